@@ -74,9 +74,8 @@ public struct AssociatedDomain: Sendable, Hashable {
     ) -> AssociatedDomain? {
         var best: AssociatedDomain?
         for entry in entries.compactMap(AssociatedDomain.init) where entry.service == service && entry.covers(host) {
-            let length = entry.domain.utf8.count + (entry.isWildcard ? 2 : 0)
-            let bestLength = best.map { $0.domain.utf8.count + ($0.isWildcard ? 2 : 0) } ?? -1
-            if length > bestLength { best = entry }
+            // Without the wildcard: the host's own name is longer than any domain that it is in.
+            if entry.domain.utf8.count > best?.domain.utf8.count ?? 0 { best = entry }
         }
         return best
     }

@@ -215,7 +215,9 @@ struct CompiledRules: Sendable {
             let end = text.url.octets[start..<query.upperBound].firstIndex(of: 0x26) ?? query.upperBound
             let mark = text.url.octets[start..<end].firstIndex(of: 0x3D) ?? end
             let found = text.octets(start..<mark, for: rule, &work)
-            guard work.spend(rule.ignoresCase ? name.count : 0) else { return false }
+            let steps = rule.ignoresCase ? name.count : 0
+            // mutate: equivalent, because whoever asked sees that no work is left.
+            guard work.spend(steps) else { return false }
             if Self.areEqual(found, name, ignoringCase: rule.ignoresCase) {
                 isThere = true
                 let octets = text.octets(min(mark + 1, end)..<end, for: rule, &work)

@@ -86,7 +86,9 @@ struct LinkPattern: Sendable {
     ///   - text: the text.
     ///   - work: the remaining work. When it is not enough, the result is false.
     func matches(_ text: ArraySlice<UInt8>, _ work: inout MatchWork) -> Bool {
-        guard work.spend(stepsPerOctet * text.count) else { return false }
+        let steps = stepsPerOctet * text.count
+        // mutate: equivalent, because whoever asked sees that no work is left.
+        guard work.spend(steps) else { return false }
         return switch engine {
         case .everything: true
         case .nothing: false

@@ -9,12 +9,11 @@ import SystemLibrary
     // Sendable because the memory is only written in `init` and `deinit`, when no other thread has a reference.
     private let memory: UnsafeMutableRawBufferPointer
 
-    /// Copies a key.
-    public init(_ bytes: some Sequence<UInt8>) {
-        var bytes = Array(bytes)
+    /// Copies a key, straight from where it is: no other copy of it is made on the way.
+    public init(_ bytes: some Collection<UInt8>) {
+        // mutate: equivalent, because bytes may lie at any address.
         unsafe memory = .allocate(byteCount: bytes.count, alignment: 1)
         unsafe memory.copyBytes(from: bytes)
-        unsafe bytes.withUnsafeMutableBytes { unsafe MemoryWipe.wipe($0) }
     }
 
     deinit {

@@ -95,6 +95,7 @@ public final class InputFile {
     private func waitUntilReadable() {
         var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         _ = unsafe poll(&poller, 1, -1)
+        // mutate: equivalent, because a wait that went well leaves the number as it was.
         errno = EAGAIN
     }
 

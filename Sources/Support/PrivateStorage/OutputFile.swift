@@ -96,6 +96,7 @@ public enum OutputFile {
 
     private static func isLink(_ path: String) -> Bool {
         var status = stat()
+        // mutate: equivalent, because it is asked of a path that leads nowhere: what is there then is a link.
         return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 

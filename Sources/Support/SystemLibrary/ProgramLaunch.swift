@@ -81,6 +81,7 @@ public struct ProgramLaunch: Sendable {
         var none = sigset_t()
         var all = sigset_t()
         unsafe sigemptyset(&none)
+        // mutate: equivalent, because the two sets are apart from each other.
         unsafe sigfillset(&all)
         unsafe posix_spawnattr_setsigmask(&attributes, &none)
         unsafe posix_spawnattr_setsigdefault(&attributes, &all)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import PrivateStorage
 import Testing
+
+@testable import PrivateStorage
 
 @Suite struct `Files that are read up to a limit` {
     private let place: Place
@@ -40,6 +41,22 @@ import Testing
         try await writer.value
         #expect(try read("/dev/null", limit: 1, takesPipes: true) == "")
         #expect(throws: StorageError(.tooLarge, "")) { try read("/dev/zero", limit: 1 << 20, takesPipes: true) }
+    }
+
+    @Test func `A pipe that does not wait is waited for all the same`() throws {
+        let path = try place.pipe("pipe")
+        let reader = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        let writer = unsafe open(path, O_WRONLY | O_CLOEXEC)
+        try #require(reader >= 0 && writer >= 0)
+        let input = try InputFile(owning: reader, name: "A pipe", limit: 4)
+        // A thread of its own: this one waits, and there may be no other for tasks.
+        Thread {
+            // By then it is read already, most of the time.
+            for _ in 0..<1000 { sched_yield() }
+            _ = unsafe Glibc.write(writer, "text", 4)
+            close(writer)
+        }.start()
+        #expect(try input.readToEnd() == Array("text".utf8))
     }
 
     @Test func `A file that is a link to another one is read`() throws {

@@ -150,6 +150,24 @@ import Testing
         #expect(await reader.value == 0)
     }
 
+    @Test func `No descriptor stays open after a write, whatever it was to`() throws {
+        let file = try place.file("file", "old")
+        let two = try place.file("two", "old")
+        try FileManager.default.linkItem(atPath: two, toPath: place.path("names"))
+        let pipe = try place.pipe("pipe")
+        let reader = unsafe open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        defer { close(reader) }
+        for path in [file, two, pipe, place.path("new"), try place.link("link", to: "made")] {
+            try write("text", to: path)
+        }
+        try? write("text", to: place.folder)
+        try? write("text", to: place.path("none/file"))
+        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+        }
+        #expect(open.filter { $0.hasPrefix(place.folder) } == [pipe])
+    }
+
     // MARK: What is no file
 
     @Test func `A pipe is written to`() throws {

@@ -224,6 +224,15 @@ import Testing
         #expect(try place.mode("own/socket") == 0o660)
     }
 
+    @Test(.enabled(if: Place.isRoot)) func `is this user's or root's, whoever this user is`() async {
+        await #expect(processExitsWith: .success) {
+            #expect(seteuid(12345) == 0)
+            for (user, isOwn): (UInt32, Bool) in [(12345, true), (0, true), (12346, false)] {
+                #expect(PrivateSocket.Peer(process: 1, user: user).isOwnOrRoot == isOwn)
+            }
+        }
+    }
+
     @Test(.enabled(if: Place.isRoot)) func `of another user is not connected to`() throws {
         let listener = try PrivateSocket.listen("socket", in: folder)
         defer { close(listener) }

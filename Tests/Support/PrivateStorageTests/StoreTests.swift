@@ -123,6 +123,61 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count < before + 48)
     }
 
+    @Test func `says what could not be made, opened or written`() throws {
+        func reason(_ body: () throws(StorageError) -> Void) -> String? {
+            do throws(StorageError) {
+                try body()
+                return nil
+            } catch {
+                return error.reason
+            }
+        }
+        // In proc(5) nobody makes a folder, and none is written to a disk.
+        #expect(
+            reason { () throws(StorageError) in _ = try DirectoryStore("/proc/self/none/b") }?
+                .hasPrefix("The folder /proc/self/none can't be made") == true
+        )
+        let folder = try OpenFolder("/proc/self", followsLink: true)
+        #expect(
+            reason { () throws(StorageError) in try folder.synchronize() }?
+                .hasPrefix("The folder /proc/self can't be written") == true
+        )
+        #expect(reason { () throws(StorageError) in _ = try PrivateLog(place.path("none/log"), replacing: []) } != nil)
+        #expect(
+            code { () throws(StorageError) in _ = try PrivateLog(place.path("none/log"), replacing: []) } == .missing
+        )
+    }
+
+    @Test func `has temporary files with names of one length that nobody foresees`() throws {
+        let folder = try OpenFolder(store.path, followsLink: false)
+        var names: Set<String> = []
+        for _ in 0..<64 {
+            let (name, file) = try folder.makeTemporary(mode: 0o600, for: "it")
+            close(file)
+            names.insert(name)
+            let digits = name.dropFirst(5).dropLast(4)
+            #expect(name.hasPrefix(".nfc-") && name.hasSuffix(".tmp") && digits.count == 16)
+            #expect(digits.allSatisfy { $0.isHexDigit && !$0.isUppercase })
+        }
+        #expect(try names.count == 64 && Set(store.names()) == names)
+    }
+
+    @Test func `is claimed again at once, also where a program has got the descriptor`() throws {
+        try store.write("file", [1])
+        var claim: FileClaim? = try store.claim("file")
+        let held = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }.first {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))
+                == place.path("a/b/file")
+        }
+        // As a program has that is started between its opening and its closing.
+        let other = dup(try #require(held))
+        defer { close(other) }
+        withExtendedLifetime(claim) {}
+        claim = nil
+        claim = try store.claim("file")
+        withExtendedLifetime(claim) {}
+    }
+
     // MARK: Names
 
     @Test func `Names that are no UTF-8 are kept byte by byte, and shown as what they are`() throws {

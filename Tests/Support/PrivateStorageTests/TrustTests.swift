@@ -42,6 +42,15 @@ import Testing
         #expect(code { () throws(StorageError) in _ = try TrustedFile.read(path, limit: 4) } == .unsafe)
     }
 
+    @Test func `What is no ordinary file is not, and is not waited for`() throws {
+        for path in [place.folder, try place.pipe("pipe"), "/dev/null"] {
+            #expect(code { () throws(StorageError) in _ = try TrustedFile.read(path, limit: 4) } == .unsafe)
+        }
+        #expect(code { () throws(StorageError) in _ = try TrustedFile.read(place.path("none"), limit: 4) } == .missing)
+        let path = try place.file("long", "12345")
+        #expect(code { () throws(StorageError) in _ = try TrustedFile.read(path, limit: 4) } == .tooLarge)
+    }
+
     @Test(.enabled(if: Place.isRoot)) func `A file of another user is not`() throws {
         let path = try place.file("list", "text")
         try give(path)

@@ -108,6 +108,13 @@ import Testing
         // The name's place, and the table's size: in the dynamic section's first and last but one entries.
         #expect(Self.reason(Self.changed(whole, at: dynamic + 8, 8, to: 4096)) == "A name lies outside of its table.")
         let size = dynamic + 4 * 16 + 8
+        // The name behind the last byte of the table, and the last byte, which is an empty name.
+        let length = 1 + 9 + 1 + 8 + 1
+        #expect(
+            Self.reason(Self.changed(whole, at: dynamic + 8, 8, to: UInt64(length)))
+                == "A name lies outside of its table."
+        )
+        #expect(Self.reason(Self.changed(whole, at: dynamic + 8, 8, to: UInt64(length - 1))) == nil)
         #expect(
             Self.reason(Self.changed(whole, at: size, 8, to: UInt64(whole.count))) == "Its table of names is cut off."
         )

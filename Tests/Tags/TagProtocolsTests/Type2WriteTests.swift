@@ -53,11 +53,14 @@ import Testing
         for before in Self.layouts + (product.lockControl.map { [octets($0)] } ?? []) {
             let room = product.area - before.count
             let full = room - 2 <= 254 ? room - 2 : max(254, room - 4)
-            let changes: [(from: Int, to: Int)] = [
-                (0, 1), (full, 1), (1, full), (min(254, full), min(255, full)), (min(255, full), min(254, full)),
-                (full / 2, full), (full, full / 2), (0, full), (full, 0), (full, full), (2, 1), (min(7, full), 3),
+            // What the TLV's place in its page may matter for: its beginning, and the length that grows and shrinks.
+            let short: [(from: Int, to: Int)] = [
+                (0, 1), (2, 1), (min(7, full), 3), (min(254, full), min(255, full)), (min(255, full), min(254, full)),
             ]
-            for change in changes {
+            let long: [(from: Int, to: Int)] = [
+                (full, 1), (1, full), (full / 2, full), (full, full / 2), (0, full), (full, 0), (full, full),
+            ]
+            for change in short + (before.isEmpty ? long : []) {
                 try await expectSafeWrite(
                     product,
                     before,
@@ -81,8 +84,8 @@ import Testing
         #expect(try await makeTag(whole).readNDEF() == new)
         let states = [image] + whole.current.memoryAfterWrite
         #expect(states.count - 1 == whole.current.writes.count)
-        for (tear, memory) in states.enumerated() {
-            let found = try await makeTag(ModelTag(product, memory: memory)).readNDEF()
+        for tear in cutSample(of: states.count) {
+            let found = try await makeTag(ModelTag(product, memory: states[tear])).readNDEF()
             #expect(
                 found == old || found.isEmpty || found == new,
                 "\(product), tear after \(tear) of \(states.count - 1)"

@@ -126,7 +126,7 @@ private struct Nonsense: ModelResponder {
     @Test(arguments: [false, true]) func `Whatever a card of Type A or B answers, every procedure ends`(
         _ isPolite: Bool
     ) async {
-        for seed in 0..<300 {
+        for seed in 0..<100 {
             let a = ModelField(Nonsense(seed: seed, .nfcA, isPolite: isPolite), .nfcA)
             let card = ISODEP(link: a)
             await exercise(Type4Tag(link: card))
@@ -148,7 +148,7 @@ private struct Nonsense: ModelResponder {
     }
 
     @Test(arguments: [false, true]) func `Whatever a Type 1 tag answers, every procedure ends`(_ isPolite: Bool) async {
-        for seed in 0..<300 {
+        for seed in 0..<100 {
             let link = ModelField(Nonsense(seed: seed, .nfcA, isPolite: isPolite), .nfcA)
             let tag = Type1Tag(link: link)
             await exercise(tag)
@@ -158,7 +158,7 @@ private struct Nonsense: ModelResponder {
     }
 
     @Test(arguments: [false, true]) func `Whatever a Type 3 tag answers, every procedure ends`(_ isPolite: Bool) async {
-        for seed in 0..<300 {
+        for seed in 0..<100 {
             let link = ModelField(Nonsense(seed: seed, .nfcF, isPolite: isPolite), .nfcF)
             let polling = NFCFPolling(link: link)
             let found =
@@ -184,7 +184,7 @@ private struct Nonsense: ModelResponder {
     }
 
     @Test(arguments: [false, true]) func `Whatever a Type 5 tag answers, every procedure ends`(_ isPolite: Bool) async {
-        for seed in 0..<150 {
+        for seed in 0..<100 {
             let link = ModelField(Nonsense(seed: seed, .nfcV, isPolite: isPolite), .nfcV)
             let found = await checked { () throws(TagError) in try await NFCVInventory(link: link).findAll() } ?? []
             #expect(found.count <= 16)

@@ -4,7 +4,7 @@ import TagProtocols
 import Testing
 
 @Suite struct `Tears in writes of Types 1, 3, 4 and 5` {
-    /// Writes with the tag lost after every write command, and reads what is left.
+    /// Writes with the tag lost after write commands, all of a short write, and reads what is left.
     ///
     /// - Returns: how many write commands the whole write has.
     @discardableResult
@@ -20,7 +20,7 @@ import Testing
         let count = whole.writes
         whole.reset()
         #expect(try await make(whole).readNDEF() == new)
-        for cut in 0..<count {
+        for cut in cutSample(of: count) {
             let link = ModelField(model, technology, fault: .tears(afterWrite: cut))
             await #expect(throws: TagError(.tagLost, "")) { try await make(link).writeNDEF(new) }
             #expect(link.writes == cut)

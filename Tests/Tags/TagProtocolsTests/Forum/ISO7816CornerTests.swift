@@ -6,29 +6,10 @@ import Testing
 
 /// Commands and answers at the limits of their lengths, and cards that repeat 61xx and 6Cxx (ISO/IEC 7816-4, 5).
 @Suite struct `ISO 7816-4 with odd partners` {
-    /// A card that answers a list of commands.
-    private final class Card: APDULink {
-        private let script: Locked<[(String, String)]>
-        let statistics = LinkStatistics.zero
-        let (maximumCommandLength, maximumResponseLength) = (65544, 65538)
-        var left: Int { script.withLock { $0.count } }
-
-        init(_ script: [(String, String)]) { self.script = Locked(script) }
-        func isPresent() async -> Bool { true }
-        func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8] {
-            let step = script.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-            guard let (command, answer) = step, octets(command) == apdu else {
-                Issue.record("unexpected command \(hex(apdu))")
-                throw LinkError(.timeout, "The script is over.")
-            }
-            return octets(answer)
-        }
-    }
-
     private static func send(_ command: CommandAPDU, _ script: (String, String)...) async throws -> (
         String, StatusWord, Int
     ) {
-        let card = Card(script)
+        let card = ScriptedCard(script.map { .command($0.0, $0.1) })
         let response = try await card.send(command)
         return (hex(response.data), response.status, card.left)
     }
@@ -76,7 +57,8 @@ import Testing
     @Test func `GET RESPONSE has an end, by its rounds and by its bytes`() async throws {
         func rounds(_ count: Int, _ part: String) async throws -> Int {
             let more = [(String, String)](repeating: ("00c0000001", part + "6101"), count: count - 1)
-            let card = Card([("00b0000002", "6101")] + more + [("00c0000001", part + "9000")])
+            let script = [("00b0000002", "6101")] + more + [("00c0000001", part + "9000")]
+            let card = ScriptedCard(script.map { .command($0.0, $0.1) })
             return try await card.send(Self.read).data.count
         }
         #expect(try await rounds(511, "01") == 511)

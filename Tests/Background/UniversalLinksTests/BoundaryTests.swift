@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import UniversalLinks
+
+/// The last byte, step or letter at which an answer is still the same, for each of the reader's and the checks' limits.
+@Suite struct `Limits of links and of their files` {
+    private func findings(_ rules: String, other: String = "", list: String = "components") throws -> [LinkFinding] {
+        let text = #"{"applinks":{\#(other)"details":[{"appIDs":["T.a.b"],"\#(list)":[\#(rules)]}]}}"#
+        return try AssociationFile(parsing: Data(text.utf8)).check()
+    }
+
+    // MARK: Domains
+
+    @Test func `The host's own name applies before any wildcard, also where it is one letter longer than that`() {
+        for label in ["a", "aa", "a.a"] {
+            let entries = ["applinks:*.b.example", "applinks:\(label).b.example", "applinks:*.example"]
+            for order in [entries, entries.reversed()] {
+                let best = AssociatedDomain.applying(order, host: "\(label).b.example")
+                #expect(best?.entry == "applinks:\(label).b.example")
+            }
+        }
+        // Of two entries for the same domain the first applies.
+        let modes = ["applinks:b.example?mode=developer", "applinks:b.example"]
+        #expect(AssociatedDomain.applying(modes, host: "b.example")?.mode == .developer)
+        #expect(AssociatedDomain.applying(modes.reversed(), host: "b.example")?.mode == nil)
+        #expect(AssociatedDomain.applying(modes, service: "appclips", host: "b.example") == nil)
+        #expect(AssociatedDomain.applying([], host: "b.example") == nil)
+    }
+
+    @Test func `A wildcard takes any label in front of its domain, and not the domain itself`() throws {
+        let entry = try #require(AssociatedDomain("applinks:*.b.example"))
+        for (host, isCovered) in [
+            ("a.b.example", true), ("A.B.Example", true), ("a.a.b.example", true), ("b.example", false),
+            (".b.example", false), ("ab.example", false), ("a.b.example.org", false),
+        ] {
+            #expect(entry.covers(host) == isCovered, "\(host)")
+        }
+        let exact = try #require(AssociatedDomain("applinks:B.example"))
+        #expect(exact.covers("b.EXAMPLE") && !exact.covers("a.b.example"))
+    }
+
+    @Test(arguments: [
+        ("applinks:b.example?mode=developer", true), ("applinks:b.example?mode=managed", true),
+        ("applinks:b.example?mode=developer+managed", true), ("applinks:b.example?kind=developer", false),
+        ("applinks:b.example?mode=", false), ("applinks:b.example?mode=Developer", false),
+        ("applinks:b.example?", false), ("applinks:", false), (":b.example", false), ("b.example", false),
+        ("appclips:*.b.example", false), ("appclips:b.example", true), ("webcredentials:*.b.example", true),
+    ])
+    func `An entry is a service, a domain, and a mode that there is`(_ entry: String, _ isOne: Bool) {
+        #expect((AssociatedDomain(entry) != nil) == isOne)
+    }
+
+    @Test func `Thirty entries are none too many, and one that is there twice is found in any case`() {
+        func rules(_ count: Int, _ more: [String] = []) -> [String] {
+            let entries = (0..<count).map { "applinks:a\($0).example" } + more
+            return AssociatedDomainCheck(entries: entries).findings.map(\.id)
+        }
+        #expect(rules(30) == [] && rules(31) == ["DOM009"])
+        #expect(rules(1, ["AppLinks:A0.example"]) == ["DOM009"])
+        #expect(rules(0) == ["DOM001"])
+        let credentials = AssociatedDomainCheck(entries: ["webcredentials:b.example"]).findings
+        #expect(credentials.map(\.id) == ["DOM002"])
+    }
+
+    @Test(arguments: [
+        ("b.example", ["DOM003", "DOM002"]), ("https://b.example", ["DOM003", "DOM002"]), ("applinks:", ["DOM004"]),
+        ("applinks://b.example", ["DOM004"]), ("links:b.example", ["DOM003", "DOM002"]),
+        ("applinks:b.*.example", ["DOM005"]), ("applinks:**.b.example", ["DOM005"]),
+        ("applinks:b.example?mode=x", ["DOM008"]), ("applinks:b.example?x=developer", ["DOM008"]),
+        ("applinks:b.example?", []), ("applinks:b.example?mode=managed", []),
+        ("applinks:b.example?mode=developer", ["DOM007"]), ("applinks:b.example?mode=developer+managed", ["DOM007"]),
+    ])
+    func `What is wrong with an entry is found in a release`(_ entry: String, _ rules: [String]) {
+        let found = AssociatedDomainCheck(entries: [entry], isRelease: true).findings
+        // A question mark alone is a mode that there is not.
+        let expected = entry.hasSuffix("?") ? ["DOM008"] : rules
+        #expect(found.map(\.id) == expected)
+        let development = AssociatedDomainCheck(entries: [entry]).findings.map(\.id)
+        #expect(development == expected.filter { $0 != "DOM007" })
+    }
+
+    // MARK: Patterns
+
+    @Test(arguments: [
+        (##"{"/":"/$(no)"}"##, "\"/\" of"), (##"{"/":"/x","?":"$(no)"}"##, "\"?\" of"),
+        (##"{"/":"/x","?":{"a":"1","b":"$(no)"}}"##, "\"?\" of"), (##"{"/":"/x","#":"$(no)"}"##, "\"#\" of"),
+    ])
+    func `A variable that is not defined is found in every component`(_ rule: String, _ place: String) throws {
+        let found = try findings(rule)
+        #expect(found.map(\.id) == ["AASA009"] && found[0].severity == .error)
+        #expect(found[0].message.hasPrefix(place + " details[0].components[0]"))
+        // Defined, it is used by that pattern.
+        #expect(try findings(rule, other: #""substitutionVariables":{"no":["1"]},"#).isEmpty)
+    }
+
+    @Test(arguments: [
+        ("{\"/\":\"/x\",\"?\":{\"\u{e9}\":\"1\"}}", 1), ("{\"/\":\"/x\",\"#\":\"\u{e9}\"}", 1),
+        ("{\"/\":\"/\u{e9}\",\"percentEncoded\":false}", 0),
+        (##"{"/":"/x","?":{"a%20":"%20"},"percentEncoded":false}"##, 2),
+        (##"{"/":"/x","#":"%2G","percentEncoded":false}"##, 0), (##"{"/":"/x","#":"%2f","percentEncoded":false}"##, 1),
+        (##"{"/":"/x","#":"%20"}"##, 0),
+    ])
+    func `Letters and escapes that never match are found in every component, and in the names of items`(
+        _ rule: String,
+        _ count: Int
+    ) throws {
+        #expect(try findings(rule).map(\.id) == [String](repeating: "AASA013", count: count))
+    }
+
+    @Test(arguments: [
+        ("/x?id=1", true), ("/x?a.b-c_[0]=1", true), ("/x?id", false), ("/x?a/b=1", false), ("/x?=1", true),
+        ("/x=1?", false), ("/a#b", true), ("x://y", true), ("/x:/y", false),
+    ])
+    func `A query, a fragment or a URL in a path is found`(_ path: String, _ isFound: Bool) throws {
+        #expect(try findings(#"{"/":"\#(path)"}"#).map(\.id) == (isFound ? ["AASA012"] : []))
+    }
+
+    @Test(arguments: [
+        ("NOTE/x", []), ("NOT1", []), ("nothing", []), ("NOT /x", []), ("NOT", ["AASA015"]), ("not-x", ["AASA015"]),
+        ("Not", []),
+        ("NOT  /x", ["AASA015"]),
+    ])
+    func `A NOT that is a word of its own, and excludes nothing, is found in paths`(_ path: String, _ rules: [String])
+        throws
+    {
+        #expect(try findings(#""\#(path)""#, list: "paths").map(\.id) == rules)
+    }
+
+    // MARK: Work
+
+    @Test func `The last step of the limit may be taken, and none beyond it`() {
+        var work = MatchWork()
+        for (steps, isTaken, all) in [
+            (MatchWork.limit, true, MatchWork.limit), (0, true, MatchWork.limit), (1, false, MatchWork.limit),
+            (0, false, MatchWork.limit),
+        ] {
+            let result = work.spend(steps)
+            #expect(result == isTaken && work.isExhausted == !isTaken && work.steps == all)
+        }
+        var other = MatchWork()
+        let result = other.spend(MatchWork.limit + 1)
+        #expect(!result && other.steps == 0)
+    }
+
+    @Test func `What a comparison costs is counted for each component of a rule`() throws {
+        func steps(_ rule: String, _ link: String = "https://h.example/path?name=value#part") throws -> Int {
+            let text = #"{"applinks":{"details":[{"appIDs":["T.a"],"components":[\#(rule)]}]}}"#
+            let matcher = LinkMatcher(try AssociationFile(parsing: Data(text.utf8)))
+            var work = MatchWork()
+            _ = matcher.match(try LinkURL(link), installed: ["T.a"], &work)
+            return work.steps
+        }
+        // The path is compared byte by byte; what takes everything costs nothing.
+        #expect(try steps(#"{"/":"/path"}"#) == 5 && steps(#"{"/":"*"}"#) == 0)
+        #expect(try steps(##"{"/":"*","#":"part"}"##) == 4)
+        #expect(try steps(#"{"/":"*","?":"name=value"}"#) == 10)
+        // Two steps a byte to find the items, and one for each of the value.
+        #expect(try steps(#"{"/":"*","?":{"name":"value"}}"#) == 25)
+        // Without case each name is compared letter by letter.
+        let plain = try steps(#"{"/":"*","?":{"name":"*"}}"#)
+        #expect(try steps(#"{"/":"*","?":{"name":"*"},"caseSensitive":false}"#) == plain + 4)
+        // An escape that is resolved costs eight steps a byte of its component.
+        let escaped = "https://h.example/%61?x"
+        #expect(
+            try steps(#"{"/":"/a","percentEncoded":false}"#, escaped)
+                == MatchWork.decodingSteps * 4 + 2
+        )
+    }
+
+    // MARK: JSON
+
+    @Test(
+        arguments: [
+            ([0x00], "the text is not UTF-8"), ([0x01], "no JSON value starts"), ([0x7F], "no JSON value starts"),
+            ([0x80], "the text is not UTF-8"), ([0xFF], "the text is not UTF-8"), ([0x78], "no JSON value starts"),
+            (Array("tru".utf8), "no JSON value starts"), (Array("-".utf8), "the number is not written as JSON has it"),
+            (Array("01".utf8), "the number is not written as JSON has it"),
+            (Array("1.".utf8), "the number is not written as JSON has it"),
+            (Array("1e".utf8), "the number is not written as JSON has it"), (Array("1 2".utf8), "something follows"),
+            (Array(#""\ud800""#.utf8), "the escape is half a character"),
+            (Array(#""\x""#.utf8), "JSON has no such escape"),
+            ([0x22, 0x1F, 0x22], "a text has a control character"), ([0x22, 0xC3, 0x22], "the text is not UTF-8"),
+            (Array(#""a"#.utf8), "a text does not end"), (Array(#""a\"#.utf8), "a text does not end"),
+            (Array("{1:2}".utf8), "a key has to stand here"), (Array(#"{"a" 1}"#.utf8), "a colon is missing"),
+            (Array(#"{"a":1"#.utf8), "the JSON ends too early"), (Array(#"{"a":1]"#.utf8), "a comma or } is missing"),
+            (Array("[1}".utf8), "a comma or ] is missing"), ([], "the JSON ends too early"),
+        ] as [([UInt8], String)]
+    )
+    func `What is no JSON is said, with its place`(_ bytes: [UInt8], _ reason: String) {
+        do throws(JSONReader.Problem) {
+            _ = try JSONReader.read(bytes)
+            Issue.record("it is read")
+        } catch {
+            #expect(error.reason.hasPrefix(reason))
+            #expect((0...bytes.count).contains(error.offset))
+        }
+    }
+
+    @Test func `Escapes of JSON are the characters that they stand for`() throws {
+        let text = #""\"\\\/\b\f\n\r\t\u0041\u00e9\ud83c\udf89\u001f""#
+        let content = try JSONReader.read(Array(text.utf8))
+        #expect(content.value.string == "\"\\/\u{8}\u{c}\n\r\tA\u{e9}\u{1f389}\u{1f}")
+        // A low surrogate behind a high one alone.
+        #expect(throws: JSONReader.Problem.self) { try JSONReader.read(Array(#""\ud83c\u0041""#.utf8)) }
+        #expect(throws: JSONReader.Problem.self) { try JSONReader.read(Array(#""\udf89""#.utf8)) }
+        #expect(try JSONReader.read([0xEF, 0xBB, 0xBF, 0x31, 0x20]).value.kind == "a number")
+    }
+
+    @Test func `Values are nested up to their limit, and keys that come twice are named with their place`() throws {
+        func nested(_ depth: Int) -> [UInt8] {
+            Array((String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
+        }
+        #expect(try JSONReader.read(nested(JSONReader.maximumDepth)).value.array != nil)
+        #expect(throws: JSONReader.Problem.self) { try JSONReader.read(nested(JSONReader.maximumDepth + 1)) }
+        let twice = #"{"a":1,"b":[{"c":{"d":1,"d":"x"}}],"a":"later"}"#
+        let content = try JSONReader.read(Array(twice.utf8))
+        #expect(content.repeatedKeys.map(\.place) == ["b[0].c", "The file"])
+        #expect(content.repeatedKeys.map(\.key) == ["d", "a"] && content.value.object?["a"]?.kind == "a number")
+    }
+}

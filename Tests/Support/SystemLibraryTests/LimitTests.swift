@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Foundation
+import Glibc
+import SystemLibrary
+import Testing
+
+/// Descriptors of number 0, and waits that fail. Each in a process of its own, which is spoilt afterwards.
+@Suite(.timeLimit(.minutes(5))) struct `A process with other descriptors than most` {
+    @Test func `The first number of a descriptor is as good as any`() async {
+        await #expect(processExitsWith: .success) {
+            let process = try ProgramLaunch("/bin/sleep", ["sleep", "600"]).start()
+            // Whatever is opened next has the number 0.
+            close(0)
+            #expect(ProcessHandle(process)?.send(0) == true)
+            // It ends that process with this one.
+            #expect(Lifeline(ending: process) != nil)
+            #expect(FolderNames.read("/proc/self")?.contains("stat") == true)
+            let folder = unsafe open("/proc/self", O_RDONLY | O_DIRECTORY)
+            let other = fcntl(folder, F_DUPFD, 10)
+            close(folder)
+            #expect(FolderNames.read(other)?.contains("stat") == true)
+            #expect(DescriptorPipe()?.reader == 0)
+        }
+    }
+
+    @Test func `A watch ends when it can wait no longer`() async {
+        await #expect(processExitsWith: .exitCode(42)) {
+            alarm(20)
+            let pipe = DescriptorPipe()
+            let watch = ReadWatch(pipe?.reader ?? -1, queue: DispatchQueue(label: "watched")) {
+                // poll(2) takes no more descriptors than a process may have.
+                var none = rlimit(rlim_cur: 0, rlim_max: 0)
+                return unsafe setrlimit(__rlimit_resource_t(7), &none) == 0
+            } onClose: {
+                _exit(42)
+            }
+            #expect(watch != nil)
+            #expect(unsafe write(pipe?.writer ?? -1, "x", 1) == 1)
+            while true { pause() }
+        }
+    }
+
+    @Test func `Descriptors are given under numbers that are free here, in any order`() throws {
+        let pipes = try (0..<8).map { _ in try #require(DescriptorPipe()) }
+        defer { for pipe in pipes { close(pipe.reader) } }
+        // Far from those that others open meanwhile, and from each other's copies at first.
+        let first = fcntl(2, F_DUPFD_CLOEXEC, 300)
+        close(first)
+        var launch = ProgramLaunch(
+            "/usr/bin/env",
+            ["env", "bash", "-c", "for n in \"$@\"; do eval \"echo $n >&$n\"; done", "sh"]
+        )
+        for (index, pipe) in pipes.enumerated() {
+            let number = first + Int32(index)
+            launch.descriptors[number] = pipe.writer
+            launch.arguments.append(String(number))
+        }
+        let process = try launch.start()
+        for pipe in pipes { close(pipe.writer) }
+        #expect(waitpid(process, nil, 0) == process)
+        for (index, pipe) in pipes.enumerated() {
+            var buffer = [UInt8](repeating: 0, count: 64)
+            let count = unsafe read(pipe.reader, &buffer, buffer.count)
+            let text = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+            #expect(text == "\(first + Int32(index))\n")
+        }
+    }
+}
