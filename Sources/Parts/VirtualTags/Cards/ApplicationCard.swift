@@ -5,35 +5,35 @@ public protocol CardApplication: Sendable {
     /// The names (AIDs) by which the application is selected.
     var names: [[UInt8]] { get }
 
-    /// Answers the SELECT that chose the application.
+    /// Handles the SELECT command that selects the application.
     ///
     /// - Parameter command: the SELECT command.
-    /// - Returns: the answer; anything but a status of 9000 or 61xx leaves the application unselected.
+    /// - Returns: the answer. With any other status than 9000 or 61xx, the application is not selected.
     mutating func select(_ command: CardCommand) -> CardAnswer
 
-    /// Carries out a command while the application is selected.
+    /// Executes a command while the application is selected.
     ///
     /// - Parameters:
     ///   - command: the command.
-    ///   - tear: what a power cut leaves of the memory that this command programs; nil when the power stays.
+    ///   - tear: what remains of the programmed memory after a power cut; nil without a power cut.
     mutating func process(_ command: CardCommand, tear: TornWrite?) -> CardAnswer
 
-    /// Forgets all volatile state: the power went, or another application was selected.
+    /// Resets all volatile state, after a loss of power or the selection of another application.
     mutating func deselect()
 }
 
-/// A card of ISO/IEC 7816-4 with any number of applications, one of which is selected at a time.
+/// An ISO/IEC 7816-4 card with any number of applications. One of them can be selected at a time.
 public struct ApplicationCard: Card {
-    /// The applications. Names should differ; the first match is selected.
+    /// The applications. Their names should differ; the first match is selected.
     public private(set) var applications: [any CardApplication]
     private var selected: Int?
 
-    /// Creates a card; no application is selected.
+    /// Creates a card without a selected application.
     public init(_ applications: [any CardApplication]) {
         self.applications = applications
     }
 
-    /// The selected application, or nil.
+    /// The selected application; nil when none is selected.
     public var selectedApplication: (any CardApplication)? {
         selected.map { applications[$0] }
     }
@@ -54,7 +54,7 @@ public struct ApplicationCard: Card {
         selected = nil
     }
 
-    /// SELECT by DF name. One that fails leaves the selection as it was (ISO/IEC 7816-4, 7.1.1).
+    /// SELECT by DF name. If it fails, the selection does not change (ISO/IEC 7816-4, 7.1.1).
     private mutating func select(_ command: CardCommand) -> CardAnswer {
         guard command.p2 & 0xF3 == 0 else { return CardAnswer(status: .wrongParameters) }
         guard (5...16).contains(command.data.count) else { return CardAnswer(status: .wrongLength) }

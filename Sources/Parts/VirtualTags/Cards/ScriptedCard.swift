@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// A card that answers by a script: pairs of a command and the answer to it.
+/// A card that answers from a script: pairs of a command and its answer.
 ///
 /// ```swift
 /// var card = ScriptedCard()
 /// card.answer([0x00, 0xB0, 0x00, 0x00, 0x02], with: [0xCA, 0xFE, 0x90, 0x00])
 /// ```
 ///
-/// Where a command is in the script several times, its answers are given in turn, and the last one from then on.
+/// If a command is in the script several times, its answers are given in order, and the last one is repeated.
 public struct ScriptedCard: Card {
     private var answers: [[UInt8]: [CardAnswer]] = [:]
     private var given: [[UInt8]: Int] = [:]
-    /// The answer to commands that are not in the script: 6D00 unless set.
+    /// The answer to commands that are not in the script; 6D00 by default.
     public var otherwise: CardAnswer
 
     /// Creates a card.
     ///
     /// - Parameters:
-    ///   - pairs: commands and the answers to them, status included.
+    ///   - pairs: commands and their answers, including the status.
     ///   - otherwise: the answer to commands that are not in the script.
     public init(
         _ pairs: [(command: [UInt8], answer: [UInt8])] = [],
@@ -32,9 +32,9 @@ public struct ScriptedCard: Card {
     ///
     /// - Parameters:
     ///   - command: the whole command.
-    ///   - answer: the whole answer, status included.
+    ///   - answer: the whole answer, including the status.
     ///   - workTime: how long the card works first.
-    ///   - waitingTimeExtensions: multipliers of extensions that the card asks for first.
+    ///   - waitingTimeExtensions: the multipliers of the extensions that the card requests first.
     public mutating func answer(
         _ command: [UInt8],
         with answer: [UInt8],
@@ -53,7 +53,7 @@ public struct ScriptedCard: Card {
         return count < script.count ? script[count] : last
     }
 
-    /// Starts the script from its beginning.
+    /// Restarts the script.
     public mutating func losePower() {
         given = [:]
     }

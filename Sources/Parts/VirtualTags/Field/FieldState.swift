@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The state of a virtual field: a frame goes in, and what the reader hears comes out.
+/// The state of a virtual field: it takes a frame and returns what the reader receives.
 struct FieldState: Sendable {
-    /// What one exchange did.
+    /// The result of an exchange.
     struct Outcome {
         var result: Result<Frame, LinkError>
         var elapsed = Airtime.zero
@@ -11,7 +11,7 @@ struct FieldState: Sendable {
     }
 
     private(set) var tags: [any VirtualTag] = []
-    /// The number of each tag's arrival, by its place in `tags`.
+    /// The arrival number of each tag, by its index in `tags`.
     private var arrivals: [UInt64] = []
     private var lastArrival: UInt64 = 0
     var isCarrierOn = true
@@ -21,30 +21,30 @@ struct FieldState: Sendable {
     var recordingLimit = 0
     var observers: [(id: UInt64, handler: @Sendable () -> Void)] = []
     var nextObserver: UInt64 = 0
-    /// How many commands have programmed a tag's memory.
+    /// The number of commands that have programmed a tag's memory.
     var writes = 0
 
-    /// Brings a tag that has no power yet.
+    /// Adds a tag without power.
     mutating func add(_ tag: any VirtualTag) {
         lastArrival += 1
         tags.append(tag)
         arrivals.append(lastArrival)
     }
 
-    /// Takes a tag away.
+    /// Removes a tag.
     mutating func removeTag(at index: Int) {
         arrivals.remove(at: index)
         tags.remove(at: index).losePower()
     }
 
-    /// Takes all tags away.
+    /// Removes all tags.
     mutating func removeAllTags() {
         for tag in tags { tag.losePower() }
         tags.removeAll()
         arrivals.removeAll()
     }
 
-    /// The number of the arrival of the tag with an identifier; nil when there is none.
+    /// Returns the arrival number of the tag with an identifier; nil when there is none.
     func arrival(of identifier: [UInt8]) -> UInt64? {
         // A Type 1 tag tells the first four bytes of its UID.
         tags.firstIndex { $0.identifier == identifier || $0 is Type1Tag && $0.identifier.starts(with: identifier) }
@@ -104,7 +104,7 @@ struct FieldState: Sendable {
         return outcome
     }
 
-    /// Lets every tag hear the request, and puts together what they say.
+    /// Sends the request to every tag, and combines the answers.
     private func collect(_ request: Frame, _ technology: Technology, disturbance: Disturbance?) -> FieldAnswer {
         var all = FieldAnswer()
         for tag in tags where tag.technology == technology {
@@ -128,9 +128,9 @@ struct FieldState: Sendable {
     }
 }
 
-/// What comes back from all tags in a field at once.
+/// The combined answer of all tags in a field.
 struct FieldAnswer {
-    /// What the reader's antenna sees.
+    /// The signal at the reader's antenna.
     enum Reply {
         case silence
         case frame(Frame)
@@ -141,9 +141,9 @@ struct FieldAnswer {
     var reply = Reply.silence
     var workTime = Airtime.zero
     var isWrite = false
-    /// The longest frame, for the time that it takes.
+    /// The longest frame, which determines the duration.
     var longest: Frame?
-    /// The answers to polling by their slots; nil where several tags answered in one.
+    /// The answers to polling by slot; nil for a slot with several answers.
     var slots: [Int: Frame?] = [:]
 
     mutating func add(_ answer: TagAnswer, _ technology: Technology) {
@@ -164,7 +164,7 @@ struct FieldAnswer {
             case .failure(let point): reply = .collision(point)
             }
         case .collision(let point):
-            // A third tag can only make the first disagreement earlier.
+            // A third tag can only move the first difference to an earlier position.
             let known = Frame(bits: point.bits + [0], validBitsInLastByte: 8)
             if case .failure(let earlier) = Frame.merged(known, frame, technology), earlier.bitIndex < point.bitIndex {
                 reply = .collision(earlier)
@@ -174,7 +174,7 @@ struct FieldAnswer {
         }
     }
 
-    /// What the link's caller gets.
+    /// Returns the result for the link's caller.
     func result(for request: Frame, _ technology: Technology, maximumFrameLength: Int) -> Result<Frame, LinkError> {
         switch reply {
         case .silence:
@@ -202,7 +202,7 @@ struct FieldAnswer {
     }
 }
 
-/// What a virtual field and its links share.
+/// The state that a virtual field shares with its links.
 final class FieldCore: Sendable {
     let state = Locked(FieldState())
     private let onElapsed: (@Sendable (Airtime) -> Void)?
@@ -213,13 +213,13 @@ final class FieldCore: Sendable {
         self.onExchange = onExchange
     }
 
-    /// Does what a plan of faults has for the moment before the next exchange.
+    /// Calls the closures that a fault plan has for the moment before the next exchange.
     func makeCalls() {
         let calls = state.withLock { state in state.isCarrierOn ? state.faults?.takeCalls() ?? [] : [] }
         for call in calls { call() }
     }
 
-    /// Makes one exchange, then tells the clock and the observers, outside of the lock.
+    /// Performs an exchange, then informs the clock and the observers, outside the lock.
     func exchange(
         _ frame: Frame,
         _ technology: Technology,
@@ -237,7 +237,7 @@ final class FieldCore: Sendable {
         return try outcome.result.get()
     }
 
-    /// Changes what is in the field, and tells the observers when `change` says that something changed.
+    /// Changes the tags in the field, and informs the observers if `change` returns true.
     func changePresence(_ change: @Sendable (inout FieldState) -> Bool) {
         if state.withLock({ change(&$0) }) { tellObservers() }
     }
@@ -256,7 +256,7 @@ final class FieldCore: Sendable {
     }
 
     func removeObserver(_ id: UInt64) {
-        // Released outside of the lock: a handler may own whatever it likes.
+        // Released outside the lock, because a handler may own any object.
         let released = state.withLock { state in
             let removed = state.observers.filter { $0.id == id }
             state.observers.removeAll { $0.id == id }

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// How a Type 4 tag presents itself while it is activated: over NFC-A or over NFC-B.
+/// The activation data of a Type 4 tag, for NFC-A or NFC-B.
 public indirect enum Type4FrontEnd: Sendable, Hashable {
     /// A Type 4A tag.
     ///
     /// - Parameters:
-    ///   - uid: the UID, 4, 7 or 10 octets.
-    ///   - atqa: ATQA; the low octet goes first on the air.
-    ///   - sak: SAK; bit 5 says ISO/IEC 14443-4.
-    ///   - ats: the whole answer to RATS with its length octet, without the checksum.
+    ///   - uid: the UID, 4, 7 or 10 bytes.
+    ///   - atqa: ATQA. The low byte is sent first.
+    ///   - sak: SAK. Bit 5 means ISO/IEC 14443-4.
+    ///   - ats: the whole answer to RATS with its length byte, without the checksum.
     case nfcA(uid: [UInt8], atqa: UInt16 = 0x0344, sak: UInt8 = 0x20, ats: [UInt8])
     /// A Type 4B tag.
     ///
     /// - Parameters:
-    ///   - pupi: the pseudo-unique identifier, 4 octets.
-    ///   - applicationData: 4 octets of ATQB.
-    ///   - protocolInfo: 3 octets of ATQB.
+    ///   - pupi: the pseudo-unique identifier, 4 bytes.
+    ///   - applicationData: 4 bytes of ATQB.
+    ///   - protocolInfo: 3 bytes of ATQB.
     case nfcB(pupi: [UInt8], applicationData: [UInt8] = [0, 0, 0, 0], protocolInfo: [UInt8] = [0x00, 0x81, 0x71])
 
     /// Frame sizes, waiting time and options, as the activation announces them.
     struct Parameters: Sendable {
-        /// FSC, the largest frame that the card takes.
+        /// FSC, the largest frame that the card accepts.
         var frameSize: Int
         /// FWI, the code of the frame waiting time, 0 to 14.
         var waitingTimeInteger: Int
         var supportsCID: Bool
-        /// The divisor codes that PPS may choose, reader to card and card to reader; 0 always.
+        /// The divisor codes that PPS may select, reader to card and card to reader. 0 is always included.
         var receiveDivisors: Set<UInt8> = [0]
         var sendDivisors: Set<UInt8> = [0]
         var needsSameDivisor = false
@@ -40,7 +40,7 @@ public indirect enum Type4FrontEnd: Sendable, Hashable {
         }
     }
 
-    /// What the activation announces (ISO/IEC 14443-4, 5.2; 14443-3, 7.9.4).
+    /// The parameters in the activation data (ISO/IEC 14443-4, 5.2; 14443-3, 7.9.4).
     var parameters: Parameters {
         switch self {
         case .nfcA(_, _, _, let ats): Self.parameters(ats: ats)
@@ -49,7 +49,7 @@ public indirect enum Type4FrontEnd: Sendable, Hashable {
     }
 
     static func parameters(ats: [UInt8]) -> Parameters {
-        // Without a format octet: 32 octets, FWI 4, a CID is known (ISO/IEC 14443-4, 5.2.3 to 5.2.6).
+        // Without a format byte: 32 bytes, FWI 4, and CIDs are supported (ISO/IEC 14443-4, 5.2.3 to 5.2.6).
         var parameters = Parameters(frameSize: 32, waitingTimeInteger: 4, supportsCID: true)
         var interface = ats.dropFirst(2)
         guard ats.count > 1 else { return parameters }

@@ -104,24 +104,23 @@ extension Type4Tag {
 /// let desfire = Type4Tag(DESFireContents.ndef(generation: .ev3))
 /// ```
 ///
-/// The tag keeps to ISO/IEC 14443-4: it chains in both directions, asks for more time when the card works for longer
-/// than the frame waiting time, repeats its last block on R(NAK), and does not answer damaged blocks. Bit rates that PPS
-/// chooses are accepted when the ATS offers them; the airtime of a virtual field stays that of 106 kbit/s.
+/// The tag follows ISO/IEC 14443-4: it chains in both directions, asks for more time when the card works for longer
+/// than the frame waiting time, repeats its last block after R(NAK), and does not answer damaged blocks. It accepts the
+/// bit rates that PPS selects if the ATS offers them; the airtime in a virtual field is always that of 106 kbit/s.
 ///
-/// A refusal by a fault plan answers 6400 (execution error), a refused write 6581 (memory failure).
+/// If a fault plan refuses a command, the answer is 6400 (execution error); for a write it is 6581 (memory failure).
 public final class Type4Tag: VirtualTag {
     public let technology: Technology
-    /// How the tag presents itself while it is activated.
+    /// The tag's activation data.
     public let frontEnd: Type4FrontEnd
     private let silicon: Locked<Type4Silicon>
 
     /// Creates a tag.
     ///
     /// - Parameters:
-    ///   - card: what answers the messages.
-    ///   - frontEnd: how the tag presents itself; a Type 4A tag of NXP with 256-octet frames and no special options when nil.
-    ///   - changesRandomUID: whether a UID of 4 octets that begins with 08, a random one, is another one whenever the power
-    ///     comes.
+    ///   - card: answers the messages.
+    ///   - frontEnd: the activation data; nil for an NXP Type 4A tag with 256-byte frames and no special options.
+    ///   - changesRandomUID: whether a random UID (4 bytes that start with 08) changes at each power-up.
     public init(card: some Card, frontEnd: Type4FrontEnd? = nil, changesRandomUID: Bool = true) {
         let frontEnd = frontEnd ?? .nfcA(uid: Self.defaultUID, ats: [0x05, 0x78, 0x80, 0x70, 0x02])
         self.frontEnd = frontEnd
@@ -139,14 +138,14 @@ public final class Type4Tag: VirtualTag {
         silicon = Locked(Type4Silicon(frontEnd: frontEnd, card: card, changesRandomUID: changesRandomUID))
     }
 
-    /// The UID of tags that are made without one.
+    /// The UID of tags that are created without one.
     public static let defaultUID: [UInt8] = [0x04, 0x83, 0x2F, 0x9A, 0x27, 0x2D, 0x80]
 
-    /// The UID or PUPI. Of a random UID, which changes whenever the power goes, the first one; of a card that was configured
-    /// to have random ones, its own.
+    /// The UID or PUPI. For a random UID that changes at each power-up, this is the first one. For a card that was
+    /// configured to have random ones, it is the card's own.
     public var identifier: [UInt8] { frontEnd.identifier }
 
-    /// A copy of the card as it is now, memory included.
+    /// A copy of the card in its current state, including its memory.
     public var card: any Card {
         silicon.withLock { $0.card }
     }

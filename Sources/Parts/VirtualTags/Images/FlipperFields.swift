@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The `Key: value` lines of a Flipper file, each with its number for messages.
+/// The `Key: value` lines of a Flipper file, with their line numbers for messages.
 struct FlipperFields {
-    /// The longest line: the data of 256 blocks of 32 octets.
+    /// The maximum length of a line: the data of 256 blocks of 32 bytes.
     private static let maximumLineLength = 1 << 15
 
-    /// A line as it is in the file, and its key; nil for comments and empty lines.
+    /// A line of the file and its key; nil for comments and empty lines.
     struct Line: Sendable {
         var text: [UInt8]
         var key: FlipperKey?
     }
 
-    /// The keys that may be in several lines of a section.
+    /// The keys that may occur in several lines of a section.
     private static let repeatedKeys: Set<String> = ["NDEF Data"]
 
     private(set) var lines: [Line] = []
     private var values: [FlipperKey: (value: ArraySlice<UInt8>, line: Int)] = [:]
-    /// The section whose keys are looked up.
+    /// The section of the current lookups.
     private var section = ""
 
     init(parsing bytes: [UInt8]) throws(TagImageError) {
@@ -28,7 +28,7 @@ struct FlipperFields {
             number += 1
             let content = Self.trimmed(line, byteOrderMark: number == 1)
             let colon = content.firstIndex(of: UInt8(ascii: ":"))
-            // The tree of a FeliCa card is drawn in lines of its own.
+            // The tree of a FeliCa card has its own lines.
             guard !content.isEmpty, content.first != UInt8(ascii: "#"), colon != nil || !hasTree else {
                 lines.append(Line(text: Array(line)))
                 continue
@@ -52,10 +52,10 @@ struct FlipperFields {
         }
     }
 
-    /// What the first line of a tag's file says.
+    /// The value of the first line in a tag's file.
     private static let fileType = "Flipper NFC device"
 
-    /// Makes sure that the first line is that of a tag's file.
+    /// Checks the first line of a tag's file.
     private static func checkHeader(
         _ name: String,
         _ value: ArraySlice<UInt8>,
@@ -85,7 +85,7 @@ struct FlipperFields {
         return line
     }
 
-    /// The keys of a section, such as those of `System 01`.
+    /// Returns the keys of a section, such as those of `System 01`.
     func inSection(_ name: String) -> FlipperFields {
         var fields = self
         fields.section = name
@@ -96,12 +96,12 @@ struct FlipperFields {
         values[FlipperKey(section: section, name: key, ordinal: ordinal)]
     }
 
-    /// The line that a key is in, from 1.
+    /// Returns the number of a key's line, counted from 1.
     func line(_ key: String) -> Int? {
         field(key)?.line
     }
 
-    /// The value of a line of the file, without the spaces around it.
+    /// Returns the value of a line, without surrounding spaces.
     func value(_ key: FlipperKey) -> ArraySlice<UInt8>? {
         values[key]?.value
     }
@@ -127,7 +127,7 @@ struct FlipperFields {
         return number
     }
 
-    /// A true or false, or nil when the line is missing.
+    /// Returns a Boolean; nil when the line is missing.
     func flag(_ key: String) throws(TagImageError) -> Bool? {
         guard let field = field(key) else { return nil }
         switch String(validating: field.value, as: UTF8.self) {
@@ -137,7 +137,7 @@ struct FlipperFields {
         }
     }
 
-    /// The bytes of all lines with a key, one after the other.
+    /// Returns the bytes of all lines with a key, concatenated.
     func bytesOfAllLines(_ key: String) throws(TagImageError) -> [UInt8] {
         var bytes: [UInt8] = []
         var ordinal = 0
@@ -148,7 +148,7 @@ struct FlipperFields {
         return bytes
     }
 
-    /// Octets separated by spaces.
+    /// Returns bytes that are separated by spaces.
     func octets(_ key: String, count: Int?, ordinal: Int = 0) throws(TagImageError) -> [UInt8] {
         let field = try required(key, ordinal: ordinal)
         guard let octets = [UInt8](hexadecimal: field.value, separated: true) else {
@@ -176,7 +176,7 @@ struct FlipperFields {
     }
 }
 
-/// A line of a new Flipper file.
+/// A line for a new Flipper file.
 enum FlipperLine {
     case comment(String)
     case field(String, String)
@@ -195,7 +195,7 @@ enum FlipperLine {
         .field(key, octets.spacedHexadecimalText)
     }
 
-    /// The beginning that all files of version 4 share.
+    /// The first lines of all files of version 4.
     static func header(deviceType: String, uid: [UInt8]) -> [FlipperLine] {
         [
             .field("Filetype", "Flipper NFC device"),
@@ -210,7 +210,7 @@ enum FlipperLine {
         ]
     }
 
-    /// What all files of NFC-A tags go on with.
+    /// The next lines in all files of NFC-A tags.
     static func nfcA(atqa: UInt16, sak: UInt8) -> [FlipperLine] {
         [
             .comment("ISO14443-3A specific data"),

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the pages of a Flipper NFC file lie in a tag's memory.
+/// The positions of a Flipper file's pages in a tag's memory.
 ///
-/// Files number pages through. Those of NTAG I2C leave out the gap behind the lock page and go on with the two
-/// configuration pages, then with the two session registers, which are no memory.
+/// Files number the pages without gaps. Those of NTAG I2C leave out the gap after the lock page. Then follow the two
+/// configuration pages and the two session registers, which are not memory.
 struct FlipperLayout: Sendable {
-    /// How many pages of memory the file has, gaps included.
+    /// The number of memory pages for the file, including gaps.
     let memoryPages: Int
     private let filePages: Int
     private let gap: Range<Int>?
 
-    /// Creates the layout of a file, or nil when it has more pages than the product.
+    /// Creates the layout of a file; nil when it has more pages than the product.
     init?(_ product: Type2Product, pages: Int) {
         let all = Self.pages(of: product)
         guard pages <= all else { return nil }
@@ -24,7 +24,7 @@ struct FlipperLayout: Sendable {
         }
     }
 
-    /// The page of the memory for a page of the file; nil for a session register.
+    /// Returns the memory page for a page of the file; nil for a session register.
     func memoryPage(_ index: Int) -> Int? {
         guard index < filePages else { return nil }
         guard let gap, index >= gap.lowerBound else { return index }
@@ -32,13 +32,13 @@ struct FlipperLayout: Sendable {
         return page < memoryPages ? page : nil
     }
 
-    /// How many pages a file of a product has.
+    /// Returns the number of pages in a file of a product.
     static func pages(of product: Type2Product) -> Int {
         guard product.features.contains(.sectors), let lock = product.dynamicLock else { return product.pageCount }
         return lock.page + 1 + 4
     }
 
-    /// The names that files use; the first one for a product is the one to write.
+    /// The names in files. The first name of each product is used for writing.
     static let products: [(name: String, product: Type2Product)] = [
         ("Mifare Ultralight", .ultralight),
         ("Mifare Ultralight C", .ultralightC),

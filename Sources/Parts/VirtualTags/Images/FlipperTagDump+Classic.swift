@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Files of MIFARE Classic, in which octets that could not be read are written `??`.
+/// Files of MIFARE Classic. Bytes that could not be read are written as `??`.
 extension FlipperTagDump {
     private static let types: [(name: String, product: ClassicProduct)] = [
         ("MINI", .mini), ("1K", .classic1K), ("Plus 2K", .plus2K), ("4K", .classic4K),
@@ -50,7 +50,7 @@ extension FlipperTagDump {
 }
 
 extension FlipperFields {
-    /// Octets separated by spaces, each of which may be `??`.
+    /// Returns bytes that are separated by spaces; nil for each `??`.
     func octetsOrUnknown(_ key: String, count: Int) throws(TagImageError) -> [UInt8?] {
         let words = try text(key).utf8.split(separator: 0x20)
         var octets: [UInt8?] = []

@@ -3,8 +3,8 @@ import TagLink
 
 /// Files of MIFARE DESFire: applications, files with their settings, and the data that needs no key.
 ///
-/// They hold no keys and no names of ISO/IEC 7816-4. Application 000001 whose files 1 and 2 are of the NDEF mapping has
-/// the names that the mapping prescribes (NXP AN11004).
+/// They contain no keys and no ISO/IEC 7816-4 names. Application 000001 gets the names of the NDEF mapping (NXP
+/// AN11004) if its files 1 and 2 follow the mapping.
 extension FlipperTagDump {
     static func desfire(
         _ fields: FlipperFields,
@@ -12,7 +12,7 @@ extension FlipperTagDump {
     ) throws(TagImageError) -> Type4Contents {
         let frontEnd = try frontEndA(fields)
         let version = try fields.octets("PICC Version", count: 28)
-        // A card that answers with a random UID has its own in the version, or zeros.
+        // A card with a random UID has its own UID in the version, or zeros.
         let uid = try fields.nfcAIdentifier()
         var contents = DESFireContents(uid: uid.count == 7 ? uid : Array(version[14..<21]))
         contents.version = version
@@ -33,7 +33,7 @@ extension FlipperTagDump {
         return Type4Contents(frontEnd: frontEnd, kind: .desfire(contents))
     }
 
-    /// The files whose data the reader had no right to read; nil when there are none.
+    /// Reports the files whose data the reader was not allowed to read; nil when there are none.
     private static func unreadFiles(_ fields: FlipperFields, _ contents: DESFireContents) -> TagImageRemark? {
         let names = contents.applications.flatMap { application in
             let identifier = [UInt8](littleEndian: Int(application.identifier), count: 3).hexText()
@@ -45,7 +45,7 @@ extension FlipperTagDump {
         return TagImageRemark(.missing, text)
     }
 
-    /// The key settings octet and the one behind it, which has the number of keys.
+    /// Returns the key settings byte and the next one, which contains the number of keys.
     private static func keySettings(
         _ fields: FlipperFields,
         _ prefix: String
@@ -71,7 +71,7 @@ extension FlipperTagDump {
         _ fields: FlipperFields,
         _ identifier: [UInt8]
     ) throws(TagImageError) -> DESFireApplication {
-        // The octets are in the order of the air, least significant first.
+        // The bytes are in the order on the air, least significant first.
         let prefix = "Application \(identifier.hexText())"
         let settings = try keySettings(fields, prefix)
         var versions: [UInt8] = []
@@ -99,7 +99,7 @@ extension FlipperTagDump {
         return namingNDEF(application)
     }
 
-    /// The application with the names of the NDEF mapping, when it is one.
+    /// Returns the application with the names of the NDEF mapping, if it follows the mapping.
     private static func namingNDEF(_ application: DESFireApplication) -> DESFireApplication {
         let container = application.files.first { $0.number == 1 }?.data
         guard application.identifier == 0x00_0001, let container,
@@ -117,7 +117,7 @@ extension FlipperTagDump {
         return named
     }
 
-    /// A file. Data that could not be read are zero.
+    /// Reads a file. Data that could not be read are zero.
     private static func file(
         _ fields: FlipperFields,
         _ key: String,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Files of payment cards: the activation, and what the application tells every terminal.
+/// Files of payment cards: the activation, and the data that the application sends to every terminal.
 extension FlipperTagDump {
     static func emv(
         _ fields: FlipperFields,
@@ -17,7 +17,7 @@ extension FlipperTagDump {
             }
             return text
         }
-        // Numbers of 16 bits are as the processor has them: low byte first.
+        // 16-bit numbers are in the processor's order: low byte first.
         func number(_ key: String) throws(TagImageError) -> UInt16 {
             UInt16(try fields.octets(key, count: 2).littleEndian(at: 0, count: 2))
         }
@@ -33,7 +33,7 @@ extension FlipperTagDump {
         contents.cardholder = try text("Cardholder name")
         contents.name = try text("Application name")
         contents.label = try text("Application label")
-        // Files of earlier firmware go on with the country at once. A file that ends here was cut off.
+        // Files of earlier firmware continue with the country. A file that ends here was cut off.
         if fields.line(profileKey) == nil, fields.line("Country code") != nil {
             let text =
                 "The file is of an earlier firmware and has no application interchange profile; the virtual card has zeros."
@@ -53,11 +53,11 @@ extension FlipperTagDump {
 
     private static let profileKey = "Application interchange profile"
 
-    /// The counter of wrong PINs, and what earlier firmware calls it.
+    /// The counter of PIN attempts, and its name in earlier firmware.
     static let triesKey = "PIN try counter"
     static let earlierTriesKeys = ["PIN attempts left", "PIN counter"]
 
-    /// What stands for a counter that the card did not tell.
+    /// The value for a counter that the card did not reveal.
     private static let unknownTries = 255
 
     static func fields(of contents: EMVContents) -> [FlipperLine] {

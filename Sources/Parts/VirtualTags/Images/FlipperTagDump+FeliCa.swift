@@ -37,7 +37,7 @@ extension FlipperTagDump {
             pmm: try fields.octets("Manufacture parameter", count: 8)
         )
         var unread: [String] = []
-        // The two status flags of the read come before the block.
+        // The two status flags of the read precede the block.
         func block(_ index: Int) throws(TagImageError) -> [UInt8] {
             let octets = try fields.octets("Block \(index)", count: 18)
             if octets[0] != 0 { unread.append("block \(index)") }
@@ -82,7 +82,7 @@ extension FlipperTagDump {
         lines += [
             .comment("Felica Lite specific data"), .field("Blocks total", "28"), .field("Blocks read", "28"),
         ]
-        // The first two octets are the status flags of reading: done.
+        // The first two bytes are the status flags of the read: success.
         for (index, block) in blocks.enumerated() {
             lines.append(.field("Block \(index)", octets: [0x00, 0x00] + block))
         }

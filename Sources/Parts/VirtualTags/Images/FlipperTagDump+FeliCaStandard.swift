@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Files of FeliCa Standard cards: systems, each with its areas, its services, and the blocks that need no key.
+/// Files of FeliCa Standard cards: systems with their areas, services, and the blocks that need no key.
 ///
-/// Files of later versions have the versions of keys as well, and keys where somebody added them.
+/// Files of later versions also have the versions of keys, and keys that a user has added.
 extension FlipperTagDump {
     static func standard(_ fields: FlipperFields) throws(TagImageError) -> FeliCaStandardContents {
         let count = fields.line("System found") == nil ? 1 : try fields.number("System found", in: 1...16)
@@ -11,7 +11,7 @@ extension FlipperTagDump {
         for index in 0..<count {
             let name = "System \(index.hexText(digits: 2))"
             let section = fields.inSection(name)
-            // A file without the line is of one system, the one that answers first, whichever that is.
+            // A file without this line has one system: the one that answers first, whichever it is.
             let isNameless = count == 1 && section.line(name) == nil
             systems.append(try system(isNameless ? fields : section, name: isNameless ? nil : name))
         }
@@ -25,7 +25,7 @@ extension FlipperTagDump {
     private static func system(_ fields: FlipperFields, name: String?) throws(TagImageError) -> FeliCaSystem {
         var system = FeliCaSystem(code: 0xFFFF, files: [])
         if let name {
-            // Older files have the code alone.
+            // Older files only have the code.
             let parts = FlipperParts(try fields.text(name))
             system.code = try fields.code(parts.first, in: name)
             if let version = parts["Key version"] { system.keyVersion = try fields.code(version, in: name) }
@@ -42,14 +42,14 @@ extension FlipperTagDump {
             if let end = parts["End"] { area.end = try fields.code(end, in: key) }
             system.areas.append(area)
         }
-        // The root area with all services in it, which a system has anyway.
+        // The root area with all services, which every system has.
         if system.areas == rootArea(of: system), system.nodeKeyVersions[0] == nil, system.nodeKeys[0] == nil {
             system.areas = []
         }
         return takingVersions(asNDEF(system))
     }
 
-    /// The lines of areas or services. The versions of their keys, and the keys, go to the system.
+    /// Reads the lines of areas or services. The keys and their versions are stored in the system.
     private static func nodes(
         _ fields: FlipperFields,
         _ kind: String,
@@ -71,7 +71,7 @@ extension FlipperTagDump {
         return nodes
     }
 
-    /// The public blocks of each service. Nothing says how many blocks the other services have.
+    /// Reads the public blocks of each service. The number of the other services' blocks is unknown.
     private static func blocks(_ fields: FlipperFields) throws(TagImageError) -> [UInt16: [UInt8]] {
         let hasBlocks = fields.line("Public blocks read") != nil
         let count = hasBlocks ? try fields.number("Public blocks read", in: 0...0xFFFF) : 0
@@ -89,7 +89,7 @@ extension FlipperTagDump {
         return blocks
     }
 
-    /// Services of one number share their blocks, unless the file shows different ones for them.
+    /// Services with the same number share their blocks, unless the file has different ones for them.
     private static func files(_ services: [UInt16], _ blocks: [UInt16: [UInt8]]) -> [FeliCaFile] {
         var files: [FeliCaFile] = []
         for code in services {
@@ -107,7 +107,7 @@ extension FlipperTagDump {
         return files
     }
 
-    /// The attributes of an NDEF system say how many blocks go at a time.
+    /// Uses the block limits in the attributes of an NDEF system.
     private static func asNDEF(_ system: FeliCaSystem) -> FeliCaSystem {
         guard system.code == 0x12FC, system.files.map(\.serviceCodes) == [[0x0009, 0x000B]] else { return system }
         let limits = FeliCaSystem(ndef: system.files[0].memory)
@@ -116,7 +116,7 @@ extension FlipperTagDump {
         return system
     }
 
-    /// The same system, with one version for all services of a file where they have one.
+    /// Returns the same system, with one key version for all services of a file if they are equal.
     private static func takingVersions(_ system: FeliCaSystem) -> FeliCaSystem {
         var system = system
         for index in system.files.indices {
@@ -179,7 +179,7 @@ extension FlipperTagDump {
         return lines + blockFields(of: system)
     }
 
-    /// The line of an area or a service, and that of its key.
+    /// Returns the line of an area or a service, and the line of its key.
     private static func node(
         _ code: UInt16,
         _ key: String,
@@ -192,7 +192,7 @@ extension FlipperTagDump {
         return [.field(key, text + end)] + (system.nodeKeys[code].map { [.field("\(key) Key", octets: $0)] } ?? [])
     }
 
-    /// What the attribute of a service says, in the words of the firmware, which calls cyclic blocks random ones.
+    /// Describes a service's attribute in the words of the firmware, which calls cyclic blocks random.
     private static func attributes(_ code: UInt16) -> String {
         let attribute = code & 0x3F
         let access = attribute & 0x01 == 1 ? "Public " : "Private"
@@ -206,7 +206,7 @@ extension FlipperTagDump {
     private static func blockFields(of system: FeliCaSystem) -> [FlipperLine] {
         var texts: [String] = []
         for file in system.files {
-            // Bit 0 of the attribute: no key needed.
+            // Bit 0 of the attribute means that no key is needed.
             for code in file.serviceCodes where code & 0x01 == 1 {
                 for index in 0..<file.blockCount {
                     let data = Array(file.memory[(index * 16)..<(index * 16 + 16)]).spacedHexadecimalText
@@ -231,10 +231,10 @@ private struct FlipperParts {
         }
     }
 
-    /// What comes before the first bar.
+    /// The text before the first bar.
     var first: String { parts.first.map { String($0) } ?? "" }
 
-    /// What follows the name of a part; nil when there is no part of the name.
+    /// Returns the text after a part's name; nil when there is no such part.
     subscript(name: String) -> String? {
         guard let part = parts.first(where: { $0.hasPrefix(name) }) else { return nil }
         return String(part.dropFirst(name.count).drop { $0 == " " })
@@ -242,7 +242,7 @@ private struct FlipperParts {
 }
 
 extension FlipperFields {
-    /// A code of a system, an area or a service, or the version of a key: four hexadecimal digits.
+    /// Reads a code of a system, area or service, or a key's version: four hexadecimal digits.
     fileprivate func code(_ text: String, in key: String) throws(TagImageError) -> UInt16 {
         guard let octets = [UInt8](hexadecimal: text.utf8), octets.count == 2 else {
             throw malformed(key, "has no code of four hexadecimal digits")
@@ -250,7 +250,7 @@ extension FlipperFields {
         return UInt16(high: octets[0], low: octets[1])
     }
 
-    /// The error of a line that is not as it should be.
+    /// Returns the error of an invalid line.
     fileprivate func malformed(_ key: String, _ what: String) -> TagImageError {
         TagImageError(.malformed, "\(key) \(what).", line: line(key))
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Files of ST25TB tags, the ones that were SRIX4K and SRT512 before.
+/// Files of ST25TB tags, formerly SRIX4K and SRT512.
 extension FlipperTagDump {
-    /// Products and their numbers of blocks by the type in the file (the firmware's `st25tb.c`).
+    /// The products and their numbers of blocks, by the type in the file (the firmware's `st25tb.c`).
     private static let products: [String: (name: String, blocks: Int)] = [
         "512AT": ("ST25TB512-AT", 16), "512AC": ("ST25TB512-AC", 16), "2K": ("ST25TB02K", 64), "4K": ("ST25TB04K", 128),
     ]
 
-    /// The refusal of such a file: what it holds, and why it can't be a virtual tag.
+    /// Returns the error for such a file: its content, and why it can't be a virtual tag.
     static func refusal(ofST25TB fields: FlipperFields) -> TagImageError {
         var product = "ST25TB"
         var parts: [String] = []

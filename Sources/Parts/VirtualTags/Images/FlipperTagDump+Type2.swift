@@ -3,7 +3,8 @@ import TagLink
 
 /// Files of the MIFARE Ultralight and NTAG family.
 extension FlipperTagDump {
-    /// Whether a device type is one of the family. Versions 2 and 3 name the product there, version 4 in a line of its own.
+    /// Returns whether a device type belongs to the family. Versions 2 and 3 name the product there, version 4 in a
+    /// separate line.
     static func isType2(_ deviceType: String, _ fields: FlipperFields) -> Bool {
         deviceType == "NTAG/Ultralight" || FlipperLayout.products.contains { $0.name == deviceType }
             || fields.line("Mifare Ultralight type") != nil
@@ -39,7 +40,7 @@ extension FlipperTagDump {
         }
         contents.atqa = try fields.atqa()
         contents.sak = try fields.octets("SAK", count: 1)[0]
-        // Files that programs make for tests have no signature.
+        // Files that programs create for tests have no signature.
         if fields.line("Signature") != nil {
             contents.signature = try fields.octets("Signature", count: 32)
         } else if product.features.contains(.signature) {
@@ -56,7 +57,7 @@ extension FlipperTagDump {
         return contents
     }
 
-    /// Versions 2 and 3 name the product as the device type, version 4 in a line of its own.
+    /// Versions 2 and 3 name the product as the device type, version 4 in a separate line.
     private static func product(
         _ fields: FlipperFields,
         reported: [UInt8],
@@ -78,7 +79,8 @@ extension FlipperTagDump {
                 line: fields.line(key)
             )
         }
-        // Older files call the whole family Mifare Ultralight, and tell by the version or the number of pages.
+        // Older files call the whole family Mifare Ultralight. The version or the number of pages identifies the
+        // product.
         guard product == .ultralight else { return product }
         if let exact = Type2Product.all.first(where: { $0.version == reported }) { return exact }
         switch pages {

@@ -3,8 +3,8 @@ import TagLink
 
 /// Files of Type 4 tags: the activation, and the message of the NDEF file in lines of 16 bytes.
 ///
-/// They don't have the capability container. A Flipper emulates one of its own, and that is the one that the virtual tag
-/// gets: mapping version 2.0, an NDEF file E104 of 2048 bytes, free to read and write.
+/// They don't contain the capability container. A Flipper emulates its own one, and the virtual tag gets the same:
+/// mapping version 2.0, an NDEF file E104 of 2048 bytes, readable and writable.
 extension FlipperTagDump {
     /// The size of the NDEF file with its length field, unless the message needs more.
     private static let fileSize = 2048
@@ -29,10 +29,10 @@ extension FlipperTagDump {
         return Type4Contents(frontEnd: try frontEndA(fields), kind: .ndef(files: files(message)))
     }
 
-    /// The files of a tag with a message.
+    /// Returns the files of a tag with a message.
     private static func files(_ message: [UInt8]) -> [UInt16: [UInt8]] {
         let size = max(fileSize, message.count + 2)
-        // The most bytes of a command and of an answer are what fits into the firmware's buffer.
+        // The maximum sizes of commands and answers are those of the firmware's buffer.
         let application = NDEFApplication(size: size, maximumRead: 246, maximumWrite: 246)
         var files = application.files
         let rest = [UInt8](repeating: 0, count: size - 2 - message.count)
@@ -40,7 +40,7 @@ extension FlipperTagDump {
         return files
     }
 
-    /// The lines of a tag, or nil when it is not as a Flipper emulates one.
+    /// Returns the lines of a tag; nil when it differs from what a Flipper emulates.
     static func fields(ofFiles files: [UInt16: [UInt8]]) -> [FlipperLine]? {
         guard let message = message(in: files), withoutRemains(files) == Self.files(message) else { return nil }
         let lines = stride(from: 0, to: message.count, by: 16).map { start in
@@ -55,7 +55,7 @@ extension FlipperTagDump {
         return count <= file.count - 2 ? Array(file[2..<(2 + count)]) : nil
     }
 
-    /// The files without what remains of older messages behind the present one.
+    /// Returns the files without the remains of older messages after the current one.
     static func withoutRemains(_ files: [UInt16: [UInt8]]) -> [UInt16: [UInt8]] {
         guard let message = message(in: files), let file = files[0xE104] else { return files }
         var files = files

@@ -27,7 +27,7 @@ extension FlipperTagDump {
         contents.isSurveillanceLocked = try fields.flag("Lock EAS") ?? false
         if fields.line("Security Status") != nil {
             let status = try fields.octets("Security Status", count: nil)
-            // Files without lines of their own for these locks have them in an octet before the blocks'.
+            // Files without separate lines for these locks have them in a byte before those of the blocks.
             let hasHead = status.count == blocks + 1
             guard hasHead || status.count == blocks else {
                 throw TagImageError(
@@ -67,7 +67,7 @@ extension FlipperTagDump {
         return contents
     }
 
-    /// What guards the pages of an ICODE SLIX2.
+    /// Reads the protection of the pages of an ICODE SLIX2.
     private static func protection(_ fields: FlipperFields) throws(TagImageError) -> ICODEProtection {
         var protection = ICODEProtection()
         if fields.line("Protection Pointer") != nil {
@@ -143,8 +143,8 @@ extension FlipperTagDump {
 }
 
 extension Type5Product {
-    /// The product with a UID of this form and memory of this size, or nil. Bits 36 and 35 of the UID tell ICODE products
-    /// apart.
+    /// Finds the product for a UID and a memory size; nil when there is none. Bits 36 and 35 of the UID distinguish the
+    /// ICODE products.
     init?(uid: [UInt8], blockCount: Int, blockSize: Int) {
         let product = Self.all.first { product in
             guard product.blockCount == blockCount, product.blockSize == blockSize else { return false }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Files of cards with no more than their activation and their version: NTAG4xx and Mifare Plus.
+/// Files of cards with only their activation and their version: NTAG4xx and Mifare Plus.
 extension FlipperTagDump {
     // MARK: NTAG4xx
 
@@ -9,7 +9,7 @@ extension FlipperTagDump {
         return Type4Contents(frontEnd: try frontEndA(fields), kind: .version(contents))
     }
 
-    /// The answer to GET VERSION, with one byte for the key of the fab behind it or without.
+    /// The answer to GET VERSION, with or without a final byte for the fab's key.
     private static func version(_ fields: FlipperFields) throws(TagImageError) -> [UInt8] {
         let version = try fields.octets("PICC Version", count: nil)
         guard (28...29).contains(version.count) else {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A Flipper NFC file, kept line by line.
+/// A Flipper NFC file, line by line.
 ///
-/// A file that was read and changed has the lines that say something else written again; all others stay.
+/// When a changed tag is saved, only the lines with changed values are written again. All others stay.
 struct FlipperTagDump: ImageSource {
     private let fields: FlipperFields
     let contents: TagContents
@@ -41,8 +41,8 @@ struct FlipperTagDump: ImageSource {
 
     var bytes: [UInt8] { Array(fields.lines.map(\.text).joined(separator: [0x0A])) }
 
-    /// The file with what the tag holds now: lines that say something else are written again, lines that have come to be
-    /// follow the one that precedes them in a new file, and lines of what is gone are left out.
+    /// Returns the file with the tag's current contents. Changed lines are written again, new lines follow the line
+    /// that precedes them in a new file, and lines of removed values are left out.
     func encoded(_ now: TagContents) -> [UInt8]? {
         guard now != contents else { return bytes }
         guard let new = Self.values(of: now) else { return nil }
@@ -75,7 +75,7 @@ struct FlipperTagDump: ImageSource {
         return Array(written.joined(separator: [0x0A]))
     }
 
-    /// The values of a new file, in their order, or nil when there is no device type for the tag.
+    /// Returns the values of a new file in order; nil when there is no device type for the tag.
     private static func values(of contents: TagContents) -> [(FlipperKey, String)]? {
         var keys = FlipperKeyCounter()
         return fields(of: contents)?.compactMap { line in
@@ -88,7 +88,7 @@ struct FlipperTagDump: ImageSource {
         Dictionary(values) { first, _ in first }
     }
 
-    /// The lines of a new file, or nil when there is no device type for the tag.
+    /// Returns the lines of a new file; nil when there is no device type for the tag.
     static func fields(of contents: TagContents) -> [FlipperLine]? {
         switch contents {
         case .nfcA(let contents): fields(of: contents)
@@ -102,18 +102,18 @@ struct FlipperTagDump: ImageSource {
         }
     }
 
-    // MARK: What is left out
+    // MARK: Parts that are left out
 
-    /// Keys that say how the file is written, or put into words what other keys say.
+    /// Keys that describe the file itself, or repeat other values in words.
     private static let descriptiveKeys: Set<String> = [
         "Filetype", "Version", "Device type", "Data format version", "Directory Tree",
     ]
 
-    /// The same value under the names of several versions.
+    /// The names of the same value in several versions.
     private static let aliases =
         ["Mifare Ultralight type": "NTAG/Ultralight type"].merging(earlierTriesKeys.map { ($0, triesKey) }) { $1 }
 
-    /// The keys whose values a new file of the same contents would not have.
+    /// The keys whose values would not be in a new file with the same contents.
     var leftOut: [String] {
         let held = Self.dictionary(Self.values(of: contents) ?? [])
         let isVersion2 = fields.value(FlipperKey(name: "Version")).map { Array($0) == Array("2".utf8) } ?? false
@@ -126,8 +126,8 @@ struct FlipperTagDump: ImageSource {
         }.map(\.description)
     }
 
-    /// Whether two values say the same: spaces, the case of letters and zeros before a number don't count, and of a FeliCa
-    /// service the words for its attribute.
+    /// Returns whether two values are equal. Spaces, the case of letters, leading zeros of a number, and the words for
+    /// a FeliCa service's attribute are ignored.
     private static func isSame(_ one: ArraySlice<UInt8>, _ other: String, isService: Bool) -> Bool {
         func plain(_ text: some Sequence<UInt8>) -> String {
             let text = String(decoding: text.filter { $0 != 0x20 && $0 != 0x09 }, as: UTF8.self).uppercased()
@@ -157,20 +157,20 @@ extension FlipperFields {
         return try FlipperTagDump(fields, deviceType: device)
     }
 
-    /// A new file, of version 4, or nil when the format has no place for a tag of the kind.
+    /// Returns a new file of version 4; nil when the format does not support this kind of tag.
     static func encoded(new contents: TagContents) -> [UInt8]? {
         guard let lines = FlipperTagDump.fields(of: contents) else { return nil }
         return Array((lines.map(\.text).joined(separator: "\n") + "\n").utf8)
     }
 
-    /// ATQA, whose octets version 2 writes the other way round.
+    /// Returns ATQA. Version 2 writes its bytes in the reverse order.
     func atqa() throws(TagImageError) -> UInt16 {
         let octets = try octets("ATQA", count: 2)
         let isSwapped = try number("Version", in: 1...99) == 2
         return isSwapped ? UInt16(high: octets[1], low: octets[0]) : UInt16(high: octets[0], low: octets[1])
     }
 
-    /// A UID of NFC-A.
+    /// Returns an NFC-A UID.
     func nfcAIdentifier() throws(TagImageError) -> [UInt8] {
         let uid = try octets("UID", count: nil)
         guard [4, 7, 10].contains(uid.count) else {
@@ -180,7 +180,7 @@ extension FlipperFields {
     }
 }
 
-/// Files of tags of which no more is known than their activation: ISO14443-3A, -3B, -4A and -4B.
+/// Files of tags of which only the activation is known: ISO14443-3A, -3B, -4A and -4B.
 extension FlipperTagDump {
     static func nfcA(_ fields: FlipperFields) throws(TagImageError) -> NFCAContents {
         NFCAContents(
@@ -201,7 +201,7 @@ extension FlipperTagDump {
         Type4Contents(frontEnd: try frontEndA(fields), kind: .unspecified)
     }
 
-    /// The activation of a Type 4A tag. The ATS is in lines of its parts, or in older files in one line.
+    /// Reads the activation of a Type 4A tag. The ATS has lines for its parts, or a single line in older files.
     static func frontEndA(_ fields: FlipperFields) throws(TagImageError) -> Type4FrontEnd {
         var ats: [UInt8] = []
         if fields.line("ATS") != nil {
@@ -227,7 +227,7 @@ extension FlipperTagDump {
         )
     }
 
-    /// The interface octets of an ATS and the bits of T0 that say that they are there (ISO/IEC 14443-4, 5.2.3).
+    /// The interface bytes of an ATS, and the bits of T0 for their presence (ISO/IEC 14443-4, 5.2.3).
     private static let interfaceOctets: [(String, UInt8)] = [("TA(1)", 0x10), ("TB(1)", 0x20), ("TC(1)", 0x40)]
 
     static func type4B(_ fields: FlipperFields) throws(TagImageError) -> Type4Contents {
@@ -242,12 +242,12 @@ extension FlipperTagDump {
     static func fields(of contents: Type4Contents) -> [FlipperLine]? {
         guard case .nfcB(_, _, let info) = contents.frontEnd else { return fieldsOfType4A(contents) }
         guard case .unspecified = contents.kind else { return nil }
-        // Bit 0 of the protocol type says ISO/IEC 14443-4 (ISO/IEC 14443-3, 7.9.4.4).
+        // Bit 0 of the protocol type means ISO/IEC 14443-4 (ISO/IEC 14443-3, 7.9.4.4).
         let device = info.count == 3 && info[1] & 0x01 != 0 ? "ISO14443-4B" : "ISO14443-3B"
         return FlipperLine.header(deviceType: device, uid: contents.identifier) + frontEndFields(of: contents)
     }
 
-    /// The lines of a Type 4A tag: its activation, and what its kind adds.
+    /// Returns the lines of a Type 4A tag: its activation, and the lines of its kind.
     private static func fieldsOfType4A(_ contents: Type4Contents) -> [FlipperLine]? {
         let kind: (deviceType: String, lines: [FlipperLine])
         switch contents.kind {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The members of a JSON image by key, with messages that name the line.
+/// The members of a JSON image by key. Errors contain the line.
 struct JSONFields {
     private let members: [JSONScanner.Member]
     private let places: [String: Int]
@@ -15,12 +15,12 @@ struct JSONFields {
         places[key].map { members[$0] }
     }
 
-    /// The line that a key's value begins in.
+    /// Returns the line where a key's value starts.
     func line(_ key: String) -> Int? {
         member(key)?.line
     }
 
-    /// Whether a key is there with a value that is not null.
+    /// Returns whether a key has a value that is not null.
     func hasValue(_ key: String) -> Bool {
         member(key).map { $0.text != Array("null".utf8) } ?? false
     }
@@ -48,18 +48,18 @@ struct JSONFields {
         return octets
     }
 
-    /// The members of an object; none when the key is missing or its value is none.
+    /// Returns the members of an object; empty when the key is missing or its value is null.
     func object(_ key: String) -> JSONFields {
         JSONFields(member(key).map { JSONScanner.members(of: $0) } ?? [])
     }
 
-    /// The keys, in their order.
+    /// The keys, in order.
     var keys: [String] { members.map(\.key) }
 
-    /// Where the text of a value is, quotes included.
+    /// Returns the range of a value's text, including quotes.
     func range(_ key: String) -> Range<Int>? { member(key)?.range }
 
-    /// A whole number, or nil when the key is missing or null.
+    /// Returns an integer; nil when the key is missing or null.
     func number(_ key: String, in range: ClosedRange<Int>) throws(TagImageError) -> Int? {
         guard hasValue(key), let member = member(key) else { return nil }
         guard let number = Self.number(member.text[...]), range.contains(number) else {
@@ -72,7 +72,7 @@ struct JSONFields {
         return number
     }
 
-    /// An array of whole numbers, or nil when the key is missing or null.
+    /// Returns an array of integers; nil when the key is missing or null.
     func numbers(_ key: String, count: Int, upTo limit: Int) throws(TagImageError) -> [Int]? {
         guard hasValue(key), let member = member(key) else { return nil }
         let text = member.text
@@ -84,7 +84,7 @@ struct JSONFields {
         return numbers
     }
 
-    /// An array of any length of whole numbers, or nil when the key is missing or null.
+    /// Returns an array of integers of any length; nil when the key is missing or null.
     func list(_ key: String, upTo limit: Int) throws(TagImageError) -> [Int]? {
         guard hasValue(key), let member = member(key) else { return nil }
         if member.text.filter({ ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == Array("[]".utf8) { return [] }
@@ -92,7 +92,7 @@ struct JSONFields {
         return try numbers(key, count: commas + 1, upTo: limit)
     }
 
-    /// A true or false, or nil when the key is missing or null.
+    /// Returns a Boolean; nil when the key is missing or null.
     func flag(_ key: String) throws(TagImageError) -> Bool? {
         guard hasValue(key), let member = member(key) else { return nil }
         switch member.text {
@@ -102,7 +102,7 @@ struct JSONFields {
         }
     }
 
-    /// The members of an object whose values are strings.
+    /// Returns the members of an object whose values are strings.
     func strings(_ key: String) throws(TagImageError) -> [(key: String, value: String)] {
         guard let member = member(key) else { throw TagImageError(.missingField, "\"\(key)\" is missing.") }
         var scanner = JSONScanner(member.text)

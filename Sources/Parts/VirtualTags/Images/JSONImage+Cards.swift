@@ -2,12 +2,12 @@
 import TagLink
 import VisibleText
 
-/// Cards of which a dump has no files: payment cards, and cards of NXP's with their version alone.
+/// Cards without files in a dump: payment cards, and NXP cards of which only the version is known.
 extension JSONImage {
     // MARK: EMV
 
-    /// Reads a payment card: `aid`, `pan`, and what is known of `label`, `name`, `cardholder`, `aip`, `country`, `currency`,
-    /// `expires` and `effective` with the digits of year, month and day, and `pin_tries`.
+    /// Reads a payment card: `aid`, `pan`, and if known `label`, `name`, `cardholder`, `aip`, `country`, `currency`,
+    /// `expires` and `effective` (the digits of year, month and day), and `pin_tries`.
     static func emv(_ fields: JSONFields) throws(TagImageError) -> EMVContents {
         func text(_ key: String) throws(TagImageError) -> String {
             let text = fields.hasValue(key) ? try fields.text(key) : ""
@@ -58,8 +58,8 @@ extension JSONImage {
 
     // MARK: Version
 
-    /// Reads a card with its version alone: `get_version`, and of a MIFARE Plus `card_type`, `memory_size` and
-    /// `security_level`.
+    /// Reads a card of which only the version is known: `get_version`, and for a MIFARE Plus `card_type`, `memory_size`
+    /// and `security_level`.
     static func version(
         _ fields: JSONFields,
         _ family: VersionCardContents.Family

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// All applications of a MIFARE DESFire: `key_settings`, the card's own key in `keys`, and `applications` by their
-/// identifiers, each with `key_settings`, `keys`, `iso_id`, `name`, and `files` by their numbers.
+/// All applications of a MIFARE DESFire: `key_settings`, the card's own key in `keys`, and `applications` by
+/// identifier. Each has `key_settings`, `keys`, `iso_id`, `name`, and `files` by number.
 extension JSONImage {
     static func desfire(_ fields: JSONFields) throws(TagImageError) -> DESFireContents {
         var contents = DESFireContents(uid: try desfireIdentifier(fields))
@@ -31,8 +31,8 @@ extension JSONImage {
 
     // MARK: Configuration
 
-    /// What SET CONFIGURATION has changed: `random_uid`, `format_disabled`, `default_key` of 24 bytes, and its version in
-    /// `default_key_version`. The ATS is that of the activation.
+    /// Reads the changes of SET CONFIGURATION: `random_uid`, `format_disabled`, `default_key` of 24 bytes, and its
+    /// version in `default_key_version`. The ATS is that of the activation.
     static func configuration(_ fields: JSONFields) throws(TagImageError) -> DESFireConfiguration {
         var configuration = DESFireConfiguration()
         configuration.usesRandomUID = try fields.flag("random_uid") ?? false
@@ -125,7 +125,7 @@ extension JSONImage {
         )
     }
 
-    /// A number of 16 bits, most significant octet first.
+    /// Returns a 16-bit number, most significant byte first.
     private static func number(_ fields: JSONFields, _ key: String) throws(TagImageError) -> UInt16 {
         let octets = try fields.octets(key, count: 2)
         return UInt16(high: octets[0], low: octets[1])

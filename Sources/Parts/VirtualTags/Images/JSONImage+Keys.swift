@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Keys and file settings of the cards that have them.
+/// The keys and file settings of cards.
 ///
-/// `keys` is an object: `"0"` to `"13"` the keys of the application, `"master"` that of a DESFire card itself. A key is
-/// written `aes:`, `des:` or `3k3des:`, its octets, and for AES after another colon its version where that is not 00.
-/// Keys that are left out are zero, as delivered.
+/// `keys` is an object: `"0"` to `"13"` are the keys of the application, and `"master"` is the key of a DESFire card
+/// itself. A key is written as `aes:`, `des:` or `3k3des:` and its bytes. An AES key with another version than 00 has a
+/// colon and its version at the end. Missing keys are zero, like on a new card.
 ///
-/// `key_settings` of a DESFire are those of the NDEF application: the settings and the number of keys with their kind.
-/// `file_settings` of an NTAG 424 DNA is an object: by a file's identifier what CHANGE FILE SETTINGS has, that is
+/// `key_settings` of a DESFire are those of the NDEF application: the settings, and the number of keys with their kind.
+/// `file_settings` of an NTAG 424 DNA is an object. For each file's identifier it has the data of CHANGE FILE SETTINGS:
 /// FileOption, access rights, and the settings of secure dynamic messaging.
 extension JSONImage {
     private static let kindNames: [(DESFireKey.Kind, String)] = [(.aes, "aes"), (.des, "des"), (.tripleDES, "3k3des")]
@@ -35,7 +35,7 @@ extension JSONImage {
         return "\(name):\(key.octets.hexText())\(version)"
     }
 
-    /// The keys by their names.
+    /// Returns the keys by name.
     static func keys(_ fields: JSONFields) throws(TagImageError) -> [(name: String, key: DESFireKey)] {
         guard fields.hasValue("keys") else { return [] }
         var keys: [(name: String, key: DESFireKey)] = []
@@ -53,7 +53,7 @@ extension JSONImage {
         return texts.isEmpty ? [] : [("keys", "{\(texts.joined(separator: ", "))}")]
     }
 
-    /// The keys that are not zero, with their numbers.
+    /// Returns the keys that are not zero, with their numbers.
     static func changed(_ keys: [DESFireKey]) -> [(name: String, key: DESFireKey)] {
         keys.enumerated().filter { $0.element != .zero($0.element.kind) }.map { (String($0.offset), $0.element) }
     }

@@ -2,9 +2,9 @@
 import TagLink
 
 extension JSONImage {
-    /// Reads a Type 2 tag. Members are `uid`, `memory_hex`, and where they differ from the product's own `atqa` (high
-    /// octet first), `sak`, `get_version`, `signature`, `counters`, `tearing_flags` and `failed_authentications`. `pages`
-    /// is checked.
+    /// Reads a Type 2 tag. Its members are `uid`, `memory_hex`, and if they differ from the product's own values,
+    /// `atqa` (high byte first), `sak`, `get_version`, `signature`, `counters`, `tearing_flags` and
+    /// `failed_authentications`. `pages` is only checked.
     static func type2(_ fields: JSONFields) throws(TagImageError) -> Type2Contents {
         let name = try fields.text("product")
         guard let product = Type2Product(named: name) else {
@@ -59,7 +59,7 @@ extension JSONImage {
         return contents
     }
 
-    /// The members whose values differ.
+    /// Returns the members with different values.
     static func changes(from old: Type2Contents, to new: Type2Contents) -> [(String, String)] {
         var changes: [(String, String)] = []
         func add(_ key: String, _ differs: Bool, _ value: String) {
@@ -84,8 +84,8 @@ extension JSONImage {
 
     // MARK: MIFARE Classic
 
-    /// Reads a MIFARE Classic: `memory_hex`, `atqa` (high octet first), `sak`, and where there is such `unknown_octets`
-    /// and `signature`.
+    /// Reads a MIFARE Classic: `memory_hex`, `atqa` (high byte first), `sak`, and if present `unknown_octets` and
+    /// `signature`.
     static func classic(_ fields: JSONFields) throws(TagImageError) -> ClassicContents {
         let name = try fields.text("product")
         guard let product = ClassicProduct(named: name) else {
@@ -115,7 +115,7 @@ extension JSONImage {
 
     // MARK: Activation only
 
-    /// Reads a tag of which no more is known than its activation: `atqa` (high octet first) and `sak`.
+    /// Reads a tag of which only the activation is known: `atqa` (high byte first) and `sak`.
     static func nfcA(_ fields: JSONFields) throws(TagImageError) -> NFCAContents {
         let answers = try answers(fields)
         return NFCAContents(uid: try nfcAIdentifier(fields), atqa: answers.atqa, sak: answers.sak)

@@ -2,12 +2,14 @@
 import TagLink
 
 extension JSONImage {
-    /// Reads a Type 4 tag: `files` by their identifiers in hexadecimal, and the activation: `ats`, `atqa`, `sak`, or of a
+    /// Reads a Type 4 tag: `files` by identifier in hexadecimal, and the activation: `ats`, `atqa`, `sak`; or for a
     /// Type 4B tag `application_data` and `protocol_info`, with the PUPI in `uid`.
     ///
-    /// An image of a MIFARE DESFire holds its NDEF application in `files`, or all of its `applications`, and
-    /// `get_version`, `free_memory`, `keys` and `key_settings`; one of an NTAG 424 DNA its three files, `read_counter`, `signature`,
-    /// `keys` and `file_settings`; an NTAG 4xx or MIFARE Plus of which no more is known has `get_version`; one of a travel document its `mrz`, and it needs no `ats` and no `files`.
+    /// - MIFARE DESFire: the NDEF application in `files`, or all `applications`; and `get_version`, `free_memory`,
+    ///   `keys` and `key_settings`.
+    /// - NTAG 424 DNA: its three files, `read_counter`, `signature`, `keys` and `file_settings`.
+    /// - NTAG 4xx or MIFARE Plus of which only the version is known: `get_version`.
+    /// - Travel document: `mrz`. It needs no `ats` and no `files`.
     static func type4(_ fields: JSONFields) throws(TagImageError) -> Type4Contents {
         let name = try fields.text("product")
         if name == "eMRTD" {
@@ -41,7 +43,7 @@ extension JSONImage {
         return Type4Contents(frontEnd: try frontEnd(fields), kind: kind)
     }
 
-    /// - Parameter otherwise: the front end of a UID that comes without an `ats`; nil where there has to be one.
+    /// - Parameter otherwise: the front end for a UID without an `ats`; nil when an `ats` is required.
     private static func frontEnd(
         _ fields: JSONFields,
         otherwise: (([UInt8]) -> Type4FrontEnd)? = nil
@@ -112,18 +114,18 @@ extension JSONImage {
         return contents
     }
 
-    /// The card's own UID. A card that answers with a random one has it in its version, or zeros.
+    /// Returns the card's own UID. A card with a random UID has it in its version, or zeros.
     static func desfireIdentifier(_ fields: JSONFields) throws(TagImageError) -> [UInt8] {
         let uid = try fields.octets("uid", count: nil)
         return uid.count == 7 ? uid : Array(try fields.octets("get_version", count: 28)[14..<21])
     }
 
-    /// Takes over the memory that the card reports as free, where the image says it.
+    /// Reads the memory that the card reports as free, if the image has it.
     static func readFreeMemory(of contents: inout DESFireContents, _ fields: JSONFields) throws(TagImageError) {
         if let free = try fields.number("free_memory", in: 0...0xFF_FFFF) { contents.freeMemory = free }
     }
 
-    /// A card with the NDEF application alone, large enough for it.
+    /// Returns a card with only the NDEF application, large enough for it.
     private static func desfire(
         uid: [UInt8],
         generation: DESFireContents.Generation = .ev1,
@@ -139,7 +141,8 @@ extension JSONImage {
         )
     }
 
-    /// The two files of a card that has the NDEF application alone; nil when there is more to keep than them and its keys.
+    /// Returns the two files of a card with only the NDEF application; nil when the card has more than them and its
+    /// keys.
     private static func ndefFiles(of contents: DESFireContents) -> [UInt16: [UInt8]]? {
         guard let application = contents.applications.first, let container = application.files.first?.data,
             let ndef = application.files.last?.data
@@ -219,8 +222,9 @@ extension JSONImage {
 
     // MARK: EMRTD
 
-    /// Reads a travel document: `mrz`, the printed zone, with `\n` between lines or without; `files` by their identifiers,
-    /// and without them the files that ``EMRTDContents`` makes from the zone; `card_access`, where it has EF.CardAccess.
+    /// Reads a travel document: `mrz`, the machine readable zone, with or without `\n` between lines; `files` by
+    /// identifier, by default the files that `EMRTDContents` creates from the zone; and `card_access` if it has
+    /// EF.CardAccess.
     static func emrtd(_ fields: JSONFields) throws(TagImageError) -> EMRTDContents {
         let text = try fields.text("mrz")
         let zone: MachineReadableZone
@@ -243,9 +247,9 @@ extension JSONImage {
         return contents
     }
 
-    /// What describes a document, without its files.
+    /// Returns the members of a document, without its files.
     static func members(of contents: EMRTDContents) -> [(String, String)] {
-        // A zone has no characters that JSON escapes.
+        // A zone has no characters that need an escape in JSON.
         [("mrz", "\"\(contents.zone.lines.joined())\"")]
             + (contents.cardAccess.map { [("card_access", quoted($0))] } ?? [])
     }

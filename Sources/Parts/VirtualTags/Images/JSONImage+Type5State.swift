@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// What guards a Type 5 tag, in images of the project's own.
+/// The protection state of a Type 5 tag in the project's own images.
 extension JSONImage {
-    /// Reads what is not as delivered. Of an ICODE: `page_pointer`, `page_condition`, `page_locked`, `locked_passwords`,
-    /// `passwords_joined`, `eas_protected`, `afi_protected`, `eas_id`, `counter_protected`, `private`, `destroyed`,
-    /// `persistent_quiet`, `accepts_every_password`. Of an ST25: `registers`, `st_passwords` one after the other, `kill_locked`, `killed`,
-    /// `untraceable`, `st_eas`, `st_eas_locked`, `st_eas_id`, `telegram`, `telegram_length`, `tamper_open`, `unsupplied`.
+    /// Reads the values that differ from those of a new tag. For an ICODE: `page_pointer`, `page_condition`,
+    /// `page_locked`, `locked_passwords`, `passwords_joined`, `eas_protected`, `afi_protected`, `eas_id`,
+    /// `counter_protected`, `private`, `destroyed`, `persistent_quiet`, `accepts_every_password`. For an ST25:
+    /// `registers`, `st_passwords` concatenated, `kill_locked`, `killed`, `untraceable`, `st_eas`, `st_eas_locked`,
+    /// `st_eas_id`, `telegram`, `telegram_length`, `tamper_open`, `unsupplied`.
     static func readState(_ fields: JSONFields, into contents: inout Type5Contents) throws(TagImageError) {
         var state = contents.protection
         state.pointer = UInt8(try fields.number("page_pointer", in: 0...0xFF) ?? 0)
@@ -51,7 +52,7 @@ extension JSONImage {
         return settings
     }
 
-    /// What ``readState(_:into:)`` reads.
+    /// Returns the members that ``readState(_:into:)`` reads.
     static func stateMembers(of contents: Type5Contents) -> [(String, String)] {
         var members: [(String, String)] = []
         func add(_ key: String, _ differs: Bool, _ value: String = "true") {

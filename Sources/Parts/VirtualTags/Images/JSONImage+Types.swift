@@ -12,7 +12,7 @@ extension JSONImage {
 
     // MARK: Type 1
 
-    /// Reads a Type 1 tag: `memory_hex`, and `hr` where it differs from the product's own. `uid` is checked.
+    /// Reads a Type 1 tag: `memory_hex`, and `hr` if it differs from the product's own. `uid` is only checked.
     static func type1(_ fields: JSONFields) throws(TagImageError) -> Type1Contents {
         let name = try fields.text("product")
         guard let product = Type1Product(named: name) else { throw unsupported(name, fields) }
@@ -31,9 +31,9 @@ extension JSONImage {
 
     // MARK: Type 3
 
-    /// Reads a Type 3 tag: `pmm`, `memory_hex` from the attribute information block on, and for FeliCa Lite-S what is not
-    /// as delivered: `register`, `id_extension`, `device_id`, `service_code`, `key_version`, `card_key`,
-    /// `memory_configuration`, `write_counter`.
+    /// Reads a Type 3 tag: `pmm`, `memory_hex` starting with the attribute information block, and for FeliCa Lite-S the
+    /// values that differ from those of a new chip: `register`, `id_extension`, `device_id`, `service_code`,
+    /// `key_version`, `card_key`, `memory_configuration`, `write_counter`.
     static func type3(_ fields: JSONFields) throws(TagImageError) -> Type3Tag.Contents {
         let name = try fields.text("product")
         let idm = try fields.octets("uid", count: 8)
@@ -89,9 +89,9 @@ extension JSONImage {
 
     // MARK: Type 5
 
-    /// Reads a Type 5 tag: `memory_hex`, `blocks`, `block_size`, and what is not as delivered: `locked_blocks`, `dsfid`,
-    /// `afi`, `dsfid_locked`, `afi_locked`, `eas`, `eas_locked`, `counter`, `signature`, `passwords` by their identifiers
-    /// as on the air, and of a generic one `ic_reference`.
+    /// Reads a Type 5 tag: `memory_hex`, `blocks`, `block_size`, and the values that differ from those of a new tag:
+    /// `locked_blocks`, `dsfid`, `afi`, `dsfid_locked`, `afi_locked`, `eas`, `eas_locked`, `counter`, `signature`,
+    /// `passwords` by identifier as on the air, and for a generic tag `ic_reference`.
     static func type5(_ fields: JSONFields) throws(TagImageError) -> Type5Contents {
         let name = try fields.text("product")
         let size = try fields.number("block_size", in: 1...32) ?? 4
@@ -165,9 +165,9 @@ extension JSONImage {
     }
 }
 
-/// The systems of a FeliCa Standard card: `systems` by their codes, each with `maximum_read`, `maximum_write`, `files` by
-/// the codes of their services with commas between, each with `memory_hex` and `key_version`, and where they are known
-/// `areas` by their codes with `services` and `end`, `key_version`, `key`, `key_versions` and `node_keys` by codes.
+/// The systems of a FeliCa Standard card: `systems` by code, each with `maximum_read`, `maximum_write`, and `files` by
+/// the codes of their services, separated by commas. A file has `memory_hex` and `key_version`. If known, a system also
+/// has `areas` by code with `services` and `end`, `key_version`, `key`, and `key_versions` and `node_keys` by code.
 extension JSONImage {
     static func systems(_ fields: JSONFields) throws(TagImageError) -> [FeliCaSystem] {
         let objects = fields.object("systems")
@@ -198,7 +198,7 @@ extension JSONImage {
         return systems
     }
 
-    /// Reads the areas, and the keys and their versions.
+    /// Reads the areas, and the keys with their versions.
     private static func readNodes(of system: inout FeliCaSystem, _ fields: JSONFields) throws(TagImageError) {
         let areas = fields.object("areas")
         for key in areas.keys {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A tag as one JSON object, kept member by member.
+/// A tag as one JSON object, member by member.
 ///
-/// Members are `type` (`T1T` to `T5T`, `MFC` or `NFCA`), `product`, `uid`, and what the type adds. Others are kept, but for those that say
-/// what the memory means (`state`, `ndef_hex`, `capacity`, `readonly`, `note`): they are left out of a changed image,
-/// because they would be about the old one.
+/// The members are `type` (`T1T` to `T5T`, `MFC` or `NFCA`), `product`, `uid`, and those of the type. Unknown members
+/// stay. Members that describe the memory (`state`, `ndef_hex`, `capacity`, `readonly`, `note`) are left out of a
+/// changed image, because they describe the old one.
 struct JSONImage: ImageSource {
     let bytes: [UInt8]
     private let members: [JSONScanner.Member]
@@ -51,7 +51,7 @@ struct JSONImage: ImageSource {
         }
     }
 
-    /// The file with what the tag holds now.
+    /// Returns the file with the tag's current contents.
     func encoded(_ now: TagContents) -> [UInt8]? {
         let now = trimmed(now)
         guard now != contents else { return bytes }
@@ -69,14 +69,14 @@ struct JSONImage: ImageSource {
         return Self.text(kept.map { ($0.keyText, $0.text) }, newline: bytes.last == 0x0A)
     }
 
-    /// What the tag holds, without the pages that the file does not have.
+    /// Returns the tag's contents without the pages that the file does not have.
     private func trimmed(_ now: TagContents) -> TagContents {
         guard case .type2(var type2) = now, case .type2(let original) = contents else { return now }
         type2.memory.removeLast(max(0, type2.memory.count - original.memory.count))
         return .type2(type2)
     }
 
-    /// A new file.
+    /// Returns a new file.
     static func encoded(new contents: TagContents) -> [UInt8] {
         let head = [
             ("type", "\"\(type(of: contents))\""),
@@ -98,7 +98,7 @@ struct JSONImage: ImageSource {
         }
     }
 
-    /// The members that describe a tag, without `type`, `product` and `uid`; those that are as delivered are left out.
+    /// Returns the members of a tag except `type`, `product` and `uid`. Values that a new tag has are left out.
     private static func members(of contents: TagContents) -> [(String, String)] {
         switch contents {
         case .type1(let contents): members(of: contents)
@@ -115,7 +115,7 @@ struct JSONImage: ImageSource {
         }
     }
 
-    /// The members whose values differ. One that is as delivered now, and was not, is null.
+    /// Returns the members with different values. A member whose value is now that of a new tag is null.
     private static func changes(from old: TagContents, to new: TagContents) -> [(String, String)] {
         if case .type2(let old) = old, case .type2(let new) = new { return changes(from: old, to: new) }
         let before = members(of: old)
@@ -124,12 +124,12 @@ struct JSONImage: ImageSource {
         return gone + now.filter { member in !before.contains { $0 == member } }
     }
 
-    /// Octets as a JSON string.
+    /// Returns bytes as a JSON string.
     static func quoted(_ octets: [UInt8]) -> String {
         "\"\(octets.hexText())\""
     }
 
-    /// A JSON object of members whose values are JSON.
+    /// Returns a JSON object with members whose values are JSON.
     static func object(_ members: [(String, String)]) -> String {
         "{\(members.map { "\"\($0.0)\": \($0.1)" }.joined(separator: ", "))}"
     }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Reads the members of one JSON object and keeps each value's text (RFC 8259). Depth is bounded.
+/// Parses the members of one JSON object, and keeps each value's text (RFC 8259). The depth is limited.
 struct JSONScanner {
     /// A member of the object.
     struct Member: Sendable {
         /// The key with its escapes resolved.
         var key: String
-        /// The key as it is in the text, quotes included.
+        /// The key as it is in the text, including quotes.
         var keyText: [UInt8]
         /// The value as it is in the text.
         var text: [UInt8]
-        /// The line that the value begins in, from 1.
+        /// The line where the value starts, counted from 1.
         var line: Int
-        /// Where the value is in the text; empty for a member that is in none.
+        /// The range of the value in the text; empty for a member that is not from a text.
         var range: Range<Int> = 0..<0
     }
 
@@ -27,7 +27,7 @@ struct JSONScanner {
         self.bytes = bytes
     }
 
-    /// Reads the object, which has to be all there is.
+    /// Parses the object. Nothing may follow it.
     mutating func members() throws(TagImageError) -> [Member] {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
         skipSpace()
@@ -78,7 +78,7 @@ struct JSONScanner {
         return members
     }
 
-    /// The members of a value that is an object, with lines and places in the whole text; none for another value.
+    /// Returns the members of an object, with lines and ranges in the whole text; empty for another value.
     static func members(of value: Member) -> [Member] {
         var scanner = JSONScanner(value.text)
         guard value.text.first == UInt8(ascii: "{"), var members = try? scanner.members() else { return [] }
@@ -91,7 +91,7 @@ struct JSONScanner {
         return members
     }
 
-    /// The string that a value's text is, or nil when it is another kind of value.
+    /// Returns the string in a value's text; nil for another kind of value.
     static func string(_ text: [UInt8]) -> String? {
         var scanner = JSONScanner(text)
         guard let string = try? scanner.string(), scanner.position == text.count else { return nil }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A binary file: memory, with a header or without.
+/// A binary file: memory, with or without a header.
 struct MemoryDump: ImageSource {
-    /// How the octets lie in the file.
+    /// The arrangement of the bytes in the file.
     enum Layout: Sendable, Hashable {
         /// The memory of a MIFARE Classic.
         case classic
         /// The pages of a MIFARE Ultralight or NTAG.
         case pages
-        /// Those pages behind the Proxmark3 client's header of 56 octets.
+        /// Pages after the Proxmark3 client's header of 56 bytes.
         case proxmarkPages
-        /// Those pages behind its older header of 48 octets.
+        /// Pages after the client's older header of 48 bytes.
         case oldProxmarkPages
-        /// An ISO 15693 tag with places for so many locks, pages counted in one octet or two, and the state in as many
-        /// octets as the compiler took.
+        /// An ISO 15693 tag: with this many lock entries, a page count of one or two bytes, and a state of as many
+        /// bytes as the compiler used.
         case proxmark15(locks: Int, countSize: Int, stateSize: Int)
     }
 
@@ -27,7 +27,7 @@ struct MemoryDump: ImageSource {
     ///
     /// - Parameters:
     ///   - bytes: the file.
-    ///   - format: what memory without a header is to be taken for; `.mfd` unless it is `.proxmarkBinary`.
+    ///   - format: the kind of memory without a header: `.mfd` unless it is `.proxmarkBinary`.
     init(parsing bytes: [UInt8], as format: TagImage.Format?) throws(TagImageError) {
         guard let layout = Self.layout(of: bytes) else {
             guard !Self.beginsAsProxmark15(bytes) else {
@@ -49,7 +49,7 @@ struct MemoryDump: ImageSource {
         contents = try Self.contents(bytes, layout)
     }
 
-    /// The file with what the tag holds now: octets that are different are written, all others stay.
+    /// Returns the file with the tag's current contents. Only changed bytes are written.
     func encoded(_ now: TagContents) -> [UInt8]? {
         guard let new = Self.encoded(now, layout), let old = Self.encoded(contents, layout) else { return nil }
         var result = bytes
@@ -60,7 +60,7 @@ struct MemoryDump: ImageSource {
         return result
     }
 
-    /// A new file, or nil when the format has no place for a tag of the kind.
+    /// Returns a new file; nil when the format does not support this kind of tag.
     static func encoded(new contents: TagContents, format: TagImage.Format) -> [UInt8]? {
         switch contents {
         case .classic: encoded(contents, .classic)
@@ -73,7 +73,7 @@ struct MemoryDump: ImageSource {
         }
     }
 
-    /// The places of the file that its tag has no place for.
+    /// The parts of the file that the tag has no place for.
     var leftOut: [String] {
         guard let held = Self.encoded(contents, layout) else { return [] }
         var ranges: [ClosedRange<Int>] = []
@@ -101,8 +101,8 @@ struct MemoryDump: ImageSource {
         return beginsAsProxmark15(bytes) && !hasCheckByte ? nil : .classic
     }
 
-    /// Whether there is nothing behind the locks and the data of an ISO 15693 tag. A later version that was cut off at the
-    /// size of an earlier one has its data in another place.
+    /// Returns whether nothing follows the locks and the data of an ISO 15693 tag. A file of a later version that was
+    /// cut off at the size of an earlier one has its data at another place.
     private static func fills(_ bytes: [UInt8], _ layout: Layout) -> Bool {
         guard case .proxmark15(let locks, let countSize, _) = layout else { return false }
         let count = bytes.littleEndian(at: 13, count: countSize)
@@ -114,19 +114,20 @@ struct MemoryDump: ImageSource {
             && bytes[(data + used)..<(data + ProxmarkTag15.maximumSize)].allSatisfy { $0 == 0 }
     }
 
-    /// Whether the bytes begin as the Proxmark3 client's file of an ISO 15693 tag: the UID from its low byte on, locks
-    /// that are 0 or 1, and the size of a block.
+    /// Returns whether the bytes start like the Proxmark3 client's file of an ISO 15693 tag: the UID with the low byte
+    /// first, locks that are 0 or 1, and the size of a block.
     private static func beginsAsProxmark15(_ bytes: [UInt8]) -> Bool {
         bytes.count >= 300 && bytes[7] == 0xE0 && bytes[9] <= 1 && bytes[11] <= 1 && (1...32).contains(bytes[12])
     }
 
-    /// Whether there are pages behind a header that ends at an offset. NTAG I2C, which has no check octets, is told by
-    /// the version that the header begins with.
+    /// Returns whether there are pages after a header that ends at an offset. NTAG I2C has no check bytes, and is
+    /// detected by the version at the start of the header.
     private static func isType2(_ bytes: [UInt8], at offset: Int) -> Bool {
         bytes.dropFirst(offset).beginsAsType2Memory || bytes.starts(with: [0x00, 0x04, 0x04, 0x05])
     }
 
-    /// The product whose pages without a header are so many octets. Of several it is the MIFARE Ultralight EV1.
+    /// Returns the product whose pages without a header have this size. If there are several, it is the MIFARE
+    /// Ultralight EV1.
     private static func plainProduct(_ count: Int) -> Type2Product? {
         Type2Product.all.first { $0.pageCount * 4 == count && !$0.features.contains(.sectors) }
     }
@@ -151,7 +152,7 @@ struct MemoryDump: ImageSource {
                 header.tearingFlags[index] = bytes[47 + index * 4]
             }
             let memory = Array(bytes[56...])
-            // Byte 11 is the number of the last page, of a dump of a part of the tag too.
+            // Byte 11 is the number of the last page, also in a partial dump.
             try checkSize(of: memory, pages: Int(bytes[11]) + 1)
             return .type2(try header.contents(memory: memory))
         case .oldProxmarkPages:
@@ -160,13 +161,13 @@ struct MemoryDump: ImageSource {
             header.tearingFlags = Array(bytes[10..<13])
             header.signature = Array(bytes[16..<48])
             var memory = Array(bytes[48...])
-            // The acknowledgement of the password, which the pages have not.
+            // The acknowledgement of the password, which is not in the pages.
             if bytes[13] != 0 || bytes[14] != 0 {
                 memory.replaceSubrange((memory.count - 4)..<(memory.count - 2), with: bytes[13..<15])
             }
             try checkSize(of: memory, pages: (memory.count + 3) / 4)
             let contents = try header.contents(memory: memory)
-            // This header has no number of pages. NTAG I2C, whose pages have gaps, is not checked.
+            // This header has no number of pages. NTAG I2C is not checked, because its pages have gaps.
             let isWhole = memory.count == contents.product.pageCount * 4
             if !isWhole, !contents.product.features.contains(.sectors) {
                 try checkSize(of: memory, pages: contents.product.readablePageCount)
@@ -196,7 +197,7 @@ struct MemoryDump: ImageSource {
         }
     }
 
-    /// Makes sure that a file has the pages that its header or its product says.
+    /// Checks that a file has the pages that its header or its product requires.
     private static func checkSize(of memory: [UInt8], pages: Int) throws(TagImageError) {
         guard memory.count != pages * 4 else { return }
         guard memory.count < pages * 4 else {
@@ -243,12 +244,12 @@ struct MemoryDump: ImageSource {
 }
 
 extension MemoryDump.Layout {
-    /// Version 4 as the client writes it on a desktop machine.
+    /// Version 4 as the client writes it on a PC.
     static let version4 = MemoryDump.Layout.proxmark15(locks: 0xA0, countSize: 1, stateSize: 4)
-    /// Version 5 as the client writes it on a desktop machine.
+    /// Version 5 as the client writes it on a PC.
     static let version5 = MemoryDump.Layout.proxmark15(locks: 0x100, countSize: 2, stateSize: 4)
 
-    /// All that ISO 15693 tags had over the years.
+    /// All layouts of ISO 15693 tags so far.
     static let all15: [MemoryDump.Layout] = [4, 1].flatMap { stateSize in
         [
             .proxmark15(locks: 0x40, countSize: 1, stateSize: stateSize),
@@ -257,7 +258,7 @@ extension MemoryDump.Layout {
         ]
     }
 
-    /// How many octets a file has; 0 for other tags.
+    /// The size of a file in bytes; 0 for other tags.
     var size15: Int {
         guard case .proxmark15(let locks, let countSize, let stateSize) = self else { return 0 }
         return 14 + countSize + locks + ProxmarkTag15.maximumSize + 8 + stateSize

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// What the Proxmark3 client keeps of a MIFARE Ultralight or NTAG beside its pages.
+/// The Proxmark3 client's data of a MIFARE Ultralight or NTAG besides its pages.
 struct ProxmarkHeader {
-    /// The answer to GET_VERSION, or zeros.
+    /// The answer to GET_VERSION; zeros if unknown.
     var version = [UInt8](repeating: 0, count: 8)
-    /// The answer to READ_SIG, or zeros.
+    /// The answer to READ_SIG; zeros if unknown.
     var signature = [UInt8](repeating: 0, count: 32)
     var counters: [UInt32] = [0, 0, 0]
     var tearingFlags: [UInt8] = [0, 0, 0]
@@ -19,7 +19,7 @@ struct ProxmarkHeader {
         tearingFlags = contents.tearingFlags
     }
 
-    /// The tag that the header and its pages are of. ATQA and SAK are those of the family.
+    /// Returns the tag with this header and the given pages. ATQA and SAK are those of the family.
     func contents(memory: [UInt8]) throws(TagImageError) -> Type2Contents {
         let hasVersion = version.contains { $0 != 0 }
         guard let product = Type2Product(version: hasVersion ? version : nil, pageCount: memory.count / 4) else {
@@ -47,15 +47,15 @@ struct ProxmarkHeader {
 }
 
 extension Type2Product {
-    /// The product by its answer to GET_VERSION, or by the number of its pages; nil when there is no model of it.
+    /// Finds the product by its answer to GET_VERSION, or by the number of its pages; nil when there is no model of it.
     ///
     /// - Parameters:
-    ///   - version: the answer, 8 octets, or nil for a product without the command.
-    ///   - pageCount: how many pages a dump has.
+    ///   - version: the answer, 8 bytes; nil for a product without the command.
+    ///   - pageCount: the number of pages in a dump.
     init?(version: [UInt8]?, pageCount: Int) {
         let product: Type2Product?
         if let version, version.count == 8 {
-            // Vendor, type and size tell products apart; subtypes and versions are of the same model.
+            // Vendor, type and size identify a product. Its subtypes and versions have the same model.
             let isSame = { (other: [UInt8]) in
                 version[1] == other[1] && version[2] == other[2] && version[6] == other[6]
             }
@@ -74,14 +74,14 @@ extension Type2Product {
         self = product
     }
 
-    /// The UID at the beginning of a memory: seven octets, with a check octet behind the third but on NTAG I2C.
+    /// Returns the UID at the start of a memory: seven bytes. Except on NTAG I2C, a check byte follows the third one.
     func uid(inMemory memory: [UInt8]) -> [UInt8] {
         features.contains(.sectors) ? Array(memory.prefix(7)) : Array(memory.prefix(3) + memory.dropFirst(4).prefix(4))
     }
 }
 
 extension Sequence<UInt8> {
-    /// Whether the octets begin as the memory of a Type 2 tag does: a UID of 7 octets with its two check octets.
+    /// Whether the bytes start like the memory of a Type 2 tag: a 7-byte UID with its two check bytes.
     var beginsAsType2Memory: Bool {
         let head = Array(prefix(9))
         guard head.count == 9 else { return false }
@@ -89,11 +89,11 @@ extension Sequence<UInt8> {
     }
 }
 
-/// What the Proxmark3 client keeps of an ISO 15693 tag, in JSON and in binary files alike.
+/// The Proxmark3 client's data of an ISO 15693 tag, in JSON and binary files.
 struct ProxmarkTag15 {
-    /// The most pages of versions that count them in one octet.
+    /// The maximum number of pages in versions with a one-byte count.
     static let version4Pages = 0xA0
-    /// The most octets of data.
+    /// The maximum size of the data, in bytes.
     static let maximumSize = 2048
 
     /// The UID, E0 first.
@@ -103,14 +103,14 @@ struct ProxmarkTag15 {
     var afi: UInt8 = 0
     var isAFILocked = false
     var blockSize = 4
-    /// How many blocks there are; nil when the data say it.
+    /// The number of blocks; nil to derive it from the data.
     private var count: Int?
     var icReference: UInt8 = 0
-    /// An octet a block, not 0 when it is locked.
+    /// One byte per block, not 0 when it is locked.
     var locks: [UInt8] = []
     /// All blocks.
     var data: [UInt8] = []
-    /// As on the air, low octet first.
+    /// As on the air, low byte first.
     var privacyPassword: [UInt8] = [0, 0, 0, 0]
 
     var blockCount: Int {
@@ -120,7 +120,7 @@ struct ProxmarkTag15 {
 
     init() {}
 
-    /// Takes over what the format has a place for, or nil when the memory is too large.
+    /// Stores the data that the format has a place for; nil when the memory is too large.
     init?(_ contents: Type5Contents) {
         let product = contents.product
         guard product.blockCount <= 256, product.blockCount * product.blockSize <= Self.maximumSize else { return nil }
@@ -137,7 +137,7 @@ struct ProxmarkTag15 {
         privacyPassword = [UInt8](littleEndian: Int(contents.passwords[0x04] ?? 0), count: 4)
     }
 
-    /// The tag; one of a product that there is no model of is a generic one.
+    /// Returns the tag. If there is no model of its product, it is a generic one.
     func contents() throws(TagImageError) -> Type5Contents {
         guard (1...32).contains(blockSize), (1...256).contains(blockCount), data.count == blockCount * blockSize else {
             throw TagImageError(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The files of the Proxmark3 client of which no virtual tag can be made, and why.
+/// The Proxmark3 client's files that can't become a virtual tag, and why.
 extension ProxmarkJSON {
-    /// Why a file of a type is refused, as a sentence.
+    /// Returns why files of a type are refused, as a sentence.
     static func refusal(of type: String) -> String {
         switch type {
         case "14b", "14b v2":

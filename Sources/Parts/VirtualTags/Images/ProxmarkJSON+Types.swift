@@ -51,7 +51,7 @@ extension ProxmarkJSON {
             throw TagImageError(.malformed, "A UID has 4, 7 or 10 bytes, not \(uid.count).", line: card.line("UID"))
         }
         var contents = ClassicContents(product, memory: memory, uid: uid)
-        // ATQA is as on the air, low octet first.
+        // ATQA is as on the air, low byte first.
         if card.hasValue("ATQA") {
             contents.atqa = UInt16(try card.octets("ATQA", count: 2).littleEndian(at: 0, count: 2))
         }

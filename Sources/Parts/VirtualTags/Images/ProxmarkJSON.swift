@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A JSON file of the Proxmark3 client, kept as it is but for the values that change.
+/// A JSON file of the Proxmark3 client. Only changed values are written again.
 ///
-/// `FileType` says what it is of: `mfu` MIFARE Ultralight and NTAG, `mfc v2`, `mfc v3` and the older `mfcard` MIFARE
-/// Classic, `15693` in versions 1 to 5, `topaz` the Topaz 96. Everything else is kept, and not understood.
+/// `FileType` is the kind of tag: `mfu` MIFARE Ultralight and NTAG; `mfc v2`, `mfc v3` and the older `mfcard` MIFARE
+/// Classic; `15693` in versions 1 to 5; `topaz` Topaz 96. All other parts stay and are not interpreted.
 struct ProxmarkJSON: ImageSource {
-    /// The kinds of files that are read, by their `FileType`.
+    /// The supported kinds of files, by `FileType`.
     enum Kind: String, CaseIterable {
         case mfu
         case mfcard
@@ -20,7 +20,7 @@ struct ProxmarkJSON: ImageSource {
         case topaz
     }
 
-    /// A value of the file: the object that it is in (empty for the outermost), its key, and its octets.
+    /// A value of the file: its object (empty for the outermost one), its key, and its bytes.
     struct Value {
         var object: String
         var key: String
@@ -58,7 +58,7 @@ struct ProxmarkJSON: ImageSource {
         remarks = Self.remarks(fields, contents)
     }
 
-    /// What the header says of the UID against the blocks, which the client goes by.
+    /// Compares the header's UID with the blocks. The client uses the header.
     private static func remarks(_ fields: JSONFields, _ contents: TagContents) -> [TagImageRemark] {
         let card = fields.object("Card")
         guard card.hasValue("UID"), let uid = try? card.octets("UID", count: nil), uid != contents.uid else {
@@ -69,7 +69,7 @@ struct ProxmarkJSON: ImageSource {
         return [TagImageRemark(.contradiction, text)]
     }
 
-    /// The values whose places a new file of the same contents would fill otherwise, or not at all.
+    /// The values that a new file of the same contents would have differently, or not at all.
     var leftOut: [String] {
         var held: [String: [UInt8]] = [:]
         for value in Self.values(of: contents, kind) ?? [] { held["\(value.object).\(value.key)"] = value.octets }
@@ -83,7 +83,7 @@ struct ProxmarkJSON: ImageSource {
         }
     }
 
-    /// The file with what the tag holds now: values that say something else are written anew in their places.
+    /// Returns the file with the tag's current contents. Changed values are replaced at their places.
     func encoded(_ now: TagContents) -> [UInt8]? {
         guard let new = Self.values(of: now, kind), let old = Self.values(of: contents, kind) else { return nil }
         var before: [String: [UInt8]] = [:]
@@ -99,7 +99,7 @@ struct ProxmarkJSON: ImageSource {
         return result
     }
 
-    /// A new file, or nil when there is no type for the tag.
+    /// Returns a new file; nil when there is no type for the tag.
     static func encoded(new contents: TagContents) -> [UInt8]? {
         guard let kind = kind(for: contents), let values = values(of: contents, kind) else { return nil }
         var lines = ["{", "  \"Created\": \"proxmark3\",", "  \"FileType\": \"\(kind.rawValue)\","]
@@ -125,7 +125,7 @@ struct ProxmarkJSON: ImageSource {
         }
     }
 
-    /// The values of a file of a kind, in their order, or nil when the tag is not of the kind.
+    /// Returns the values of a file in order; nil when the tag is not of this kind.
     private static func values(of contents: TagContents, _ kind: Kind) -> [Value]? {
         switch (contents, kind) {
         case (.type1(let contents), .topaz): values(of: contents)
@@ -137,12 +137,12 @@ struct ProxmarkJSON: ImageSource {
         }
     }
 
-    /// The blocks of `blocks` from 0 on, as far as they go without a gap.
+    /// Returns the blocks in `blocks` from 0 on, up to the first gap.
     ///
     /// - Parameters:
     ///   - fields: the file.
-    ///   - size: how many octets each has.
-    ///   - limit: the most blocks that are taken.
+    ///   - size: the number of bytes in a block.
+    ///   - limit: the maximum number of blocks.
     static func blocks(_ fields: JSONFields, size: Int, limit: Int) throws(TagImageError) -> [UInt8] {
         let blocks = fields.object("blocks")
         guard blocks.keys.count <= limit else {
@@ -154,7 +154,7 @@ struct ProxmarkJSON: ImageSource {
         return memory
     }
 
-    /// A memory as blocks from 0 on.
+    /// Returns a memory as blocks, starting at 0.
     static func blocks(_ memory: [UInt8], size: Int) -> [Value] {
         stride(from: 0, to: memory.count, by: size).enumerated().map { index, start in
             Value("blocks", String(index), Array(memory[start..<min(start + size, memory.count)]))

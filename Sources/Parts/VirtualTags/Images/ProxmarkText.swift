@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A text file of the Proxmark3 client: the bytes of its binary file in hexadecimal digits, a block or page on each line.
-/// Lines that begin with # are comments.
+/// A text file of the Proxmark3 client: the bytes of its binary file in hexadecimal, one block or page per line. Lines
+/// that start with # are comments.
 ///
-/// A file that was read and changed has other digits where bytes changed; all else stays.
+/// When a changed tag is saved, only the digits of changed bytes are replaced.
 struct ProxmarkText: ImageSource {
     let bytes: [UInt8]
     private let memory: MemoryDump
@@ -14,7 +14,8 @@ struct ProxmarkText: ImageSource {
     var remarks: [TagImageRemark] { memory.remarks }
     var leftOut: [String] { memory.leftOut }
 
-    /// Whether a file begins as such a text: its first line, empty ones and comments aside, is hexadecimal digits.
+    /// Returns whether a file starts like such a text: its first line that is not empty or a comment has hexadecimal
+    /// digits.
     ///
     /// - Parameter start: the beginning of the file.
     static func begins(_ start: some Collection<UInt8>) -> Bool {
@@ -26,8 +27,8 @@ struct ProxmarkText: ImageSource {
     /// Reads a file.
     ///
     /// - Parameter bytes: the file.
-    /// - Throws: ``TagImageError`` with `malformed` for a line that is not like the others, `unknownFormat` when the bytes
-    ///   are those of no tag that such files are of, and what a binary file throws.
+    /// - Throws: ``TagImageError`` with `malformed` for a line that differs from the others, `unknownFormat` when the
+    ///   bytes are not of a supported tag, and the errors of a binary file.
     init(parsing bytes: [UInt8]) throws(TagImageError) {
         self.bytes = bytes
         var data: [UInt8] = []
@@ -59,7 +60,7 @@ struct ProxmarkText: ImageSource {
         }
     }
 
-    /// The file with what the tag holds now.
+    /// Returns the file with the tag's current contents.
     func encoded(_ now: TagContents) -> [UInt8]? {
         guard let new = memory.encoded(now) else { return nil }
         var digits = new.hexText().utf8.makeIterator()
@@ -80,7 +81,7 @@ struct ProxmarkText: ImageSource {
         return digits.next() == nil ? Array(lines.joined(separator: [0x0A])) : nil
     }
 
-    /// A new file, or nil when the format has no place for a tag of the kind.
+    /// Returns a new file; nil when the format does not support this kind of tag.
     static func encoded(new contents: TagContents) -> [UInt8]? {
         let size: Int
         switch contents {
@@ -97,7 +98,7 @@ struct ProxmarkText: ImageSource {
         bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
     }
 
-    /// Whether a line has a row of data: it is no comment, and not empty.
+    /// Returns whether a line has data: it is not empty, and not a comment.
     private static func isData(_ line: ArraySlice<UInt8>) -> Bool {
         line.first != UInt8(ascii: "#") && !line.allSatisfy(isSpace)
     }
@@ -108,7 +109,7 @@ struct ProxmarkText: ImageSource {
 }
 
 extension UInt8 {
-    /// The letter in upper case; any other character as it is.
+    /// The letter in upper case; any other character unchanged.
     fileprivate var upperCase: UInt8 {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) ? self - 0x20 : self
     }

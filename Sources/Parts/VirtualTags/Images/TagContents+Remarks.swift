@@ -2,7 +2,7 @@
 import TagLink
 
 extension TagContents {
-    /// Where the identifier that the tag answers with and its memory say different things, as sentences.
+    /// The contradictions between the identifier that the tag sends and its memory, as sentences.
     var contradictions: [String] {
         switch self {
         case .type2(let contents): contents.contradictions
@@ -13,7 +13,7 @@ extension TagContents {
         }
     }
 
-    /// What of the tag's memory the image does not have, as sentences.
+    /// The parts of the tag's memory that are missing in the image, as sentences.
     var missingParts: [String] {
         switch self {
         case .type2(let contents): contents.missingParts
@@ -24,7 +24,7 @@ extension TagContents {
         }
     }
 
-    /// The sentence about two identifiers that differ.
+    /// Returns the sentence about two different identifiers.
     fileprivate static func sentence(_ header: [UInt8], _ memory: [UInt8], in place: String) -> String {
         "The tag's UID is \(header.hexText()), and \(place) \(memory.hexText()). "
             + "Correct one of them: on a real tag they are the same."
@@ -102,7 +102,7 @@ extension Type4Contents {
         case .version(let contents): version = contents.version
         case .ndef, .emrtd, .emv, .unspecified: return []
         }
-        // A card with a random UID keeps its own out of the version as well: zeros.
+        // A card with a random UID also hides its own one in the version: zeros.
         let own = Array(version.dropFirst(14).prefix(7))
         guard uid.count == 7, own.count == 7, own.contains(where: { $0 != 0 }), own != uid else { return [] }
         return [TagContents.sentence(uid, own, in: "GET VERSION answers")]

@@ -86,8 +86,8 @@ public indirect enum TagContents: Sendable, Hashable {
 }
 
 extension TagContents {
-    /// The same contents, with the pages as delivered that an image leaves out, and without what remains of older messages
-    /// behind the present one where the format has no place for it.
+    /// Returns the same contents with everything that the format can't store replaced: missing pages are like those of
+    /// a new tag, and the remains of older messages are removed if the format has no place for them.
     func completed(for format: TagImage.Format) -> TagContents {
         switch self {
         case .type2(let contents): return .type2(Type2Silicon(contents).contents)
@@ -99,7 +99,7 @@ extension TagContents {
         }
     }
 
-    /// What is different from other contents, in words.
+    /// Describes the differences from other contents.
     func differences(from other: TagContents) -> [String] {
         var words: [String] = []
         func compare(_ name: String, _ differs: Bool) {

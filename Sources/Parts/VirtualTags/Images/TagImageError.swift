@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a tag image could not be read or written. Equal by code.
+/// Why a tag image could not be read or written. Errors are equal if their codes are.
 public struct TagImageError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure; new kinds may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -16,27 +16,27 @@ public struct TagImageError: Error, Sendable, Hashable, CustomStringConvertible 
 
         let kind: Kind
 
-        /// The file is none of the formats that are read.
+        /// The file has an unknown format.
         public static let unknownFormat = Code(kind: .unknownFormat)
-        /// A line or value is not written as the format says.
+        /// A line or value does not follow the format.
         public static let malformed = Code(kind: .malformed)
-        /// Something that the tag needs is not in the file: it may have been cut off.
+        /// Required data is missing. The file may have been cut off.
         public static let missingField = Code(kind: .missingField)
         /// Values contradict each other, such as more pages than the product has.
         public static let inconsistent = Code(kind: .inconsistent)
-        /// The file is of a known format, and of a tag or version that there is no model of.
+        /// The format is known, but there is no model of this tag or version.
         public static let unsupported = Code(kind: .unsupported)
-        /// The file is larger than any image can be.
+        /// The file is larger than any image.
         public static let tooLarge = Code(kind: .tooLarge)
 
-        /// The format can't hold all of what the tag holds.
+        /// The format can't store everything that the tag contains.
         public static let lossy = Code(kind: .lossy)
 
         /// The code's name, as the command line prints it.
         public var description: String { kind.rawValue }
     }
 
-    /// What the error says, behind one reference: an error that is one word costs little wherever a call may throw it.
+    /// Boxed, so that the error is one pointer wide.
     private final class Contents: Sendable {
         let code: Code
         let reason: String
@@ -53,17 +53,17 @@ public struct TagImageError: Error, Sendable, Hashable, CustomStringConvertible 
 
     /// The kind of failure.
     public var code: Code { contents.code }
-    /// What is wrong, as a sentence for people.
+    /// The reason, as a sentence for people.
     public var reason: String { contents.reason }
-    /// The line of the file, from 1; nil when it is not about one line.
+    /// The line of the file, counted from 1; nil when the error is not about a line.
     public var line: Int? { contents.line }
 
     /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: the kind of failure.
-    ///   - reason: what is wrong, as a sentence for people.
-    ///   - line: the line of the file, from 1.
+    ///   - reason: the reason, as a sentence for people.
+    ///   - line: the line of the file, counted from 1.
     public init(_ code: Code, _ reason: String, line: Int? = nil) {
         contents = Contents(code: code, reason: reason, line: line)
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A report of NXP's TagInfo in XML: `scan`, with `uid`, and `block`s of memory in its sections.
+/// An XML report of NXP's TagInfo: `scan` with `uid`, and `block`s of memory in its sections.
 ///
-/// It is read and never written: passwords, counters and keys are not in it, because a phone could not read them.
+/// It can be read but not written. Passwords, counters and keys are missing, because a phone can't read them.
 struct TagInfoReport: ImageSource {
     let bytes: [UInt8]
     let contents: TagContents
@@ -38,7 +38,7 @@ struct TagInfoReport: ImageSource {
             memory += block.data + Array(repeating: 0, count: 4 - block.data.count)
         }
         let name = scan.text("IC type") ?? ""
-        // Behind the name may be a number in parentheses; "MF0UL11" is only there.
+        // A number in parentheses may follow the name. "MF0UL11" is only there.
         let product =
             Type2Product.all.first { $0.pageCount == blocks.count && name.contains(shortName($0)) }
             ?? Type2Product.all.first { name.contains(shortName($0)) }
@@ -51,7 +51,7 @@ struct TagInfoReport: ImageSource {
         var contents = Type2Contents(blank: product, uid: scan.uid)
         let factory = contents.memory
         contents.memory = memory
-        // What a phone can't read is as delivered, password and key for instance.
+        // Data that a phone can't read, such as the password and the key, are like those of a new tag.
         for block in blocks where block.data.count < 4 {
             let start = block.address * 4 + block.data.count
             contents.memory.replaceSubrange(
@@ -65,7 +65,7 @@ struct TagInfoReport: ImageSource {
         return contents
     }
 
-    /// What a report calls a product: `NTAG213`, `MF0UL11`, `MF0ICU2`.
+    /// Returns a product's name in reports: `NTAG213`, `MF0UL11`, `MF0ICU2`.
     private static func shortName(_ product: Type2Product) -> String {
         switch product {
         case .ultralight: "MF0ICU1"
@@ -90,7 +90,7 @@ struct TagInfoReport: ImageSource {
                 )
             }
             tag.data += block.data + Array(repeating: 0, count: tag.blockSize - block.data.count)
-            // The legend of the report: * and x are locked.
+            // The legend of the report: * and x mean locked.
             tag.locks.append(block.access.hasPrefix("*") || block.access.hasPrefix("x") ? 1 : 0)
         }
         tag.afi = scan.protocolOctets("AFI", count: 1)?[0] ?? 0
@@ -113,7 +113,7 @@ struct TagInfoReport: ImageSource {
             }
             var octets: [UInt8?] = block.data.isEmpty ? Array(repeating: nil, count: 16) : block.data.map { $0 }
             if ClassicProduct.sector(ofTrailer: address) != nil {
-                // Keys read as zero; the report has them beside the block where it knows them.
+                // Keys read as zero. If the report knows them, they are beside the block.
                 for index in 0..<6 {
                     octets[index] = block.keyA.count == 6 ? block.keyA[index] : nil
                     octets[10 + index] = block.keyB.count == 6 ? block.keyB[index] : nil
@@ -130,14 +130,14 @@ struct TagInfoReport: ImageSource {
     }
 }
 
-/// What is used of a TagInfo report: the UID, the memory, and texts by the titles of their sections.
+/// The relevant parts of a TagInfo report: the UID, the memory, and texts by section title.
 struct TagInfoScan {
     /// A block of memory.
     struct Block {
         var address = -1
-        /// What the report says of access: `*` and `x` are locked.
+        /// The access in the report: `*` and `x` mean locked.
         var access = ""
-        /// The octets; none, or fewer than the block has, where they can't be read.
+        /// The bytes; fewer than the block has, or none, if they could not be read.
         var data: [UInt8] = []
         var keyA: [UInt8] = []
         var keyB: [UInt8] = []
@@ -147,7 +147,7 @@ struct TagInfoScan {
     private static let maximumBlocks = 2048
 
     private(set) var uid: [UInt8] = []
-    /// The blocks by their type in lower case, such as `ultralight`.
+    /// The blocks by type in lower case, such as `ultralight`.
     private(set) var blocks: [String: [Block]] = [:]
     private var texts: [String: String] = [:]
 
@@ -165,7 +165,7 @@ struct TagInfoScan {
                     throw TagImageError(.unknownFormat, "The file is XML, and no TagInfo report.", line: reader.line)
                 }
                 path.append(name)
-                // What is in hexadecimal belongs to the text around it.
+                // Hexadecimal text belongs to the surrounding text.
                 if name != "hexoutput" { text = "" }
                 if name == "subsection" { title = attributes["title"] ?? "" }
                 if name == "block" {
@@ -214,7 +214,7 @@ struct TagInfoScan {
         }
     }
 
-    /// Octets with spaces or colons between them.
+    /// Returns bytes that are separated by spaces or colons.
     private static func octets(_ text: String, line: Int) throws(TagImageError) -> [UInt8] {
         let digits = text.utf8.filter { ![0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ":")].contains($0) }
         guard digits.count <= 512, let octets = [UInt8](hexadecimal: digits) else {
@@ -223,10 +223,10 @@ struct TagInfoScan {
         return octets
     }
 
-    /// The text of a section, or nil.
+    /// Returns the text of a section; nil when there is none.
     func text(_ title: String) -> String? { texts[title] }
 
-    /// The octets of a line such as `ATQA: 0x4400` of the protocol's section, in the order in which they are written.
+    /// Returns the bytes of a line such as `ATQA: 0x4400` in the protocol's section, in the written order.
     func protocolOctets(_ key: String, count: Int) -> [UInt8]? {
         let lines = (text("Detailed protocol information") ?? "").split(separator: "\n")
         guard let line = lines.first(where: { $0.hasPrefix("\(key): 0x") }) else { return nil }
@@ -234,7 +234,7 @@ struct TagInfoScan {
         return octets?.count == count ? octets : nil
     }
 
-    /// The signature of the originality check: r and s, 16 octets each.
+    /// The signature of the originality check: r and s, 16 bytes each.
     var signature: [UInt8]? {
         let text = texts.first { $0.key.hasPrefix("Originality") }?.value ?? ""
         var octets: [UInt8] = []

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Reads XML piece by piece (W3C XML 1.0): elements, attributes and text.
+/// Parses XML in pieces (W3C XML 1.0): elements, attributes and text.
 ///
-/// Document types are refused, so there is no entity but the five that XML has and characters by their numbers. Depth,
-/// and the number of attributes, are bounded.
+/// Document types are refused, so the only entities are the five of XML and numeric characters. The depth and the
+/// number of attributes are limited.
 struct XMLReader {
     /// A piece of the document.
     enum Event {
@@ -19,7 +19,7 @@ struct XMLReader {
     private let bytes: [UInt8]
     private var position = 0
     private(set) var line = 1
-    /// The names of the elements that are open.
+    /// The names of the open elements.
     private var open: [String] = []
     /// The end of an element that was written as `<name/>`.
     private var pendingEnd: String?
@@ -30,7 +30,7 @@ struct XMLReader {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     }
 
-    /// The next piece, or nil at the end of the document.
+    /// Returns the next piece; nil at the end of the document.
     mutating func next() throws(TagImageError) -> Event? {
         if let name = pendingEnd {
             pendingEnd = nil
@@ -128,7 +128,7 @@ struct XMLReader {
 
     // MARK: Text
 
-    /// The text up to a character, or to the end, with its references resolved.
+    /// Returns the text up to a character or the end, with resolved references.
     private mutating func text(upTo end: UInt8) throws(TagImageError) -> String {
         var text: [UInt8] = []
         while let byte = peek, byte != end {
@@ -144,7 +144,7 @@ struct XMLReader {
         return string
     }
 
-    /// A character that is written as `&name;` or `&#number;`.
+    /// Reads a character that is written as `&name;` or `&#number;`.
     private mutating func reference() throws(TagImageError) -> [UInt8] {
         let start = position
         while let byte = peek, byte != UInt8(ascii: ";"), position - start < 10 { position += 1 }
@@ -183,7 +183,7 @@ struct XMLReader {
         return string
     }
 
-    /// Whether a text follows; then it is behind us.
+    /// Skips a text if it follows, and returns whether it did.
     private mutating func take(_ text: StaticString) -> Bool {
         let expected = Array(text.description.utf8)
         guard bytes[position...].starts(with: expected) else { return false }

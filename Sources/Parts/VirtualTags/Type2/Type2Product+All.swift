@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Type2Product {
-    /// Every product that there is a model of.
+    /// All products with a model.
     public static let all: [Type2Product] = [
         ultralight, ultralightC, ultralightEV1UL11, ultralightEV1UL21,
         ntag203, ntag210, ntag212, ntag213, ntag215, ntag216, ntagI2C1K, ntagI2C2K,
     ]
 
-    /// MIFARE Ultralight, MF0ICU1: 48 octets.
+    /// MIFARE Ultralight, MF0ICU1: 48 bytes.
     ///
-    /// It says nothing to a command that it does not have, which is how nfcpy and Proxmark tell it from its successors.
+    /// It does not answer an unknown command. That is how nfcpy and Proxmark distinguish it from its successors.
     public static let ultralight = Type2Product(
         "MIFARE Ultralight",
         pageCount: 16,
@@ -18,7 +18,7 @@ extension Type2Product {
         features: [.compatibilityWrite, .ignoresUnknownCommands]
     )
 
-    /// MIFARE Ultralight C, MF0ICU2: 144 octets and 3DES authentication.
+    /// MIFARE Ultralight C, MF0ICU2: 144 bytes and 3DES authentication.
     public static let ultralightC = Type2Product(
         "MIFARE Ultralight C",
         pageCount: 48,
@@ -30,18 +30,18 @@ extension Type2Product {
         dynamicLock: .ultralightC(tail: [41...41, 42...42, 43...43, 44...47]),
         factoryConfiguration: [
             42: [0x30, 0, 0, 0],
-            // The transport key: the octets of "BREAKMEIFYOUCAN!".
+            // The transport key: the bytes of "BREAKMEIFYOUCAN!".
             44: Array("BREA".utf8), 45: Array("KMEI".utf8), 46: Array("FYOU".utf8), 47: Array("CAN!".utf8),
         ]
     )
 
-    /// MIFARE Ultralight EV1, MF0UL11: 48 octets, password and three counters.
+    /// MIFARE Ultralight EV1, MF0UL11: 48 bytes, password and three counters.
     public static let ultralightEV1UL11 = ultralightEV1("MIFARE Ultralight EV1 UL11", size: 0x0B, userEnd: 15)
 
-    /// MIFARE Ultralight EV1, MF0UL21: 128 octets, password and three counters.
+    /// MIFARE Ultralight EV1, MF0UL21: 128 bytes, password and three counters.
     public static let ultralightEV1UL21 = ultralightEV1("MIFARE Ultralight EV1 UL21", size: 0x0E, userEnd: 35)
 
-    /// NTAG203: 144 octets.
+    /// NTAG203: 144 bytes.
     public static let ntag203 = Type2Product(
         "NTAG203",
         pageCount: 42,
@@ -53,7 +53,7 @@ extension Type2Product {
         dynamicLock: .ultralightC(tail: [41...41])
     )
 
-    /// NTAG210: 48 octets and a password.
+    /// NTAG210: 48 bytes and a password.
     public static let ntag210 = ntag21x(
         "NTAG210",
         type: 0x01,
@@ -63,7 +63,7 @@ extension Type2Product {
         pagesPerBit: nil
     )
 
-    /// NTAG212: 128 octets and a password.
+    /// NTAG212: 128 bytes and a password.
     public static let ntag212 = ntag21x(
         "NTAG212",
         type: 0x01,
@@ -74,7 +74,7 @@ extension Type2Product {
         factoryData: [0x01, 0x03, 0x90, 0x0A, 0x34, 0x03, 0x00, 0xFE]
     )
 
-    /// NTAG213: 144 octets, a password, and a counter of readings.
+    /// NTAG213: 144 bytes, a password, and a counter of readings.
     public static let ntag213 = ntag21x(
         "NTAG213",
         type: 0x02,
@@ -85,7 +85,7 @@ extension Type2Product {
         factoryData: [0x01, 0x03, 0xA0, 0x0C, 0x34, 0x03, 0x00, 0xFE]
     )
 
-    /// NTAG215: 504 octets, of which the capability container promises 496.
+    /// NTAG215: 504 bytes. Its capability container announces 496 of them.
     public static let ntag215 = ntag21x(
         "NTAG215",
         type: 0x02,
@@ -95,7 +95,7 @@ extension Type2Product {
         pagesPerBit: 16
     )
 
-    /// NTAG216: 888 octets, of which the capability container promises 872.
+    /// NTAG216: 888 bytes. Its capability container announces 872 of them.
     public static let ntag216 = ntag21x(
         "NTAG216",
         type: 0x02,
@@ -105,7 +105,7 @@ extension Type2Product {
         pagesPerBit: 16
     )
 
-    /// NTAG I2C 1K, NT3H1101: 888 octets.
+    /// NTAG I2C 1K, NT3H1101: 888 bytes.
     public static let ntagI2C1K = Type2Product(
         "NTAG I2C 1K",
         pageCount: 234,
@@ -117,10 +117,10 @@ extension Type2Product {
         factoryConfiguration: [232: [0x01, 0x00, 0xF8, 0x48], 233: [0x08, 0x01, 0x00, 0x00]]
     )
 
-    /// NTAG I2C 2K, NT3H1201: 1904 octets in two sectors.
+    /// NTAG I2C 2K, NT3H1201: 1904 bytes in two sectors.
     ///
-    /// What is unsure, as only the first pages of the data sheet were at hand: that a lock bit is for 32 pages, and what is
-    /// read where READ begins in the last pages of a sector and goes past them (here zeros, and a refusal behind them).
+    /// Only the first pages of the data sheet were available, so two details are guesses: a lock bit is for 32 pages;
+    /// and a READ that goes past the last pages of a sector returns zeros there, or a refusal if it begins after them.
     public static let ntagI2C2K = Type2Product(
         "NTAG I2C 2K",
         pageCount: 490,

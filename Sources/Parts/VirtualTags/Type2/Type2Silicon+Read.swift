@@ -2,7 +2,7 @@
 import TagLink
 
 extension Type2Silicon {
-    /// The page in the memory for an address in the present sector, or nil when there is none.
+    /// Returns the page in the memory for an address in the current sector; nil when there is none.
     func page(_ address: UInt8) -> Int? {
         guard product.features.contains(.sectors) else { return Int(address) }
         switch sector {
@@ -12,13 +12,13 @@ extension Type2Silicon {
         }
     }
 
-    /// Where reading ends: the end of the readable memory, or the first page that needs the password.
+    /// The end of the readable pages: the end of the memory, or the first page that needs the password.
     private var readableEnd: Int {
         let end = product.readablePages
         return latched.protectsReading && !isAuthenticated ? min(end, latched.protectionStart) : end
     }
 
-    /// READ: four pages, going on at page 0 after the last readable one (MF0ICU1 data sheet, 7.6.4).
+    /// READ: four pages. After the last readable page it continues at page 0 (MF0ICU1 data sheet, 7.6.4).
     mutating func read(_ address: UInt8) -> Reply {
         if product.features.contains(.sectors), sector == 3 { return readSession(address) }
         guard let first = page(address), first < readableEnd else { return .refusal(.argument) }
@@ -40,7 +40,7 @@ extension Type2Silicon {
         return .data(octets)
     }
 
-    /// FAST_READ: from one page to another, both included (NTAG213/215/216 data sheet, 10.3).
+    /// FAST_READ: the pages from the first to the last address, both included (NTAG213/215/216 data sheet, 10.3).
     mutating func fastRead(_ start: UInt8, _ end: UInt8) -> Reply {
         guard let first = page(start), let last = page(end), first <= last, last < readableEnd else {
             return .refusal(.argument)
@@ -52,7 +52,8 @@ extension Type2Silicon {
         return .data(octets)
     }
 
-    /// Appends pages as a reader sees them: password and acknowledgement read as 0, and the mirror is laid over.
+    /// Appends pages as a reader sees them: the password and its acknowledgement read as 0, and the mirror replaces
+    /// bytes.
     private func append(_ pages: Range<Int>, to octets: inout [UInt8]) {
         let start = octets.count
         octets += contents.memory[(pages.lowerBound * 4)..<(pages.upperBound * 4)]
@@ -66,19 +67,19 @@ extension Type2Silicon {
         if product.features.contains(.mirror) { layMirror(over: pages, in: &octets, at: start) }
     }
 
-    /// The session registers of NTAG I2C, in sector 3: nothing goes on over I2C.
+    /// The session registers of NTAG I2C, in sector 3. There is no activity on I2C.
     private func readSession(_ address: UInt8) -> Reply {
         (0xF8...0xF9).contains(address) ? .data(Array(repeating: 0, count: 16)) : .refusal(.argument)
     }
 
-    /// SECTOR SELECT, first half (NFC Forum T2T 1.2, 5.4).
+    /// SECTOR SELECT, first command (NFC Forum T2T 1.2, 5.4).
     mutating func beginSectorSelect(_ argument: UInt8) -> Reply {
         guard argument == 0xFF else { return .refusal(.argument) }
         pending = .sector
         return .acknowledge
     }
 
-    /// SECTOR SELECT, second half: silence is the acknowledgement.
+    /// SECTOR SELECT, second command. No answer means success.
     mutating func sectorSelect(_ command: [UInt8]) -> Reply {
         guard command.count == 4, command[0] == 0 || command[0] == 3 || (command[0] == 1 && product.pageCount > 256)
         else { return .refusal(.argument) }
@@ -90,36 +91,36 @@ extension Type2Silicon {
 
     private static let counterLimit: UInt32 = 0xFF_FFFF
 
-    /// Whether the counter of readings is switched on: NFC_CNT_EN of ACCESS.
+    /// Whether the counter of readings is enabled: NFC_CNT_EN of ACCESS.
     private var countsReadings: Bool {
         product.features.contains(.readingCounter) && configurationAccess & 0x10 != 0
     }
 
-    /// Counts the first READ or FAST_READ after the power came (NTAG213/215/216 data sheet, 8.7).
+    /// Counts the first READ or FAST_READ after power-up (NTAG213/215/216 data sheet, 8.7).
     mutating func countReading() {
         guard countsReadings, !hasCountedReading else { return }
         hasCountedReading = true
         contents.counters[2] = min(contents.counters[2] + 1, Self.counterLimit)
     }
 
-    /// READ_CNT: three octets, the low one first.
+    /// READ_CNT: three bytes, least significant first.
     func readCounter(_ address: UInt8) -> Reply {
         if product.features.contains(.counters), address < 3 {
             return .data([UInt8](littleEndian: Int(contents.counters[Int(address)]), count: 3))
         }
         guard countsReadings, address == 2 else { return .refusal(.argument) }
-        // NFC_CNT_PWD_PROT keeps the counter behind the password.
+        // With NFC_CNT_PWD_PROT, reading the counter needs the password.
         if configurationAccess & 0x08 != 0, !isAuthenticated { return .refusal(.authenticationOrCounter) }
         return .data([UInt8](littleEndian: Int(contents.counters[2]), count: 3))
     }
 
-    /// INCR_CNT: adds, and refuses to run over (MF0ULx1 data sheet, 10.6).
+    /// INCR_CNT: adds to a counter, and refuses an overflow (MF0ULx1 data sheet, 10.6).
     mutating func incrementCounter(_ address: UInt8, by octets: [UInt8]) -> Reply {
         guard address < 3 else { return .refusal(.argument) }
         let step = UInt32(octets: octets[..<3].reversed())
         let sum = contents.counters[Int(address)] + step
         guard sum <= Self.counterLimit else { return .refusal(.authenticationOrCounter) }
-        // The counters are protected against tearing: what a power cut leaves is the old or the new value.
+        // The counters are protected against tearing: after a power cut they have the old or the new value.
         switch tear {
         case .old: break
         case .mixed(let seed) where seed & 1 == 0: break
@@ -130,8 +131,8 @@ extension Type2Silicon {
 
     // MARK: Mirror
 
-    /// Lays the UID and the counter in ASCII over pages, where the configuration says so (NTAG213/215/216 data sheet,
-    /// 8.5.7 and 8.6).
+    /// Replaces bytes of the pages by the UID and the counter in ASCII, if the configuration says so (NTAG213/215/216
+    /// data sheet, 8.5.7 and 8.6).
     func layMirror(over pages: Range<Int>, in octets: inout [UInt8], at start: Int) {
         let mode = configuration(0, 0) >> 6
         let firstPage = Int(configuration(0, 2))
@@ -146,7 +147,7 @@ extension Type2Silicon {
         }
     }
 
-    /// 14 digits of UID, 6 of the counter, or both with an `x` between.
+    /// The 14 digits of the UID, the 6 of the counter, or both with an `x` between them.
     private func mirrorText(_ mode: UInt8) -> [UInt8] {
         let counter = Self.hexadecimal([UInt8](littleEndian: Int(contents.counters[2]), count: 3).reversed())
         let hasCounter = product.features.contains(.readingCounter)

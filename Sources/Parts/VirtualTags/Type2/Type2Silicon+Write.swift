@@ -12,20 +12,21 @@ extension Type2Silicon {
         return .programmed
     }
 
-    /// COMPATIBILITY_WRITE, first half (MF0ICU1 data sheet, 7.6.6).
+    /// COMPATIBILITY_WRITE, first command (MF0ICU1 data sheet, 7.6.6).
     mutating func beginCompatibilityWrite(_ address: UInt8) -> Reply {
         guard let page = page(address), isWritable(page) else { return .refusal(.argument) }
         pending = .compatibilityWrite(page: address)
         return .acknowledge
     }
 
-    /// COMPATIBILITY_WRITE, second half: 16 octets, of which the first four are written.
+    /// COMPATIBILITY_WRITE, second command: 16 bytes. The first four of them are written.
     mutating func compatibilityWrite(_ address: UInt8, _ command: [UInt8]) -> Reply {
         guard command.count == 16 else { return .refusal(.argument) }
         return write(address, Array(command[0..<4]))
     }
 
-    /// Whether a page exists, is not the UID's, is not locked, and does not need a password that was not given.
+    /// Returns whether a page can be written: it exists, does not contain the UID, is not locked, and its password was
+    /// given.
     private func isWritable(_ page: Int) -> Bool {
         guard page >= 2, page < product.pageCount else { return false }
         if page >= latched.protectionStart, !isAuthenticated { return false }
@@ -37,7 +38,7 @@ extension Type2Silicon {
         return true
     }
 
-    /// What a page holds after a write, by the rules for lock bits, one-time bits and counters.
+    /// Returns a page's bytes after a write, following the rules for lock bits, one-time bits and counters.
     private func octetsAfterWriting(_ octets: [UInt8], over old: [UInt8], page: Int) -> [UInt8]? {
         if page == 2 {
             return old[0..<2] + lockOctets(LockField.statically, writing: Array(octets[2..<4]))
@@ -62,9 +63,9 @@ extension Type2Silicon {
         return [UInt8](littleEndian: Int(bits), count: field.octets)
     }
 
-    /// The 16-bit counter of page 41: the first write sets it, later ones add to it, and it never runs over. A step is
-    /// 0 to 15: Ultralight C takes the low four bits for it, NTAG203 refuses more (MF0ICU2 data sheet, 7.5.11; NTAG203
-    /// data sheet, 8.6). The silicon shows the sum after the next RF reset, the model at once.
+    /// The 16-bit counter of page 41. The first write sets it, and later writes add to it, without overflow. A step is
+    /// 0 to 15: Ultralight C uses the low four bits, NTAG203 refuses more (MF0ICU2 data sheet, 7.5.11; NTAG203 data
+    /// sheet, 8.6). A real chip shows the sum after the next RF reset, this model at once.
     private func pageCounter(_ old: [UInt8], writing octets: [UInt8]) -> [UInt8]? {
         let value = UInt32(old[0]) | UInt32(old[1]) << 8
         let written = UInt32(octets[0]) | UInt32(octets[1]) << 8
@@ -74,7 +75,7 @@ extension Type2Silicon {
         return [UInt8(next & 0xFF), UInt8(next >> 8), old[2], old[3]]
     }
 
-    /// Programs a page, or as much of it as a power cut lets.
+    /// Programs a page, or the part of it that a power cut allows.
     private mutating func program(_ page: Int, old: [UInt8], new: [UInt8]) {
         var result = new
         switch tear {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The state machine of a Type 2 tag: a frame goes in, and the answer comes out.
+/// The state machine of a Type 2 tag: it takes a frame and returns the answer.
 struct Type2Silicon: Sendable {
-    /// What a command leads to.
+    /// The result of a command.
     enum Reply {
         case data([UInt8])
         case acknowledge
-        /// The memory was programmed, and is acknowledged after the time that it takes.
+        /// The memory was programmed. The acknowledgement follows after the programming time.
         case programmed
-        /// A passive acknowledgement: silence.
+        /// Success, which is signalled by no answer.
         case silence
-        /// A refusal with a 4-bit code; the tag falls back to IDLE or HALT.
+        /// A refusal with a 4-bit code. The tag returns to IDLE or HALT.
         case refusal(Refusal)
-        /// A command that the product does not have; the tag falls back to IDLE or HALT, and most say so.
+        /// An unknown command. The tag returns to IDLE or HALT; most products also send a refusal.
         case unknown
     }
 
@@ -25,7 +25,7 @@ struct Type2Silicon: Sendable {
         case programming = 0x5
     }
 
-    /// The second half of a command that the tag waits for.
+    /// The command whose second part the tag waits for.
     enum Pending: Sendable {
         case nothing
         case compatibilityWrite(page: UInt8)
@@ -33,7 +33,7 @@ struct Type2Silicon: Sendable {
         case tripleDES(CardAuthentication)
     }
 
-    /// The time that programming a page takes: 4.1 ms.
+    /// The time for programming a page: 4.1 ms.
     static let programmingTime = Airtime.microseconds(4100)
 
     var contents: Type2Contents
@@ -43,19 +43,19 @@ struct Type2Silicon: Sendable {
     var pending = Pending.nothing
     var sector: UInt8 = 0
     var isAuthenticated = false
-    /// Whether the reading counter has counted since the power came.
+    /// Whether the reading counter has counted since power-up.
     var hasCountedReading = false
     var latched = Latched()
-    /// Where challenges come from: the same ones in every run.
+    /// The generator of challenges. They are the same in every run.
     var random: SplitMix64
-    /// What a power cut leaves of the page that the present command programs.
+    /// What remains of the page of the current command after a power cut.
     var tear: TornWrite?
 
-    /// What the tag goes by until its next activation, or until new power, whatever is written to its memory.
+    /// The settings that stay active until the next activation or power-up, even if the memory changes.
     struct Latched: Sendable {
         var staticLocks: UInt32 = 0
         var dynamicLocks: UInt32 = 0
-        /// CFGLCK, which waits for new power (NTAG213/215/216 data sheet, 8.5.7).
+        /// CFGLCK, which changes only at power-up (NTAG213/215/216 data sheet, 8.5.7).
         var isConfigurationLocked = false
         /// The two configuration pages before the password; empty when the product has none.
         var configuration: [UInt8] = []
@@ -90,7 +90,7 @@ struct Type2Silicon: Sendable {
         if product.lockActivation == .atOnce { latchLocks() }
     }
 
-    /// What REQA and WUPA reset.
+    /// Resets what REQA and WUPA reset.
     mutating func beginActivation() {
         pending = .nothing
         sector = 0
@@ -157,7 +157,7 @@ struct Type2Silicon: Sendable {
         return TagAnswer(Frame(bits: [code & 0x0F], validBitsInLastByte: 4), isWrite: isWrite)
     }
 
-    /// Carries out a command of an activated tag.
+    /// Executes a command of an activated tag.
     private mutating func reply(to command: [UInt8]) -> Reply {
         let waiting = pending
         pending = .nothing
@@ -186,7 +186,7 @@ struct Type2Silicon: Sendable {
             return command[1] < 3 ? .data([contents.tearingFlags[Int(command[1])]]) : .refusal(.argument)
         case (0x4B, 21) where features.contains(.virtualCardSelect): return .data([configuration(1, 1)])
         case (0x1A, 2) where features.contains(.tripleDES): return beginTripleDES(command[1])
-        // A known command of a wrong length is refused by all.
+        // All products refuse a known command with a wrong length.
         case (0x30, _), (0xA2, _), (0xA0, _): return .refusal(.argument)
         default: return .unknown
         }
