@@ -31,8 +31,8 @@ extension DESFireCard {
         )
     }
 
-    /// CREATE APPLICATION: AID, settings, number and kind of keys, and where bit 5 of that says so an ISO identifier and
-    /// name. The keys are zero, or what SET CONFIGURATION says.
+    /// CREATE APPLICATION: AID, settings, number and kind of keys; with bit 5 of that number also an ISO identifier and
+    /// a name. The keys are zero, or the default key of SET CONFIGURATION.
     mutating func createApplication(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         guard selected == nil else { throw .permissionDenied }
         guard data.count >= 5 else { throw .lengthError }
@@ -61,10 +61,10 @@ extension DESFireCard {
         return DESFireReply(programmed: 32)
     }
 
-    /// The most applications on a card (MF3ICD81 data sheet, 9.1).
+    /// The maximum number of applications on a card (MF3ICD81 data sheet, 9.1).
     static let applicationLimit = 28
 
-    /// DELETE APPLICATION, by the card's master key or by the application's own.
+    /// DELETE APPLICATION, with the card's master key or the application's own.
     mutating func deleteApplication(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 3)
         let identifier = UInt32(data.littleEndian(at: 0, count: 3))
@@ -80,7 +80,7 @@ extension DESFireCard {
         return DESFireReply(programmed: 32)
     }
 
-    /// FORMAT PICC: all applications go, and the card's master key stays.
+    /// FORMAT PICC: deletes all applications. The card's master key stays.
     mutating func format(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 0)
         guard selected == nil, !contents.configuration.isFormatDisabled else { throw .permissionDenied }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// SET CONFIGURATION (5C), by the card's master key (MF3ICD81 data sheet, 9.4; the form of its data as libfreefare has it).
+/// SET CONFIGURATION (5C), with the card's master key (MF3ICD81 data sheet, 9.4; the format of its data as in
+/// libfreefare).
 extension DESFireCard {
-    /// What SET CONFIGURATION is about; later products have more options, which are refused.
+    /// The options of SET CONFIGURATION. Those of later products are refused.
     private enum Option: UInt8 {
         case card = 0x00, defaultKey, answerToSelect
     }
 
-    /// How the data behind the option are protected. An ATS has no fixed length, so its end is marked.
+    /// Returns how the data after the option are protected. An ATS has no fixed length, so its end is marked.
     func configurationProtection(_ data: [UInt8]) throws(DESFireStatus) -> Protection {
         guard selected == nil else { throw .permissionDenied }
         guard authenticatedKey == 0 else { throw .authenticationError }
@@ -22,7 +23,7 @@ extension DESFireCard {
         }
     }
 
-    /// Carries SET CONFIGURATION out. What it switches on for the whole card stays on.
+    /// Executes SET CONFIGURATION. An option that is switched on for the whole card stays on.
     mutating func setConfiguration(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         guard let code = data.first, let option = Option(rawValue: code) else { throw .parameterError }
         let value = Array(data.dropFirst())

@@ -2,7 +2,7 @@
 import TagLink
 
 extension DESFireCard {
-    /// READ DATA: file, offset, length; a length of 0 reads to the end.
+    /// READ DATA: file, offset, length. A length of 0 reads to the end.
     func readData(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 7)
         let file = try file(data[0])
@@ -16,7 +16,7 @@ extension DESFireCard {
         return DESFireReply(data: Array(octets[offset..<(offset + length)]))
     }
 
-    /// WRITE DATA: file, offset, length, and the octets.
+    /// WRITE DATA: file, offset, length, and the bytes.
     mutating func writeData(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         let index = try place(of: data[0])
         let file = try file(data[0])
@@ -31,7 +31,7 @@ extension DESFireCard {
         return DESFireReply(programmed: length)
     }
 
-    /// Programs octets of a standard file, or keeps those of a backup file for the end of the transaction.
+    /// Programs bytes of a standard file, or stores those of a backup file until the end of the transaction.
     mutating func program(_ data: [UInt8], at offset: Int, in index: Int, of application: Int) {
         switch contents.applications[application].files[index].kind {
         case .standard(var octets):
@@ -47,7 +47,7 @@ extension DESFireCard {
         }
     }
 
-    /// COMMIT TRANSACTION and ABORT TRANSACTION. A commit is done whole or not at all.
+    /// COMMIT TRANSACTION and ABORT TRANSACTION. A commit is done completely or not at all.
     mutating func endTransaction(commits: Bool, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 0)
         guard let selected else { throw .permissionDenied }
@@ -102,7 +102,7 @@ extension DESFireCard {
 
     // MARK: Records
 
-    /// READ RECORDS: file, how many records back from the newest, how many; 0 reads all from the oldest on.
+    /// READ RECORDS: file, how many records back from the newest, and their number; 0 reads all records, oldest first.
     func readRecords(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 7)
         let file = try file(data[0])
@@ -118,8 +118,8 @@ extension DESFireCard {
         return DESFireReply(data: Array(records[start..<(start + number * size)]))
     }
 
-    /// WRITE RECORD: file, offset in the record, length, and the octets. The first one of a transaction makes a new
-    /// record of zeros, and later ones write into the same.
+    /// WRITE RECORD: file, offset in the record, length, and the bytes. The first one in a transaction creates a record
+    /// of zeros; later ones write to the same record.
     mutating func writeRecord(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         let index = try place(of: data[0])
         let file = try file(data[0])
@@ -134,7 +134,7 @@ extension DESFireCard {
         if !openRecords.contains(index) {
             var limit = maximum * size
             if case .cyclicRecords = file.kind {
-                // One place is spare, so that the oldest record stays until the commit.
+                // One place is kept free, so that the oldest record stays until the commit.
                 limit -= size
                 if records.count >= limit { records.removeFirst(min(size, records.count)) }
             }
@@ -162,7 +162,7 @@ extension DESFireCard {
 }
 
 extension DESFireFile.Kind {
-    /// The size of a record, how many there are at most, and the records; nil for other files.
+    /// The size of a record, the maximum number of records, and the records; nil for other files.
     var records: (size: Int, maximum: Int, records: [UInt8])? {
         switch self {
         case .linearRecords(let size, let maximum, let records), .cyclicRecords(let size, let maximum, let records):
@@ -171,7 +171,7 @@ extension DESFireFile.Kind {
         }
     }
 
-    /// The same file with other records.
+    /// Returns the same file with other records.
     func with(records: [UInt8]) -> DESFireFile.Kind {
         switch self {
         case .linearRecords(let size, let maximum, _): .linearRecords(size: size, maximum: maximum, records: records)

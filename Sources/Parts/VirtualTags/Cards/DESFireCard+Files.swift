@@ -2,7 +2,7 @@
 import TagLink
 
 extension DESFireCard {
-    /// The place of a file in the selected application.
+    /// Returns the index of a file in the selected application.
     func place(of number: UInt8) throws(DESFireStatus) -> Int {
         let application = try selectedApplication()
         guard let index = application.files.firstIndex(where: { $0.number == number }) else { throw .fileNotFound }
@@ -15,7 +15,7 @@ extension DESFireCard {
 
     // MARK: Creating
 
-    /// CREATE STD DATA FILE and CREATE BACKUP DATA FILE: number, ISO identifier where the application has them,
+    /// CREATE STD DATA FILE and CREATE BACKUP DATA FILE: number, ISO identifier if the application has them,
     /// protection, rights, size.
     mutating func createDataFile(_ data: [UInt8], isBackup: Bool) throws(DESFireStatus) -> DESFireReply {
         guard data.count == 7 || data.count == 9 else { throw .lengthError }
@@ -43,8 +43,8 @@ extension DESFireCard {
         return try create(data, hasIdentifier: false, kind, needed: 32, programmed: 32)
     }
 
-    /// CREATE LINEAR RECORD FILE and CREATE CYCLIC RECORD FILE: number, ISO identifier where the application has them,
-    /// protection, rights, the size of a record, how many there are.
+    /// CREATE LINEAR RECORD FILE and CREATE CYCLIC RECORD FILE: number, ISO identifier if the application has them,
+    /// protection, rights, the size of a record, and the number of records.
     mutating func createRecordFile(_ data: [UInt8], isCyclic: Bool) throws(DESFireStatus) -> DESFireReply {
         guard data.count == 10 || data.count == 12 else { throw .lengthError }
         let hasIdentifier = data.count == 12
@@ -127,7 +127,7 @@ extension DESFireCard {
         case .standard(let data): return DESFireReply(data: [0x00] + head + [UInt8](littleEndian: data.count, count: 3))
         case .backup(let data): return DESFireReply(data: [0x01] + head + [UInt8](littleEndian: data.count, count: 3))
         case .value(let lower, let upper, _, let limited):
-            // The amount of a limited credit is that of the last transaction, which there is none of.
+            // The amount of a limited credit comes from the last transaction, and there was none.
             return DESFireReply(
                 data: [0x02] + head + [UInt8](littleEndian: Int(lower), count: 4)
                     + [UInt8](littleEndian: Int(upper), count: 4) + [0, 0, 0, 0, limited ? 1 : 0]

@@ -2,7 +2,7 @@
 import TagLink
 
 extension DESFireCard {
-    /// Carries out a command of ISO/IEC 7816-4 (MF3ICD81 data sheet, 9.8).
+    /// Executes an ISO/IEC 7816-4 command (MF3ICD81 data sheet, 9.8).
     mutating func processISO(_ command: CardCommand) -> CardAnswer {
         switch command.ins {
         case 0xA4: return selectISO(command)
@@ -13,7 +13,7 @@ extension DESFireCard {
         }
     }
 
-    /// SELECT by name, or by identifier of the card, an application, or a file of the selected one.
+    /// SELECT by name, or by the identifier of the card, of an application, or of a file in the selected one.
     private mutating func selectISO(_ command: CardCommand) -> CardAnswer {
         guard command.p2 & 0xF3 == 0 else { return CardAnswer(status: .wrongParameters) }
         switch command.p1 {
@@ -51,7 +51,8 @@ extension DESFireCard {
         return CardAnswer(status: .notFound)
     }
 
-    /// The file and offset that P1 and P2 name: a short identifier, which is the file's number, or the current file.
+    /// Returns the file and offset in P1 and P2. A short identifier is the file's number; without one, the current file
+    /// is used.
     private mutating func target(_ command: CardCommand) -> (application: Int, file: Int, offset: Int)? {
         guard let selected else { return nil }
         if command.p1 & 0x80 != 0 {
@@ -63,7 +64,7 @@ extension DESFireCard {
         return currentFile.map { (selected, $0, Int(command.parameters)) }
     }
 
-    /// READ BINARY. One frame holds 59 octets, so that is the most of one command; Le of 00 reads as much as there is.
+    /// READ BINARY. A frame has room for 59 bytes, the maximum of one command. Le of 00 reads all available bytes.
     private mutating func readBinary(_ command: CardCommand) -> CardAnswer {
         guard command.data.isEmpty, let expected = command.expectedLength else {
             return CardAnswer(status: .wrongLength)

@@ -4,7 +4,7 @@ import TagLink
 extension DESFireCard {
     // MARK: Authentication
 
-    /// The first half of an authentication: a challenge, enciphered (MF3ICD81 data sheet, 9.4; NT4H2421Gx data sheet,
+    /// The first part of an authentication: an encrypted challenge (MF3ICD81 data sheet, 9.4; NT4H2421Gx data sheet,
     /// 10.4, for the commands from EV2 on).
     mutating func authenticate(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         let previous = session as? EV2Messaging
@@ -25,7 +25,7 @@ extension DESFireCard {
         return DESFireReply(data: authentication.sent, status: .additionalFrame)
     }
 
-    /// The second half: the reader's proof, and the card's.
+    /// The second part: the reader's proof and the card's.
     mutating func prove(
         _ authentication: CardAuthentication,
         _ proof: [UInt8],
@@ -38,7 +38,7 @@ extension DESFireCard {
         return DESFireReply(data: answer)
     }
 
-    /// A key of the selected application, or the card's.
+    /// Returns a key of the selected application or of the card.
     private func key(_ number: UInt8) -> DESFireKey? {
         guard let selected else { return number == 0 ? contents.masterKey : nil }
         return contents.applications[selected].key(number)
@@ -53,7 +53,7 @@ extension DESFireCard {
         return DESFireReply(data: [key.version])
     }
 
-    /// CHANGE KEY. The card's master key may change its kind, which the upper bits of its number say.
+    /// CHANGE KEY. The kind of the card's master key may change; the upper bits of its number give the new kind.
     mutating func changeKey(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         guard let authenticatedKey, session != nil else { throw .authenticationError }
         guard let first = data.first else { throw .lengthError }
@@ -77,7 +77,7 @@ extension DESFireCard {
         return DESFireReply(data: try session?.seal([], .standard, status: 0x00) ?? [], programmed: 32)
     }
 
-    /// Whether the key that was proved may change a key, by the key settings (MF3ICD81 data sheet, 9.4.3).
+    /// Returns whether the authenticated key may change a key, by the key settings (MF3ICD81 data sheet, 9.4.3).
     private func mayChangeKey(_ number: UInt8) -> Bool {
         guard let selected else { return authenticatedKey == 0 && contents.keySettings & 0x01 != 0 }
         let settings = contents.applications[selected].keySettings
@@ -100,11 +100,11 @@ extension DESFireCard {
         }
         let application = contents.applications[selected]
         guard application.keySettings & 0x02 != 0 || authenticatedKey != nil else { throw .authenticationError }
-        // The bit of ISO identifiers is not part of the answer.
+        // The answer does not contain the bit for ISO identifiers.
         return DESFireReply(data: [application.keySettings, application.keyCount & ~0x20])
     }
 
-    /// CHANGE KEY SETTINGS, which the master key may do as long as the settings say that they can be changed.
+    /// CHANGE KEY SETTINGS, with the master key, while the settings allow changes.
     mutating func changeKeySettings(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         guard authenticatedKey == 0 else { throw .authenticationError }
         let settings = selected.map { contents.applications[$0].keySettings } ?? contents.keySettings

@@ -2,7 +2,7 @@
 import TagLink
 
 extension DESFireCard {
-    /// Takes a native command's first frame (MF3ICD81 data sheet, 9.4 to 9.6).
+    /// Handles the first frame of a native command (MF3ICD81 data sheet, 9.4 to 9.6).
     mutating func execute(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         pending = .nothing
         switch command {
@@ -22,7 +22,7 @@ extension DESFireCard {
         return try gather(command, data, whole, protection)
     }
 
-    /// What of a command and its answer is protected, as the file that it is about says.
+    /// Returns how a command and its answer are protected, which depends on the file.
     private func protection(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> Protection {
         switch command {
         case 0x54: return .command(.enciphered, header: 0, length: 1)
@@ -52,7 +52,7 @@ extension DESFireCard {
         }
     }
 
-    /// Carries out a command whose protection is off.
+    /// Executes a command whose protection was removed.
     mutating func perform(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         switch command {
         case 0x60:
@@ -110,21 +110,21 @@ extension DESFireCard {
 
     // MARK: Rights
 
-    /// Whether one of the keys of a file's rights is free, or was proved.
+    /// Returns whether one of the keys for a file's rights is free or was authenticated.
     ///
     /// - Parameters:
     ///   - rights: the file's rights.
-    ///   - shifts: where the four bits of the wanted rights begin.
+    ///   - shifts: the positions of the four bits of the requested rights.
     func allows(_ rights: UInt16, _ shifts: Int...) -> Bool {
         AccessRights(bits: rights).allow(authenticatedKey, shifts)
     }
 
-    /// How data go between card and reader for one of a file's rights.
+    /// Returns how data are protected between card and reader for one of a file's rights.
     func communication(_ file: DESFireFile, _ shifts: Int...) -> CommunicationMode {
         AccessRights(bits: file.accessRights).communication(file.communication, authenticatedKey, shifts)
     }
 
-    /// The same, where there is the right at all.
+    /// The same, but throws without the right.
     private func granted(_ file: DESFireFile, _ shifts: Int...) throws(DESFireStatus) -> CommunicationMode {
         let rights = AccessRights(bits: file.accessRights)
         guard rights.allow(authenticatedKey, shifts) else { throw .authenticationError }

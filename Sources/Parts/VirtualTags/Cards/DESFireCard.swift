@@ -1,61 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A MIFARE DESFire EV1, EV2 or EV3: native commands, the same wrapped in APDUs of class 90, and those of ISO/IEC 7816-4.
+/// A MIFARE DESFire EV1, EV2 or EV3: native commands, native commands in APDUs of class 90, and ISO/IEC 7816-4
+/// commands.
 ///
-/// Applications, files, keys, access rights and transactions are those of the data sheet; so are the three ways to
-/// authenticate of EV1 and the secure messaging that follows from each, and AUTHENTICATE EV2 FIRST and NON FIRST from EV2
-/// on. Ciphers are those of the system's OpenSSL; where it is missing the card behaves as one whose keys nobody knows,
-/// so that whatever is not free is refused with AE.
+/// Applications, files, keys, access rights and transactions follow the data sheet. So do the three authentications of
+/// EV1 with their secure messaging, and from EV2 on AUTHENTICATE EV2 FIRST and NON FIRST. The ciphers are those of the
+/// system's OpenSSL. Without it, the card behaves as if its keys were unknown: everything that is not free is refused
+/// with AE.
 ///
-/// Challenges look random and follow from the UID, so that the same commands are answered the same in every run.
+/// Challenges look random but are derived from the UID, so the same commands get the same answers in every run.
 ///
-/// SET CONFIGURATION changes the ATS, the key of new applications, and whether the UID is random and FORMAT PICC allowed.
+/// SET CONFIGURATION changes the ATS, the key of new applications, whether the UID is random, and whether FORMAT PICC
+/// is allowed.
 ///
-/// Not modelled: limited credit, authentication by ISO/IEC 7816-4, and of EV2 and EV3 key sets, delegated applications,
-/// transaction MACs, proximity checks and the options of SET CONFIGURATION for them.
+/// Not modelled: limited credit and ISO/IEC 7816-4 authentication; and of EV2 and EV3 key sets, delegated applications,
+/// transaction MACs, proximity checks and their options of SET CONFIGURATION.
 public struct DESFireCard: Card {
-    /// The most octets of data in a frame of a native command.
+    /// The maximum number of data bytes in a frame of a native command.
     static let frameLimit = 59
-    /// The most octets of data that UPDATE BINARY takes.
+    /// The maximum number of data bytes for UPDATE BINARY.
     static let updateLimit = 52
-    /// How many octets the memory programs at a time, and how long it takes.
+    /// The number of bytes that the memory programs at a time, and the time for this.
     static let programmingUnit = 32
     static let programmingTime = Airtime.milliseconds(3)
 
-    /// What a native command waits for in its next frame.
+    /// What the next frame of a native command continues.
     enum Pending: Sendable {
         case nothing
-        /// The rest of an answer, as it is cut into frames.
+        /// The remaining frames of an answer.
         case frames([[UInt8]])
-        /// The rest of the data of a command.
+        /// The remaining data of a command.
         case command(UInt8, data: [UInt8], length: Int, Protection)
-        /// The reader's proof; a session that was under way goes on with it.
+        /// The reader's proof. A session that was active before continues with it.
         case proof(CardAuthentication, after: EV2Messaging?)
     }
 
-    /// What the card holds.
+    /// The card's persistent state.
     public internal(set) var contents: DESFireContents
     var random: SplitMix64
 
     // Volatile state.
-    /// The place of the selected application; nil for the card itself.
+    /// The index of the selected application; nil for the card itself.
     var selected: Int?
-    /// The place of the file that SELECT chose in the application.
+    /// The index of the file that SELECT chose in the application.
     var currentFile: Int?
-    /// The number of the key that was proved, and what protects messages since then.
+    /// The number of the authenticated key, and the protection of messages since then.
     var authenticatedKey: UInt8?
     var session: (any SecureMessaging)?
     var pending = Pending.nothing
-    /// Files as they will be after COMMIT TRANSACTION, by their places, and those of them that have got a new record.
+    /// The files after COMMIT TRANSACTION, by index, and those with a new record.
     var transaction: [Int: DESFireFile.Kind] = [:]
     var openRecords: Set<Int> = []
-    /// What a power cut leaves of the memory that the present command programs.
+    /// What remains of the memory of the current command after a power cut.
     var tear: TornWrite?
 
     /// Creates a card.
     ///
-    /// - Parameter contents: what it holds.
+    /// - Parameter contents: its state.
     public init(_ contents: DESFireContents) {
         self.contents = contents
         random = SplitMix64(identifier: contents.uid)
@@ -65,7 +67,7 @@ public struct DESFireCard: Card {
         select(nil)
     }
 
-    /// Selects an application, or the card itself; whoever was authenticated is so no more.
+    /// Selects an application or the card itself. This ends an authentication.
     mutating func select(_ application: Int?) {
         selected = application
         currentFile = nil
@@ -104,7 +106,7 @@ public struct DESFireCard: Card {
         return CardAnswer(bytes, workTime: Self.programmingTime * units, isWrite: units > 0)
     }
 
-    /// Carries out a native command. An error ends what was begun, the authentication too.
+    /// Executes a native command. An error ends everything that was started, including the authentication.
     private mutating func native(_ command: UInt8, _ data: [UInt8]) -> DESFireReply {
         do throws(DESFireStatus) {
             return try command == 0xAF ? proceed(data) : execute(command, data)
@@ -134,7 +136,7 @@ public struct DESFireCard: Card {
         }
     }
 
-    /// Waits for more of a command's data, or carries it out.
+    /// Waits for more of a command's data, or executes the command.
     mutating func gather(
         _ command: UInt8,
         _ data: [UInt8],
@@ -147,7 +149,7 @@ public struct DESFireCard: Card {
         return DESFireReply(status: .additionalFrame)
     }
 
-    /// Carries out a command that is whole: takes its protection off, and protects the answer.
+    /// Executes a complete command: removes its protection, and protects the answer.
     mutating func complete(
         _ command: UInt8,
         _ data: [UInt8],
@@ -156,14 +158,14 @@ public struct DESFireCard: Card {
         let plain = try session?.open(command, data, protection) ?? data
         var reply = try perform(command, plain)
         if let sealed = try session?.seal(reply.data, protection, status: 0x00) { reply.data = sealed }
-        // From EV2 on there are commands whose answers ISO-DEP alone cuts.
+        // From EV2 on, the answers to these commands are only split by ISO-DEP.
         let isWhole = command == 0xAD || command == 0xAB
         var answer = frame(frames(of: reply.data, cuts: reply.cuts, limit: isWhole ? Int.max : Self.frameLimit))
         answer.programmed = reply.programmed
         return answer
     }
 
-    /// Cuts an answer into frames.
+    /// Splits an answer into frames.
     private func frames(of data: [UInt8], cuts: [Int], limit: Int) -> [[UInt8]] {
         var frames: [[UInt8]] = []
         var start = 0
@@ -177,7 +179,7 @@ public struct DESFireCard: Card {
         return frames
     }
 
-    /// Sends the first of some frames, and keeps the others for AF.
+    /// Sends the first frame, and stores the others for AF.
     private mutating func frame(_ frames: [[UInt8]]) -> DESFireReply {
         guard frames.count > 1 else { return DESFireReply(data: frames.first ?? []) }
         pending = .frames(Array(frames.dropFirst()))
@@ -189,7 +191,7 @@ extension Type4Tag {
     /// Creates a MIFARE DESFire EV1, EV2 or EV3.
     ///
     /// - Parameters:
-    ///   - contents: what the card holds.
+    ///   - contents: the card's state.
     ///   - ats: its answer to RATS.
     public convenience init(_ contents: DESFireContents, ats: [UInt8] = [0x06, 0x75, 0x77, 0x81, 0x02, 0x80]) {
         self.init(card: DESFireCard(contents), frontEnd: .nfcA(uid: contents.uid, ats: ats))

@@ -3,28 +3,28 @@ import TagLink
 
 /// A file of a MIFARE DESFire application.
 public struct DESFireFile: Sendable, Hashable {
-    /// What kind of file it is, and what it holds.
+    /// The kind of the file, with its content.
     public indirect enum Kind: Sendable, Hashable {
         case standard([UInt8])
-        /// What is written takes effect with COMMIT TRANSACTION.
+        /// Writes take effect with COMMIT TRANSACTION.
         case backup([UInt8])
         case value(lower: Int32, upper: Int32, current: Int32, limitedCredit: Bool)
-        /// Records of `size` octets, oldest first, `maximum` at most.
+        /// Records of `size` bytes, oldest first, `maximum` at most.
         case linearRecords(size: Int, maximum: Int, records: [UInt8])
-        /// As linear records, but the newest replaces the oldest.
+        /// Like linear records, but the newest record replaces the oldest.
         case cyclicRecords(size: Int, maximum: Int, records: [UInt8])
     }
 
     /// The file's number, 0 to 31.
     public var number: UInt8
-    /// The identifier of ISO/IEC 7816-4, or nil when the file has none.
+    /// The ISO/IEC 7816-4 identifier; nil when the file has none.
     public var isoIdentifier: UInt16?
-    /// How data are protected on their way: 00 plain, 01 with a code, 03 encrypted.
+    /// The protection of data in messages: 00 plain, 01 with a MAC, 03 encrypted.
     public var communication: UInt8
-    /// The keys that may read, write, do both, and change the rights, four bits each from the highest; E is everybody,
-    /// F nobody.
+    /// The keys that may read, write, do both, and change the rights: four bits each, starting at the highest. E is
+    /// everybody, F nobody.
     public var accessRights: UInt16
-    /// What kind of file it is, and what it holds.
+    /// The kind of the file, with its content.
     public var kind: Kind
 
     /// Creates a file.
@@ -42,7 +42,7 @@ public struct DESFireFile: Sendable, Hashable {
         self.kind = kind
     }
 
-    /// The octets of a data file; nil for values and records.
+    /// The bytes of a data file; nil for values and records.
     public var data: [UInt8]? {
         switch kind {
         case .standard(let data), .backup(let data): data
@@ -53,17 +53,17 @@ public struct DESFireFile: Sendable, Hashable {
 
 /// An application of a MIFARE DESFire.
 public struct DESFireApplication: Sendable, Hashable {
-    /// The AID, a number of 24 bits.
+    /// The AID, a 24-bit number.
     public var identifier: UInt32
     /// The key settings: bit 1 free listing, bit 2 free creation and deletion of files.
     public var keySettings: UInt8
     /// The number of keys in the lower four bits; ISO identifiers and the kind of keys in the upper ones.
     public var keyCount: UInt8
-    /// The keys, as many as ``keyCount`` says and of the kind that it says. Keys that are missing are zero.
+    /// The keys. ``keyCount`` has their number and kind. Missing keys are zero.
     public var keys: [DESFireKey]
-    /// The file identifier of ISO/IEC 7816-4 as a dedicated file.
+    /// The ISO/IEC 7816-4 file identifier of the dedicated file.
     public var isoIdentifier: UInt16?
-    /// The name as a dedicated file.
+    /// The name of the dedicated file.
     public var name: [UInt8]?
     /// The files.
     public var files: [DESFireFile]
@@ -75,9 +75,9 @@ public struct DESFireApplication: Sendable, Hashable {
     ///   - keySettings: the key settings.
     ///   - keyCount: the number of keys and their kind: bit 6 triple DES with three keys, bit 7 AES.
     ///   - keyVersions: the versions of keys that are zero otherwise.
-    ///   - keys: the keys; zero ones unless given.
-    ///   - isoIdentifier: the file identifier of ISO/IEC 7816-4.
-    ///   - name: the name as a dedicated file.
+    ///   - keys: the keys; by default zero.
+    ///   - isoIdentifier: the ISO/IEC 7816-4 file identifier.
+    ///   - name: the name of the dedicated file.
     ///   - files: the files.
     public init(
         identifier: UInt32,
@@ -104,10 +104,10 @@ public struct DESFireApplication: Sendable, Hashable {
     /// The version of each key.
     public var keyVersions: [UInt8] { keys.map(\.version) }
 
-    /// What the keys are for.
+    /// The cipher of the keys.
     public var keyKind: DESFireKey.Kind { DESFireKey.Kind(code: keyCount) ?? .des }
 
-    /// A key; nil when the application has none of that number.
+    /// Returns a key; nil when the application has no such key.
     func key(_ number: UInt8) -> DESFireKey? {
         guard number < keyCount & 0x0F else { return nil }
         return Int(number) < keys.count ? keys[Int(number)] : .zero(keyKind)
@@ -137,9 +137,9 @@ public struct DESFireApplication: Sendable, Hashable {
     }
 }
 
-/// Everything that a MIFARE DESFire keeps without power.
+/// The persistent state of a MIFARE DESFire.
 public struct DESFireContents: Sendable, Hashable {
-    /// How much memory a card has.
+    /// The size of a card's memory.
     public enum Size: UInt8, Sendable, Hashable, CaseIterable {
         case kilobytes2 = 0x16
         case kilobytes4 = 0x18
@@ -155,22 +155,22 @@ public struct DESFireContents: Sendable, Hashable {
         }
     }
 
-    /// The UID, 7 octets.
+    /// The UID, 7 bytes.
     public var uid: [UInt8]
-    /// The three parts of GET VERSION: hardware 7 octets, software 7, production 14 with the UID.
+    /// The three parts of GET VERSION: hardware 7 bytes, software 7, production 14 with the UID.
     public var version: [UInt8]
     /// The settings of the card's master key.
     public var keySettings: UInt8 = 0x0F
-    /// The card's master key; a DES key of zeros as delivered.
+    /// The card's master key; on a new card, a DES key of zeros.
     public var masterKey = DESFireKey.zero(.des)
-    /// The answer to READ SIGNATURE, 56 octets, which EV1 does not know; those of a virtual card are zero unless given.
+    /// The answer to READ SIGNATURE, 56 bytes, which EV1 does not have; zeros unless it was given.
     public var signature = [UInt8](repeating: 0, count: 56)
-    /// What SET CONFIGURATION has changed.
+    /// The changes of SET CONFIGURATION.
     public var configuration = DESFireConfiguration()
     /// The applications.
     public var applications: [DESFireApplication]
-    /// How many bytes the card reports as taken beyond those of its files; less than 0 when it reports fewer. A real card
-    /// takes memory for applications and keys as well, by rules that its maker keeps to itself.
+    /// How many more bytes the card reports as used than its files need; negative when it reports fewer. A real card
+    /// also needs memory for applications and keys, by unpublished rules.
     public var reservedMemory = 0
 
     /// Creates the contents of a MIFARE DESFire.
@@ -178,8 +178,8 @@ public struct DESFireContents: Sendable, Hashable {
     /// - Parameters:
     ///   - uid: the UID.
     ///   - generation: the product's generation.
-    ///   - size: how much memory it has.
-    ///   - applications: the applications; none as delivered.
+    ///   - size: the size of the memory.
+    ///   - applications: the applications; a new card has none.
     public init(
         uid: [UInt8] = [0x04, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66],
         generation: Generation = .ev1,
@@ -194,16 +194,16 @@ public struct DESFireContents: Sendable, Hashable {
         version += uid + [0xBA, 0x54, 0x45, 0x72, 0x80, 0x23, 0x21]
     }
 
-    /// How much memory the card has, by its version.
+    /// The size of the card's memory, from its version.
     public var size: Size { Size(rawValue: version[5]) ?? .kilobytes8 }
 
-    /// How many octets are left. Files take whole units of 32 octets. Setting it changes ``reservedMemory``.
+    /// The number of free bytes. Files use whole units of 32 bytes. Setting this changes ``reservedMemory``.
     public var freeMemory: Int {
         get { max(0, size.octets - fileMemory - reservedMemory) }
         set { reservedMemory = size.octets - fileMemory - newValue }
     }
 
-    /// How many bytes the files take.
+    /// The number of bytes that the files use.
     private var fileMemory: Int {
         applications.flatMap(\.files).reduce(0) { sum, file in
             switch file.kind {
@@ -218,12 +218,12 @@ public struct DESFireContents: Sendable, Hashable {
 }
 
 extension DESFireContents {
-    /// A card with an empty NDEF application, as NXP's tools make it.
+    /// Creates a card with an empty NDEF application, like NXP's tools.
     ///
     /// - Parameters:
     ///   - uid: the UID.
     ///   - generation: the product's generation.
-    ///   - size: how much memory it has; the NDEF file has 0800, 1000 or 1E00 octets.
+    ///   - size: the size of the memory; the NDEF file has 0800, 1000 or 1E00 bytes.
     public static func ndef(
         uid: [UInt8] = [0x04, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66],
         generation: Generation = .ev1,
@@ -247,7 +247,7 @@ extension DESFireContents {
 
     // MARK: Generation
 
-    /// The generations of the product. Later ones know the commands of the earlier ones.
+    /// The generations of the product. Later ones support the commands of the earlier ones.
     public enum Generation: Sendable, Hashable, CaseIterable {
         case ev1, ev2, ev3
 
@@ -260,7 +260,7 @@ extension DESFireContents {
             }
         }
 
-        /// Versions of hardware and software, major and minor (NXP AN12343; AN12752).
+        /// The versions of hardware and software, major and minor (NXP AN12343; AN12752).
         var versions: (hardware: [UInt8], software: [UInt8]) {
             switch self {
             case .ev1: ([0x01, 0x00], [0x01, 0x04])
@@ -270,7 +270,7 @@ extension DESFireContents {
         }
     }
 
-    /// The product's generation, by its version.
+    /// The product's generation, from its version.
     public var generation: Generation {
         let hardware = version.count > 3 ? version[3] : 0
         return switch hardware & 0x0F {

@@ -4,16 +4,16 @@ import TagLink
 
 /// A key of a MIFARE DESFire or an NTAG 424 DNA.
 public struct DESFireKey: Sendable, Hashable {
-    /// The cipher that the key is for.
+    /// The cipher of a key.
     public enum Kind: Sendable, Hashable, CaseIterable {
-        /// DES, or triple DES with two keys: 16 octets. It is single DES where both halves are the same.
+        /// DES, or triple DES with two keys: 16 bytes. If both halves are equal, it is single DES.
         case des
-        /// Triple DES with three keys: 24 octets.
+        /// Triple DES with three keys: 24 bytes.
         case tripleDES
-        /// AES-128: 16 octets.
+        /// AES-128: 16 bytes.
         case aes
 
-        /// How many octets a key has.
+        /// The length of a key in bytes.
         public var length: Int { self == .tripleDES ? 24 : 16 }
 
         /// The upper two bits of an application's number of keys (MF3ICD81 data sheet, 9.4.1).
@@ -32,9 +32,9 @@ public struct DESFireKey: Sendable, Hashable {
         }
     }
 
-    /// The cipher that the key is for.
+    /// The cipher of the key.
     public let kind: Kind
-    /// The key; the lowest bits of the first 8 octets of a DES key, which the cipher ignores, are its version.
+    /// The key. A DES key's version is in the lowest bits of its first 8 bytes, which the cipher ignores.
     public var octets: [UInt8] { secret.bytes }
     private let secret: SecretBytes
     /// The key's version.
@@ -43,9 +43,9 @@ public struct DESFireKey: Sendable, Hashable {
     /// Creates a key.
     ///
     /// - Parameters:
-    ///   - kind: the cipher that the key is for.
-    ///   - octets: the key: 16 octets, 24 for ``Kind/tripleDES``; 8 are taken twice for single DES.
-    ///   - version: the version of an AES key; that of a DES key is in its octets.
+    ///   - kind: the cipher of the key.
+    ///   - octets: the key: 16 bytes, 24 for ``Kind/tripleDES``; 8 bytes are used twice for single DES.
+    ///   - version: the version of an AES key. A DES key has its version in its bytes.
     /// - Returns: nil when the key has another length.
     public init?(_ kind: Kind, _ octets: [UInt8], version: UInt8 = 0) {
         let octets = kind == .des && octets.count == 8 ? octets + octets : octets
@@ -55,11 +55,11 @@ public struct DESFireKey: Sendable, Hashable {
         self.version = kind == .aes ? version : octets[..<8].reduce(0) { $0 << 1 | $1 & 1 }
     }
 
-    /// The key of zeros that cards are delivered with.
+    /// Returns the key of zeros of a new card.
     ///
     /// - Parameters:
-    ///   - kind: the cipher that the key is for.
-    ///   - version: the key's version, which for DES is in the octets.
+    ///   - kind: the cipher of the key.
+    ///   - version: the key's version, which is stored in the bytes of a DES key.
     public static func zero(_ kind: Kind, version: UInt8 = 0) -> DESFireKey {
         var octets = [UInt8](repeating: 0, count: kind.length)
         if kind != .aes {
@@ -74,12 +74,12 @@ public struct DESFireKey: Sendable, Hashable {
         self.version = version
     }
 
-    /// The cipher with this key.
+    /// Returns the cipher with this key.
     func cipher() throws(CryptographyError) -> BlockCipher {
         kind == .aes ? try .aes(octets) : try .des(octets)
     }
 
-    /// Whether triple DES with this key is single DES, the version aside.
+    /// Whether triple DES with this key is single DES, ignoring the version.
     var isSingleDES: Bool {
         kind == .des
             && zip(octets[..<8], octets[8...]).allSatisfy { (first: UInt8, second: UInt8) in
