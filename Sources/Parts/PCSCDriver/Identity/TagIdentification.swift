@@ -80,25 +80,3 @@ enum TagIdentification {
         return octets
     }
 }
-
-/// A reader's own answer to a pseudo-APDU: data, and the status word.
-struct ReaderAnswer: Hashable {
-    var data: [UInt8]
-    var status: UInt16
-
-    /// Splits an answer; nil when it has no status word.
-    init?(_ octets: [UInt8]) {
-        guard octets.count >= 2 else { return nil }
-        data = Array(octets.dropLast(2))
-        status = UInt16(high: octets[octets.count - 2], low: octets[octets.count - 1])
-    }
-
-    /// Whether the command succeeded.
-    var isDone: Bool { status == 0x9000 }
-
-    /// The status word in hexadecimal, for sentences.
-    var statusText: String {
-        let digits = String(status, radix: 16)
-        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-    }
-}
