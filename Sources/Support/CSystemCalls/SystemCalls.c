@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "SystemCalls.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,21 @@ int ocn_process_descriptor(int process) {
 
 int ocn_signal_process(int descriptor, int signal) {
     return (int)syscall(SYS_pidfd_send_signal, descriptor, signal, NULL, 0);
+}
+
+// Weak, and declared here, because older C libraries and their headers lack them.
+extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *folder)
+    __attribute__((weak));
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int first) __attribute__((weak));
+
+int ocn_spawn_change_folder(posix_spawn_file_actions_t *actions, const char *folder) {
+    int (*change)(posix_spawn_file_actions_t *, const char *) = posix_spawn_file_actions_addchdir_np;
+    return change != NULL ? change(actions, folder) : ENOSYS;
+}
+
+int ocn_spawn_close_from(posix_spawn_file_actions_t *actions, int first) {
+    int (*close_from)(posix_spawn_file_actions_t *, int) = posix_spawn_file_actions_addclosefrom_np;
+    return close_from != NULL ? close_from(actions, first) : ENOSYS;
 }
 
 const char *ocn_environment_value(const char *name) {

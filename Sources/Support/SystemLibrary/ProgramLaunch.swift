@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CSystemCalls
 import Glibc
 
 /// Starts a program with given arguments, without a shell. The program has default signal handling and inherits only
@@ -60,19 +61,13 @@ public struct ProgramLaunch: Sendable {
         let copies = try Copies(descriptors)
         defer { copies.close() }
         for (number, copy) in copies.byNumber { unsafe posix_spawn_file_actions_adddup2(&actions, copy, number) }
-        if let folder,
-            let change = unsafe Self.function("posix_spawn_file_actions_addchdir_np", as: ChangeFolder.self)
-        {
-            _ = unsafe change(&actions, folder)
-        }
-        if closesOthers,
-            let close = unsafe Self.function("posix_spawn_file_actions_addclosefrom_np", as: CloseFrom.self)
-        {
+        if let folder { _ = unsafe ocn_spawn_change_folder(&actions, folder) }
+        if closesOthers {
             let end = max(2, descriptors.keys.max() ?? 2) + 1
             for number in 3..<max(3, end) where descriptors[number] == nil {
                 unsafe posix_spawn_file_actions_addclose(&actions, number)
             }
-            _ = unsafe close(&actions, end)
+            _ = unsafe ocn_spawn_close_from(&actions, end)
         }
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
@@ -141,14 +136,6 @@ public struct ProgramLaunch: Sendable {
         func close() {
             for (_, copy) in byNumber { Glibc.close(copy) }
         }
-    }
-
-    private typealias ChangeFolder = @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?) -> Int32
-    private typealias CloseFrom = @convention(c) (UnsafeMutableRawPointer?, Int32) -> Int32
-
-    /// Returns a C function that the Glibc module does not export; nil when the library is too old for it.
-    private static func function<Function>(_ name: String, as type: Function.Type) -> Function? {
-        unsafe dlsym(nil, name).map { unsafe unsafeBitCast($0, to: type) }
     }
 
     /// `POSIX_SPAWN_SETSID`, which the Glibc module does not export.
