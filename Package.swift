@@ -1,5 +1,5 @@
-// swift-tools-version: 6.2
 // SPDX-License-Identifier: Apache-2.0
+// swift-tools-version: 6.2
 import PackageDescription
 
 /// The strict settings that every target shares.
@@ -86,17 +86,11 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        // Files as all others read and write them, and those that only their owner reads; the inbox, the installed apps.
+        // Files as all others read and write them, and those that only their owner reads.
         .target(
             name: "PrivateStorage",
             dependencies: ["CSystemCalls", "SystemLibrary"],
             path: "Sources/Support/PrivateStorage",
-            swiftSettings: strict
-        ),
-        .target(
-            name: "BackgroundStorage",
-            dependencies: ["BackgroundTagReading", "PrivateStorage", "SystemLibrary"],
-            path: "Sources/Background/BackgroundStorage",
             swiftSettings: strict
         ),
 
@@ -118,12 +112,11 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        // Opens what a tag has: in its app, the browser, or what the desktop has for it.
+        // Opens what a tag has: in its app, the browser, or what the desktop has for it. Finds the installed apps, keeps the inbox.
         .target(
             name: "LinkDelivery",
             dependencies: [
-                "BackgroundStorage", "BackgroundTagReading", "LinkFetching", "PrivateStorage", "SystemLibrary",
-                "UserBus",
+                "BackgroundTagReading", "LinkFetching", "PrivateStorage", "SystemLibrary", "UserBus",
             ],
             path: "Sources/Background/LinkDelivery",
             swiftSettings: strict
@@ -229,7 +222,7 @@ let package = Package(
             dependencies: [
                 "NDEF", "TagLink", "TagProtocols", "TagTrace", "VirtualTags", "ReaderEmulation", "NFCReaders",
                 "NFCRuntime", "CoreNFC",
-                "UniversalLinks", "BackgroundTagReading", "BackgroundStorage", "LinkFetching", "PrivateStorage",
+                "UniversalLinks", "BackgroundTagReading", "LinkFetching", "PrivateStorage",
                 "LinkDelivery", "SystemLibrary", "UserBus", "VisibleText",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -241,7 +234,7 @@ let package = Package(
         .executableTarget(
             name: "nfcd",
             dependencies: [
-                "BackgroundStorage", "BackgroundTagReading", "LinkDelivery", "LinkFetching", "NFCReaders",
+                "BackgroundTagReading", "LinkDelivery", "LinkFetching", "NFCReaders",
                 "NFCRuntime", "PrivateStorage", "SystemLibrary", "TagLink", "TagTrace", "UserBus", "VisibleText",
             ],
             path: "Sources/Tools/nfcd",
@@ -318,9 +311,9 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
-            name: "BackgroundStorageTests",
-            dependencies: ["BackgroundStorage", "BackgroundTagReading", "PrivateStorage"],
-            path: "Tests/Background/BackgroundStorageTests",
+            name: "LinkDeliveryTests",
+            dependencies: ["BackgroundTagReading", "LinkDelivery", "PrivateStorage"],
+            path: "Tests/Background/LinkDeliveryTests",
             swiftSettings: strict
         ),
         .testTarget(
@@ -468,7 +461,7 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "nfc", "nfcd", "TagReader", "FirstScan", "BackgroundStorage",
+                "nfc", "nfcd", "TagReader", "FirstScan",
                 "BackgroundTagReading", "LinkDelivery", "NDEF", "PrivateStorage", "SystemLibrary", "UserBus",
             ],
             path: "Tests/Tools/CommandLineTests",

@@ -11,7 +11,7 @@ import sys
 
 LIBRARIES = ["NDEF", "TagLink", "VisibleText", "CardCryptography", "TagProtocols", "TagTrace", "VirtualTags", "PN532Driver",
              "PCSCDriver", "NFCReaders", "NFCRuntime", "CoreNFC", "NFCTestKit", "UniversalLinks", "BackgroundTagReading",
-             "PrivateStorage", "BackgroundStorage", "LinkFetching", "LinkDelivery", "UserActivityReceiving", "UserBus"]
+             "PrivateStorage", "LinkFetching", "LinkDelivery", "UserActivityReceiving", "UserBus"]
 
 
 def undocumented(graph):

@@ -20,22 +20,21 @@ ALLOWED = {
     "Sources/Background/UniversalLinks": {"Foundation"},
     "Sources/Background/BackgroundTagReading": {"Foundation", "NDEF", "UniversalLinks", "VisibleText"},
     "Sources/Support/PrivateStorage": {"CSystemCalls", "Glibc", "SystemLibrary"},
-    "Sources/Background/BackgroundStorage": {"BackgroundTagReading", "Glibc", "PrivateStorage", "SystemLibrary"},
     "Sources/Background/LinkFetching": {
         "CCurl", "CLibCrypto", "Foundation", "Glibc", "PrivateStorage", "UniversalLinks",
     },
     "Sources/Tools/nfc": {
-        "ArgumentParser", "BackgroundStorage", "BackgroundTagReading", "Foundation", "LinkDelivery", "LinkFetching", "NDEF",
+        "ArgumentParser", "BackgroundTagReading", "Foundation", "LinkDelivery", "LinkFetching", "NDEF",
         "NFCReaders", "NFCRuntime", "PrivateStorage", "ReaderEmulation", "SystemLibrary", "TagLink", "TagProtocols", "TagTrace",
         "UniversalLinks", "UserBus", "VirtualTags", "VisibleText",
     } | SYSTEM,
     "Sources/Tools/nfcd": {
-        "BackgroundStorage", "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkDelivery", "LinkFetching",
+        "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkDelivery", "LinkFetching",
         "NFCReaders", "NFCRuntime", "PrivateStorage", "SystemLibrary", "TagLink", "TagTrace", "UserBus", "VisibleText",
     },
     "Sources/Background/UserBus": {"BackgroundTagReading", "CSDBus", "Glibc", "PrivateStorage", "SystemLibrary"},
     "Sources/Background/LinkDelivery": {
-        "BackgroundStorage", "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkFetching", "PrivateStorage",
+        "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkFetching", "PrivateStorage",
         "SystemLibrary", "UserBus",
     },
     "Sources/Tags/TagProtocols": {"CardCryptography", "NDEF", "TagLink"},

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-public import BackgroundStorage
 public import BackgroundTagReading
 import LinkFetching
 public import PrivateStorage

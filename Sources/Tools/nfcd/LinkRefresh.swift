@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import BackgroundStorage
 import BackgroundTagReading
 import Dispatch
 import Foundation
+import LinkDelivery
 import LinkFetching
 import NFCRuntime
 import PrivateStorage

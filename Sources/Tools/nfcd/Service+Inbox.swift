@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import BackgroundStorage
 import BackgroundTagReading
 import Dispatch
 import Glibc
+import LinkDelivery
 import PrivateStorage
 
 /// Stores what was read on disk, even if the disk is full for a while or the inbox folder disappears.

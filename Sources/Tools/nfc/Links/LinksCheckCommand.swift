@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import BackgroundStorage
 import BackgroundTagReading
+import LinkDelivery
 import UniversalLinks
 
 /// `nfc links check`.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import BackgroundStorage
 import BackgroundTagReading
 import Foundation
+import LinkDelivery
 import LinkFetching
 import PrivateStorage
 import UniversalLinks

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import BackgroundStorage
 import BackgroundTagReading
 import Foundation
+import LinkDelivery
 import PrivateStorage
 import Testing
 

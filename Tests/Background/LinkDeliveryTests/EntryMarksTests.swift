@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import BackgroundStorage
 import BackgroundTagReading
+import LinkDelivery
 import Testing
 
 @Suite struct `The marks of entries` {
