@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A payment card up to the point where a payment would begin: the directory of contactless applications, the application,
-/// its processing options, one record, and the counter of PIN tries (EMV, Book 1 and Book 3, 6.5; EMV Contactless, Book B).
+/// A payment card, up to the start of a payment: the directory of contactless applications, the application, its
+/// processing options, one record, and the PIN try counter (EMV, Book 1 and Book 3, 6.5; EMV Contactless, Book B).
 ///
-/// There is no track 2, no certificate and no cryptogram, because no dump has what they take: GENERATE AC is answered 6D00.
+/// There is no track 2, no certificate and no cryptogram, because no dump has the data for them. GENERATE AC is
+/// answered with 6D00.
 public struct EMVCard: Card {
     /// The name of the directory, 2PAY.SYS.DDF01.
     public static let directoryName = Array("2PAY.SYS.DDF01".utf8)
 
-    /// What the card tells.
+    /// The card's data.
     public let contents: EMVContents
     private var card: ApplicationCard
 
@@ -63,7 +64,7 @@ private struct EMVDirectory: CardApplication {
 /// The payment application.
 private struct EMVApplication: CardApplication {
     private let contents: EMVContents
-    /// Whether the processing options were asked for, without which there are no records to read.
+    /// Whether the processing options were requested. Before that, no record can be read.
     private var isInitiated = false
 
     init(_ contents: EMVContents) {
@@ -95,13 +96,13 @@ private struct EMVApplication: CardApplication {
         }
     }
 
-    /// GET PROCESSING OPTIONS. The application asks for no data of the terminal's.
+    /// GET PROCESSING OPTIONS. The application asks for no data from the terminal.
     private mutating func processingOptions(_ command: CardCommand) -> CardAnswer {
         guard command.parameters == 0 else { return CardAnswer(status: .wrongParameters) }
         guard command.data == [0x83, 0x00] else { return CardAnswer(status: .wrongLength) }
         guard !isInitiated else { return CardAnswer(status: .conditionsNotSatisfied) }
         isInitiated = true
-        // One file, number 1, with one record that takes no part in offline authentication.
+        // One file, number 1, with one record that is not part of offline authentication.
         let locator = DataObject(0x94, [0x08, 0x01, 0x01, 0x00])
         let options = DataObject(0x77, [DataObject(0x82, contents.interchangeProfile), locator])
         return CardAnswer(options.bytes, status: .success)

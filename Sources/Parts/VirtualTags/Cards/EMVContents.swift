@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// What is known of a payment card: what its application tells every terminal before a payment begins (EMV, Book 3, Annex A).
+/// The known data of a payment card: everything that its application sends to each terminal before a payment begins
+/// (EMV, Book 3, Annex A).
 ///
-/// The keys of a payment, certificates, track 2 and the counters of transactions are not part of it: no dump has them, and
-/// no payment can be made with a virtual card.
+/// The keys of a payment, certificates, track 2 and transaction counters are not included: no dump has them, and a
+/// virtual card can't make payments.
 public struct EMVContents: Sendable, Hashable {
-    /// A date as the application has it: year, month and day, each of two decimal digits.
+    /// A date in the application's format: year, month and day, with two decimal digits each.
     public struct Date: Sendable, Hashable {
-        /// The three bytes in BCD; zeros where the date is not known.
+        /// The three bytes in BCD; zeros if the date is unknown.
         public var digits: [UInt8]
 
         /// Creates a date from year, month and day in BCD.
@@ -19,7 +20,7 @@ public struct EMVContents: Sendable, Hashable {
         var isKnown: Bool { digits.contains { $0 != 0 } }
     }
 
-    /// The name of the application (AID), 5 to 16 bytes; empty where no application is known.
+    /// The name of the application (AID), 5 to 16 bytes; empty if no application is known.
     public var applicationIdentifier: [UInt8]
     /// The application label, such as `VISA DEBIT`.
     public var label = ""
@@ -27,19 +28,19 @@ public struct EMVContents: Sendable, Hashable {
     public var name = ""
     /// The cardholder's name.
     public var cardholder = ""
-    /// The number of the card in BCD, filled up with F.
+    /// The card number in BCD, padded with F.
     public var accountNumber: [UInt8]
     /// The application interchange profile, two bytes.
     public var interchangeProfile: [UInt8] = [0, 0]
-    /// The country of the issuer (ISO 3166-1), in BCD; 0 where it is not known.
+    /// The country of the issuer (ISO 3166-1), in BCD; 0 if unknown.
     public var country: UInt16 = 0
-    /// The currency of the application (ISO 4217), in BCD; 0 where it is not known.
+    /// The currency of the application (ISO 4217), in BCD; 0 if unknown.
     public var currency: UInt16 = 0
     /// When the application expires.
     public var expiration = Date()
-    /// When the application came into effect.
+    /// When the application becomes valid.
     public var effective = Date()
-    /// How many wrong PINs are left; nil where it is not known.
+    /// The number of remaining PIN attempts; nil if unknown.
     public var pinTries: UInt8?
 
     /// Whether a text is one line, and no longer than any that a card has.
@@ -47,13 +48,13 @@ public struct EMVContents: Sendable, Hashable {
         text.utf8.count <= 64 && !text.unicodeScalars.contains { $0.value < 0x20 }
     }
 
-    /// Whether the name of the application and the number have lengths that they can have.
+    /// Whether the application's name and the card number have valid lengths.
     var isInRange: Bool {
         let count = applicationIdentifier.count
         return (count == 0 || (5...16).contains(count)) && accountNumber.count <= 10
     }
 
-    /// Creates what is known of a card.
+    /// Creates the data of a card.
     public init(applicationIdentifier: [UInt8], accountNumber: [UInt8]) {
         self.applicationIdentifier = applicationIdentifier
         self.accountNumber = accountNumber

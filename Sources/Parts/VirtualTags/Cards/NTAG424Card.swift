@@ -1,56 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// An NTAG 424 DNA as a Type 4 tag: commands of ISO/IEC 7816-4, and native ones wrapped in APDUs of class 90.
+/// An NTAG 424 DNA as a Type 4 tag: ISO/IEC 7816-4 commands, and native commands in APDUs of class 90.
 ///
-/// Authentication, secure messaging with AES, keys, file settings and secure dynamic messaging are those of the data
-/// sheet. Ciphers are those of the system's OpenSSL; where it is missing the tag behaves as one whose keys nobody knows,
-/// so that what is not free is refused, and nothing is put into messages.
+/// Authentication, secure messaging with AES, keys, file settings and secure dynamic messaging follow the data sheet.
+/// The ciphers are those of the system's OpenSSL. Without it, the tag behaves as if its keys were unknown: everything
+/// that is not free is refused, and nothing is inserted into messages.
 ///
-/// Challenges and random padding follow from the UID and the read counter, so that the same commands are answered the
-/// same in every run.
+/// Challenges and random padding are derived from the UID and the read counter, so the same commands get the same
+/// answers in every run.
 ///
 /// Not modelled: SET CONFIGURATION and with it LRP, the failed authentication counter, and tamper evidence.
 public struct NTAG424Card: Card {
-    /// The name of the application, which is selected by it or by its identifier E110.
+    /// The name of the application. It can be selected by this name or by its identifier E110.
     public static let applicationName: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
-    /// How many octets the memory programs at a time, and how long it takes.
+    /// The number of bytes that the memory programs at a time, and the time for this.
     static let programmingUnit = 32
     static let programmingTime = Airtime.milliseconds(2)
 
-    /// What a native command waits for in its next frame.
+    /// What the next frame of a native command continues.
     enum Pending: Sendable {
         case nothing
         /// The rest of GET VERSION.
         case frames([[UInt8]])
-        /// The reader's proof; a session that was under way goes on with it.
+        /// The reader's proof. A session that was active before continues with it.
         case proof(CardAuthentication, after: EV2Messaging?)
     }
 
-    /// A kind of reading, and the place of the file: as long as neither changes, reading is not counted again.
+    /// A kind of reading, and the file's index. Repeated reading with the same values is not counted again.
     struct Reading: Sendable, Hashable {
         var instruction: UInt8
         var file: Int
     }
 
-    /// What the tag holds.
+    /// The tag's persistent state.
     public internal(set) var contents: NTAG424Contents
     var random: SplitMix64
 
     // Volatile state.
     var isSelected = false
     private var currentFile: Int?
-    /// The reading that the last command was a part of.
+    /// The reading that the last command belonged to.
     private var reading: Reading?
     var authenticatedKey: UInt8?
     var session: (any SecureMessaging)?
     var pending = Pending.nothing
-    /// What a power cut leaves of the memory that the present command programs.
+    /// What remains of the memory of the current command after a power cut.
     var tear: TornWrite?
 
     /// Creates a tag.
     ///
-    /// - Parameter contents: what it holds.
+    /// - Parameter contents: its state.
     public init(_ contents: NTAG424Contents = NTAG424Contents()) {
         self.contents = contents
         random = SplitMix64(identifier: contents.uid)
@@ -126,7 +126,7 @@ public struct NTAG424Card: Card {
         return CardAnswer(status: .success)
     }
 
-    /// The file and offset that P1 and P2 name. Short identifiers are the lower five bits of E103 to E105.
+    /// Returns the file and offset in P1 and P2. Short identifiers are the lower five bits of E103 to E105.
     private mutating func target(_ command: CardCommand) -> (file: Int, offset: Int)? {
         guard isSelected else { return nil }
         guard command.p1 & 0x80 != 0 else { return currentFile.map { ($0, Int(command.parameters)) } }
@@ -170,8 +170,8 @@ public struct NTAG424Card: Card {
 
     // MARK: Dynamic messages
 
-    /// A file as a reader sees it. The first of several readings in a row is counted (9.3.1); nil when the counter has
-    /// reached its limit.
+    /// Returns a file as a reader sees it; nil when the counter has reached its limit. The first of several consecutive
+    /// readings is counted (9.3.1).
     mutating func visibleData(_ index: Int, _ instruction: UInt8) -> [UInt8]? {
         let file = contents.files[index]
         guard let messaging = file.dynamicMessaging, authenticatedKey == nil else { return file.data }
@@ -198,13 +198,13 @@ public struct NTAG424Card: Card {
         AccessRights(bits: file.accessRights).allow(authenticatedKey, shifts)
     }
 
-    /// Whether a file may be read: by its rights, or by everybody where the reading is proved with a code.
+    /// Returns whether a file may be read: by its rights, or by everybody if a MAC authenticates the data.
     func allowsReading(_ file: NTAG424Contents.File) -> Bool {
         let isDynamic = authenticatedKey == nil && file.dynamicMessaging.map { $0.fileReadKey < 5 } ?? false
         return isDynamic || allows(file, 12, 4)
     }
 
-    /// How data go between tag and reader for one of a file's rights.
+    /// Returns how data are protected between tag and reader for one of a file's rights.
     func communication(_ file: NTAG424Contents.File, _ shifts: Int...) -> CommunicationMode {
         AccessRights(bits: file.accessRights).communication(file.communication, authenticatedKey, shifts)
     }
@@ -213,7 +213,7 @@ public struct NTAG424Card: Card {
 extension Type4Tag {
     /// Creates an NTAG 424 DNA.
     ///
-    /// - Parameter contents: what the tag holds.
+    /// - Parameter contents: the tag's state.
     public convenience init(_ contents: NTAG424Contents) {
         self.init(
             card: NTAG424Card(contents),

@@ -2,25 +2,25 @@
 import NDEF
 import TagLink
 
-/// Everything that an NTAG 424 DNA keeps without power (NT4H2421Gx data sheet, 8.2).
+/// The persistent state of an NTAG 424 DNA (NT4H2421Gx data sheet, 8.2).
 public struct NTAG424Contents: Sendable, Hashable {
-    /// A file, all of which are standard data files.
+    /// A file. All files are standard data files.
     public struct File: Sendable, Hashable {
-        /// The number of native commands: 1, 2 or 3.
+        /// The number in native commands: 1, 2 or 3.
         public var number: UInt8
-        /// The identifier of ISO/IEC 7816-4.
+        /// The ISO/IEC 7816-4 identifier.
         public var isoIdentifier: UInt16
-        /// How data are protected on their way: 00 plain, 01 with a code, 03 encrypted.
+        /// The protection of data in messages: 00 plain, 01 with a MAC, 03 encrypted.
         public var communication: UInt8
-        /// The keys that may read, write, do both, and change the rights, four bits each from the highest; E is
+        /// The keys that may read, write, do both, and change the rights: four bits each, starting at the highest. E is
         /// everybody, F nobody.
         public var accessRights: UInt16
-        /// The octets.
+        /// The bytes.
         public var data: [UInt8]
-        /// What is put into the file as it is read; nil for nothing. Only the NDEF file can have it.
+        /// What the tag inserts when the file is read; nil for nothing. Only the NDEF file can have this.
         public var dynamicMessaging: SecureDynamicMessaging?
 
-        /// FileOption: the protection, and in bit 6 whether there is secure dynamic messaging.
+        /// FileOption: the protection, and bit 6 for secure dynamic messaging.
         var option: UInt8 { communication | (dynamicMessaging == nil ? 0x00 : 0x40) }
 
         /// The settings as CHANGE FILE SETTINGS has them: FileOption, access rights, secure dynamic messaging.
@@ -28,7 +28,7 @@ public struct NTAG424Contents: Sendable, Hashable {
             [option] + accessRights.littleEndianOctets + (dynamicMessaging?.octets ?? [])
         }
 
-        /// Takes over settings as CHANGE FILE SETTINGS has them.
+        /// Changes the settings, in the format of CHANGE FILE SETTINGS.
         ///
         /// - Returns: false when they say what the file can't have; then the file is as before.
         mutating func change(_ settings: [UInt8]) -> Bool {
@@ -48,20 +48,20 @@ public struct NTAG424Contents: Sendable, Hashable {
         }
     }
 
-    /// The UID, 7 octets.
+    /// The UID, 7 bytes.
     public var uid: [UInt8]
-    /// The three parts of GET VERSION: hardware 7 octets, software 7, production 14 with the UID.
+    /// The three parts of GET VERSION: hardware 7 bytes, software 7, production 14 with the UID.
     public var version: [UInt8]
     /// The capability container (E103), the NDEF file (E104) and the proprietary file (E105).
     public var files: [File]
-    /// The five keys, for AES; zero as delivered.
+    /// The five AES keys; zero on a new tag.
     public var keys: [DESFireKey] = Array(repeating: .zero(.aes), count: 5)
-    /// SDMReadCtr: how often the NDEF file was read while something was put into it.
+    /// SDMReadCtr: how often the NDEF file was read with inserted data.
     public var readCounter: UInt32 = 0
-    /// The answer to READ SIGNATURE, 56 octets; those of a virtual tag are zero unless given.
+    /// The answer to READ SIGNATURE, 56 bytes; zeros unless it was given.
     public var signature: [UInt8]
 
-    /// Creates a tag as it is delivered, with an empty NDEF file.
+    /// Creates a new tag with an empty NDEF file.
     public init(uid: [UInt8] = [0x04, 0xDE, 0x5F, 0x1E, 0xAC, 0xC0, 0x40]) {
         self.uid = uid
         version = [0x04, 0x04, 0x02, 0x30, 0x00, 0x11, 0x05, 0x04, 0x04, 0x02, 0x01, 0x02, 0x11, 0x05]
@@ -97,10 +97,10 @@ public struct NTAG424Contents: Sendable, Hashable {
 }
 
 extension NTAG424Contents {
-    /// Writes a link that changes at every read, and sets up the NDEF file for it.
+    /// Writes a link that changes at each read, and configures the NDEF file for it.
     ///
-    /// Names in braces are places for what the tag puts in: `{picc}` the enciphered UID and counter, or `{uid}` and
-    /// `{counter}` as they are, and `{cmac}` the code that proves them.
+    /// Names in braces are places for the data that the tag inserts: `{picc}` the encrypted UID and counter, or `{uid}`
+    /// and `{counter}` as plain text, and `{cmac}` the MAC that authenticates them.
     ///
     /// ```swift
     /// var contents = NTAG424Contents()
@@ -111,8 +111,8 @@ extension NTAG424Contents {
     ///   - link: the link, with names in braces.
     ///   - metaReadKey: the number of the key for `{picc}`.
     ///   - fileReadKey: the number of the key for `{cmac}`.
-    /// - Returns: false when the link is too long for the file, or names something else, or the same twice, or mixes
-    ///   `{picc}` with `{uid}` and `{counter}`; then nothing has changed.
+    /// - Returns: false when the link is too long for the file, has an unknown or repeated name, or mixes `{picc}` with
+    ///   `{uid}` and `{counter}`. Then nothing has changed.
     @discardableResult
     public mutating func setLink(_ link: String, metaReadKey: UInt8 = 2, fileReadKey: UInt8 = 1) -> Bool {
         var places: [String: Int] = [:]
@@ -132,7 +132,7 @@ extension NTAG424Contents {
         guard let record = try? URIRecord(text).makeRecord(identifier: []),
             let message = try? NDEFMessage([record]).encoded(), message.count <= ndefFile.count - 2
         else { return false }
-        // The text ends where the message does, less the prefix that a code stands for.
+        // The text ends at the end of the message. The prefix is only a code.
         let start = 2 + message.count - text.utf8.count
         func offset(_ name: String) -> Int? { places[name].map { $0 + start } }
 
@@ -159,6 +159,6 @@ extension NTAG424Contents {
         return true
     }
 
-    /// How many digits each name stands for.
+    /// The number of digits for each name.
     private static let placeLengths = ["picc": 32, "uid": 14, "counter": 6, "cmac": 16]
 }

@@ -2,16 +2,17 @@
 package import CardCryptography
 import TagLink
 
-/// How an NTAG 424 DNA puts its identity into its NDEF file as the file is read (NT4H2421Gx data sheet, 9.3 and 10.7.1).
+/// The data that an NTAG 424 DNA inserts into its NDEF file when the file is read (NT4H2421Gx data sheet, 9.3 and
+/// 10.7.1).
 ///
-/// All that is put in is written in hexadecimal digits, over what the file holds in that place.
+/// The data are written as hexadecimal digits, and replace the bytes at their place in the file.
 public struct SecureDynamicMessaging: Sendable, Hashable {
-    /// The octets of a part of the file that is enciphered: the first half of the place is the text, and the whole
-    /// holds the digits.
+    /// A part of the file that is encrypted. The first half of its place is the plain text; the whole place gets the
+    /// digits.
     public struct EncryptedPart: Sendable, Hashable {
-        /// Where the place begins in the file.
+        /// The start of the place in the file.
         public var offset: Int
-        /// How long the place is: a multiple of 32.
+        /// The length of the place, a multiple of 32.
         public var length: Int
 
         /// Creates a part.
@@ -21,38 +22,38 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
         }
     }
 
-    /// SDMOptions: bit 7 the UID, bit 6 the read counter, bit 5 a limit of the counter, bit 4 an enciphered part of the
+    /// SDMOptions: bit 7 the UID, bit 6 the read counter, bit 5 a limit of the counter, bit 4 an encrypted part of the
     /// file, bit 0 digits.
     public var options: UInt8
-    /// SDMMetaRead: the key, 0 to 4, that UID and counter are enciphered with; E to show them, F to leave them out.
+    /// SDMMetaRead: the key, 0 to 4, for encrypting UID and counter; E for plain text, F for neither.
     public var metaReadKey: UInt8
-    /// SDMFileRead: the key, 0 to 4, of the message authentication code; F for none.
+    /// SDMFileRead: the key, 0 to 4, of the MAC; F for none.
     public var fileReadKey: UInt8
-    /// SDMCtrRet: the key, 0 to 4, that lets a reader ask for the counter; E everybody, F nobody.
+    /// SDMCtrRet: the key, 0 to 4, with which a reader can read the counter; E everybody, F nobody.
     public var counterKey: UInt8
-    /// Where the UID is shown, in 14 digits.
+    /// The place of the UID, 14 digits.
     public var uidOffset: Int?
-    /// Where the counter is shown, in 6 digits; FFFFFF nowhere.
+    /// The place of the counter, 6 digits; FFFFFF for none.
     public var counterOffset: Int?
-    /// Where the enciphered UID and counter go, in 32 digits.
+    /// The place of the encrypted UID and counter, 32 digits.
     public var piccDataOffset: Int?
-    /// Where the part of the file begins that the code is for; it ends before the code.
+    /// The start of the part of the file that the MAC covers. It ends before the MAC.
     public var codeInputOffset: Int?
     /// A part of the file that is enciphered.
     public var encryptedPart: EncryptedPart?
-    /// Where the code goes, in 16 digits.
+    /// The place of the MAC, 16 digits.
     public var codeOffset: Int?
-    /// How often the file may be read.
+    /// The maximum number of readings of the file.
     public var counterLimit: UInt32?
 
-    /// Creates settings that put the enciphered UID and counter, and a code, into the file.
+    /// Creates settings with the encrypted UID and counter, and a MAC.
     ///
     /// - Parameters:
-    ///   - piccDataOffset: where UID and counter go.
-    ///   - codeOffset: where the code goes.
-    ///   - codeInputOffset: where the part of the file begins that the code is for; nil for no part at all.
-    ///   - metaReadKey: the key of UID and counter.
-    ///   - fileReadKey: the key of the code.
+    ///   - piccDataOffset: the place of UID and counter.
+    ///   - codeOffset: the place of the MAC.
+    ///   - codeInputOffset: the start of the part of the file that the MAC covers; nil for no part.
+    ///   - metaReadKey: the key for UID and counter.
+    ///   - fileReadKey: the key of the MAC.
     public init(
         piccDataOffset: Int,
         codeOffset: Int,
@@ -69,9 +70,10 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
         self.codeOffset = codeOffset
     }
 
-    /// Reads settings as CHANGE FILE SETTINGS has them: SDMOptions, SDMAccessRights, and what these two ask for.
+    /// Parses settings in the format of CHANGE FILE SETTINGS: SDMOptions, SDMAccessRights, and the fields that these
+    /// require.
     ///
-    /// - Returns: nil when octets are missing or too many, or say what the product does not have.
+    /// - Returns: nil when there are too few or too many bytes, or the product does not support the settings.
     public init?(_ octets: [UInt8]) {
         guard octets.count >= 3 else { return nil }
         options = octets[0]
@@ -106,12 +108,12 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
         guard rest.isEmpty, !isShort else { return nil }
     }
 
-    /// Whether the UID is part of what is put into the file.
+    /// Whether the UID is inserted.
     public var mirrorsUID: Bool { options & 0x80 != 0 }
-    /// Whether the counter is part of what is put into the file.
+    /// Whether the counter is inserted.
     public var mirrorsCounter: Bool { options & 0x40 != 0 }
 
-    /// The settings as GET FILE SETTINGS and CHANGE FILE SETTINGS have them.
+    /// The settings in the format of GET FILE SETTINGS and CHANGE FILE SETTINGS.
     public var octets: [UInt8] {
         let numbers = [
             uidOffset, counterOffset, piccDataOffset, codeInputOffset, encryptedPart?.offset, encryptedPart?.length,
@@ -121,7 +123,7 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
         return [options] + rights + numbers.compactMap { $0 }.flatMap { [UInt8](littleEndian: $0, count: 3) }
     }
 
-    /// Whether everything has its place in a file, and nothing overlaps (9.3.3, 9.3.5 and 9.3.7).
+    /// Returns whether everything has its place in a file of this size, without overlaps (9.3.3, 9.3.5 and 9.3.7).
     func fits(_ size: Int) -> Bool {
         let counter = counterOffset == 0xFF_FFFF ? nil : counterOffset
         let part = encryptedPart
@@ -145,15 +147,15 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
 }
 
 extension SecureDynamicMessaging {
-    /// The NDEF file as a reader without a key sees it (NT4H2421Gx data sheet, 9.3.3 to 9.3.9).
+    /// Returns the NDEF file as a reader without a key sees it (NT4H2421Gx data sheet, 9.3.3 to 9.3.9).
     ///
     /// - Parameters:
     ///   - file: the file as it was written.
     ///   - uid: the tag's UID.
-    ///   - counter: how often the file was read, this time included.
+    ///   - counter: how often the file was read, including this time.
     ///   - keys: the tag's five keys.
-    ///   - padding: the random octets that fill up the enciphered UID and counter, 15 at most.
-    /// - Returns: as many octets.
+    ///   - padding: the random bytes after the encrypted UID and counter, 15 at most.
+    /// - Returns: the same number of bytes.
     /// - Throws: `CryptographyError` when the system's library is missing.
     package func mirrored(
         _ file: [UInt8],
@@ -187,14 +189,14 @@ extension SecureDynamicMessaging {
         return result
     }
 
-    /// What a session key is worked out from.
+    /// Returns the input for deriving a session key.
     private static func vector(_ label: [UInt8], _ identity: [UInt8]) -> [UInt8] {
         (label + [0x00, 0x01, 0x00, 0x80] + identity).padded(to: 16)
     }
 }
 
 extension [UInt8] {
-    /// Writes octets in capital hexadecimal digits over what is in a place; nothing where the place does not fit.
+    /// Writes bytes as capital hexadecimal digits at a place; does nothing if they do not fit there.
     fileprivate mutating func show(_ octets: [UInt8], at offset: Int?) {
         guard let offset, offset + octets.count * 2 <= count else { return }
         for (index, octet) in octets.enumerated() {
