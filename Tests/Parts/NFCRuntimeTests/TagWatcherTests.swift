@@ -108,7 +108,7 @@ struct TagWatcherTests {
         await watcher.stop()
     }
 
-    @Test func `A look that fails is made again every tenth of a second, twenty times, and then when the reader tells`()
+    @Test func `A failed poll is repeated every tenth of a second, twenty times, then at the next event`()
         async throws
     {
         let reader = ScriptedReader([.failure(LinkError(.transmission, "Noise."))], tells: true)

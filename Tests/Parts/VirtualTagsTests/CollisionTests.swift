@@ -24,7 +24,7 @@ import VirtualTags
         #expect(await script.send("93 70 88 04 a1 b2 9f") == "04")
     }
 
-    @Test func `The first bit on which tags disagree is told, with the bits before it`() async throws {
+    @Test func `The first bit on which tags disagree is reported, with the bits before it`() async throws {
         let script = try Script(
             Type2Tag(.ntag213, uid: [0x04, 0b1010_0001, 0, 1, 2, 3, 4]),
             Type2Tag(.ntag213, uid: [0x04, 0b1011_0001, 9, 1, 2, 3, 4])

@@ -164,7 +164,7 @@ import VirtualTags
         return await script.send("e0 80")
     }
 
-    @Test func `With a random UID the card has another one each time that the power comes, and tells its own to a key`()
+    @Test func `With a random UID the card has another one after each power-up, and reveals its own only with a key`()
         async throws
     {
         var contents = DESFireContents.ndef()

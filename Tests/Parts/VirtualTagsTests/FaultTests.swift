@@ -113,7 +113,7 @@ import VirtualTags
         #expect(await script.send("30 06").hasPrefix("01 02 03 04"))
     }
 
-    @Test func `A muted tag has done what it was told, a deaf one has not`() async throws {
+    @Test func `A muted tag has executed the command, a deaf one has not`() async throws {
         let (script, tag) = try await activated()
         script.field.arm(.effect(.mute, atExchange: 0) + .effect(.deaf, atExchange: 1))
         #expect(await script.send("a2 06 01 02 03 04") == "timeout")

@@ -59,7 +59,7 @@ import VirtualTags
         ("NDEF Data Size: 30", "NDEF Data Size: 32766", "malformed"), ("NDEF Data Size: 30\n", "", "missing-field"),
         ("NDEF Data: D1", "NDEF Data: D", "malformed"), ("SAK: 20", "SAK: 20\nSAK: 20", "malformed"),
     ])
-    func `Faults of a Type 4 tag are told`(original: String, fault: String, code: String) throws {
+    func `Faults of a Type 4 tag are reported`(original: String, fault: String, code: String) throws {
         #expect(try Files.failure("type4-tag.nfc", original, fault)?.code.description == code)
     }
 
@@ -147,7 +147,7 @@ import VirtualTags
 
     // MARK: EMV
 
-    @Test func `A payment card tells its application what the file has`() throws {
+    @Test func `A payment card reports the application of its file`() throws {
         var card = try card("emv.nfc")
         func send(_ command: String) -> String { octets(card.process(hex(command), tear: nil).bytes) }
         let directory = octets(Array("2PAY.SYS.DDF01".utf8))
@@ -225,7 +225,7 @@ import VirtualTags
         ("PIN try counter: 3", "PIN try counter: 256", "malformed"), ("Effective day: 01\n", "", "missing-field"),
         ("Test Debit", "A name that is longer than any that a payment card has ever had, by far", "malformed"),
     ])
-    func `Faults of a payment card are told`(original: String, fault: String, code: String) throws {
+    func `Faults of a payment card are reported`(original: String, fault: String, code: String) throws {
         #expect(try Files.failure("emv.nfc", original, fault)?.code.description == code)
     }
 }

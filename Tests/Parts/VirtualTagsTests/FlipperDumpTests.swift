@@ -26,7 +26,7 @@ import VirtualTags
         #expect(image.contents.type2?.counters == [0, 0, 95])
     }
 
-    @Test func `A file that says Mifare Ultralight is told by its version`() throws {
+    @Test func `A file that says Mifare Ultralight is identified by its version`() throws {
         let image = try TagImage(parsing: Files.dump("ultralight11-version3.nfc"))
         #expect(image.contents.type2?.product == .ultralightEV1UL11)
         #expect(image.contents.type2?.counters == [12, 0, 70000])
@@ -136,7 +136,7 @@ import VirtualTags
         ("SAK: 00\n", "", .missingField, nil),
     ]
 
-    @Test(arguments: faults) func `A fault is told with its line`(
+    @Test(arguments: faults) func `A fault is reported with its line`(
         _ original: String,
         _ fault: String,
         _ code: TagImageError.Code,

@@ -66,7 +66,7 @@ import VirtualTags
         ("563412 File 1 Type: 00", "563412 File 1 Type: 09", "unsupported"),
         ("PICC Key Changeable: true\n", "", "missing-field"),
     ])
-    func `Faults of a DESFire are told`(original: String, fault: String, code: String) throws {
+    func `Faults of a DESFire are reported`(original: String, fault: String, code: String) throws {
         #expect(try Files.failure("desfire.nfc", original, fault)?.code.description == code)
     }
 

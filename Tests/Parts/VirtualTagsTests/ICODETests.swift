@@ -38,7 +38,7 @@ import VirtualTags
         }
     }
 
-    @Test func `A password is given, changed, given anew and locked by address alone`() async throws {
+    @Test func `A password is given, changed, given again and locked, only with the address`() async throws {
         let bench = try Bench()
         #expect(await bench.script.send("02 b3 04 01 \(await bench.covered("01 02 03 04"))") == "01 0f")
         #expect(await bench.send("b5", "01") == "01 0f")

@@ -106,7 +106,7 @@ import VirtualTags
         }
     }
 
-    @Test func `A file that is nothing is told so`() {
+    @Test func `A file without a known format is refused with that reason`() {
         for bytes: [UInt8] in [[], [0], Array(repeating: 0, count: 100), Array("hello".utf8), [0xFF, 0xFE, 0x00]] {
             #expect(throws: TagImageError(.unknownFormat, "")) { try TagImage(parsing: bytes) }
         }

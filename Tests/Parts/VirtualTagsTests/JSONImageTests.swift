@@ -81,7 +81,7 @@ import VirtualTags
         }
     }
 
-    @Test func `A tag of a type that there is none of is refused by name`() throws {
+    @Test func `A tag of an unknown type is refused by name`() throws {
         let error = try #require(failure(#"{"type": "T9T", "product": "X", "uid": "00", "memory_hex": "00"}"#))
         #expect(error.code == .unsupported)
         #expect(error.reason == "A tag of type T9T is not supported yet.")
@@ -159,11 +159,11 @@ import VirtualTags
         ("{" + String(repeating: " ", count: TagImage.maximumSize), .tooLarge),
     ]
 
-    @Test(arguments: faults) func `A fault is told by its kind`(_ text: String, _ code: TagImageError.Code) {
+    @Test(arguments: faults) func `A fault is reported by its kind`(_ text: String, _ code: TagImageError.Code) {
         #expect(failure(text)?.code == code)
     }
 
-    @Test func `The line of a fault is told`() {
+    @Test func `The line of a fault is reported`() {
         #expect(failure("{\n\"type\": \"T2T\",\n\"product\": 3}")?.line == 3)
         #expect(failure("{\n\"type\":\n\n\n?")?.line == 5)
     }

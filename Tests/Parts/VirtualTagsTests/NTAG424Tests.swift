@@ -111,7 +111,7 @@ import VirtualTags
         #expect((reader.card as? NTAG424Card)?.contents.readCounter == 4)
     }
 
-    @Test func `Only a reading that begins anew is counted`() throws {
+    @Test func `Only a reading from the start is counted`() throws {
         var reader = try reader {
             $0.setLink("https://example.com/{uid}{counter}")
             $0.files[1].dynamicMessaging?.counterKey = 0x0E

@@ -162,7 +162,7 @@ import VirtualTags
         ("\"3\": \"E1100600\"", "\"3\": \"E11006\"", "malformed"), ("\"blocks\"", "\"block\"", "missing-field"),
         ("\"Counter2\": \"70", "\"Counter2\": \"7G", "malformed"),
     ])
-    func `Faults of a JSON file are told`(original: String, fault: String, code: String) throws {
+    func `Faults of a JSON file are reported`(original: String, fault: String, code: String) throws {
         #expect(try Files.failure("hf-mfu-ul11-dump.json", original, fault)?.code.description == code)
     }
 
@@ -182,7 +182,7 @@ import VirtualTags
         ("\"bytesperpage\": \"04\"", "\"bytesperpage\": \"21\"", "malformed"),
         ("\"79\": ", "\"80\": ", "missing-field"), ("\"uid\"", "\"id\"", "missing-field"),
     ])
-    func `Faults of an ISO 15693 file are told`(original: String, fault: String, code: String) throws {
+    func `Faults of an ISO 15693 file are reported`(original: String, fault: String, code: String) throws {
         #expect(try Files.failure("hf-15-slix2-dump.json", original, fault)?.code.description == code)
     }
 

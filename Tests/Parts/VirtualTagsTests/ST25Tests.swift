@@ -225,7 +225,7 @@ import VirtualTags
         #expect(await script.send("02 ad 02 0d") == "00 00")
     }
 
-    @Test func `Without a supply there is no mailbox, and the register tells`() async throws {
+    @Test func `Without a supply there is no mailbox, and the register shows it`() async throws {
         let (script, _) = try make {
             $0.settings.registers[0x0D] = 0x01
             $0.settings.isSupplied = false

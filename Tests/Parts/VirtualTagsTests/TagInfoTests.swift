@@ -51,7 +51,7 @@ import VirtualTags
         ("&amp; more", "& more", "malformed"), ("</hasndef>", "</has>", "malformed"),
         ("<scan>", "<!DOCTYPE scan [<!ENTITY a \"b\">]><scan>", "malformed"), ("<scan>", "<svg>", "unknown-format"),
     ])
-    func `Faults are told`(original: String, fault: String, code: String) throws {
+    func `Faults are reported`(original: String, fault: String, code: String) throws {
         let text = try Files.text("taginfo-ntag213.xml")
         #expect(text.contains(original))
         let changed = text.replacing(original, with: fault, maxReplacements: 1)
@@ -66,7 +66,7 @@ import VirtualTags
         #expect(try TagImage(parsing: Array(changed.utf8)).product == "NTAG213")
     }
 
-    @Test func `A document that goes deep or on for ever is refused`() {
+    @Test func `A document that is too deep or without end is refused`() {
         let deep = String(repeating: "<scan>", count: 40_000)
         #expect(Files.failure(deep)?.code == .malformed)
         let wide = "<scan " + (0..<1000).map { "a\($0)=\"\" " }.joined() + "/>"

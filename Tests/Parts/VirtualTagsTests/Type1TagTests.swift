@@ -15,7 +15,7 @@ import VirtualTags
     }
 
     @Test(arguments: [(Type1Product.topaz96, "11 48"), (.topaz512, "12 4c")])
-    func `RID tells the header and the UID, RALL all static memory`(product: Type1Product, header: String) async throws
+    func `RID gives the header and the UID, RALL all static memory`(product: Type1Product, header: String) async throws
     {
         let (script, tag) = try await makeScript(product)
         #expect(await script.send("78 00 00 00 00 00 00") == "\(header) 01 02 03 04")

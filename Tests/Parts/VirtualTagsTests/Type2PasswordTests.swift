@@ -72,7 +72,7 @@ import VirtualTags
         #expect(await script.send("1b 01 02 03 04") == "NAK 4")
     }
 
-    @Test func `A right password starts the count anew`() async throws {
+    @Test func `A right password resets the count`() async throws {
         let (script, tag) = try script(auth0: 0x04, access: 0x02)
         try await script.activate()
         #expect(await script.send("1b 00 00 00 00") == "NAK 0")
@@ -81,7 +81,7 @@ import VirtualTags
         #expect(tag.contents.failedAuthentications == 0)
     }
 
-    @Test func `CFGLCK closes the configuration when the power comes anew, but not the password`() async throws {
+    @Test func `CFGLCK locks the configuration after the next power-up, but not the password`() async throws {
         let (script, _) = try script(auth0: 0xFF, access: 0x00)
         try await script.activate()
         #expect(await script.send("a2 2a 40 00 00 00") == "ACK")
@@ -193,7 +193,7 @@ import VirtualTags
 }
 
 @Suite struct `Counters` {
-    @Test func `NTAG213 counts the first reading after the power came, when it is told to`() async throws {
+    @Test func `NTAG213 counts the first reading after power-up, if it is configured to`() async throws {
         var contents = Type2Contents(blank: .ntag213, uid: Script.uid)
         contents.memory[168] = 0x10
         contents.counters[2] = 0x0102FF

@@ -174,7 +174,7 @@ import VirtualTags
         #expect(await script.send("26 01 00").hasPrefix("00 00"))
     }
 
-    @Test func `ST25DV writes four blocks at once, locks its container alone, and tells its configuration`()
+    @Test func `ST25DV writes four blocks at once, locks its container alone, and reports its configuration`()
         async throws
     {
         let script = try LinkScript(.nfcV, Type5Tag(.st25dv04K))

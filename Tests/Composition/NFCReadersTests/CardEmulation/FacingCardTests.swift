@@ -39,7 +39,7 @@ import VirtualTags
         }
     }
 
-    @Test func `It is found with what its host has chosen, and lets go when its reader does`() async {
+    @Test func `It is found with its host's parameters, and is released with its reader`() async {
         var pair = Pair()
         await pair.meet()
         #expect(await pair.card.receive([0x8A]) == .answer([1, 0]))

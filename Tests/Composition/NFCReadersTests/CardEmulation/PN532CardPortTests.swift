@@ -56,7 +56,7 @@ import VirtualTags
         }
     }
 
-    @Test func `Each reader that comes is told to the app, with its commands and its leaving`() async throws {
+    @Test func `The app gets each reader that comes, its commands and its leaving`() async throws {
         let chips = try Chips()
         #expect(chips.port.attach(chips.card))
         #expect(!chips.port.attach(RecordingCard()))

@@ -23,7 +23,7 @@ import VirtualTags
         (":", "There is no reader \":\"; use virtual, pcsc, pn532:PATH, replay:FILE or none."),
         ("replay", "Name the recording: replay:FILE."), ("replay:", "Name the recording: replay:FILE."),
     ])
-    func `A name that gives no reader is told`(name: String, reason: String) {
+    func `An invalid name of a reader is reported`(name: String, reason: String) {
         let environment = NFCEnvironment(ReaderConfiguration(reader: name))
         #expect(Self.reason(environment) == reason)
         #expect(environment.driver == nil && environment.gate == nil)

@@ -138,7 +138,7 @@ import VirtualTags
         #expect(modes[1].map { $0 & 0o444 } == 0o444)
     }
 
-    @Test func `A file that can't be written is told, and the others are written all the same`() async throws {
+    @Test func `A file that can't be written is reported, and the others are still written`() async throws {
         let folder = try Folder()
         try FileManager.default.createDirectory(atPath: folder.path + "/gone", withIntermediateDirectories: true)
         let paths = [

@@ -152,7 +152,7 @@ import VirtualTags
         #expect(texts[0] == texts[1])
     }
 
-    @Test func `A replay that is recorded is the recording, but for the reader's name and times`() async throws {
+    @Test func `A recorded replay equals the recording, except for the reader's name and times`() async throws {
         let first = Scratch()
         try await Self.record(Self.tags[1], to: first)
         let second = Scratch()
@@ -161,7 +161,8 @@ import VirtualTags
         #expect(try second.recording.trace.table(showsTimes: false) == first.recording.trace.table(showsTimes: false))
     }
 
-    @Test(arguments: [1, 2, 3, 4]) func `Code that sends something else is told where and what`(index: Int) async throws
+    @Test(arguments: [1, 2, 3, 4]) func `Code that sends something else gets an error with the place`(index: Int)
+        async throws
     {
         let scratch = Scratch()
         try await Self.record(Self.tags[index], to: scratch)
@@ -267,7 +268,7 @@ import VirtualTags
         #expect(throws: RecordingError.self) { try Recorder(path: "/nonexistent/file") }
     }
 
-    @Test func `A full disk is told`() async throws {
+    @Test func `A full disk is reported`() async throws {
         let recorder = try Recorder(path: "/dev/full")
         let field = VirtualField()
         field.bring(Self.tags[1])

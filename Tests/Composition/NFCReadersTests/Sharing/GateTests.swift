@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(arguments: [[0x00], [0x52, 0x00], [0x43, 0x54, 11]] as [[UInt8]])
-    func `Who says what no app says is let go of`(nonsense: [UInt8]) async throws {
+    func `A program with an invalid message is disconnected`(nonsense: [UInt8]) async throws {
         let service = try Service()
         let program = try Program(service.gate)
         program.say(nonsense)
@@ -120,7 +120,7 @@ import Testing
         #expect(await service.wants() == [])
     }
 
-    @Test func `More programs than a service can have are let go of, and there is room again when some have left`()
+    @Test func `Too many programs are disconnected, and there is room again when some have left`()
         async throws
     {
         let service = try Service()
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func `A claim waits for the answer, and gives the reader back when it is let go of`() async throws {
+    @Test func `A claim waits for the answer, and returns the reader when it is released`() async throws {
         let service = try Service()
         try await Self.hold(service)
         #expect(await service.wants() == [])

@@ -35,7 +35,7 @@ import Testing
         #expect(card.log == ["detected", "00a4", "deselected"])
     }
 
-    @Test func `A card that comes to a reader that is near is told so, and is the only one`() {
+    @Test func `A card that comes to a reader that is already near gets a call, and is the only one`() {
         reader.approach()
         #expect(reader.attach(card))
         #expect(card.log == ["detected"])
@@ -52,8 +52,7 @@ import Testing
     enum Ending: CaseIterable { case leaves, detaches, stops }
 
     @Test(arguments: Ending.allCases)
-    func `A command is answered by nobody when the card is gone, and a late answer is none`(ending: Ending) async throws
-    {
+    func `A command gets no answer when the card is gone, and a late answer is ignored`(ending: Ending) async throws {
         reader.approach()
         #expect(reader.attach(card))
         reader.setEmulating(true)

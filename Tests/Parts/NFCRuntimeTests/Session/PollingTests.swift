@@ -135,7 +135,7 @@ final class ScriptedReader: DiscoveringDriver {
         #expect(await scene.event() == "a ended: userCanceled")
     }
 
-    @Test func `A reader that tells is asked when it does, and not by time`() async throws {
+    @Test func `A reader that reports changes is polled then, and not by time`() async throws {
         let reader = ScriptedReader([.nothing, .nothing, .tags([Self.tag()])], tells: true)
         let scene = Scene(.discovering(reader))
         let session = try scene.session("a")

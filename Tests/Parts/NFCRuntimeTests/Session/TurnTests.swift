@@ -227,7 +227,7 @@ import VirtualTags
         )
     }
 
-    @Test func `A tag of a session that has ended, used while another one is active, is told to the author once`()
+    @Test func `The use of a tag of an ended session, while another one is active, is reported to the author once`()
         async throws
     {
         let field = VirtualField()

@@ -77,7 +77,7 @@ import VirtualTags
     }
 
     @Test(arguments: VirtualTags.Type2Product.all.map(\.name))
-    func `of Type 2 shows its memory and what it says of itself`(name: String) async throws {
+    func `of Type 2 shows its memory and the data that it reports`(name: String) async throws {
         let product = try #require(VirtualTags.Type2Product.all.first { $0.name == name })
         var contents = Type2Contents(blank: product, uid: [4, 1, 2, 3, 4, 5, 6])
         contents.memory[17] = 0x42
@@ -207,7 +207,8 @@ import VirtualTags
         #expect(outcome.findings.identifier == [1, 2, 3, 4, 5, 6, 7])
     }
 
-    @Test func `that is read-only, too small, or of no type is not written, and what it holds is told`() async throws {
+    @Test func `that is read-only, too small, or of no type is not written, and its content is reported`() async throws
+    {
         var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
         contents.memory[15] = 0x0F
         let readOnly = VirtualTags.Type2Tag(contents)

@@ -42,7 +42,7 @@ import VirtualTags
             (#""mrz": "P<UTO""#, TagImageError.Code.malformed), (#""note": """#, .missingField),
         ]
     )
-    func `A zone that is none is refused`(member: String, code: TagImageError.Code) {
+    func `An invalid zone is refused`(member: String, code: TagImageError.Code) {
         let text = #"{"type": "T4T", "product": "eMRTD", "uid": "08aabbcc", \#(member)}"#
         let error = #expect(throws: TagImageError.self) { try TagImage(parsing: Array(text.utf8)) }
         #expect(error?.code == code)

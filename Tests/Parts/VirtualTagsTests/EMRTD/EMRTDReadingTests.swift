@@ -100,7 +100,7 @@ import VirtualTags
         #expect(await script.send("e0 80") == "0a 78 77 90 02 80 73 94 01 60")
     }
 
-    @Test func `Over NFC-B the document tells its family and its application`() async throws {
+    @Test func `Over NFC-B the document reports its family and its application`() async throws {
         let contents = try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone), signer: .test)
         let tag = Type4Tag(contents, frontEnd: .emrtd(pupi: [1, 2, 3, 4]))
         let script = try LinkScript(.nfcB, tag)
