@@ -48,7 +48,7 @@ public struct EMVContents: Sendable, Hashable {
         text.utf8.count <= 64 && !text.unicodeScalars.contains { $0.value < 0x20 }
     }
 
-    /// Whether the application's name and the card number have valid lengths.
+    /// Whether the name of the application and the number have lengths that they can have.
     var isInRange: Bool {
         let count = applicationIdentifier.count
         return (count == 0 || (5...16).contains(count)) && accountNumber.count <= 10
