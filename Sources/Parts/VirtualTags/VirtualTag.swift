@@ -16,6 +16,13 @@ public protocol VirtualTag: AnyObject, Sendable {
     /// NFCID2 of NFC-F.
     var identifier: [UInt8] { get }
 
+    /// Whether the tag is the one that a reader knows by this identifier.
+    ///
+    /// The default compares it with ``identifier``. A tag that gives a part of it in some commands accepts that part too.
+    ///
+    /// - Parameter identifier: the identifier as the reader got it.
+    func answers(to identifier: [UInt8]) -> Bool
+
     /// Takes a frame from the reader and answers it.
     ///
     /// - Parameters:
@@ -28,6 +35,10 @@ public protocol VirtualTag: AnyObject, Sendable {
 
     /// Loses the field: all volatile state is gone.
     func losePower()
+}
+
+extension VirtualTag {
+    public func answers(to identifier: [UInt8]) -> Bool { self.identifier == identifier }
 }
 
 /// What a tag does with one frame.
@@ -91,7 +102,7 @@ extension TornWrite {
     ///   - unit: how many octets are programmed at a time.
     ///   - isProtected: whether the memory makes sure that a unit is never a mixture.
     /// - Returns: units of `new`, one unit with bits of both, and units of `old`.
-    func remains(of old: [UInt8], under new: [UInt8], unit: Int, isProtected: Bool = false) -> [UInt8] {
+    package func remains(of old: [UInt8], under new: [UInt8], unit: Int, isProtected: Bool = false) -> [UInt8] {
         switch self {
         case .old: return old
         case .new: return new
@@ -117,7 +128,7 @@ extension [UInt8] {
     /// Programs octets at an offset, or as much of them as a power cut lets.
     ///
     /// The range must lie inside.
-    mutating func program(
+    package mutating func program(
         _ octets: [UInt8],
         at offset: Int,
         tear: TornWrite?,

@@ -188,5 +188,5 @@ public struct CardStatus: RawRepresentable, Sendable, Hashable {
     public static let unknownClass = CardStatus(rawValue: 0x6E00)
 
     /// The two octets as they are sent.
-    var bytes: [UInt8] { rawValue.bigEndianOctets }
+    package var bytes: [UInt8] { rawValue.bigEndianOctets }
 }

@@ -51,7 +51,7 @@ extension DESFireCard {
 }
 
 extension DESFireCard: SelfPresentingCard {
-    var presentation: CardPresentation {
+    package var presentation: CardPresentation {
         CardPresentation(
             usesRandomUID: contents.configuration.usesRandomUID,
             answerToSelect: contents.configuration.answerToSelect

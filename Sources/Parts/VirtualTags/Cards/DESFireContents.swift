@@ -114,7 +114,7 @@ public struct DESFireApplication: Sendable, Hashable {
     }
 
     /// Puts a key in a place that there is.
-    mutating func setKey(_ number: UInt8, _ key: DESFireKey) {
+    package mutating func setKey(_ number: UInt8, _ key: DESFireKey) {
         while keys.count <= Int(number) { keys.append(.zero(keyKind)) }
         keys[Int(number)] = key
     }

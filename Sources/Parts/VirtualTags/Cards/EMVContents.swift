@@ -44,12 +44,12 @@ public struct EMVContents: Sendable, Hashable {
     public var pinTries: UInt8?
 
     /// Whether a text is one line, and no longer than any that a card has.
-    static func canHold(_ text: String) -> Bool {
+    package static func canHold(_ text: String) -> Bool {
         text.utf8.count <= 64 && !text.unicodeScalars.contains { $0.value < 0x20 }
     }
 
     /// Whether the name of the application and the number have lengths that they can have.
-    var isInRange: Bool {
+    package var isInRange: Bool {
         let count = applicationIdentifier.count
         return (count == 0 || (5...16).contains(count)) && accountNumber.count <= 10
     }

@@ -20,12 +20,12 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
 
 extension SplitMix64 {
     /// A generator that follows from a tag's identifier, so that a tag says the same in every run.
-    init(identifier: [UInt8]) {
+    package init(identifier: [UInt8]) {
         self.init(seed: UInt64(octets: identifier))
     }
 
     /// Octets that look random.
-    mutating func octets(_ count: Int) -> [UInt8] {
+    package mutating func octets(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8(truncatingIfNeeded: next() >> 24) }
     }
 }

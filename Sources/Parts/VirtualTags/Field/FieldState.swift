@@ -46,9 +46,7 @@ struct FieldState: Sendable {
 
     /// Returns the arrival number of the tag with an identifier; nil when there is none.
     func arrival(of identifier: [UInt8]) -> UInt64? {
-        // A Type 1 tag tells the first four bytes of its UID.
-        tags.firstIndex { $0.identifier == identifier || $0 is Type1Tag && $0.identifier.starts(with: identifier) }
-            .map { arrivals[$0] }
+        tags.firstIndex { $0.answers(to: identifier) }.map { arrivals[$0] }
     }
 
     mutating func exchange(

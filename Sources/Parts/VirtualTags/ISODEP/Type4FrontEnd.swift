@@ -33,7 +33,7 @@ public indirect enum Type4FrontEnd: Sendable, Hashable {
     }
 
     /// The UID, or the PUPI of a Type 4B tag.
-    var identifier: [UInt8] {
+    package var identifier: [UInt8] {
         switch self {
         case .nfcA(let uid, _, _, _): uid
         case .nfcB(let pupi, _, _): pupi

@@ -109,7 +109,7 @@ extension FlipperTagDump {
             lines.append(.field("Tearing \(index)", octets: [contents.tearingFlags[index]]))
         }
         lines += [.field("Pages total", String(count)), .field("Pages read", String(count))]
-        let memory = Type2Silicon(contents).contents.memory
+        let memory = contents.completed.memory
         for index in 0..<count {
             let page = layout?.memoryPage(index)
             let octets = page.map { Array(memory[($0 * 4)..<($0 * 4 + 4)]) } ?? [0, 0, 0, 0]

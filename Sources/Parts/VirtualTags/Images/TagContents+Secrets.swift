@@ -19,14 +19,6 @@ extension TagContents {
 }
 
 extension ClassicContents {
-    /// The places of the sectors' keys in the memory.
-    var keyPlaces: [Range<Int>] {
-        (0..<product.sectorCount).flatMap { sector in
-            let trailer = ClassicProduct.trailer(ofSector: sector) * 16
-            return [trailer..<trailer + 6, trailer + 10..<trailer + 16]
-        }
-    }
-
     /// Whether a sector has a key that is not the delivered one, FFFFFFFFFFFF.
     fileprivate var holdsSecrets: Bool {
         keyPlaces.contains { place in
@@ -37,16 +29,6 @@ extension ClassicContents {
 }
 
 extension Type2Contents {
-    /// The pages of the password (PWD and PACK) and of the keys.
-    var secretPages: [Int] {
-        var pages: [Int] = []
-        if product.features.contains(.password), let start = product.configurationPage {
-            pages += [start + 2, start + 3]
-        }
-        if product.features.contains(.tripleDES) { pages += 44...47 }
-        return pages
-    }
-
     /// Whether there is a password or a key that is not the delivered one.
     fileprivate var holdsSecrets: Bool {
         secretPages.contains { page in

@@ -90,7 +90,7 @@ extension TagContents {
     /// a new tag, and the remains of older messages are removed if the format has no place for them.
     func completed(for format: TagImage.Format) -> TagContents {
         switch self {
-        case .type2(let contents): return .type2(Type2Silicon(contents).contents)
+        case .type2(let contents): return .type2(contents.completed)
         case .type4(var contents):
             guard format == .flipper, case .ndef(let files) = contents.kind else { return self }
             contents.kind = .ndef(files: FlipperTagDump.withoutRemains(files))

@@ -109,6 +109,11 @@ public final class Type1Tag: VirtualTag {
         silicon.withLock { $0.contents.uid }
     }
 
+    /// Whether the UID begins with this: readers know the first four bytes alone, which RID gives.
+    public func answers(to identifier: [UInt8]) -> Bool {
+        self.identifier.starts(with: identifier)
+    }
+
     /// What the tag keeps without power, as it is now.
     public var contents: Type1Contents {
         silicon.withLock { $0.contents }

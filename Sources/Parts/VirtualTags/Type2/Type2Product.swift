@@ -6,30 +6,33 @@ import TagLink
 /// All products are answers to the same commands over pages of four octets; the table in ``all`` says which has what.
 public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
     /// Commands and registers that not every product has.
-    struct Features: OptionSet, Sendable {
-        let rawValue: Int
-        static let compatibilityWrite = Features(rawValue: 1)
-        static let version = Features(rawValue: 1 << 1)
-        static let fastRead = Features(rawValue: 1 << 2)
-        static let signature = Features(rawValue: 1 << 3)
+    package struct Features: OptionSet, Sendable {
+        package let rawValue: Int
+
+        package init(rawValue: Int) { self.rawValue = rawValue }
+
+        package static let compatibilityWrite = Features(rawValue: 1)
+        package static let version = Features(rawValue: 1 << 1)
+        package static let fastRead = Features(rawValue: 1 << 2)
+        package static let signature = Features(rawValue: 1 << 3)
         /// PWD_AUTH, and AUTH0, ACCESS, PWD and PACK in the configuration pages.
-        static let password = Features(rawValue: 1 << 4)
+        package static let password = Features(rawValue: 1 << 4)
         /// One 24-bit counter of readings, switched on in ACCESS.
-        static let readingCounter = Features(rawValue: 1 << 5)
+        package static let readingCounter = Features(rawValue: 1 << 5)
         /// Three 24-bit counters, INCR_CNT and CHECK_TEARING_EVENT.
-        static let counters = Features(rawValue: 1 << 6)
+        package static let counters = Features(rawValue: 1 << 6)
         /// A 16-bit counter in page 41.
-        static let pageCounter = Features(rawValue: 1 << 7)
+        package static let pageCounter = Features(rawValue: 1 << 7)
         /// 3DES authentication, with AUTH0 and AUTH1 in pages 42 and 43 and the key behind them.
-        static let tripleDES = Features(rawValue: 1 << 8)
+        package static let tripleDES = Features(rawValue: 1 << 8)
         /// VCSL.
-        static let virtualCardSelect = Features(rawValue: 1 << 9)
+        package static let virtualCardSelect = Features(rawValue: 1 << 9)
         /// SECTOR SELECT.
-        static let sectors = Features(rawValue: 1 << 10)
+        package static let sectors = Features(rawValue: 1 << 10)
         /// UID and counter in ASCII laid over the pages.
-        static let mirror = Features(rawValue: 1 << 11)
+        package static let mirror = Features(rawValue: 1 << 11)
         /// Commands that the product does not have are not answered. Others refuse them.
-        static let ignoresUnknownCommands = Features(rawValue: 1 << 12)
+        package static let ignoresUnknownCommands = Features(rawValue: 1 << 12)
     }
 
     /// When new lock bits take effect.
@@ -55,14 +58,14 @@ public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
 
     /// What the data pages begin with when the product is delivered: TLVs.
     let factoryData: [UInt8]
-    let features: Features
+    package let features: Features
     let lockActivation: LockActivation
     /// The lock bits outside of page 2.
-    let dynamicLock: LockField?
+    package let dynamicLock: LockField?
     /// The first of the configuration pages.
-    let configurationPage: Int?
+    package let configurationPage: Int?
     /// Octets of the configuration and other pages behind the data, at delivery.
-    let factoryConfiguration: [Int: [UInt8]]
+    package let factoryConfiguration: [Int: [UInt8]]
     /// How many pages READ reaches; later ones are write-only.
     let readablePages: Int
 
@@ -118,7 +121,7 @@ public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// Lock bits of a tag, where they are, what each locks and what freezes it.
-struct LockField: Sendable {
+package struct LockField: Sendable {
     /// One bit that makes pages read-only.
     struct Lock: Sendable {
         /// The bit's number, from the least significant bit of the field's first octet.
@@ -130,7 +133,7 @@ struct LockField: Sendable {
     }
 
     /// The page that holds the bits.
-    var page: Int
+    package var page: Int
     /// The octet in the page where they begin.
     var offset: Int
     /// How many octets they take.

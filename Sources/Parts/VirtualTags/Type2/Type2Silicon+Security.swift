@@ -59,20 +59,20 @@ extension Type2Silicon {
     mutating func beginTripleDES(_ argument: UInt8) -> Reply {
         // The key is in pages 44 to 47, each half from its last byte on.
         guard argument == 0,
-            let key = DESFireKey(.des, latched.key.prefix(8).reversed() + latched.key.suffix(8).reversed())
+            let cipher = try? BlockCipher.des(latched.key.prefix(8).reversed() + latched.key.suffix(8).reversed())
         else { return .refusal(.argument) }
         isAuthenticated = false
-        let authentication = CardAuthentication(.iso, number: 0, key: key, challenge: random.octets(8))
+        let authentication = ChallengeProof(cipher: cipher, challenge: random.octets(8))
         pending = .tripleDES(authentication)
         return .data([0xAF] + authentication.sent)
     }
 
     /// AUTHENTICATE of Ultralight C, second half: the reader's proof opens the tag, and the tag's comes back.
-    mutating func finishTripleDES(_ authentication: CardAuthentication, _ command: [UInt8]) -> Reply {
-        guard command.first == 0xAF, let proof = try? authentication.finish(Array(command.dropFirst())) else {
+    mutating func finishTripleDES(_ authentication: ChallengeProof, _ command: [UInt8]) -> Reply {
+        guard command.first == 0xAF, let proven = try? authentication.finish(Array(command.dropFirst())) else {
             return .refusal(.argument)
         }
         isAuthenticated = true
-        return .data([0x00] + proof.answer)
+        return .data([0x00] + proven.answer)
     }
 }

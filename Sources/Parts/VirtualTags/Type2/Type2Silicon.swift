@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CardCryptography
 import TagLink
 
 /// The state machine of a Type 2 tag: it takes a frame and returns the answer.
@@ -30,7 +31,7 @@ struct Type2Silicon: Sendable {
         case nothing
         case compatibilityWrite(page: UInt8)
         case sector
-        case tripleDES(CardAuthentication)
+        case tripleDES(ChallengeProof)
     }
 
     /// The time for programming a page: 4.1 ms.

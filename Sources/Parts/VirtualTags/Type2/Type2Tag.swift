@@ -81,10 +81,13 @@ public struct Type2Contents: Sendable, Hashable {
 }
 
 extension Type2Contents {
+    /// The same with a memory of the product's whole size: pages that are missing at the end are as delivered.
+    package var completed: Type2Contents { Type2Silicon(self).contents }
+
     /// The pages that lock bits make read-only, static and dynamic ones, from 3 on. Pages of the second sector count from
     /// 256.
     public var lockedPages: [Int] {
-        let memory = Type2Silicon(self).contents.memory
+        let memory = completed.memory
         let fields = [LockField.statically] + (product.dynamicLock.map { [$0] } ?? [])
         let bits = fields.map { $0.bits(in: memory) }
         return (3..<product.pageCount).filter { page in

@@ -73,13 +73,13 @@ public struct Type5Contents: Sendable, Hashable {
 
     /// The last block of a product with a counter: the counter, least significant byte first, and in its last byte whether
     /// counting is protected. Empty for other products.
-    var counterBlock: [UInt8] {
+    package var counterBlock: [UInt8] {
         guard product.features.contains(.counter) else { return [] }
         return counter.littleEndianOctets + [0x00, protection.isCounterProtected ? 0x01 : 0x00]
     }
 
     /// Takes over the counter and its protection from a whole memory whose last block they are.
-    mutating func readCounterBlock(_ memory: [UInt8]) {
+    package mutating func readCounterBlock(_ memory: [UInt8]) {
         guard product.features.contains(.counter), memory.count >= 4 else { return }
         counter = UInt16(memory.littleEndian(at: memory.count - 4, count: 2))
         protection.isCounterProtected = memory[memory.count - 1] & 0x01 != 0

@@ -41,6 +41,8 @@ package struct CardAuthentication: Sendable {
     @Hidden private var challenge: [UInt8]
     /// PCDcap2, 6 octets: what the reader says that it can.
     private let capabilities: [UInt8]
+    /// The proof of the schemes that chain their messages, ``Scheme/iso`` and ``Scheme/aes``.
+    private let chain: ChallengeProof?
     /// RndB as it was sent.
     package let sent: [UInt8]
 
@@ -67,8 +69,8 @@ package struct CardAuthentication: Sendable {
         self.key = key
         let challenge = Array(challenge.prefix(key.kind == .des ? 8 : 16))
         self.challenge = challenge
-        let zero = [UInt8](repeating: 0, count: key.kind == .aes ? 16 : 8)
-        sent = (try? key.cipher().encrypt(challenge, .blockChaining(vector: zero))) ?? challenge
+        chain = (try? key.cipher()).map { ChallengeProof(cipher: $0, challenge: challenge) }
+        sent = chain?.sent ?? challenge
     }
 
     /// Checks the reader's proof.
@@ -85,59 +87,55 @@ package struct CardAuthentication: Sendable {
         session: EV2Messaging? = nil
     ) throws(DESFireStatus) -> (answer: [UInt8], session: any SecureMessaging) {
         guard proof.count == 2 * challenge.count else { throw .lengthError }
-        let cipher: BlockCipher
-        let both: [UInt8]
-        do throws(CryptographyError) {
-            cipher = try key.cipher()
-            both = try decipher(proof, cipher)
-        } catch {
-            throw .authenticationError
-        }
-        guard ConstantTime.areEqual(both[challenge.count...], challenge.rotated) else { throw .authenticationError }
-        return try ciphered { () throws(CryptographyError) in
-            try finish(Array(both[..<challenge.count]), proof, cipher, transaction, session)
-        }
-    }
-
-    private func decipher(_ proof: [UInt8], _ cipher: BlockCipher) throws(CryptographyError) -> [UInt8] {
+        guard let cipher = try? key.cipher() else { throw .authenticationError }
         let zero = [UInt8](repeating: 0, count: cipher.blockLength)
         switch scheme {
-        case .legacy: return try cipher.encrypt(proof).combined(with: zero + proof)
+        case .legacy:
+            let readerChallenge = try checked((try? cipher.encrypt(proof))?.combined(with: zero + proof))
+            return try ciphered { () throws(CryptographyError) in
+                let messaging = LegacyMessaging(cipher: try sessionCipher(readerChallenge))
+                return (try cipher.encrypt(readerChallenge.rotated), messaging)
+            }
         case .iso, .aes:
-            return try cipher.decrypt(proof, .blockChaining(vector: Array(sent.suffix(cipher.blockLength))))
-        case .ev2First, .ev2NonFirst: return try cipher.decrypt(proof, .blockChaining(vector: zero))
+            guard let proven = try? chain?.finish(proof) else { throw .authenticationError }
+            return try ciphered { () throws(CryptographyError) in
+                (proven.answer, ChainedMessaging(cipher: try sessionCipher(proven.readerChallenge)))
+            }
+        case .ev2First, .ev2NonFirst:
+            let readerChallenge = try checked(try? cipher.decrypt(proof, .blockChaining(vector: zero)))
+            return try ciphered { () throws(CryptographyError) in
+                try beginTransaction(readerChallenge, cipher, transaction, session)
+            }
         }
     }
 
-    private func finish(
+    /// The reader's challenge from a deciphered proof, which repeats the card's challenge after it.
+    private func checked(_ both: [UInt8]?) throws(DESFireStatus) -> [UInt8] {
+        guard let both, ConstantTime.areEqual(both[challenge.count...], challenge.rotated) else {
+            throw .authenticationError
+        }
+        return Array(both[..<challenge.count])
+    }
+
+    private func beginTransaction(
         _ readerChallenge: [UInt8],
-        _ proof: [UInt8],
         _ cipher: BlockCipher,
         _ transaction: [UInt8],
         _ session: EV2Messaging?
     ) throws(CryptographyError) -> (answer: [UInt8], session: any SecureMessaging) {
-        let zero = [UInt8](repeating: 0, count: cipher.blockLength)
+        let isFirst = scheme == .ev2First
+        let messaging = try EV2Messaging(
+            key: cipher,
+            readerChallenge: readerChallenge,
+            cardChallenge: challenge,
+            transaction: isFirst ? transaction : session?.transaction ?? transaction,
+            counter: isFirst ? 0 : session?.counter ?? 0
+        )
         let turned = readerChallenge.rotated
-        switch scheme {
-        case .legacy:
-            return (try cipher.encrypt(turned), LegacyMessaging(cipher: try sessionCipher(readerChallenge)))
-        case .iso, .aes:
-            let vector = Array(proof.suffix(cipher.blockLength))
-            let answer = try cipher.encrypt(turned, .blockChaining(vector: vector))
-            return (answer, ChainedMessaging(cipher: try sessionCipher(readerChallenge)))
-        case .ev2First, .ev2NonFirst:
-            let isFirst = scheme == .ev2First
-            let messaging = try EV2Messaging(
-                key: cipher,
-                readerChallenge: readerChallenge,
-                cardChallenge: challenge,
-                transaction: isFirst ? transaction : session?.transaction ?? transaction,
-                counter: isFirst ? 0 : session?.counter ?? 0
-            )
-            // PDcap2 is zero: the card has no other capabilities.
-            let answer = isFirst ? transaction + turned + [0, 0, 0, 0, 0, 0] + capabilities : turned
-            return (try cipher.encrypt(answer, .blockChaining(vector: zero)), messaging)
-        }
+        // PDcap2 is zero: the card has no other capabilities.
+        let answer = isFirst ? transaction + turned + [0, 0, 0, 0, 0, 0] + capabilities : turned
+        let zero = [UInt8](repeating: 0, count: cipher.blockLength)
+        return (try cipher.encrypt(answer, .blockChaining(vector: zero)), messaging)
     }
 
     /// The session key of DESFire up to EV1: parts of both challenges in turns.

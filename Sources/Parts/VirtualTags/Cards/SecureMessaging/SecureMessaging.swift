@@ -131,9 +131,6 @@ extension [UInt8] {
         zip(self, other).map { $0 ^ $1 }
     }
 
-    /// The first octet moved behind the last, as a proof repeats a challenge.
-    var rotated: [UInt8] { Array(dropFirst() + prefix(1)) }
-
     /// The CRC-32 of MIFARE DESFire, least significant octet first: that of IEEE 802.3 without its last inversion.
     var desfireCRC32: [UInt8] {
         var crc = UInt32.max

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-// What a print and a dump show: the memory with zeros in place of passwords and keys, which are in the middle of it.
+// A print and a dump show the memory with zeros in place of passwords and keys, which are in the middle of it.
 
 extension Type2Contents: CustomReflectable, CustomStringConvertible {
     /// The parts that a print shows, without the password and the keys.
@@ -22,19 +22,14 @@ extension Type2Contents: CustomReflectable, CustomStringConvertible {
     public var description: String { "\(product), UID \(uid.hexText()), \(memory.count) octets" }
 }
 
-extension ClassicContents: CustomReflectable, CustomStringConvertible {
-    /// The parts that a print shows, without the sectors' keys.
-    public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: [
-                "product": product, "uid": uid, "atqa": atqa, "sak": sak, "memory": memory.concealing(keyPlaces),
-                "unknownOctets": unknownOctets, "signature": signature,
-            ],
-            displayStyle: .struct
-        )
+extension Type2Contents {
+    /// The pages of the password (PWD and PACK) and of the keys.
+    package var secretPages: [Int] {
+        var pages: [Int] = []
+        if product.features.contains(.password), let start = product.configurationPage {
+            pages += [start + 2, start + 3]
+        }
+        if product.features.contains(.tripleDES) { pages += 44...47 }
+        return pages
     }
-
-    /// The product, the UID and the size.
-    public var description: String { "\(product), UID \(uid.hexText()), \(memory.count) octets" }
 }
