@@ -37,6 +37,8 @@ let package = Package(
         .library(name: "TagProtocols", targets: ["TagProtocols"]),
         .library(name: "TagTrace", targets: ["TagTrace"]),
         .library(name: "VirtualTags", targets: ["VirtualTags"]),
+        .library(name: "VirtualCards", targets: ["VirtualCards"]),
+        .library(name: "TagImages", targets: ["TagImages"]),
         .library(name: "PN532Driver", targets: ["PN532Driver"]),
         .library(name: "PCSCDriver", targets: ["PCSCDriver"]),
         .library(name: "NFCRuntime", targets: ["NFCRuntime"]),
@@ -139,8 +141,22 @@ let package = Package(
         ),
         .target(
             name: "VirtualTags",
-            dependencies: ["CardCryptography", "NDEF", "TagLink", "VisibleText"],
+            dependencies: ["CardCryptography", "TagLink"],
             path: "Sources/Parts/VirtualTags",
+            swiftSettings: strict
+        ),
+        // Smart cards as virtual tags, and what a tag of any kind holds.
+        .target(
+            name: "VirtualCards",
+            dependencies: ["CardCryptography", "NDEF", "TagLink", "VirtualTags"],
+            path: "Sources/Parts/VirtualCards",
+            swiftSettings: strict
+        ),
+        // Files with what a tag holds.
+        .target(
+            name: "TagImages",
+            dependencies: ["TagLink", "VirtualCards", "VirtualTags", "VisibleText"],
+            path: "Sources/Parts/TagImages",
             swiftSettings: strict
         ),
 
@@ -183,7 +199,7 @@ let package = Package(
             name: "NFCReaders",
             dependencies: [
                 "NFCRuntime", "PCSCDriver", "PN532Driver", "PrivateStorage", "ReaderEmulation", "SystemLibrary",
-                "TagLink", "TagProtocols", "TagTrace", "VirtualTags", "VisibleText",
+                "TagLink", "TagProtocols", "TagTrace", "TagImages", "VirtualCards", "VirtualTags", "VisibleText",
             ],
             path: "Sources/Composition/NFCReaders",
             swiftSettings: strict
@@ -211,7 +227,7 @@ let package = Package(
             name: "NFCTestKit",
             dependencies: [
                 "NDEF", "NFCReaders", "NFCRuntime", "PrivateStorage", "SystemLibrary", "TagLink", "TagProtocols",
-                "TagTrace", "VirtualTags",
+                "TagTrace", "TagImages", "VirtualCards", "VirtualTags",
             ],
             path: "Sources/Framework/NFCTestKit",
             swiftSettings: strict
@@ -220,7 +236,8 @@ let package = Package(
         .executableTarget(
             name: "nfc",
             dependencies: [
-                "NDEF", "TagLink", "TagProtocols", "TagTrace", "VirtualTags", "ReaderEmulation", "NFCReaders",
+                "NDEF", "TagLink", "TagProtocols", "TagTrace", "TagImages", "VirtualCards", "VirtualTags",
+                "ReaderEmulation", "NFCReaders",
                 "NFCRuntime", "CoreNFC",
                 "UniversalLinks", "BackgroundTagReading", "LinkFetching", "PrivateStorage",
                 "LinkDelivery", "SystemLibrary", "UserBus", "VisibleText",
@@ -261,6 +278,13 @@ let package = Package(
 
         // How many tests run beside each other: every test target is in one program with it.
         .target(name: "CTestSetup", path: "Tests/TestSupport/CTestSetup"),
+        // Sends frames to virtual tags, written as hexadecimal text.
+        .target(
+            name: "TagScripts",
+            dependencies: ["TagLink", "VirtualTags"],
+            path: "Tests/TestSupport/TagScripts",
+            swiftSettings: strict
+        ),
         // Rules that hold for random cases.
         .target(name: "PropertyTesting", path: "Tests/TestSupport/PropertyTesting", swiftSettings: strict),
 
@@ -356,15 +380,33 @@ let package = Package(
         ),
         .testTarget(
             name: "TagProtocolsTests",
-            dependencies: ["TagProtocols", "TagLink", "VirtualTags", "NDEF", "PropertyTesting"],
+            dependencies: [
+                "TagProtocols", "TagLink", "TagImages", "VirtualCards", "VirtualTags", "NDEF", "PropertyTesting",
+            ],
             path: "Tests/Tags/TagProtocolsTests",
             exclude: ["Vectors"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "VirtualTagsTests",
-            dependencies: ["CardCryptography", "VirtualTags", "TagLink", "NDEF"],
+            dependencies: ["CardCryptography", "TagLink", "TagScripts", "VirtualTags"],
             path: "Tests/Parts/VirtualTagsTests",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "VirtualCardsTests",
+            dependencies: [
+                "CardCryptography", "TagImages", "TagLink", "TagScripts", "VirtualCards", "VirtualTags",
+            ],
+            path: "Tests/Parts/VirtualCardsTests",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "TagImagesTests",
+            dependencies: [
+                "NDEF", "TagImages", "TagLink", "TagScripts", "VirtualCards", "VirtualTags",
+            ],
+            path: "Tests/Parts/TagImagesTests",
             exclude: ["Dumps", "Vectors"],
             swiftSettings: strict
         ),
@@ -396,7 +438,7 @@ let package = Package(
                 "CIFDHandler", "NFCReaders", "NFCRuntime", "NFCTestKit", "PCSCDriver", "PN532Driver", "PrivateStorage",
                 "PropertyTesting", "ReaderEmulation", "SessionTesting", "SystemLibrary", "TagLink", "TagProtocols",
                 "TagTrace",
-                "VirtualTags",
+                "VirtualCards", "VirtualTags",
             ],
             path: "Tests/Parts/NFCRuntimeTests",
             swiftSettings: strict
@@ -406,7 +448,7 @@ let package = Package(
             dependencies: [
                 "NFCReaders", "NFCRuntime", "NFCTestKit", "PN532Driver", "PrivateStorage", "ReaderEmulation",
                 "SessionTesting", "TagLink",
-                "TagProtocols", "TagTrace", "VirtualTags",
+                "TagProtocols", "TagTrace", "TagImages", "VirtualCards", "VirtualTags",
             ],
             path: "Tests/Composition/NFCReadersTests",
             swiftSettings: strict
@@ -415,6 +457,7 @@ let package = Package(
             name: "CoreNFCTests",
             dependencies: [
                 "CIFDHandler", "CoreNFC", "NFCReaders", "NFCTestKit", "NFCRuntime", "ReaderEmulation", "TagProtocols",
+                "VirtualCards",
                 "VirtualTags",
                 "PropertyTesting", "TagLink", "SourceCompatibilitySwift6",
             ],
@@ -424,7 +467,7 @@ let package = Package(
         ),
         .testTarget(
             name: "NFCTestKitTests",
-            dependencies: ["CoreNFC", "NFCTestKit", "NFCRuntime", "TagLink", "VirtualTags"],
+            dependencies: ["CoreNFC", "NFCTestKit", "NFCRuntime", "TagLink", "VirtualCards", "VirtualTags"],
             path: "Tests/Framework/NFCTestKitTests",
             swiftSettings: strict
         ),
@@ -452,7 +495,7 @@ let package = Package(
             name: "SourceCompatibilityTests",
             dependencies: [
                 "CardCryptography", "CoreNFC", "SourceCompatibilitySwift5", "SourceCompatibilitySwift6", "NFCTestKit",
-                "TagLink", "VirtualTags",
+                "TagLink", "TagImages", "VirtualCards", "VirtualTags",
             ],
             path: "Tests/Framework/SourceCompatibilityTests",
             exclude: ["Forms", "Swift5", "Swift6"],

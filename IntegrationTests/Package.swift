@@ -30,6 +30,7 @@ let package = Package(
                 .product(name: "NDEF", package: "OpenCoreNFC"),
                 .product(name: "TagLink", package: "OpenCoreNFC"),
                 .product(name: "TagProtocols", package: "OpenCoreNFC"),
+                .product(name: "VirtualCards", package: "OpenCoreNFC"),
                 .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],
             exclude: ["nfcpy_peer.py"],
@@ -37,7 +38,11 @@ let package = Package(
         ),
         .target(
             name: "EmulationSupport",
-            dependencies: ["PeerSupport", .product(name: "VirtualTags", package: "OpenCoreNFC")],
+            dependencies: [
+                "PeerSupport", .product(name: "TagImages", package: "OpenCoreNFC"),
+                .product(name: "VirtualCards", package: "OpenCoreNFC"),
+                .product(name: "VirtualTags", package: "OpenCoreNFC"),
+            ],
             swiftSettings: strict
         ),
         .testTarget(
@@ -64,7 +69,7 @@ let package = Package(
             name: "PCSCSessionTests",
             dependencies: [
                 "EmulationSupport", "FlowProbe", "PeerSupport", "SessionProbe",
-                .product(name: "VirtualTags", package: "OpenCoreNFC"),
+                .product(name: "VirtualCards", package: "OpenCoreNFC"),
             ],
             swiftSettings: strict
         ),
@@ -72,6 +77,7 @@ let package = Package(
             name: "LibnfcTests",
             dependencies: [
                 "EmulationSupport", "PeerSupport", "SessionProbe",
+                .product(name: "VirtualCards", package: "OpenCoreNFC"),
                 .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],
             exclude: ["libnfc_peer.py"],
@@ -80,7 +86,8 @@ let package = Package(
         .testTarget(
             name: "NfcpySerialTests",
             dependencies: [
-                "EmulationSupport", "PeerSupport", .product(name: "VirtualTags", package: "OpenCoreNFC"),
+                "EmulationSupport", "PeerSupport", .product(name: "VirtualCards", package: "OpenCoreNFC"),
+                .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],
             exclude: ["nfcpy_command_peer.py", "nfcpy_serial_peer.py"],
             swiftSettings: strict
@@ -90,6 +97,8 @@ let package = Package(
             dependencies: [
                 "EmulationSupport", "PeerSupport",
                 .product(name: "NDEF", package: "OpenCoreNFC"),
+                .product(name: "TagImages", package: "OpenCoreNFC"),
+                .product(name: "VirtualCards", package: "OpenCoreNFC"),
                 .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],
             exclude: ["desktop_peer.py", "systemd_peer.sh"],

@@ -9,9 +9,9 @@ import json
 import pathlib
 import sys
 
-LIBRARIES = ["NDEF", "TagLink", "VisibleText", "CardCryptography", "TagProtocols", "TagTrace", "VirtualTags", "PN532Driver",
-             "PCSCDriver", "NFCReaders", "NFCRuntime", "CoreNFC", "NFCTestKit", "UniversalLinks", "BackgroundTagReading",
-             "PrivateStorage", "LinkFetching", "LinkDelivery", "UserActivityReceiving", "UserBus"]
+LIBRARIES = ["NDEF", "TagLink", "VisibleText", "CardCryptography", "TagProtocols", "TagTrace", "VirtualTags", "VirtualCards",
+             "TagImages", "PN532Driver", "PCSCDriver", "NFCReaders", "NFCRuntime", "CoreNFC", "NFCTestKit", "UniversalLinks",
+             "BackgroundTagReading", "PrivateStorage", "LinkFetching", "LinkDelivery", "UserActivityReceiving", "UserBus"]
 
 
 def undocumented(graph):

@@ -26,7 +26,7 @@ ALLOWED = {
     "Sources/Tools/nfc": {
         "ArgumentParser", "BackgroundTagReading", "Foundation", "LinkDelivery", "LinkFetching", "NDEF",
         "NFCReaders", "NFCRuntime", "PrivateStorage", "ReaderEmulation", "SystemLibrary", "TagLink", "TagProtocols", "TagTrace",
-        "UniversalLinks", "UserBus", "VirtualTags", "VisibleText",
+        "UniversalLinks", "UserBus", "TagImages", "VirtualCards", "VirtualTags", "VisibleText",
     } | SYSTEM,
     "Sources/Tools/nfcd": {
         "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkDelivery", "LinkFetching",
@@ -39,14 +39,16 @@ ALLOWED = {
     },
     "Sources/Tags/TagProtocols": {"CardCryptography", "NDEF", "TagLink"},
     "Sources/Tags/TagTrace": {"PrivateStorage", "SystemLibrary", "TagLink", "VisibleText"},
-    "Sources/Parts/VirtualTags": {"CardCryptography", "NDEF", "TagLink", "VisibleText"},
+    "Sources/Parts/VirtualTags": {"CardCryptography", "TagLink"},
+    "Sources/Parts/VirtualCards": {"CardCryptography", "NDEF", "TagLink", "VirtualTags"},
+    "Sources/Parts/TagImages": {"TagLink", "VirtualCards", "VirtualTags", "VisibleText"},
     "Sources/Parts/PCSCDriver": {"SystemLibrary", "TagLink", "Glibc"},
     "Sources/Parts/PN532Driver": {"SystemLibrary", "TagLink", "Dispatch", "Glibc"},
     "Sources/Parts/ReaderEmulation": {"CSystemCalls", "PrivateStorage", "SystemLibrary", "TagLink", "TagProtocols", "TagTrace"} | SYSTEM,
     "Sources/Parts/NFCRuntime": {"SystemLibrary", "TagLink", "TagProtocols", "VisibleText"} | SYSTEM,
     "Sources/Composition/NFCReaders": {
         "NFCRuntime", "PCSCDriver", "PN532Driver", "PrivateStorage", "ReaderEmulation", "SystemLibrary", "TagLink",
-        "TagProtocols", "TagTrace", "VirtualTags", "VisibleText",
+        "TagProtocols", "TagTrace", "TagImages", "VirtualCards", "VirtualTags", "VisibleText",
     } | SYSTEM,
     "Sources/Framework/CoreNFC": {
         "NDEF", "TagLink", "NFCReaders", "NFCRuntime", "PrivateStorage", "SystemLibrary", "TagProtocols", "VisibleText",
@@ -54,7 +56,7 @@ ALLOWED = {
     } | SYSTEM,
     "Sources/Framework/UserActivityReceiving": {"BackgroundTagReading", "CoreNFC", "Dispatch", "Foundation", "UserBus"},
     "Sources/Framework/NFCTestKit": {
-        "Foundation", "NDEF", "TagLink", "TagProtocols", "TagTrace", "VirtualTags", "NFCReaders", "NFCRuntime", "PrivateStorage",
+        "Foundation", "NDEF", "TagLink", "TagProtocols", "TagTrace", "TagImages", "VirtualCards", "VirtualTags", "NFCReaders", "NFCRuntime", "PrivateStorage",
         "SystemLibrary", "Testing",
     } | SYSTEM,
     "Tools/NFCLint/Sources/NFCLintEngine": {"Foundation", "SwiftOperators", "SwiftParser", "SwiftSyntax"},

@@ -8,7 +8,7 @@ import pathlib
 import subprocess
 import tempfile
 
-TARGET = "Sources/Parts/VirtualTags/Cards/EMRTD/EMRTDSigner+Test.swift"
+TARGET = "Sources/Parts/VirtualCards/EMRTD/EMRTDSigner+Test.swift"
 # ICAO 9303-12, table 6. The list of document types says that the signer is for passports, P, and cards, I.
 CONFIGURATION = """
 [req]
@@ -50,6 +50,7 @@ VALIDITY = ["-startdate", "20200101000000Z", "-enddate", "21200101000000Z"]
 SUBJECT = "/C=UT/O=OpenCoreNFC, test material that vouches for nothing/CN=OpenCoreNFC Test "
 
 HEADER = """// SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 // Written by dev/make-emrtd-test-signer.py.
 

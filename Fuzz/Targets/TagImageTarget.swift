@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: TagLink NDEF CSystemCalls SystemLibrary CLibCrypto CardCryptography VisibleText VirtualTags
+// modules: TagLink NDEF CSystemCalls SystemLibrary CLibCrypto CardCryptography VisibleText VirtualTags VirtualCards TagImages
+import TagImages
 import TagLink
+import VirtualCards
 import VirtualTags
 
 /// Any file is read as an image of a tag or refused. A tag that is made from it answers frames, and its image stays the same

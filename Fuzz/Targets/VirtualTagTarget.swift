@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: TagLink NDEF CSystemCalls SystemLibrary CLibCrypto CardCryptography VisibleText VirtualTags
+// modules: TagLink NDEF CSystemCalls SystemLibrary CLibCrypto CardCryptography VirtualTags VirtualCards
 import TagLink
+import VirtualCards
 import VirtualTags
 
 private let products = TagProduct.all

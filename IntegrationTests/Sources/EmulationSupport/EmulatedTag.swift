@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 import PeerSupport
-public import VirtualTags
+import TagImages
+public import VirtualCards
 
 /// A tag that `nfc emulate` shows to foreign programs, with its own files, sockets and serial lines.
 public final class EmulatedTag {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagImages
+public import VirtualCards
 public import VirtualTags
 
 /// Tags with a message on them.

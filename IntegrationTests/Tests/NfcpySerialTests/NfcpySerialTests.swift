@@ -3,6 +3,7 @@ import EmulationSupport
 import Foundation
 import PeerSupport
 import Testing
+import VirtualCards
 import VirtualTags
 
 @Suite(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 import Testing
+import VirtualCards
 import VirtualTags
 
 /// A virtual product, and how nfcpy recognizes it.

@@ -23,7 +23,7 @@ import Testing
 
     static let vectors: [Vector] = {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../Parts/VirtualTagsTests/Vectors/tag-images.jsonl")
+            .appending(path: "../../Parts/TagImagesTests/Vectors/tag-images.jsonl")
         let lines = (try? Data(contentsOf: file))?.split(separator: 0x0A) ?? []
         return lines.compactMap { line in
             var vector = try? JSONDecoder().decode(Vector.self, from: Data(line))

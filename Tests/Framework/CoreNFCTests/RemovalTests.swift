@@ -4,6 +4,7 @@ import Foundation
 import NFCTestKit
 import TagLink
 import Testing
+import VirtualCards
 import VirtualTags
 
 /// Checks that a tag that leaves the field is noticed, also when it is sent no command.

@@ -4,6 +4,7 @@ import Foundation
 import NFCTestKit
 import TagLink
 import Testing
+import VirtualCards
 import VirtualTags
 
 @Suite(.timeLimit(.minutes(5))) struct `What a session for tags looks for` {

@@ -2,7 +2,7 @@
 import NFCRuntime
 import NFCTestKit
 import Testing
-import VirtualTags
+import VirtualCards
 
 /// What a test writes for a tag, and what comes of it.
 @Suite(.timeLimit(.minutes(5))) struct `A tag as a test describes it` {

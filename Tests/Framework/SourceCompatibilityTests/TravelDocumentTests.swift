@@ -3,7 +3,9 @@ import CardCryptography
 import CoreNFC
 import Foundation
 import NFCTestKit
+import TagImages
 import Testing
+import VirtualCards
 import VirtualTags
 
 // The clients' types are internal, as in an app. These tests check the data of the clients.

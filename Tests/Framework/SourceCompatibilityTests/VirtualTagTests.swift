@@ -3,6 +3,7 @@ import CoreNFC
 import Foundation
 import NFCTestKit
 import Testing
+import VirtualCards
 import VirtualTags
 
 // The clients' types are internal, as in an app. These tests check the data of the clients.

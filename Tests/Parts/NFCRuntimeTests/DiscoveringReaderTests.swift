@@ -5,6 +5,7 @@ import SessionTesting
 import TagLink
 import TagProtocols
 import Testing
+import VirtualCards
 import VirtualTags
 
 /// Checks sessions on a reader that finds and activates tags by itself.

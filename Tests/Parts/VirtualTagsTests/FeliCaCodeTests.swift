@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CardCryptography
 import TagLink
+import TagScripts
 import Testing
 import VirtualTags
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TagImages
 import TagLink
 import TagProtocols
 import Testing
+import VirtualCards
 import VirtualTags
 
 @Suite struct `Type 2 procedures against virtual tags` {

@@ -164,7 +164,7 @@ import Testing
     @Test func `An image that can't be saved says so at the start, and goes on`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let report = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Parts/VirtualTagsTests/Dumps/taginfo-ntag213.xml")
+            .deletingLastPathComponent().appendingPathComponent("Parts/TagImagesTests/Dumps/taginfo-ntag213.xml")
         let line = folder.appending(path: "line").path
         let run = try NFCTool.run(["emulate", "--image", report.path, "--pn532", line, "--timeout", "0.2"])
         #expect(run.status == 0)

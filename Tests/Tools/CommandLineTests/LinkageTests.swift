@@ -5,9 +5,11 @@ import Testing
 @Suite struct `Linkage` {
     /// The targets below CoreNFC. One that is left out is missed when the probe is linked.
     private static let targets = [
-        "CSystemCalls", "CardCryptography", "NDEF", "NFCRuntime", "PCSCDriver", "PN532Driver", "PrivateStorage",
+        "CLibCrypto", "CSystemCalls", "CardCryptography", "NDEF", "NFCRuntime", "PCSCDriver", "PN532Driver",
+        "PrivateStorage",
         "ReaderEmulation",
-        "SystemLibrary", "TagLink", "TagProtocols", "VirtualTags", "VisibleText",
+        "SystemLibrary", "TagImages", "TagLink", "TagProtocols", "TagTrace", "VirtualCards", "VirtualTags",
+        "VisibleText",
     ]
 
     /// Where the compiled targets are: beside the tests.
@@ -30,13 +32,13 @@ import Testing
         )
         let modules = Self.build.appendingPathComponent("Modules")
         // All objects, not an archive, so that unused code counts too.
-        let system = Self.build.appendingPathComponent("CSystemCalls.build/module.modulemap")
+        let maps = ["CLibCrypto", "CSystemCalls"].flatMap { name in
+            ["-Xcc", "-fmodule-map-file=\(Self.build.appendingPathComponent("\(name).build/module.modulemap").path)"]
+        }
         let arguments = [
-            "swiftc", "-swift-version", "6", "-I", modules.path, "-Xcc", "-fmodule-map-file=\(system.path)",
-            source.path,
-            "-o", probe,
+            "swiftc", "-swift-version", "6", "-I", modules.path, source.path, "-o", probe,
         ]
-        let compiler = try Command(name: "env").run(arguments + Self.objects())
+        let compiler = try Command(name: "env").run(arguments + maps + Self.objects())
         #expect(compiler.status == 0, "\(compiler.error)")
         #expect(try Command(name: "env").run(probe).output == "16 bytes, 0 tags, 60.0 seconds\n")
 

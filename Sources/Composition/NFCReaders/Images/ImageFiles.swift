@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import PrivateStorage
+import TagImages
 import TagLink
+import VirtualCards
 import VirtualTags
 
 /// The image files for the tags in a process's virtual field.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import PrivateStorage
 import SystemLibrary
+import TagImages
 import TagLink
-import VirtualTags
+import VirtualCards
 import VisibleText
 
 /// Writes the images of virtual tags back to their files, if `NFC_TAGS_SAVE` is set.

@@ -2,7 +2,8 @@
 package import NFCRuntime
 import TagLink
 package import TagProtocols
-package import VirtualTags
+package import VirtualCards
+import VirtualTags
 
 /// Everything that could be found out about a tag on a reader. A value is nil when the tag or its reader does not
 /// reveal it.

@@ -2,7 +2,7 @@
 import NFCRuntime
 import TagLink
 public import TagTrace
-public import VirtualTags
+public import VirtualCards
 
 /// One run of a flow, which an ``Invariant`` checks.
 public struct FlowRun: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VirtualTags
+import VirtualCards
 
 /// A part of a tag's memory that commands write: pages, blocks, or the bytes of a file.
 struct MemoryArea: Sendable {

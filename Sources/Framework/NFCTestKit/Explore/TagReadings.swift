@@ -2,7 +2,7 @@
 import NFCRuntime
 import TagLink
 import TagProtocols
-import VirtualTags
+import VirtualCards
 
 /// The NDEF contents of tags. Most runs of an exploration leave one of a few contents, so each of them is read only
 /// once.

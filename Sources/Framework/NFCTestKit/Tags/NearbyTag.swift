@@ -2,6 +2,7 @@
 import NDEF
 import NFCRuntime
 import TagProtocols
+public import VirtualCards
 public import VirtualTags
 
 /// A tag of a ``TestField``. A test can read its contents at any time; the code under test does not notice it.

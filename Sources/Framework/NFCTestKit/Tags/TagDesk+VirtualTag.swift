@@ -2,6 +2,7 @@
 package import NFCRuntime
 import TagLink
 package import TagProtocols
+package import VirtualCards
 package import VirtualTags
 
 extension TagDesk {

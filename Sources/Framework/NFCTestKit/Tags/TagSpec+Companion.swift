@@ -3,6 +3,7 @@ import NDEF
 import NFCRuntime
 import TagLink
 import TagProtocols
+import VirtualCards
 import VirtualTags
 
 extension TagSpec {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCRuntime
+import TagImages
 import TagLink
 import TagProtocols
+public import VirtualCards
 public import VirtualTags
 
 /// A tag as a test describes it. Each field creates a new tag from it.

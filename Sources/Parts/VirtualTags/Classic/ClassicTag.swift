@@ -54,7 +54,7 @@ public struct ClassicContents: Sendable, Hashable {
 
     /// The UID at the beginning of the memory. ATQA behind a UID of 7 octets says so; one of 4 octets is followed by its
     /// exclusive or.
-    static func uid(inBlock0 memory: [UInt8]) -> [UInt8] {
+    package static func uid(inBlock0 memory: [UInt8]) -> [UInt8] {
         guard memory.count >= 10 else { return [0, 0, 0, 0] }
         let short = Array(memory.prefix(4))
         let isDouble = memory[0] == 0x04 && memory[8] & 0xC0 == 0x40 && memory[9] == 0x00

@@ -19,7 +19,7 @@ public enum Type1Product: String, Sendable, Hashable, CaseIterable, CustomString
     public var memorySize: Int { self == .topaz96 ? 120 : 512 }
 
     /// The header octets HR0 and HR1.
-    var header: [UInt8] { self == .topaz96 ? [0x11, 0x48] : [0x12, 0x4C] }
+    package var header: [UInt8] { self == .topaz96 ? [0x11, 0x48] : [0x12, 0x4C] }
 
     /// The capability container and the TLVs after it, as delivered.
     var factoryData: [UInt8] {

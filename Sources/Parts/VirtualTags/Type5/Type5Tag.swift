@@ -86,7 +86,7 @@ public struct Type5Contents: Sendable, Hashable {
     }
 
     /// The blocks that other programs' files call locked: one octet each, which is not zero.
-    static func blocks(lockedBy flags: ArraySlice<UInt8>) -> Set<Int> {
+    package static func blocks(lockedBy flags: ArraySlice<UInt8>) -> Set<Int> {
         Set(zip(0..., flags).compactMap { block, flag in flag == 0 ? nil : block })
     }
 }

@@ -6,7 +6,8 @@ import NDEF
 import NFCRuntime
 import PrivateStorage
 import SystemLibrary
-import VirtualTags
+import TagImages
+import VirtualCards
 
 /// The demonstration's own copy of a user's folders: apps, inbox and tags. All of them are in one private folder.
 final class DemoPlace {

@@ -2,6 +2,7 @@
 import ArgumentParser
 import ReaderEmulation
 import TagLink
+import VirtualCards
 import VirtualTags
 
 /// `nfc emulate`, and `nfc emulate show`.

@@ -4,6 +4,7 @@ import Glibc
 import PrivateStorage
 import ReaderEmulation
 import TagLink
+import VirtualCards
 import VirtualTags
 
 /// The folders of an emulation's socket and of pcscd's configuration.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import PrivateStorage
+import TagImages
+import VirtualCards
 import VirtualTags
 
 /// A warning for the person before a tag is shown to other programs.

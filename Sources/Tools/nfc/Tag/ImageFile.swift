@@ -2,8 +2,10 @@
 public import ArgumentParser
 import Foundation
 import PrivateStorage
+public import TagImages
 import TagLink
-public import VirtualTags
+import VirtualCards
+import VirtualTags
 
 /// The image of a tag in a file. A file may have several images, one per line.
 struct ImageFile: Sendable {

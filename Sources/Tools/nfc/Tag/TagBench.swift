@@ -2,6 +2,7 @@
 import NFCRuntime
 import TagLink
 import TagProtocols
+import VirtualCards
 import VirtualTags
 
 /// A virtual field with one tag, activated as in a session.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import VirtualTags
+import TagImages
+import VirtualCards
 
 /// `nfc tag convert`.
 struct TagConvertCommand: ParsableCommand {

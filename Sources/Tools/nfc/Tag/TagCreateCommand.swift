@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import NFCRuntime
+import TagImages
 import TagProtocols
+import VirtualCards
 import VirtualTags
 
 /// `nfc tag create`.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCReaders
 import NFCRuntime
+import TagImages
 import TagLink
 import TagProtocols
+import VirtualCards
 import VirtualTags
 
 /// The description of a tag: the product, the parts of its memory, the locks, and what a reader finds.

@@ -3,6 +3,7 @@ import NFCReaders
 import NFCRuntime
 import TagLink
 import TagProtocols
+import VirtualCards
 import VirtualTags
 
 extension TagInspection {

@@ -2,8 +2,9 @@
 import ArgumentParser
 import NFCReaders
 import NFCRuntime
+import TagImages
 import TagProtocols
-import VirtualTags
+import VirtualCards
 
 /// `nfc tag info`.
 struct TagInfoCommand: AsyncParsableCommand {

@@ -3,6 +3,7 @@ import ArgumentParser
 import NFCRuntime
 import TagLink
 import TagProtocols
+import VirtualCards
 import VirtualTags
 
 /// `nfc tag write`.

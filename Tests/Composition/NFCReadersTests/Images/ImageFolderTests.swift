@@ -3,8 +3,10 @@ import Foundation
 import Glibc
 import NFCRuntime
 import NFCTestKit
+import TagImages
 import TagLink
 import Testing
+import VirtualCards
 import VirtualTags
 
 @testable import NFCReaders

@@ -4,9 +4,11 @@ import NFCReaders
 import NFCRuntime
 import NFCTestKit
 import SessionTesting
+import TagImages
 import TagLink
 import TagProtocols
 import Testing
+import VirtualCards
 import VirtualTags
 
 /// Checks the image files whose tags are near the virtual reader of a process.

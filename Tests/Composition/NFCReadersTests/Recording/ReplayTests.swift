@@ -8,6 +8,7 @@ import TagLink
 import TagProtocols
 import TagTrace
 import Testing
+import VirtualCards
 import VirtualTags
 
 @Suite(.timeLimit(.minutes(5))) struct `A replay` {

@@ -3,6 +3,7 @@ import NFCRuntime
 import NFCTestKit
 import TagLink
 import Testing
+import VirtualCards
 import VirtualTags
 
 /// The report of a conformance run, and the state that it leaves.

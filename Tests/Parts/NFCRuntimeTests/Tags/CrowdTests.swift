@@ -5,6 +5,7 @@ import SessionTesting
 import TagLink
 import TagProtocols
 import Testing
+import VirtualCards
 import VirtualTags
 
 /// Checks several tags at once, of one technology and of all.

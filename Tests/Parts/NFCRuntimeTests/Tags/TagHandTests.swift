@@ -5,6 +5,7 @@ import NFCTestKit
 import TagLink
 import TagProtocols
 import Testing
+import VirtualCards
 import VirtualTags
 
 /// Checks what is found on a tag of each product, and what is left on one that was written.

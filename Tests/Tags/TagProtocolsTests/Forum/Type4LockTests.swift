@@ -2,6 +2,7 @@
 import TagLink
 import TagProtocols
 import Testing
+import VirtualCards
 import VirtualTags
 
 @Suite struct `Locking Type 4 tags that have keys` {

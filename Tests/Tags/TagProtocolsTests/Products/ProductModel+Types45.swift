@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 import TagProtocols
+import VirtualCards
 import VirtualTags
 
 extension ProductModel {

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import VirtualCards
+import VirtualTags
+
+/// Files of MIFARE Classic. Bytes that could not be read are written as `??`.
+extension FlipperTagDump {
+    private static let types: [(name: String, product: ClassicProduct)] = [
+        ("MINI", .mini), ("1K", .classic1K), ("Plus 2K", .plus2K), ("4K", .classic4K),
+    ]
+
+    static func classic(_ fields: FlipperFields) throws(TagImageError) -> ClassicContents {
+        let name = try fields.text("Mifare Classic type")
+        guard let product = types.first(where: { $0.name == name })?.product else {
+            throw TagImageError(
+                .unsupported,
+                "A MIFARE Classic of type \(name) is not supported yet.",
+                line: fields.line("Mifare Classic type")
+            )
+        }
+        var memory: [UInt8] = []
+        var unknown: Set<Int> = []
+        for block in 0..<product.blockCount {
+            for (index, octet) in try fields.octetsOrUnknown("Block \(block)", count: 16).enumerated() {
+                memory.append(octet ?? 0)
+                if octet == nil { unknown.insert(block * 16 + index) }
+            }
+        }
+        var contents = ClassicContents(product, memory: memory, uid: try fields.nfcAIdentifier())
+        contents.unknownOctets = unknown
+        contents.atqa = try fields.atqa()
+        contents.sak = try fields.octets("SAK", count: 1)[0]
+        return contents
+    }
+
+    static func fields(of contents: ClassicContents) -> [FlipperLine]? {
+        guard let type = types.first(where: { $0.product == contents.product })?.name else { return nil }
+        var lines = FlipperLine.header(deviceType: "Mifare Classic", uid: contents.uid)
+        lines += FlipperLine.nfcA(atqa: contents.atqa, sak: contents.sak)
+        lines += [
+            .comment("Mifare Classic specific data"), .field("Mifare Classic type", type),
+            .field("Data format version", "2"),
+            .comment("Mifare Classic blocks, '??' means unknown data"),
+        ]
+        for block in 0..<contents.product.blockCount {
+            let octets = (block * 16..<block * 16 + 16).map { place in
+                contents.unknownOctets.contains(place) ? "??" : [contents.memory[place]].spacedHexadecimalText
+            }
+            lines.append(.field("Block \(block)", octets.joined(separator: " ")))
+        }
+        return lines
+    }
+}
+
+extension FlipperFields {
+    /// Returns bytes that are separated by spaces; nil for each `??`.
+    func octetsOrUnknown(_ key: String, count: Int) throws(TagImageError) -> [UInt8?] {
+        let words = try text(key).utf8.split(separator: 0x20)
+        var octets: [UInt8?] = []
+        for word in words {
+            let octet = [UInt8](hexadecimal: word)
+            let isUnknown = Array(word) == Array("??".utf8)
+            guard isUnknown || octet?.count == 1 else {
+                throw TagImageError(.malformed, "\(key) is not bytes or ?? separated by spaces.", line: line(key))
+            }
+            octets.append(isUnknown ? nil : octet?.first)
+        }
+        guard octets.count == count else {
+            throw TagImageError(.malformed, "\(key) has \(octets.count) bytes instead of \(count).", line: line(key))
+        }
+        return octets
+    }
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import VirtualCards
+import VirtualTags
+
+/// Files of MIFARE DESFire: applications, files with their settings, and the data that needs no key.
+///
+/// They contain no keys and no ISO/IEC 7816-4 names. Application 000001 gets the names of the NDEF mapping (NXP
+/// AN11004) if its files 1 and 2 follow the mapping.
+extension FlipperTagDump {
+    static func desfire(
+        _ fields: FlipperFields,
+        _ remarks: inout [TagImageRemark]
+    ) throws(TagImageError) -> Type4Contents {
+        let frontEnd = try frontEndA(fields)
+        let version = try fields.octets("PICC Version", count: 28)
+        // A card with a random UID has its own UID in the version, or zeros.
+        let uid = try fields.nfcAIdentifier()
+        var contents = DESFireContents(uid: uid.count == 7 ? uid : Array(version[14..<21]))
+        contents.version = version
+        contents.keySettings = try keySettings(fields, "PICC").settings
+        contents.masterKey = .zero(.des, version: try fields.octets("PICC Key 0 Version", count: 1)[0])
+        let count = fields.line("Application Count") == nil ? 0 : try fields.number("Application Count", in: 0...28)
+        if count > 0 {
+            let identifiers = try fields.octets("Application IDs", count: count * 3)
+            for index in 0..<count {
+                let octets = Array(identifiers[(index * 3)..<(index * 3 + 3)])
+                contents.applications.append(try application(fields, octets))
+            }
+        }
+        if fields.line("PICC Free Memory") != nil {
+            contents.freeMemory = try fields.number("PICC Free Memory", in: 0...0xFF_FFFF)
+        }
+        if let remark = unreadFiles(fields, contents) { remarks.append(remark) }
+        return Type4Contents(frontEnd: frontEnd, kind: .desfire(contents))
+    }
+
+    /// Reports the files whose data the reader was not allowed to read; nil when there are none.
+    private static func unreadFiles(_ fields: FlipperFields, _ contents: DESFireContents) -> TagImageRemark? {
+        let names = contents.applications.flatMap { application in
+            let identifier = [UInt8](littleEndian: Int(application.identifier), count: 3).hexText()
+            return application.files.map { "Application \(identifier) File \($0.number)" }
+        }
+        let unread = names.filter { fields.line($0) == nil }
+        guard !unread.isEmpty else { return nil }
+        let text = "The data of \(TagImage.list(unread)) are not in the file; the virtual tag has zeros, or no records."
+        return TagImageRemark(.missing, text)
+    }
+
+    /// Returns the key settings byte and the next one, which contains the number of keys.
+    private static func keySettings(
+        _ fields: FlipperFields,
+        _ prefix: String
+    ) throws(TagImageError) -> (settings: UInt8, count: UInt8) {
+        var settings = try fields.octets("\(prefix) Change Key ID", count: 1)[0] << 4
+        for (key, bit) in keyFlags {
+            guard let flag = try fields.flag("\(prefix) \(key)") else {
+                throw TagImageError(.missingField, "\(prefix) \(key) is missing; the file may have been cut off.")
+            }
+            if flag { settings |= bit }
+        }
+        let keys = try fields.octets("\(prefix) Max Keys", count: 1)[0] & 0x0F
+        let flags = fields.line("\(prefix) Flags") == nil ? 0 : try fields.octets("\(prefix) Flags", count: 1)[0]
+        return (settings, flags << 4 | keys)
+    }
+
+    private static let keyFlags: [(String, UInt8)] = [
+        ("Config Changeable", 0x08), ("Free Create Delete", 0x04), ("Free Directory List", 0x02),
+        ("Key Changeable", 0x01),
+    ]
+
+    private static func application(
+        _ fields: FlipperFields,
+        _ identifier: [UInt8]
+    ) throws(TagImageError) -> DESFireApplication {
+        // The bytes are in the order on the air, least significant first.
+        let prefix = "Application \(identifier.hexText())"
+        let settings = try keySettings(fields, prefix)
+        var versions: [UInt8] = []
+        for index in 0..<Int(settings.count & 0x0F) {
+            versions += try fields.octets("\(prefix) Key \(index) Version", count: 1)
+        }
+        var application = DESFireApplication(
+            identifier: UInt32(identifier.littleEndian(at: 0, count: 3)),
+            keySettings: settings.settings,
+            keyCount: settings.count,
+            keyVersions: versions
+        )
+        if fields.line("\(prefix) File IDs") != nil {
+            for number in try fields.octets("\(prefix) File IDs", count: nil) {
+                guard number < 32, !application.files.contains(where: { $0.number == number }) else {
+                    throw TagImageError(
+                        .malformed,
+                        "\(prefix) File IDs has a number that is above 31 or there twice.",
+                        line: fields.line("\(prefix) File IDs")
+                    )
+                }
+                application.files.append(try file(fields, "\(prefix) File \(number)", number))
+            }
+        }
+        return namingNDEF(application)
+    }
+
+    /// Returns the application with the names of the NDEF mapping, if it follows the mapping.
+    private static func namingNDEF(_ application: DESFireApplication) -> DESFireApplication {
+        let container = application.files.first { $0.number == 1 }?.data
+        guard application.identifier == 0x00_0001, let container,
+            let ndef = application.files.first(where: { $0.number == 2 }),
+            ndef.data != nil, container.count >= 15, container[7] == 0x04
+        else { return application }
+        let names = DESFireApplication.ndef(container: [], ndef: [])
+        var named = application
+        named.isoIdentifier = names.isoIdentifier
+        named.name = names.name
+        for index in named.files.indices {
+            let number = named.files[index].number
+            named.files[index].isoIdentifier = names.files.first { $0.number == number }?.isoIdentifier
+        }
+        return named
+    }
+
+    /// Reads a file. Data that could not be read are zero.
+    private static func file(
+        _ fields: FlipperFields,
+        _ key: String,
+        _ number: UInt8
+    ) throws(TagImageError) -> DESFireFile {
+        let type = try fields.octets("\(key) Type", count: 1)[0]
+        let rights = try fields.octets("\(key) Access Rights", count: 2)
+        let data = fields.line(key) == nil ? nil : try fields.octets(key, count: nil)
+        let kind: DESFireFile.Kind
+        switch type {
+        case 0x00, 0x01:
+            let size = try fields.number("\(key) Size", in: 0...0xFFFF)
+            guard data == nil || data?.count == size else {
+                throw TagImageError(
+                    .malformed,
+                    "\(key) has not the \(size) bytes of its size.",
+                    line: fields.line(key)
+                )
+            }
+            let octets = data ?? Array(repeating: 0, count: size)
+            kind = type == 0x00 ? .standard(octets) : .backup(octets)
+        case 0x02:
+            let value = data.map { UInt32(truncatingIfNeeded: $0.littleEndian(at: 0, count: min(4, $0.count))) } ?? 0
+            kind = .value(
+                lower: Int32(bitPattern: UInt32(try fields.number("\(key) Lo Limit", in: 0...0xFFFF_FFFF))),
+                upper: Int32(bitPattern: UInt32(try fields.number("\(key) Hi Limit", in: 0...0xFFFF_FFFF))),
+                current: Int32(bitPattern: value),
+                limitedCredit: try fields.flag("\(key) Limited Credit Enabled") ?? false
+            )
+        case 0x03, 0x04:
+            let size = try fields.number("\(key) Size", in: 1...0xFFFF)
+            let maximum = try fields.number("\(key) Max", in: 0...0xFFFF)
+            let current = try fields.number("\(key) Cur", in: 0...maximum)
+            guard size * maximum <= 0x1_0000, data == nil || data?.count == size * current else {
+                throw TagImageError(
+                    .malformed,
+                    "\(key) has not \(current) records of \(size) bytes.",
+                    line: fields.line(key)
+                )
+            }
+            let records = data ?? Array(repeating: 0, count: size * current)
+            kind =
+                type == 0x03
+                ? .linearRecords(size: size, maximum: maximum, records: records)
+                : .cyclicRecords(size: size, maximum: maximum, records: records)
+        default:
+            throw TagImageError(
+                .unsupported,
+                type == 0x05
+                    ? "A transaction MAC file (type 05) is not supported yet."
+                    : "A file of type \([type].hexText()) is not supported.",
+                line: fields.line("\(key) Type")
+            )
+        }
+        return DESFireFile(
+            number: number,
+            communication: try fields.octets("\(key) Communication Settings", count: 1)[0],
+            accessRights: UInt16(high: rights[1], low: rights[0]),
+            kind: kind
+        )
+    }
+
+    // MARK: Writing
+
+    static func fields(of contents: DESFireContents) -> [FlipperLine] {
+        var lines: [FlipperLine] = [
+            .comment("Mifare DESFire specific data"), .field("PICC Version", octets: contents.version),
+            .field("PICC Free Memory", String(contents.freeMemory)),
+        ]
+        lines += keyFields("PICC", contents.keySettings, count: 0x01, versions: [contents.masterKey.version])
+        lines.append(.field("Application Count", String(contents.applications.count)))
+        guard !contents.applications.isEmpty else { return lines }
+        let identifiers = contents.applications.map { [UInt8](littleEndian: Int($0.identifier), count: 3) }
+        lines.append(.field("Application IDs", octets: identifiers.flatMap { $0 }))
+        for (application, identifier) in zip(contents.applications, identifiers) {
+            let prefix = "Application \(identifier.hexText())"
+            lines += keyFields(
+                prefix,
+                application.keySettings,
+                count: application.keyCount,
+                versions: application.keyVersions
+            )
+            if !application.files.isEmpty {
+                lines.append(.field("\(prefix) File IDs", octets: application.files.map(\.number)))
+            }
+            for file in application.files { lines += fields(of: file, "\(prefix) File \(file.number)") }
+        }
+        return lines
+    }
+
+    private static func keyFields(
+        _ prefix: String,
+        _ settings: UInt8,
+        count: UInt8,
+        versions: [UInt8]
+    ) -> [FlipperLine] {
+        [
+            .field("\(prefix) Change Key ID", octets: [settings >> 4]),
+            .field("\(prefix) Config Changeable", String(settings & 0x08 != 0)),
+            .field("\(prefix) Free Create Delete", String(settings & 0x04 != 0)),
+            .field("\(prefix) Free Directory List", String(settings & 0x02 != 0)),
+            .field("\(prefix) Key Changeable", String(settings & 0x01 != 0)),
+            .field("\(prefix) Flags", octets: [count >> 4]),
+            .field("\(prefix) Max Keys", octets: [count & 0x0F]),
+        ]
+            + versions.prefix(Int(count & 0x0F)).enumerated().map {
+                .field("\(prefix) Key \($0.offset) Version", octets: [$0.element])
+            }
+    }
+
+    private static func fields(of file: DESFireFile, _ key: String) -> [FlipperLine] {
+        var type: UInt8 = 0
+        var lines: [FlipperLine] = []
+        var data: [UInt8] = []
+        func records(_ size: Int, _ maximum: Int, _ octets: [UInt8]) {
+            lines = [
+                .field("\(key) Size", String(size)), .field("\(key) Max", String(maximum)),
+                .field("\(key) Cur", String(octets.count / max(1, size))),
+            ]
+            data = octets
+        }
+        switch file.kind {
+        case .standard(let octets), .backup(let octets):
+            if case .backup = file.kind { type = 1 }
+            lines = [.field("\(key) Size", String(octets.count))]
+            data = octets
+        case .value(let lower, let upper, let current, let limitedCredit):
+            type = 2
+            lines = [
+                .field("\(key) Hi Limit", String(UInt32(bitPattern: upper))),
+                .field("\(key) Lo Limit", String(UInt32(bitPattern: lower))),
+                .field("\(key) Limited Credit Value", "0"),
+                .field("\(key) Limited Credit Enabled", String(limitedCredit)),
+            ]
+            data = [UInt8](littleEndian: Int(UInt32(bitPattern: current)), count: 4)
+        case .linearRecords(let size, let maximum, let octets):
+            type = 3
+            records(size, maximum, octets)
+        case .cyclicRecords(let size, let maximum, let octets):
+            type = 4
+            records(size, maximum, octets)
+        }
+        let head: [FlipperLine] = [
+            .field("\(key) Type", octets: [type]),
+            .field("\(key) Communication Settings", octets: [file.communication]),
+            .field("\(key) Access Rights", octets: file.accessRights.littleEndianOctets),
+        ]
+        return head + lines + (data.isEmpty ? [] : [.field(key, octets: data)])
+    }
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension FlipperTagDump {
+    /// A new file has a line for the signature, whether the chip's is known or not.
+    static var missingSignature: TagImageRemark {
+        let text =
+            "The file has no signature of the chip; the virtual tag has zeros, and so has a file of another format."
+        return TagImageRemark(.missing, text)
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import VirtualCards
+import VirtualTags
+
+extension TagContents {
+    /// The contradictions between the identifier that the tag sends and its memory, as sentences.
+    var contradictions: [String] {
+        switch self {
+        case .type2(let contents): contents.contradictions
+        case .classic(let contents): contents.contradictions
+        case .type3(.liteS(let contents)): contents.contradictions
+        case .type4(let contents): contents.contradictions
+        case .type1, .type3, .type5, .nfcA: []
+        }
+    }
+
+    /// The parts of the tag's memory that are missing in the image, as sentences.
+    var missingParts: [String] {
+        switch self {
+        case .type2(let contents): contents.missingParts
+        case .classic(let contents): contents.missingParts
+        case .type4(let contents): contents.missingParts
+        case .nfcA: ["The image has no more of the tag than its activation."]
+        case .type1, .type3, .type5: []
+        }
+    }
+
+    /// Returns the sentence about two different identifiers.
+    fileprivate static func sentence(_ header: [UInt8], _ memory: [UInt8], in place: String) -> String {
+        "The tag's UID is \(header.hexText()), and \(place) \(memory.hexText()). "
+            + "Correct one of them: on a real tag they are the same."
+    }
+}
+
+extension Type2Contents {
+    fileprivate var contradictions: [String] {
+        guard memory.count >= 12 else { return [] }
+        let inMemory = product.uid(inMemory: memory)
+        return inMemory == uid ? [] : [TagContents.sentence(uid, inMemory, in: "pages 0 to 2 hold")]
+    }
+
+    fileprivate var missingParts: [String] {
+        let pages = memory.count / 4
+        let end = product.userPages.upperBound + 1
+        guard pages < end else { return [] }
+        return ["The image has \(pages) of the \(product.pageCount) pages; the others are as delivered."]
+    }
+}
+
+extension ClassicContents {
+    fileprivate var contradictions: [String] {
+        guard [4, 7].contains(uid.count), !(0..<uid.count).contains(where: unknownOctets.contains) else { return [] }
+        let inMemory = Array(memory.prefix(uid.count))
+        return inMemory == uid ? [] : [TagContents.sentence(uid, inMemory, in: "block 0 begins with")]
+    }
+
+    fileprivate var missingParts: [String] {
+        guard !unknownOctets.isEmpty else { return [] }
+        let blocks = Set(unknownOctets.map { $0 / 16 })
+        let sectors = Set(blocks.map { $0 < 128 ? $0 / 4 : 32 + ($0 - 128) / 16 })
+        return [
+            "\(unknownOctets.count) bytes in \(sectors.count) sectors were not read; the virtual tag has zeros there."
+        ]
+    }
+}
+
+extension FeliCaLiteSContents {
+    fileprivate var contradictions: [String] {
+        let expected = idm + pmm
+        guard let deviceIdentifier, deviceIdentifier != expected else { return [] }
+        let (header, block) = (expected.hexText(), deviceIdentifier.hexText())
+        return [
+            "IDm and PMm are \(header), and block 83 (D_ID) holds \(block). "
+                + "Correct one of them: on a real tag they are the same."
+        ]
+    }
+}
+
+extension Type4Contents {
+    fileprivate var missingParts: [String] {
+        switch kind {
+        case .unspecified: ["The image has no more of the card than its activation."]
+        case .version(let contents):
+            [
+                "The image has the activation and the version of this \(contents.chip), and no files or blocks of it: "
+                    + "the virtual tag answers GET VERSION alone."
+            ]
+        case .emv:
+            [
+                "The image has no track 2, no certificates and no keys of this payment card: the virtual tag shows its "
+                    + "application, and makes no payment."
+            ]
+        case .ndef, .desfire, .ntag424, .emrtd: []
+        }
+    }
+
+    fileprivate var contradictions: [String] {
+        let uid = identifier
+        let version: [UInt8]
+        switch kind {
+        case .desfire(let contents): version = contents.version
+        case .ntag424(let contents): version = contents.version
+        case .version(let contents): version = contents.version
+        case .ndef, .emrtd, .emv, .unspecified: return []
+        }
+        // A card with a random UID also hides its own one in the version: zeros.
+        let own = Array(version.dropFirst(14).prefix(7))
+        guard uid.count == 7, own.count == 7, own.contains(where: { $0 != 0 }), own != uid else { return [] }
+        return [TagContents.sentence(uid, own, in: "GET VERSION answers")]
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import VirtualCards
+import VirtualTags
+
+/// A tag as one JSON object, member by member.
+///
+/// The members are `type` (`T1T` to `T5T`, `MFC` or `NFCA`), `product`, `uid`, and those of the type. Unknown members
+/// stay. Members that describe the memory (`state`, `ndef_hex`, `capacity`, `readonly`, `note`) are left out of a
+/// changed image, because they describe the old one.
+struct JSONImage: ImageSource {
+    let bytes: [UInt8]
+    private let members: [JSONScanner.Member]
+    let contents: TagContents
+
+    private static let descriptions: Set<String> = ["state", "ndef_hex", "capacity", "readonly", "note"]
+
+    /// Reads an image.
+    ///
+    /// - Parameters:
+    ///   - bytes: the whole file.
+    ///   - members: the members of its object.
+    ///   - fields: the same members by key.
+    init(_ bytes: [UInt8], _ members: [JSONScanner.Member], _ fields: JSONFields) throws(TagImageError) {
+        self.bytes = bytes
+        self.members = members
+        contents = try Self.contents(fields)
+    }
+
+    var format: TagImage.Format { .json }
+
+    private static func contents(_ fields: JSONFields) throws(TagImageError) -> TagContents {
+        let type = try fields.text("type")
+        switch type {
+        case "T1T": return .type1(try type1(fields))
+        case "T2T": return .type2(try type2(fields))
+        case "T3T": return .type3(try type3(fields))
+        case "T4T": return .type4(try type4(fields))
+        case "T5T": return .type5(try type5(fields))
+        case "MFC": return .classic(try classic(fields))
+        case "NFCA": return .nfcA(try nfcA(fields))
+        default:
+            throw TagImageError(.unsupported, "A tag of type \(type) is not supported yet.", line: fields.line("type"))
+        }
+    }
+
+    /// Returns the file with the tag's current contents.
+    func encoded(_ now: TagContents) -> [UInt8]? {
+        let now = trimmed(now)
+        guard now != contents else { return bytes }
+        var kept = members
+        kept.removeAll { Self.descriptions.contains($0.key) }
+        for (key, value) in Self.changes(from: contents, to: now) {
+            if let index = kept.firstIndex(where: { $0.key == key }) {
+                kept[index].text = Array(value.utf8)
+            } else {
+                kept.append(
+                    JSONScanner.Member(key: key, keyText: Array("\"\(key)\"".utf8), text: Array(value.utf8), line: 0)
+                )
+            }
+        }
+        return Self.text(kept.map { ($0.keyText, $0.text) }, newline: bytes.last == 0x0A)
+    }
+
+    /// Returns the tag's contents without the pages that the file does not have.
+    private func trimmed(_ now: TagContents) -> TagContents {
+        guard case .type2(var type2) = now, case .type2(let original) = contents else { return now }
+        type2.memory.removeLast(max(0, type2.memory.count - original.memory.count))
+        return .type2(type2)
+    }
+
+    /// Returns a new file.
+    static func encoded(new contents: TagContents) -> [UInt8] {
+        let head = [
+            ("type", "\"\(type(of: contents))\""),
+            ("product", "\"\(contents.product)\""),
+            ("uid", quoted(contents.uid)),
+        ]
+        return text((head + members(of: contents)).map { (Array("\"\($0.0)\"".utf8), Array($0.1.utf8)) }, newline: true)
+    }
+
+    private static func type(of contents: TagContents) -> String {
+        switch contents {
+        case .type1: "T1T"
+        case .type2: "T2T"
+        case .type3: "T3T"
+        case .type4: "T4T"
+        case .type5: "T5T"
+        case .classic: "MFC"
+        case .nfcA: "NFCA"
+        }
+    }
+
+    /// Returns the members of a tag except `type`, `product` and `uid`. Values that a new tag has are left out.
+    private static func members(of contents: TagContents) -> [(String, String)] {
+        switch contents {
+        case .type1(let contents): members(of: contents)
+        case .type2(let contents):
+            [("pages", String(contents.memory.count / 4)), ("memory_hex", quoted(contents.memory))]
+                + changes(from: Type2Contents(blank: contents.product, uid: contents.uid), to: contents).filter {
+                    $0.0 != "memory_hex" && $0.0 != "pages"
+                }
+        case .type3(let contents): members(of: contents)
+        case .type4(let contents): members(of: contents)
+        case .type5(let contents): members(of: contents)
+        case .classic(let contents): members(of: contents)
+        case .nfcA(let contents): members(of: contents)
+        }
+    }
+
+    /// Returns the members with different values. A member whose value is now that of a new tag is null.
+    private static func changes(from old: TagContents, to new: TagContents) -> [(String, String)] {
+        if case .type2(let old) = old, case .type2(let new) = new { return changes(from: old, to: new) }
+        let before = members(of: old)
+        let now = members(of: new)
+        let gone = before.filter { member in !now.contains { $0.0 == member.0 } }.map { ($0.0, "null") }
+        return gone + now.filter { member in !before.contains { $0 == member } }
+    }
+
+    /// Returns bytes as a JSON string.
+    static func quoted(_ octets: [UInt8]) -> String {
+        "\"\(octets.hexText())\""
+    }
+
+    /// Returns a JSON object with members whose values are JSON.
+    static func object(_ members: [(String, String)]) -> String {
+        "{\(members.map { "\"\($0.0)\": \($0.1)" }.joined(separator: ", "))}"
+    }
+
+    private static func text(_ members: [(key: [UInt8], value: [UInt8])], newline: Bool) -> [UInt8] {
+        let body = members.map { $0.key + Array(": ".utf8) + $0.value }.joined(separator: Array(", ".utf8))
+        return [UInt8(ascii: "{")] + body + [UInt8(ascii: "}")] + (newline ? [0x0A] : [])
+    }
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import VirtualCards
+import VirtualTags
+
+/// A binary file: memory, with or without a header.
+struct MemoryDump: ImageSource {
+    /// The arrangement of the bytes in the file.
+    enum Layout: Sendable, Hashable {
+        /// The memory of a MIFARE Classic.
+        case classic
+        /// The pages of a MIFARE Ultralight or NTAG.
+        case pages
+        /// Pages after the Proxmark3 client's header of 56 bytes.
+        case proxmarkPages
+        /// Pages after the client's older header of 48 bytes.
+        case oldProxmarkPages
+        /// An ISO 15693 tag: with this many lock entries, a page count of one or two bytes, and a state of as many
+        /// bytes as the compiler used.
+        case proxmark15(locks: Int, countSize: Int, stateSize: Int)
+    }
+
+    let bytes: [UInt8]
+    let format: TagImage.Format
+    let contents: TagContents
+    private let layout: Layout
+
+    /// Reads a file.
+    ///
+    /// - Parameters:
+    ///   - bytes: the file.
+    ///   - format: the kind of memory without a header: `.mfd` unless it is `.proxmarkBinary`.
+    init(parsing bytes: [UInt8], as format: TagImage.Format?) throws(TagImageError) {
+        guard let layout = Self.layout(of: bytes) else {
+            guard !Self.beginsAsProxmark15(bytes) else {
+                throw TagImageError(
+                    .missingField,
+                    "The file begins as a Proxmark3 .bin file of an ISO 15693 tag, and no version of it has "
+                        + "\(bytes.count) bytes; the file may have been cut off. Dump the tag again."
+                )
+            }
+            throw TagImageError(
+                .unknownFormat,
+                "The file is in no known format, and its size and its beginning are those of no tag's memory."
+            )
+        }
+        self.bytes = bytes
+        self.layout = layout
+        let hasHeader = layout != .classic && layout != .pages
+        self.format = hasHeader || format == .proxmarkBinary ? .proxmarkBinary : .mfd
+        contents = try Self.contents(bytes, layout)
+    }
+
+    /// Returns the file with the tag's current contents. Only changed bytes are written.
+    func encoded(_ now: TagContents) -> [UInt8]? {
+        guard let new = Self.encoded(now, layout), let old = Self.encoded(contents, layout) else { return nil }
+        var result = bytes
+        for (index, octet) in new.enumerated() where index < result.count && (index >= old.count || old[index] != octet)
+        {
+            result[index] = octet
+        }
+        return result
+    }
+
+    /// Returns a new file; nil when the format does not support this kind of tag.
+    static func encoded(new contents: TagContents, format: TagImage.Format) -> [UInt8]? {
+        switch contents {
+        case .classic: encoded(contents, .classic)
+        case .type2: encoded(contents.completed(for: format), format == .mfd ? .pages : .proxmarkPages)
+        case .type5(let type5):
+            format == .mfd
+                ? nil
+                : encoded(contents, type5.product.blockCount <= ProxmarkTag15.version4Pages ? .version4 : .version5)
+        case .type1, .type3, .type4, .nfcA: nil
+        }
+    }
+
+    /// The parts of the file that the tag has no place for.
+    var leftOut: [String] {
+        guard let held = Self.encoded(contents, layout) else { return [] }
+        var ranges: [ClosedRange<Int>] = []
+        for (index, pair) in zip(bytes, held).enumerated() where pair.0 != pair.1 {
+            if let last = ranges.last, last.upperBound + 1 == index {
+                ranges[ranges.count - 1] = last.lowerBound...index
+            } else {
+                ranges.append(index...index)
+            }
+        }
+        return ranges.map { $0.count == 1 ? "byte \($0.lowerBound)" : "bytes \($0.lowerBound) to \($0.upperBound)" }
+    }
+
+    // MARK: Layouts
+
+    private static func layout(of bytes: [UInt8]) -> Layout? {
+        for layout in Layout.all15 where bytes.count == layout.size15 && bytes[7] == 0xE0 && fills(bytes, layout) {
+            return layout
+        }
+        if bytes.count >= 56 + 16, isType2(bytes, at: 56) { return .proxmarkPages }
+        if bytes.count >= 48 + 16, isType2(bytes, at: 48) { return .oldProxmarkPages }
+        if bytes.beginsAsType2Memory, plainProduct(bytes.count) != nil { return .pages }
+        guard ClassicProduct(memorySize: bytes.count) != nil else { return nil }
+        let hasCheckByte = bytes[4] == bytes[..<4].reduce(0, ^)
+        return beginsAsProxmark15(bytes) && !hasCheckByte ? nil : .classic
+    }
+
+    /// Returns whether nothing follows the locks and the data of an ISO 15693 tag. A file of a later version that was
+    /// cut off at the size of an earlier one has its data at another place.
+    private static func fills(_ bytes: [UInt8], _ layout: Layout) -> Bool {
+        guard case .proxmark15(let locks, let countSize, _) = layout else { return false }
+        let count = bytes.littleEndian(at: 13, count: countSize)
+        let start = 14 + countSize
+        let data = start + locks
+        let used = count * Int(bytes[12])
+        guard count <= locks, used <= ProxmarkTag15.maximumSize else { return true }
+        return bytes[(start + count)..<data].allSatisfy { $0 == 0 }
+            && bytes[(data + used)..<(data + ProxmarkTag15.maximumSize)].allSatisfy { $0 == 0 }
+    }
+
+    /// Returns whether the bytes start like the Proxmark3 client's file of an ISO 15693 tag: the UID with the low byte
+    /// first, locks that are 0 or 1, and the size of a block.
+    private static func beginsAsProxmark15(_ bytes: [UInt8]) -> Bool {
+        bytes.count >= 300 && bytes[7] == 0xE0 && bytes[9] <= 1 && bytes[11] <= 1 && (1...32).contains(bytes[12])
+    }
+
+    /// Returns whether there are pages after a header that ends at an offset. NTAG I2C has no check bytes, and is
+    /// detected by the version at the start of the header.
+    private static func isType2(_ bytes: [UInt8], at offset: Int) -> Bool {
+        bytes.dropFirst(offset).beginsAsType2Memory || bytes.starts(with: [0x00, 0x04, 0x04, 0x05])
+    }
+
+    /// Returns the product whose pages without a header have this size. If there are several, it is the MIFARE
+    /// Ultralight EV1.
+    private static func plainProduct(_ count: Int) -> Type2Product? {
+        Type2Product.all.first { $0.pageCount * 4 == count && !$0.features.contains(.sectors) }
+    }
+
+    // MARK: Reading
+
+    private static func contents(_ bytes: [UInt8], _ layout: Layout) throws(TagImageError) -> TagContents {
+        switch layout {
+        case .classic:
+            return .classic(ClassicContents(ClassicProduct(memorySize: bytes.count) ?? .classic1K, memory: bytes))
+        case .pages:
+            let product = plainProduct(bytes.count) ?? .ultralight
+            var contents = Type2Contents(blank: product, uid: product.uid(inMemory: bytes))
+            contents.memory = bytes
+            return .type2(contents)
+        case .proxmarkPages:
+            var header = ProxmarkHeader()
+            header.version = Array(bytes[0..<8])
+            header.signature = Array(bytes[12..<44])
+            for index in 0..<3 {
+                header.counters[index] = UInt32(bytes.littleEndian(at: 44 + index * 4, count: 3))
+                header.tearingFlags[index] = bytes[47 + index * 4]
+            }
+            let memory = Array(bytes[56...])
+            // Byte 11 is the number of the last page, also in a partial dump.
+            try checkSize(of: memory, pages: Int(bytes[11]) + 1)
+            return .type2(try header.contents(memory: memory))
+        case .oldProxmarkPages:
+            var header = ProxmarkHeader()
+            header.version = Array(bytes[0..<8])
+            header.tearingFlags = Array(bytes[10..<13])
+            header.signature = Array(bytes[16..<48])
+            var memory = Array(bytes[48...])
+            // The acknowledgement of the password, which is not in the pages.
+            if bytes[13] != 0 || bytes[14] != 0 {
+                memory.replaceSubrange((memory.count - 4)..<(memory.count - 2), with: bytes[13..<15])
+            }
+            try checkSize(of: memory, pages: (memory.count + 3) / 4)
+            let contents = try header.contents(memory: memory)
+            // This header has no number of pages. NTAG I2C is not checked, because its pages have gaps.
+            let isWhole = memory.count == contents.product.pageCount * 4
+            if !isWhole, !contents.product.features.contains(.sectors) {
+                try checkSize(of: memory, pages: contents.product.readablePageCount)
+            }
+            return .type2(contents)
+        case .proxmark15(let locks, let countSize, _):
+            var tag = ProxmarkTag15()
+            tag.uid = bytes[0..<8].reversed()
+            (tag.dsfid, tag.afi) = (bytes[8], bytes[10])
+            (tag.isDSFIDLocked, tag.isAFILocked) = (bytes[9] != 0, bytes[11] != 0)
+            tag.blockSize = Int(bytes[12])
+            tag.blockCount = bytes.littleEndian(at: 13, count: countSize)
+            tag.icReference = bytes[13 + countSize]
+            let start = 14 + countSize
+            guard tag.blockCount <= locks, tag.blockCount * tag.blockSize <= ProxmarkTag15.maximumSize else {
+                throw TagImageError(
+                    .inconsistent,
+                    "\(tag.blockCount) blocks of \(tag.blockSize) don't fit into the file."
+                )
+            }
+            tag.locks = Array(bytes[start..<(start + tag.blockCount)])
+            let data = start + locks
+            tag.data = Array(bytes[data..<(data + tag.blockCount * tag.blockSize)])
+            let end = data + ProxmarkTag15.maximumSize
+            tag.privacyPassword = Array(bytes[(end + 2)..<(end + 6)])
+            return .type5(try tag.contents())
+        }
+    }
+
+    /// Checks that a file has the pages that its header or its product requires.
+    private static func checkSize(of memory: [UInt8], pages: Int) throws(TagImageError) {
+        guard memory.count != pages * 4 else { return }
+        guard memory.count < pages * 4 else {
+            throw TagImageError(.inconsistent, "The file has more bytes than its \(pages) pages need.")
+        }
+        throw TagImageError(
+            .missingField,
+            "The file has \(memory.count) bytes of memory, and its \(pages) pages need \(pages * 4); it was cut off. "
+                + "Dump the tag again."
+        )
+    }
+
+    // MARK: Writing
+
+    private static func encoded(_ contents: TagContents, _ layout: Layout) -> [UInt8]? {
+        switch (layout, contents) {
+        case (.classic, .classic(let contents)): return contents.memory
+        case (.pages, .type2(let contents)): return contents.memory
+        case (.proxmarkPages, .type2(let contents)):
+            guard contents.memory.count <= 1024 else { return nil }
+            let header = ProxmarkHeader(contents)
+            let pages = UInt8(truncatingIfNeeded: contents.memory.count / 4 - 1)
+            var octets = header.version + [0, 0, 0, pages] + header.signature
+            for index in 0..<3 {
+                octets += [UInt8](littleEndian: Int(header.counters[index]), count: 3) + [header.tearingFlags[index]]
+            }
+            return octets + contents.memory
+        case (.oldProxmarkPages, .type2(let contents)):
+            let header = ProxmarkHeader(contents)
+            let acknowledgement = Array(contents.memory.suffix(4).prefix(2))
+            return header.version + [0, 0] + header.tearingFlags + acknowledgement + [0] + header.signature
+                + contents.memory
+        case (.proxmark15(let locks, let countSize, let stateSize), .type5(let contents)):
+            guard let tag = ProxmarkTag15(contents), tag.blockCount <= locks else { return nil }
+            var octets = Array(tag.uid.reversed())
+            octets += [tag.dsfid, tag.isDSFIDLocked ? 1 : 0, tag.afi, tag.isAFILocked ? 1 : 0, UInt8(tag.blockSize)]
+            octets += [UInt8](littleEndian: tag.blockCount, count: countSize) + [tag.icReference]
+            octets += tag.locks + Array(repeating: 0, count: locks - tag.locks.count)
+            octets += tag.data + Array(repeating: 0, count: ProxmarkTag15.maximumSize - tag.data.count)
+            return octets + [0, 0] + tag.privacyPassword + Array(repeating: 0, count: stateSize + 2)
+        default: return nil
+        }
+    }
+}
+
+extension MemoryDump.Layout {
+    /// Version 4 as the client writes it on a PC.
+    static let version4 = MemoryDump.Layout.proxmark15(locks: 0xA0, countSize: 1, stateSize: 4)
+    /// Version 5 as the client writes it on a PC.
+    static let version5 = MemoryDump.Layout.proxmark15(locks: 0x100, countSize: 2, stateSize: 4)
+
+    /// All layouts of ISO 15693 tags so far.
+    static let all15: [MemoryDump.Layout] = [4, 1].flatMap { stateSize in
+        [
+            .proxmark15(locks: 0x40, countSize: 1, stateSize: stateSize),
+            .proxmark15(locks: 0xA0, countSize: 1, stateSize: stateSize),
+            .proxmark15(locks: 0x100, countSize: 2, stateSize: stateSize),
+        ]
+    }
+
+    /// The size of a file in bytes; 0 for other tags.
+    var size15: Int {
+        guard case .proxmark15(let locks, let countSize, let stateSize) = self else { return 0 }
+        return 14 + countSize + locks + ProxmarkTag15.maximumSize + 8 + stateSize
+    }
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import VirtualCards
+import VirtualTags
+
+/// An XML report of NXP's TagInfo: `scan` with `uid`, and `block`s of memory in its sections.
+///
+/// It can be read but not written. Passwords, counters and keys are missing, because a phone can't read them.
+struct TagInfoReport: ImageSource {
+    let bytes: [UInt8]
+    let contents: TagContents
+
+    var format: TagImage.Format { .tagInfo }
+
+    func encoded(_ now: TagContents) -> [UInt8]? {
+        now == contents ? bytes : nil
+    }
+
+    init(parsing bytes: [UInt8]) throws(TagImageError) {
+        self.bytes = bytes
+        let scan = try TagInfoScan(parsing: bytes)
+        switch scan.blocks.keys.sorted().first {
+        case "ultralight": contents = .type2(try Self.type2(scan))
+        case "icode": contents = .type5(try Self.type5(scan))
+        case "mifaredata", "mifaretrailer": contents = .classic(try Self.classic(scan))
+        case let type?:
+            throw TagImageError(.unsupported, "A report with memory of type \(type) is not supported yet.")
+        case nil:
+            throw TagImageError(.missingField, "The report has no memory: make a full scan.")
+        }
+    }
+
+    private static func type2(_ scan: TagInfoScan) throws(TagImageError) -> Type2Contents {
+        let blocks = scan.blocks["ultralight"] ?? []
+        var memory: [UInt8] = []
+        for (address, block) in blocks.enumerated() {
+            guard block.address == address, block.data.count <= 4 else {
+                throw TagImageError(.malformed, "A page is missing, or not one of four bytes.", line: block.line)
+            }
+            memory += block.data + Array(repeating: 0, count: 4 - block.data.count)
+        }
+        let name = scan.text("IC type") ?? ""
+        // A number in parentheses may follow the name. "MF0UL11" is only there.
+        let product =
+            Type2Product.all.first { $0.pageCount == blocks.count && name.contains(shortName($0)) }
+            ?? Type2Product.all.first { name.contains(shortName($0)) }
+        guard let product else {
+            throw TagImageError(.unsupported, "A tag of type \(name) is not supported yet.")
+        }
+        guard memory.count >= 16, memory.count <= product.pageCount * 4 else {
+            throw TagImageError(.inconsistent, "\(memory.count / 4) pages are not what the \(product) has.")
+        }
+        var contents = Type2Contents(blank: product, uid: scan.uid)
+        let factory = contents.memory
+        contents.memory = memory
+        // Data that a phone can't read, such as the password and the key, are like those of a new tag.
+        for block in blocks where block.data.count < 4 {
+            let start = block.address * 4 + block.data.count
+            contents.memory.replaceSubrange(
+                start..<(block.address * 4 + 4),
+                with: factory[start..<(block.address * 4 + 4)]
+            )
+        }
+        contents.signature = scan.signature ?? contents.signature
+        if let atqa = scan.protocolOctets("ATQA", count: 2) { contents.atqa = UInt16(high: atqa[1], low: atqa[0]) }
+        if let sak = scan.protocolOctets("SAK", count: 1) { contents.sak = sak[0] }
+        return contents
+    }
+
+    /// Returns a product's name in reports: `NTAG213`, `MF0UL11`, `MF0ICU2`.
+    private static func shortName(_ product: Type2Product) -> String {
+        switch product {
+        case .ultralight: "MF0ICU1"
+        case .ultralightC: "MF0ICU2"
+        case .ultralightEV1UL11: "MF0UL11"
+        case .ultralightEV1UL21: "MF0UL21"
+        default: product.name
+        }
+    }
+
+    private static func type5(_ scan: TagInfoScan) throws(TagImageError) -> Type5Contents {
+        let blocks = scan.blocks["icode"] ?? []
+        var tag = ProxmarkTag15()
+        tag.uid = scan.uid
+        tag.blockSize = blocks.map(\.data.count).max() ?? 4
+        for (address, block) in blocks.enumerated() {
+            guard block.address == address, block.data.isEmpty || block.data.count == tag.blockSize else {
+                throw TagImageError(
+                    .malformed,
+                    "A block is missing, or not of the size of the others.",
+                    line: block.line
+                )
+            }
+            tag.data += block.data + Array(repeating: 0, count: tag.blockSize - block.data.count)
+            // The legend of the report: * and x mean locked.
+            tag.locks.append(block.access.hasPrefix("*") || block.access.hasPrefix("x") ? 1 : 0)
+        }
+        tag.afi = scan.protocolOctets("AFI", count: 1)?[0] ?? 0
+        tag.dsfid = scan.protocolOctets("DSFID", count: 1)?[0] ?? 0
+        var contents = try tag.contents()
+        contents.signature = scan.signature ?? contents.signature
+        return contents
+    }
+
+    private static func classic(_ scan: TagInfoScan) throws(TagImageError) -> ClassicContents {
+        let blocks = ((scan.blocks["mifaredata"] ?? []) + (scan.blocks["mifaretrailer"] ?? []))
+            .sorted { $0.address < $1.address }
+        guard let product = ClassicProduct(memorySize: blocks.count * 16) else {
+            throw TagImageError(.inconsistent, "No MIFARE Classic has \(blocks.count) blocks.")
+        }
+        var contents = ClassicContents(product, memory: [], uid: scan.uid)
+        for (address, block) in blocks.enumerated() {
+            guard block.address == address, block.data.isEmpty || block.data.count == 16 else {
+                throw TagImageError(.malformed, "A block is missing, or not one of 16 bytes.", line: block.line)
+            }
+            var octets: [UInt8?] = block.data.isEmpty ? Array(repeating: nil, count: 16) : block.data.map { $0 }
+            if ClassicProduct.sector(ofTrailer: address) != nil {
+                // Keys read as zero. If the report knows them, they are beside the block.
+                for index in 0..<6 {
+                    octets[index] = block.keyA.count == 6 ? block.keyA[index] : nil
+                    octets[10 + index] = block.keyB.count == 6 ? block.keyB[index] : nil
+                }
+            }
+            for (index, octet) in octets.enumerated() {
+                contents.memory[address * 16 + index] = octet ?? 0
+                if octet == nil { contents.unknownOctets.insert(address * 16 + index) }
+            }
+        }
+        if let atqa = scan.protocolOctets("ATQA", count: 2) { contents.atqa = UInt16(high: atqa[1], low: atqa[0]) }
+        if let sak = scan.protocolOctets("SAK", count: 1) { contents.sak = sak[0] }
+        return contents
+    }
+}
+
+/// The relevant parts of a TagInfo report: the UID, the memory, and texts by section title.
+struct TagInfoScan {
+    /// A block of memory.
+    struct Block {
+        var address = -1
+        /// The access in the report: `*` and `x` mean locked.
+        var access = ""
+        /// The bytes; fewer than the block has, or none, if they could not be read.
+        var data: [UInt8] = []
+        var keyA: [UInt8] = []
+        var keyB: [UInt8] = []
+        var line: Int
+    }
+
+    private static let maximumBlocks = 2048
+
+    private(set) var uid: [UInt8] = []
+    /// The blocks by type in lower case, such as `ultralight`.
+    private(set) var blocks: [String: [Block]] = [:]
+    private var texts: [String: String] = [:]
+
+    init(parsing bytes: [UInt8]) throws(TagImageError) {
+        var reader = XMLReader(bytes)
+        var path: [String] = []
+        var title = ""
+        var type = ""
+        var block: Block?
+        var text = ""
+        while let event = try reader.next() {
+            switch event {
+            case .start(let name, let attributes):
+                if path.isEmpty, name != "scan" {
+                    throw TagImageError(.unknownFormat, "The file is XML, and no TagInfo report.", line: reader.line)
+                }
+                path.append(name)
+                // Hexadecimal text belongs to the surrounding text.
+                if name != "hexoutput" { text = "" }
+                if name == "subsection" { title = attributes["title"] ?? "" }
+                if name == "block" {
+                    type = (attributes["type"] ?? "").lowercased()
+                    block = Block(line: reader.line)
+                }
+                if name == "data" { block?.access = attributes["access"] ?? "" }
+            case .text(let more):
+                text += more
+            case .end(let name):
+                path.removeLast()
+                try end(of: name, text, title, type, &block, line: reader.line)
+            }
+        }
+        guard [4, 7, 8, 10].contains(uid.count) else {
+            throw TagImageError(.missingField, "\"uid\" is missing, or no UID.")
+        }
+        let isType5 = blocks["icode"] != nil
+        guard isType5 == (uid.count == 8) else {
+            throw TagImageError(.inconsistent, "The UID is not one of the kind of tag that the memory is of.")
+        }
+    }
+
+    private mutating func end(
+        of name: String,
+        _ text: String,
+        _ title: String,
+        _ type: String,
+        _ block: inout Block?,
+        line: Int
+    ) throws(TagImageError) {
+        switch name {
+        case "uid": uid = try Self.octets(text, line: line)
+        case "content": texts[title, default: ""] += text
+        case "address": block?.address = Int(text.filter { !$0.isWhitespace }) ?? -1
+        case "data": block?.data = try Self.octets(text, line: line)
+        case "keyA": block?.keyA = try Self.octets(text, line: line)
+        case "keyB": block?.keyB = try Self.octets(text, line: line)
+        case "block":
+            guard let block, block.address >= 0 else { return }
+            guard blocks[type, default: []].count < Self.maximumBlocks else {
+                throw TagImageError(.malformed, "There are more than \(Self.maximumBlocks) blocks.", line: line)
+            }
+            blocks[type, default: []].append(block)
+        default: break
+        }
+    }
+
+    /// Returns bytes that are separated by spaces or colons.
+    private static func octets(_ text: String, line: Int) throws(TagImageError) -> [UInt8] {
+        let digits = text.utf8.filter { ![0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ":")].contains($0) }
+        guard digits.count <= 512, let octets = [UInt8](hexadecimal: digits) else {
+            throw TagImageError(.malformed, "Bytes in hexadecimal are expected here.", line: line)
+        }
+        return octets
+    }
+
+    /// Returns the text of a section; nil when there is none.
+    func text(_ title: String) -> String? { texts[title] }
+
+    /// Returns the bytes of a line such as `ATQA: 0x4400` in the protocol's section, in the written order.
+    func protocolOctets(_ key: String, count: Int) -> [UInt8]? {
+        let lines = (text("Detailed protocol information") ?? "").split(separator: "\n")
+        guard let line = lines.first(where: { $0.hasPrefix("\(key): 0x") }) else { return nil }
+        let octets = [UInt8](hexadecimal: line.dropFirst(key.utf8.count + 4).utf8.prefix(count * 2))
+        return octets?.count == count ? octets : nil
+    }
+
+    /// The signature of the originality check: r and s, 16 bytes each.
+    var signature: [UInt8]? {
+        let text = texts.first { $0.key.hasPrefix("Originality") }?.value ?? ""
+        var octets: [UInt8] = []
+        for name in ["r: 0x", "s: 0x"] {
+            guard let line = text.split(separator: "\n").first(where: { $0.contains(name) }) else { return nil }
+            let digits = line.utf8.suffix(32)
+            guard let part = [UInt8](hexadecimal: digits), part.count == 16 else { return nil }
+            octets += part
+        }
+        return octets
+    }
+}

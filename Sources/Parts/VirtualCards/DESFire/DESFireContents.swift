@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// A file of a MIFARE DESFire application.
+public struct DESFireFile: Sendable, Hashable {
+    /// The kind of the file, with its content.
+    public indirect enum Kind: Sendable, Hashable {
+        case standard([UInt8])
+        /// Writes take effect with COMMIT TRANSACTION.
+        case backup([UInt8])
+        case value(lower: Int32, upper: Int32, current: Int32, limitedCredit: Bool)
+        /// Records of `size` bytes, oldest first, `maximum` at most.
+        case linearRecords(size: Int, maximum: Int, records: [UInt8])
+        /// Like linear records, but the newest record replaces the oldest.
+        case cyclicRecords(size: Int, maximum: Int, records: [UInt8])
+    }
+
+    /// The file's number, 0 to 31.
+    public var number: UInt8
+    /// The ISO/IEC 7816-4 identifier; nil when the file has none.
+    public var isoIdentifier: UInt16?
+    /// The protection of data in messages: 00 plain, 01 with a MAC, 03 encrypted.
+    public var communication: UInt8
+    /// The keys that may read, write, do both, and change the rights: four bits each, starting at the highest. E is
+    /// everybody, F nobody.
+    public var accessRights: UInt16
+    /// The kind of the file, with its content.
+    public var kind: Kind
+
+    /// Creates a file.
+    public init(
+        number: UInt8,
+        isoIdentifier: UInt16? = nil,
+        communication: UInt8 = 0,
+        accessRights: UInt16,
+        kind: Kind
+    ) {
+        self.number = number
+        self.isoIdentifier = isoIdentifier
+        self.communication = communication
+        self.accessRights = accessRights
+        self.kind = kind
+    }
+
+    /// The bytes of a data file; nil for values and records.
+    public var data: [UInt8]? {
+        switch kind {
+        case .standard(let data), .backup(let data): data
+        default: nil
+        }
+    }
+}
+
+/// An application of a MIFARE DESFire.
+public struct DESFireApplication: Sendable, Hashable {
+    /// The AID, a 24-bit number.
+    public var identifier: UInt32
+    /// The key settings: bit 1 free listing, bit 2 free creation and deletion of files.
+    public var keySettings: UInt8
+    /// The number of keys in the lower four bits; ISO identifiers and the kind of keys in the upper ones.
+    public var keyCount: UInt8
+    /// The keys. ``keyCount`` has their number and kind. Missing keys are zero.
+    public var keys: [DESFireKey]
+    /// The ISO/IEC 7816-4 file identifier of the dedicated file.
+    public var isoIdentifier: UInt16?
+    /// The name of the dedicated file.
+    public var name: [UInt8]?
+    /// The files.
+    public var files: [DESFireFile]
+
+    /// Creates an application.
+    ///
+    /// - Parameters:
+    ///   - identifier: the AID.
+    ///   - keySettings: the key settings.
+    ///   - keyCount: the number of keys and their kind: bit 6 triple DES with three keys, bit 7 AES.
+    ///   - keyVersions: the versions of keys that are zero otherwise.
+    ///   - keys: the keys; by default zero.
+    ///   - isoIdentifier: the ISO/IEC 7816-4 file identifier.
+    ///   - name: the name of the dedicated file.
+    ///   - files: the files.
+    public init(
+        identifier: UInt32,
+        keySettings: UInt8 = 0x0F,
+        keyCount: UInt8 = 0x21,
+        keyVersions: [UInt8]? = nil,
+        keys: [DESFireKey]? = nil,
+        isoIdentifier: UInt16? = nil,
+        name: [UInt8]? = nil,
+        files: [DESFireFile] = []
+    ) {
+        self.identifier = identifier
+        self.keySettings = keySettings
+        self.keyCount = keyCount
+        let kind = DESFireKey.Kind(code: keyCount) ?? .des
+        self.keys =
+            keys
+            ?? (keyVersions ?? Array(repeating: 0, count: Int(keyCount & 0x0F))).map { .zero(kind, version: $0) }
+        self.isoIdentifier = isoIdentifier
+        self.name = name
+        self.files = files
+    }
+
+    /// The version of each key.
+    public var keyVersions: [UInt8] { keys.map(\.version) }
+
+    /// The cipher of the keys.
+    public var keyKind: DESFireKey.Kind { DESFireKey.Kind(code: keyCount) ?? .des }
+
+    /// Returns a key; nil when the application has no such key.
+    func key(_ number: UInt8) -> DESFireKey? {
+        guard number < keyCount & 0x0F else { return nil }
+        return Int(number) < keys.count ? keys[Int(number)] : .zero(keyKind)
+    }
+
+    /// Puts a key in a place that there is.
+    package mutating func setKey(_ number: UInt8, _ key: DESFireKey) {
+        while keys.count <= Int(number) { keys.append(.zero(keyKind)) }
+        keys[Int(number)] = key
+    }
+
+    /// The NDEF application (NXP AN11004): the capability container in file 01, the NDEF file in file 02.
+    ///
+    /// - Parameters:
+    ///   - container: the capability container.
+    ///   - ndef: the NDEF file with its length field.
+    public static func ndef(container: [UInt8], ndef: [UInt8]) -> DESFireApplication {
+        DESFireApplication(
+            identifier: 0x00_0001,
+            isoIdentifier: 0xE110,
+            name: [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01],
+            files: [
+                DESFireFile(number: 1, isoIdentifier: 0xE103, accessRights: 0xE000, kind: .standard(container)),
+                DESFireFile(number: 2, isoIdentifier: 0xE104, accessRights: 0xEEE0, kind: .standard(ndef)),
+            ]
+        )
+    }
+}
+
+/// The persistent state of a MIFARE DESFire.
+public struct DESFireContents: Sendable, Hashable {
+    /// The size of a card's memory.
+    public enum Size: UInt8, Sendable, Hashable, CaseIterable {
+        case kilobytes2 = 0x16
+        case kilobytes4 = 0x18
+        case kilobytes8 = 0x1A
+
+        /// How many octets of files there is room for.
+        package var octets: Int {
+            switch self {
+            case .kilobytes2: 2272
+            case .kilobytes4: 4832
+            case .kilobytes8: 7936
+            }
+        }
+    }
+
+    /// The UID, 7 bytes.
+    public var uid: [UInt8]
+    /// The three parts of GET VERSION: hardware 7 bytes, software 7, production 14 with the UID.
+    public var version: [UInt8]
+    /// The settings of the card's master key.
+    public var keySettings: UInt8 = 0x0F
+    /// The card's master key; on a new card, a DES key of zeros.
+    public var masterKey = DESFireKey.zero(.des)
+    /// The answer to READ SIGNATURE, 56 bytes, which EV1 does not have; zeros unless it was given.
+    public var signature = [UInt8](repeating: 0, count: 56)
+    /// The changes of SET CONFIGURATION.
+    public var configuration = DESFireConfiguration()
+    /// The applications.
+    public var applications: [DESFireApplication]
+    /// How many more bytes the card reports as used than its files need; negative when it reports fewer. A real card
+    /// also needs memory for applications and keys, by unpublished rules.
+    public var reservedMemory = 0
+
+    /// Creates the contents of a MIFARE DESFire.
+    ///
+    /// - Parameters:
+    ///   - uid: the UID.
+    ///   - generation: the product's generation.
+    ///   - size: the size of the memory.
+    ///   - applications: the applications; a new card has none.
+    public init(
+        uid: [UInt8] = [0x04, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66],
+        generation: Generation = .ev1,
+        size: Size = .kilobytes4,
+        applications: [DESFireApplication] = []
+    ) {
+        self.uid = uid
+        self.applications = applications
+        let versions = generation.versions
+        version = [0x04, 0x01, 0x01] + versions.hardware + [size.rawValue, 0x05]
+        version += [0x04, 0x01, 0x01] + versions.software + [size.rawValue, 0x05]
+        version += uid + [0xBA, 0x54, 0x45, 0x72, 0x80, 0x23, 0x21]
+    }
+
+    /// The size of the card's memory, from its version.
+    public var size: Size { Size(rawValue: version[5]) ?? .kilobytes8 }
+
+    /// The number of free bytes. Files use whole units of 32 bytes. Setting this changes ``reservedMemory``.
+    public var freeMemory: Int {
+        get { max(0, size.octets - fileMemory - reservedMemory) }
+        set { reservedMemory = size.octets - fileMemory - newValue }
+    }
+
+    /// The number of bytes that the files use.
+    private var fileMemory: Int {
+        applications.flatMap(\.files).reduce(0) { sum, file in
+            switch file.kind {
+            case .standard(let data): sum + (data.count + 31) / 32 * 32
+            case .backup(let data): sum + (data.count + 31) / 32 * 64
+            case .value: sum + 32
+            case .linearRecords(let size, let maximum, _), .cyclicRecords(let size, let maximum, _):
+                sum + (size * maximum + 31) / 32 * 32
+            }
+        }
+    }
+}
+
+extension DESFireContents {
+    /// Creates a card with an empty NDEF application, like NXP's tools.
+    ///
+    /// - Parameters:
+    ///   - uid: the UID.
+    ///   - generation: the product's generation.
+    ///   - size: the size of the memory; the NDEF file has 0800, 1000 or 1E00 bytes.
+    public static func ndef(
+        uid: [UInt8] = [0x04, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66],
+        generation: Generation = .ev1,
+        size: Size = .kilobytes4
+    ) -> DESFireContents {
+        let octets =
+            switch size {
+            case .kilobytes2: 0x0800
+            case .kilobytes4: 0x1000
+            case .kilobytes8: 0x1E00
+            }
+        var container: [UInt8] = [0x00, 0x0F, 0x20, 0x00, 0x3B, 0x00, 0x34, 0x04, 0x06, 0xE1, 0x04]
+        container += [UInt8(octets >> 8), UInt8(octets & 0xFF), 0x00, 0x00]
+        return DESFireContents(
+            uid: uid,
+            generation: generation,
+            size: size,
+            applications: [.ndef(container: container, ndef: Array(repeating: 0, count: octets))]
+        )
+    }
+
+    // MARK: Generation
+
+    /// The generations of the product. Later ones support the commands of the earlier ones.
+    public enum Generation: Sendable, Hashable, CaseIterable {
+        case ev1, ev2, ev3
+
+        /// The product's name, such as `DESFire EV1`.
+        public var name: String {
+            switch self {
+            case .ev1: "DESFire EV1"
+            case .ev2: "DESFire EV2"
+            case .ev3: "DESFire EV3"
+            }
+        }
+
+        /// The versions of hardware and software, major and minor (NXP AN12343; AN12752).
+        var versions: (hardware: [UInt8], software: [UInt8]) {
+            switch self {
+            case .ev1: ([0x01, 0x00], [0x01, 0x04])
+            case .ev2: ([0x12, 0x00], [0x02, 0x01])
+            case .ev3: ([0x33, 0x00], [0x03, 0x00])
+            }
+        }
+    }
+
+    /// The product's generation, from its version.
+    public var generation: Generation {
+        let hardware = version.count > 3 ? version[3] : 0
+        return switch hardware & 0x0F {
+        case 0x02: .ev2
+        case 0x03: .ev3
+        default: .ev1
+        }
+    }
+}

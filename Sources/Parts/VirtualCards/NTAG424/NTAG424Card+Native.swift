@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import VirtualTags
+
+extension NTAG424Card {
+    /// Carries out a native command. An error ends what was begun, the authentication too.
+    mutating func native(_ command: UInt8, _ data: [UInt8]) -> DESFireReply {
+        do throws(DESFireStatus) {
+            return try command == 0xAF ? proceed(data) : execute(command, data)
+        } catch {
+            pending = .nothing
+            forgetAuthentication()
+            return DESFireReply(status: error)
+        }
+    }
+
+    /// AF: the next frame of GET VERSION, or the second half of an authentication.
+    private mutating func proceed(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        let waiting = pending
+        pending = .nothing
+        switch waiting {
+        case .nothing: throw .illegalCommand
+        case .frames(let frames):
+            guard data.isEmpty else { throw .lengthError }
+            return frame(frames)
+        case .proof(let authentication, let previous):
+            let transaction = random.octets(4)
+            let (answer, session) = try authentication.finish(data, transaction: transaction, session: previous)
+            self.session = session
+            authenticatedKey = authentication.number
+            return DESFireReply(data: answer)
+        }
+    }
+
+    private mutating func frame(_ frames: [[UInt8]]) -> DESFireReply {
+        guard frames.count > 1 else { return DESFireReply(data: frames.first ?? []) }
+        pending = .frames(Array(frames.dropFirst()))
+        return DESFireReply(data: frames[0], status: .additionalFrame)
+    }
+
+    private mutating func execute(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        pending = .nothing
+        switch command {
+        case 0x71, 0x77: return try authenticate(command, data)
+        case 0xC4: return try changeKey(data)
+        default: break
+        }
+        let protection = try protection(command, data)
+        if case .command(let mode, let header, let length) = protection {
+            let expected = header + (session?.protectedLength(length, mode) ?? length)
+            guard data.count == expected || length == 0 else { throw .lengthError }
+        }
+        let plain = try session?.open(command, data, protection) ?? data
+        var reply = try perform(command, plain)
+        if let sealed = try session?.seal(reply.data, protection, status: reply.status.rawValue) { reply.data = sealed }
+        guard command == 0x60 else { return reply }
+        return frame([Array(reply.data[..<7]), Array(reply.data[7..<14]), Array(reply.data[14...])])
+    }
+
+    /// The first half of AUTHENTICATE EV2 FIRST and NON FIRST (10.4).
+    private mutating func authenticate(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        guard isSelected else { throw .permissionDenied }
+        let previous = session as? EV2Messaging
+        forgetAuthentication()
+        guard let scheme = CardAuthentication.Scheme(rawValue: command) else { throw .illegalCommand }
+        guard let number = data.first, data.count == scheme.length(of: data) else { throw .lengthError }
+        guard Int(number) < contents.keys.count else { throw .noSuchKey }
+        guard scheme == .ev2First || previous != nil else { throw .permissionDenied }
+        let authentication = CardAuthentication(
+            scheme,
+            number: number,
+            key: contents.keys[Int(number)],
+            challenge: random.octets(16),
+            capabilities: Array(data.dropFirst(2))
+        )
+        pending = .proof(authentication, after: previous)
+        return DESFireReply(data: authentication.sent, status: .additionalFrame)
+    }
+
+    /// What of a command and its answer is protected (10.2). The lengths of file settings are not in their header.
+    private func protection(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> Protection {
+        switch command {
+        case 0x51, 0x3C: return .answer(.enciphered)
+        case 0xF6:
+            guard let number = data.first else { throw .lengthError }
+            let isFree = contents.files[try place(number)].dynamicMessaging?.counterKey == 0x0E
+            return .answer(isFree ? .plain : .enciphered)
+        case 0x5F:
+            guard let number = data.first else { throw .lengthError }
+            let isFree = contents.files[try place(number)].accessRights & 0x0F == 0x0E
+            return .command(isFree ? .plain : .enciphered, header: 1, length: 0)
+        case 0xAD:
+            guard data.count >= 7 else { throw .lengthError }
+            return .answer(communication(contents.files[try place(data[0])], 12, 4))
+        case 0x8D:
+            guard data.count >= 7 else { throw .lengthError }
+            let file = contents.files[try place(data[0])]
+            guard allows(file, 8, 4) else { throw .authenticationError }
+            let mode = communication(file, 8, 4)
+            return .command(mode, header: 7, length: data.littleEndian(at: 4, count: 3))
+        default: return .standard
+        }
+    }
+
+    private mutating func perform(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        switch command {
+        case 0x60:
+            guard data.isEmpty else { throw .lengthError }
+            return DESFireReply(data: contents.version)
+        case 0x3C:
+            guard data == [0x00] else { throw .parameterError }
+            return DESFireReply(data: contents.signature, status: DESFireStatus(rawValue: 0x90))
+        case 0x51:
+            guard authenticatedKey != nil else { throw .authenticationError }
+            guard data.isEmpty else { throw .lengthError }
+            return DESFireReply(data: contents.uid)
+        case 0x64:
+            guard isSelected else { throw .permissionDenied }
+            guard data.count == 1 else { throw .lengthError }
+            guard Int(data[0]) < contents.keys.count else { throw .noSuchKey }
+            return DESFireReply(data: [contents.keys[Int(data[0])].version])
+        case 0xF5: return try fileSettings(data)
+        case 0x5F: return try changeFileSettings(data)
+        case 0xF6: return try fileCounters(data)
+        case 0xAD: return try readData(data)
+        case 0x8D: return try writeData(data)
+        // SET CONFIGURATION.
+        case 0x5C: throw authenticatedKey == 0 ? .parameterError : .authenticationError
+        default: throw .illegalCommand
+        }
+    }
+
+    /// CHANGE KEY, by key 0 (10.6.1).
+    private mutating func changeKey(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        guard authenticatedKey == 0, session != nil else { throw .authenticationError }
+        guard let number = data.first else { throw .lengthError }
+        guard Int(number) < contents.keys.count else { throw .noSuchKey }
+        let old = number == 0 ? nil : contents.keys[Int(number)]
+        let key = try session?.openKey(number, Array(data.dropFirst()), .aes, replacing: old)
+        if let key, tear != .old { contents.keys[Int(number)] = key }
+        guard number != 0 else {
+            // The session's own key is gone, and so is the session.
+            forgetAuthentication()
+            return DESFireReply(programmed: 32)
+        }
+        return DESFireReply(data: try session?.seal([], .standard, status: 0x00) ?? [], programmed: 32)
+    }
+
+    // MARK: Files
+
+    private func place(_ number: UInt8) throws(DESFireStatus) -> Int {
+        guard isSelected else { throw .permissionDenied }
+        guard let index = contents.files.firstIndex(where: { $0.number == number & 0x1F }) else { throw .fileNotFound }
+        return index
+    }
+
+    private func fileSettings(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        guard data.count == 1 else { throw .lengthError }
+        let file = contents.files[try place(data[0])]
+        return DESFireReply(
+            data: [0x00] + file.settings[..<3] + [UInt8](littleEndian: file.data.count, count: 3) + file.settings[3...]
+        )
+    }
+
+    /// CHANGE FILE SETTINGS (10.7.1). Secure dynamic messaging that begins counts from 0.
+    private mutating func changeFileSettings(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        guard let number = data.first else { throw .lengthError }
+        let index = try place(number)
+        let old = contents.files[index]
+        guard old.accessRights & 0x0F != 0x0F else { throw .permissionDenied }
+        guard allows(old, 0) else { throw .authenticationError }
+        var file = old
+        guard file.change(Array(data.dropFirst())) else { throw .parameterError }
+        if tear != .old {
+            contents.files[index] = file
+            if old.dynamicMessaging == nil, file.dynamicMessaging != nil { contents.readCounter = 0 }
+        }
+        return DESFireReply(programmed: 32)
+    }
+
+    /// GET FILE COUNTERS: the read counter and two octets that are not in use (10.7.3).
+    private func fileCounters(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        guard data.count == 1 else { throw .lengthError }
+        guard let messaging = contents.files[try place(data[0])].dynamicMessaging, messaging.counterKey != 0x0F else {
+            throw .permissionDenied
+        }
+        guard messaging.counterKey == 0x0E || messaging.counterKey == authenticatedKey else {
+            throw .authenticationError
+        }
+        return DESFireReply(data: [UInt8](littleEndian: Int(contents.readCounter), count: 3) + [0, 0])
+    }
+
+    private mutating func readData(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        guard data.count == 7 else { throw .lengthError }
+        let index = try place(data[0])
+        guard allowsReading(contents.files[index]) else { throw .authenticationError }
+        let offset = data.littleEndian(at: 1, count: 3)
+        var length = data.littleEndian(at: 4, count: 3)
+        let size = contents.files[index].data.count
+        guard offset < size else { throw .boundaryError }
+        if length == 0 { length = min(size - offset, 256) }
+        guard offset + length <= size, length <= 256 else { throw .boundaryError }
+        guard let visible = visibleData(index, 0xAD) else { throw .authenticationError }
+        return DESFireReply(data: Array(visible[offset..<(offset + length)]))
+    }
+
+    private mutating func writeData(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        guard data.count > 7 else { throw .lengthError }
+        let index = try place(data[0])
+        guard allows(contents.files[index], 8, 4) else { throw .authenticationError }
+        let offset = data.littleEndian(at: 1, count: 3)
+        let length = data.littleEndian(at: 4, count: 3)
+        guard data.count == 7 + length else { throw .lengthError }
+        guard offset + length <= contents.files[index].data.count else { throw .boundaryError }
+        contents.files[index].data.program(Array(data[7...]), at: offset, tear: tear, unit: Self.programmingUnit)
+        return DESFireReply(programmed: length)
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import CardCryptography
+import TagLink
+
+/// A key of a MIFARE DESFire or an NTAG 424 DNA.
+public struct DESFireKey: Sendable, Hashable {
+    /// The cipher of a key.
+    public enum Kind: Sendable, Hashable, CaseIterable {
+        /// DES, or triple DES with two keys: 16 bytes. If both halves are equal, it is single DES.
+        case des
+        /// Triple DES with three keys: 24 bytes.
+        case tripleDES
+        /// AES-128: 16 bytes.
+        case aes
+
+        /// The length of a key in bytes.
+        public var length: Int { self == .tripleDES ? 24 : 16 }
+
+        /// The upper two bits of an application's number of keys (MF3ICD81 data sheet, 9.4.1).
+        var code: UInt8 {
+            switch self {
+            case .des: 0x00
+            case .tripleDES: 0x40
+            case .aes: 0x80
+            }
+        }
+
+        /// The kind by the upper two bits of an octet; nil for the combination that is not in use.
+        package init?(code: UInt8) {
+            guard let kind = Self.allCases.first(where: { $0.code == code & 0xC0 }) else { return nil }
+            self = kind
+        }
+    }
+
+    /// The cipher of the key.
+    public let kind: Kind
+    /// The key. A DES key's version is in the lowest bits of its first 8 bytes, which the cipher ignores.
+    public var octets: [UInt8] { secret.bytes }
+    private let secret: SecretBytes
+    /// The key's version.
+    public let version: UInt8
+
+    /// Creates a key.
+    ///
+    /// - Parameters:
+    ///   - kind: the cipher of the key.
+    ///   - octets: the key: 16 bytes, 24 for ``Kind/tripleDES``; 8 bytes are used twice for single DES.
+    ///   - version: the version of an AES key. A DES key has its version in its bytes.
+    /// - Returns: nil when the key has another length.
+    public init?(_ kind: Kind, _ octets: [UInt8], version: UInt8 = 0) {
+        let octets = kind == .des && octets.count == 8 ? octets + octets : octets
+        guard octets.count == kind.length else { return nil }
+        self.kind = kind
+        secret = SecretBytes(octets)
+        self.version = kind == .aes ? version : octets[..<8].reduce(0) { $0 << 1 | $1 & 1 }
+    }
+
+    /// Returns the key of zeros of a new card.
+    ///
+    /// - Parameters:
+    ///   - kind: the cipher of the key.
+    ///   - version: the key's version, which is stored in the bytes of a DES key.
+    public static func zero(_ kind: Kind, version: UInt8 = 0) -> DESFireKey {
+        var octets = [UInt8](repeating: 0, count: kind.length)
+        if kind != .aes {
+            for index in octets.indices where index < 16 { octets[index] = version >> (7 - index % 8) & 1 }
+        }
+        return DESFireKey(kind: kind, octets: octets, version: version)
+    }
+
+    private init(kind: Kind, octets: [UInt8], version: UInt8) {
+        self.kind = kind
+        secret = SecretBytes(octets)
+        self.version = version
+    }
+
+    /// Returns the cipher with this key.
+    func cipher() throws(CryptographyError) -> BlockCipher {
+        kind == .aes ? try .aes(octets) : try .des(octets)
+    }
+
+    /// Whether triple DES with this key is single DES, ignoring the version.
+    var isSingleDES: Bool {
+        kind == .des
+            && zip(octets[..<8], octets[8...]).allSatisfy { (first: UInt8, second: UInt8) in
+                first & 0xFE == second & 0xFE
+            }
+    }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagImages
+import TagLink
+import TagScripts
+import Testing
+import VirtualCards
+import VirtualTags
+
+@Suite struct `Flipper files of other tags` {
+    @Test func `A DESFire has its applications, files and settings`() throws {
+        guard case .type4(let type4) = try Files.image("desfire.nfc").contents, case .desfire(let card) = type4.kind
+        else {
+            Issue.record("no DESFire")
+            return
+        }
+        #expect(type4.frontEnd == .nfcA(uid: card.uid, ats: hex("06 75 77 81 02 80")))
+        #expect(card.keySettings == 0x0F)
+        #expect(card.applications.map(\.identifier) == [0x123456, 0x000001])
+        let files = card.applications[0].files
+        #expect(card.applications[0].keyVersions.count == 14)
+        #expect(files.map(\.number) == [1, 2, 3, 4])
+        #expect(files[0].data == hex("13 37") + Array(repeating: 0, count: 14))
+        #expect(files[1].kind == .value(lower: -10, upper: 1000, current: -5, limitedCredit: false))
+        #expect(files[2].kind == .cyclicRecords(size: 4, maximum: 3, records: Array(1...8)))
+        #expect(files[2].accessRights == 0xEEE0)
+        // What could not be read is zero.
+        #expect(files[3].data == Array(repeating: 0, count: 32))
+        #expect(files[3].communication == 3)
+        // The names of the NDEF mapping, which the file has not.
+        #expect(card.applications[1].isoIdentifier == 0xE110)
+        #expect(card.applications[1].files.map(\.isoIdentifier) == [0xE103, 0xE104])
+    }
+
+    @Test func `A change of a DESFire is written in its line`() throws {
+        var image = try Files.image("desfire.nfc")
+        guard case .type4(var type4) = image.contents, case .desfire(var card) = type4.kind else { return }
+        card.applications[0].files[1].kind = .value(lower: -10, upper: 1000, current: 7, limitedCredit: false)
+        type4.kind = .desfire(card)
+        image.contents = .type4(type4)
+        let before = try Files.dump("desfire.nfc").split(separator: 0x0A)
+        let after = try image.encoded().split(separator: 0x0A)
+        #expect(
+            zip(before, after).filter { $0 != $1 }.map { String(decoding: $1, as: UTF8.self) } == [
+                "Application 563412 File 2: 07 00 00 00"
+            ]
+        )
+        // Another file has its lines after those of the previous one.
+        card.applications[0].files.append(DESFireFile(number: 9, accessRights: 0xEEEE, kind: .standard([1])))
+        type4.kind = .desfire(card)
+        image.contents = .type4(type4)
+        let text = String(decoding: try image.encoded(), as: UTF8.self)
+        #expect(text.contains("Application 563412 File IDs: 01 02 03 04 09\n"))
+        #expect(text.contains("Application 563412 File 4 Size: 32\nApplication 563412 File 9 Type: 00\n"))
+        #expect(text.contains("Application 563412 File 9: 01\nApplication 010000 Change Key ID: 00\n"))
+        // One file less has none.
+        card.applications[0].files.remove(at: 1)
+        type4.kind = .desfire(card)
+        image.contents = .type4(type4)
+        #expect(!String(decoding: try image.encoded(), as: UTF8.self).contains("File 2 Hi Limit"))
+    }
+
+    @Test(arguments: [
+        ("Application IDs: 56 34 12 01 00 00", "Application IDs: 56 34 12 01 00", "malformed"),
+        ("Application Count: 2", "Application Count: 29", "malformed"),
+        ("563412 File IDs: 01 02 03 04", "563412 File IDs: 01 01 03 04", "malformed"),
+        ("563412 File IDs: 01 02 03 04", "563412 File IDs: 01 02 03 05", "missing-field"),
+        ("563412 File 1 Size: 16", "563412 File 1 Size: 17", "malformed"),
+        ("563412 File 3 Cur: 2", "563412 File 3 Cur: 4", "malformed"),
+        ("563412 File 1 Type: 00", "563412 File 1 Type: 09", "unsupported"),
+        ("PICC Key Changeable: true\n", "", "missing-field"),
+    ])
+    func `Faults of a DESFire are reported`(original: String, fault: String, code: String) throws {
+        #expect(try Files.failure("desfire.nfc", original, fault)?.code.description == code)
+    }
+
+    @Test func `Bytes of a MIFARE Classic that are unknown stay so`() throws {
+        guard case .classic(let card) = try Files.image("classic-unknown.nfc").contents else { return }
+        #expect(card.uid == hex("9c 0c 37 01"))
+        #expect(card.sak == 0x08)
+        // Blocks 8 to 63, and key B of block 7.
+        #expect(card.unknownOctets.count == 56 * 16 + 6)
+        #expect(Array(card.memory[16..<32]) == Array("MIFARE APP DIR  ".utf8))
+        #expect(!TagImage.Format.mfd.canHold(.classic(card)))
+        let again = try TagImage(parsing: TagImage(.classic(card), format: .flipper).encoded())
+        #expect(again.contents == .classic(card))
+        #expect(try Files.failure("classic-unknown.nfc", "Block 9: ??", "Block 9: ?")?.code == .malformed)
+        #expect(
+            try Files.failure("classic-unknown.nfc", "Mifare Classic type: 1K", "Mifare Classic type: 4K")?.code
+                == .missingField
+        )
+        #expect(
+            try Files.failure("classic-unknown.nfc", "Mifare Classic type: 1K", "Mifare Classic type: 8K")?.code
+                == .unsupported
+        )
+    }
+
+    @Test func `A FeliCa Standard answers what needs no key`() async throws {
+        let image = try Files.image("felica-standard.nfc")
+        guard case .type3(.standard(let card)) = image.contents else { return }
+        #expect(card.systems.map(\.code) == [0x0003])
+        #expect(card.systems[0].files.map(\.serviceCodes) == [[0x0048, 0x004A], [0x008B], [0x090F]])
+        #expect(card.systems[0].files.map(\.blockCount) == [0, 1, 2])
+        let script = try LinkScript(.nfcF, image.makeTag())
+        let idm = "01 2e 3d 12 34 56 78 9a"
+        #expect(
+            await script.send("10 06 \(idm) 01 8b 00 01 80 00")
+                == "1d 07 \(idm) 00 00 01 00 00 00 00 00 00 00 00 20 00 00 d2 04 00 01 e3"
+        )
+        #expect(try Files.failure("felica-standard.nfc", "System found: 1", "System found: 2")?.code == .missingField)
+        #expect(try Files.failure("felica-standard.nfc", "System found: 1", "System found: 17")?.code == .malformed)
+        #expect(try Files.failure("felica-standard.nfc", "Services #000-#003", "Services #000")?.code == .malformed)
+        #expect(try Files.failure("felica-standard.nfc", "Block index 01", "Block index 02")?.code == .malformed)
+        #expect(
+            try Files.failure("felica-standard.nfc", "Service 003: | Code", "Service 003: | Cod")?.code == .malformed
+        )
+        #expect(
+            try Files.failure("felica-standard.nfc", "root\n", "Service 009: twice\nService 009: twice\n")?.code
+                == .malformed
+        )
+    }
+
+    @Test func `A SLIX2 has what guards its pages`() throws {
+        var contents = Type5Contents(blank: .icodeSLIX2)
+        contents.protection.pointer = 0x20
+        contents.protection.condition = [.writeHigh]
+        contents.protection.isConditionLocked = true
+        contents.passwords[0x02] = 0x0403_0201
+        let text = String(decoding: try TagImage(.type5(contents), format: .flipper).encoded(), as: UTF8.self)
+        #expect(text.contains("Password Write: 01 02 03 04\n"))
+        #expect(text.contains("Protection Pointer: 20\nProtection Condition: 20\n"))
+        #expect(text.contains("Lock PPL: true\n"))
+        #expect(try TagImage(parsing: Array(text.utf8)).contents == .type5(contents))
+        // There is no line for it.
+        contents.protection.isPersistentlyQuiet = true
+        #expect(!TagImage.Format.flipper.canHold(.type5(contents)))
+    }
+
+    @Test func `Tags without memory are activated, and no more`() async throws {
+        let card = try Files.image("iso14443-4a.nfc")
+        guard case .type4(let contents) = card.contents else { return }
+        #expect(
+            contents.frontEnd == .nfcA(uid: hex("ba e2 7c 9d"), atqa: 0x0004, sak: 0x20, ats: hex("05 78 80 70 02"))
+        )
+        let old = try TagImage(
+            parsing: Array(
+                """
+                Filetype: Flipper NFC device
+                Version: 3
+                Device type: ISO14443-4A
+                UID: BA E2 7C 9D
+                ATQA: 00 04
+                SAK: 20
+                ATS: 05 78 80 70 02
+                """.utf8
+            )
+        )
+        #expect(old.contents == card.contents)
+        #expect(try Files.image("iso14443-3b.nfc").uid == hex("11 22 33 44"))
+        let tag = try Files.image("iso14443-3a.nfc").makeTag()
+        let script = try Script(tag)
+        try await script.activate(tag.identifier, atqa: 0x0004, sak: 0x20)
+        #expect(await script.send("30 00") == "timeout")
+        #expect(try Files.failure("iso14443-4a.nfc", "TB(1): 70\n", "")?.code == .missingField)
+    }
+}

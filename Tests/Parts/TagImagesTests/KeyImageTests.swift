@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagImages
+import TagScripts
+import Testing
+import VirtualCards
+import VirtualTags
+
+@Suite struct `JSON images of cards with keys` {
+    private func image(_ text: String) throws -> TagImage {
+        try TagImage(parsing: Array(text.utf8))
+    }
+
+    private func error(_ text: String) -> TagImageError? {
+        do {
+            _ = try image(text)
+            return nil
+        } catch {
+            return error as? TagImageError
+        }
+    }
+
+    private func text(_ image: TagImage) throws -> String {
+        try #require(String(validating: image.encoded(), as: UTF8.self))
+    }
+
+    @Test func `An NTAG 424 DNA keeps keys, settings and its counter`() throws {
+        var contents = NTAG424Contents()
+        let isSet = contents.setLink("https://example.com/t?e={picc}&c={cmac}")
+        #expect(isSet)
+        contents.keys[1] = try #require(DESFireKey(.aes, Array(0..<16), version: 3))
+        contents.readCounter = 41
+        let tag = Type4Tag(contents)
+        let held = try #require(TagContents(of: tag))
+        let text = try text(TagImage(held))
+        #expect(text.contains(#""keys": {"1": "aes:000102030405060708090a0b0c0d0e0f:03"}"#))
+        #expect(text.contains(#""file_settings": {"e104": "40e0eec1ff21"#))
+        #expect(text.contains(#""read_counter": 41"#))
+        #expect(try image(text).contents == held)
+
+        var image = try image(text)
+        let read = try #require(image.makeTag() as? Type4Tag)
+        var card = try #require(read.card as? NTAG424Card)
+        for command in ["00 a4 04 00 07 d2 76 00 00 85 01 01 00", "00 b0 84 00 10"] {
+            _ = card.process(hex(command), tear: nil)
+        }
+        image.update(from: Type4Tag(card: card, frontEnd: read.frontEnd))
+        #expect(try self.text(image).contains(#""read_counter": 42"#))
+    }
+
+    @Test func `A DESFire keeps keys and their settings`() throws {
+        var contents = DESFireContents.ndef(generation: .ev2, size: .kilobytes2)
+        contents.masterKey = .zero(.aes)
+        contents.applications[0].keyCount = 0xA2
+        contents.applications[0].keys = [.zero(.aes), try #require(DESFireKey(.aes, Array(1...16)))]
+        let held = try #require(TagContents(of: Type4Tag(contents)))
+        let text = try text(TagImage(held))
+        #expect(text.contains(#""product": "DESFire EV2""#))
+        #expect(text.contains(#""key_settings": "0fa2""#))
+        let keys =
+            #""keys": {"master": "aes:00000000000000000000000000000000", "1": "aes:0102030405060708090a0b0c0d0e0f10"}"#
+        #expect(text.contains(keys))
+        let read = try image(text).contents
+        #expect(read == held)
+    }
+
+    @Test(arguments: [
+        (#""keys": {"0": "aes:00"}"#, TagImageError.Code.malformed),
+        (#""keys": {"5": "aes:000102030405060708090a0b0c0d0e0f"}"#, .malformed),
+        (#""keys": {"1": "des:000102030405060708090a0b0c0d0e0f"}"#, .malformed),
+        (#""keys": {"1": "aes:000102030405060708090a0b0c0d0e0f:1"}"#, .malformed),
+        (#""keys": {"1": 5}"#, .malformed), (#""file_settings": {"e104": "04"}"#, .malformed),
+        (#""file_settings": {"e1": "00e0ee"}"#, .malformed),
+        (#""file_settings": {"e103": "40e0eec1ff21"}"#, .malformed),
+    ])
+    func `Keys and settings that can't be are malformed`(member: String, code: TagImageError.Code) throws {
+        let held = try #require(TagContents(of: Type4Tag(NTAG424Contents())))
+        let text = try text(TagImage(held))
+        #expect(!text.contains("keys"))
+        let changed = text.replacing("}}", with: "}, \(member)}")
+        #expect(error(changed)?.code == code)
+    }
+}

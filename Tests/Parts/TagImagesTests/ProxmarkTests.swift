@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagImages
+import TagScripts
+import Testing
+import VirtualCards
+import VirtualTags
+
+/// The files are made after the structures of the client's own source, by a program that has nothing of this one.
+@Suite struct `Proxmark3 files` {
+    @Test func `The header of pages has version, signature, counters and tearing flags`() throws {
+        let contents = try #require(try Files.image("hf-mfu-ntag215-dump.bin").contents.type2)
+        #expect(contents.product == .ntag215)
+        #expect(contents.uid == Script.uid)
+        #expect(contents.counters == [0, 0, 95])
+        #expect(contents.signature == Array(0x40..<0x60))
+        #expect(contents.memory.count == 135 * 4)
+        let json = try #require(try Files.image("hf-mfu-ul11-dump.json").contents.type2)
+        #expect(json.product == .ultralightEV1UL11)
+        #expect(json.counters == [12, 0, 70000])
+        #expect(json.tearingFlags == [0xBD, 0xBD, 0xBD])
+        let old = try #require(try Files.image("hf-mfu-ul11-old.bin").contents.type2)
+        // The acknowledgement of the password is in the old header, and on the tag in its last page.
+        #expect(Array(old.memory.suffix(4)) == hex("12 34 00 00"))
+        #expect(old.counters == [0, 0, 0])
+    }
+
+    @Test func `A new file of pages is laid out as the client reads it`() throws {
+        var contents = Type2Contents(blank: .ntag213, uid: Script.uid)
+        contents.counters = [0, 0, 0x010203]
+        let bytes = try TagImage(contents, format: .proxmarkBinary).encoded()
+        #expect(bytes.count == 56 + 45 * 4)
+        #expect(Array(bytes[0..<8]) == hex("00 04 04 02 01 00 0f 03"))
+        // The number of the last page.
+        #expect(bytes[11] == 44)
+        #expect(Array(bytes[44..<56]) == hex("00 00 00 bd 00 00 00 bd 03 02 01 bd"))
+        #expect(Array(bytes[56..<60]) == hex("04 a1 b2 9f"))
+        let text = String(decoding: try TagImage(contents, format: .proxmarkJSON).encoded(), as: UTF8.self)
+        #expect(
+            text.hasPrefix(
+                "{\n  \"Created\": \"proxmark3\",\n  \"FileType\": \"mfu\",\n  \"Card\": {\n    \"UID\": \"04A1B2C3D4E580\""
+            )
+        )
+        #expect(
+            text.contains(
+                "    \"Counter2\": \"030201\",\n    \"Tearing2\": \"BD\"\n  },\n  \"blocks\": {\n    \"0\": \"04A1B29F\""
+            )
+        )
+        #expect(text.hasSuffix("    \"44\": \"00000000\"\n  }\n}"))
+    }
+
+    @Test(arguments: [
+        "hf-mfu-ntag215-dump.bin", "hf-mfu-ul11-old.bin", "hf-15-slix2-v4.bin", "hf-15-slix2-v5.bin",
+    ])
+    func `A file that was cut off anywhere is refused`(_ name: String) throws {
+        let bytes = try Files.dump(name)
+        // Some compilers make the state of an ISO 15693 tag, which is the last byte, three bytes longer.
+        let isType5 = name.hasPrefix("hf-15")
+        for count in 0..<bytes.count where !(isType5 && count == bytes.count - 3) {
+            #expect(throws: TagImageError.self, "\(count) bytes") { try TagImage(parsing: Array(bytes.prefix(count))) }
+        }
+        // With a part of the pages, and with more than there are.
+        let error = #expect(throws: TagImageError.self) { try TagImage(parsing: Array(bytes.dropLast(24))) }
+        #expect(error?.code == .missingField)
+        #expect(throws: TagImageError.self) { try TagImage(parsing: bytes + [0, 0, 0, 0]) }
+    }
+
+    @Test func `A dump of a part of the pages is one, and says so`() throws {
+        var bytes = Array(try Files.dump("hf-mfu-ntag215-dump.bin").prefix(56 + 50 * 4))
+        bytes[11] = 49
+        let image = try TagImage(parsing: bytes)
+        #expect(image.contents.type2?.memory.count == 200)
+        #expect(try image.encoded() == bytes)
+        #expect(image.remarks.map(\.kind) == [.missing])
+        #expect(image.remarks.first?.text == "The image has 50 of the 135 pages; the others are as delivered.")
+    }
+
+    @Test func `A file with another number of pages than its header says is refused`() throws {
+        let bytes = Array(try Files.dump("hf-mfu-ntag215-dump.bin"))
+        for last in UInt8.min...UInt8.max where last != 134 {
+            var changed = bytes
+            changed[11] = last
+            let error = #expect(throws: TagImageError.self, "last page \(last)") { try TagImage(parsing: changed) }
+            #expect(error?.code == (last < 134 ? .inconsistent : .missingField))
+        }
+    }
+
+    @Test func `An ISO 15693 tag has its UID from the low byte on`() throws {
+        for name in ["hf-15-slix2-dump.json", "hf-15-slix2-v4.bin", "hf-15-slix2-v5.bin"] {
+            guard case .type5(let contents) = try Files.image(name).contents else {
+                Issue.record("\(name) is no Type 5 tag")
+                continue
+            }
+            #expect(contents.uid == hex("e0 04 01 08 11 22 33 44"), "\(name)")
+            #expect(contents.dsfid == 0x05 && contents.afi == 0x21, "\(name)")
+            #expect(contents.isAFILocked && !contents.isDSFIDLocked, "\(name)")
+            #expect(contents.lockedBlocks == [0, 3], "\(name)")
+            #expect(contents.counter == 300, "\(name)")
+            #expect(contents.passwords[0x04] == 0x0F0F_0F0F, "\(name)")
+        }
+    }
+
+    @Test func `Older versions of ISO 15693 files have memory alone`() throws {
+        let data = "E1400401" + String(repeating: "00", count: 28)
+        for (type, body) in [
+            ("15693", "\"raw\": \"\(data)\""),
+            ("15693 v2", "\"blocks\": {\"0\": \"E1400401\", \"1\": \"00000000\"}"),
+            ("15693 v3", "\"blocks\": {\"0\": \"E140040100000000\", \"1\": \"0000000000000000\"}"),
+        ] {
+            let image = try TagImage(
+                parsing: Array("{\"Created\": \"proxmark3\", \"FileType\": \"\(type)\", \(body)}".utf8)
+            )
+            #expect(image.product == "generic Type 5", "\(type)")
+            guard case .type5(let contents) = image.contents else { return }
+            #expect(contents.product.blockSize == (type == "15693 v3" ? 8 : 4))
+            #expect(contents.memory.starts(with: hex("e1 40 04 01")))
+        }
+    }
+
+    @Test func `A MIFARE Classic of either version is the same card as without a header`() throws {
+        guard case .classic(let card) = try Files.image("hf-mf-1k-dump.json").contents,
+            case .classic(let raw) = try Files.image("classic-1k.mfd").contents
+        else { return }
+        #expect(card == raw)
+        #expect(card.uid == hex("9c 0c 37 01"))
+        var signed = card
+        signed.signature = Array(repeating: 0x5A, count: 32)
+        let text = String(decoding: try TagImage(.classic(signed), format: .proxmarkJSON).encoded(), as: UTF8.self)
+        #expect(text.contains("\"FileType\": \"mfc v3\""))
+        #expect(try TagImage(parsing: Array(text.utf8)).contents == .classic(signed))
+        #expect(!TagImage.Format.proxmarkBinary.canHold(.classic(signed)))
+        // The same bytes under another name.
+        let binary = try TagImage(parsing: Files.dump("classic-1k.mfd"), as: .proxmarkBinary)
+        #expect(binary.format == .proxmarkBinary)
+    }
+
+    @Test(arguments: ["hf-mfu-ntag215-dump.bin", "hf-mfu-ul11-dump.json", "hf-mfu-ul11-old.bin", "ntag213.mfd"])
+    func `A change is written in its place, and all else stays`(_ name: String) async throws {
+        let bytes = try Files.dump(name)
+        var image = try TagImage(parsing: bytes)
+        let tag = image.makeTag()
+        let script = try Script(tag)
+        try await script.activate(image.uid)
+        #expect(await script.send("a2 0b de ad be ef") == "ACK")
+        image.update(from: tag)
+        let changed = try image.encoded()
+        #expect(changed.count == bytes.count)
+        let differences = zip(bytes, changed).filter { $0 != $1 }.map { $1 }
+        #expect(differences == (name.hasSuffix(".json") ? Array("DEADBEEF".utf8) : hex("de ad be ef")))
+        #expect(try TagImage(parsing: changed).contents == image.contents)
+    }
+
+    @Test func `A counter that the file has no place for is not lost in silence`() async throws {
+        var image = try Files.image("hf-mfu-ul11-old.bin")
+        let tag = image.makeTag()
+        let script = try Script(tag)
+        try await script.activate(image.uid)
+        #expect(await script.send("a5 01 05 00 00 00") == "ACK")
+        image.update(from: tag)
+        #expect(throws: TagImageError(.lossy, "")) { try image.encoded() }
+    }
+
+    @Test(arguments: [
+        ("\"mfu\"", "\"iclass\"", "unsupported"), ("0004030101000B03", "0004030101007F03", "unsupported"),
+        ("0004030101000B03", "0004030101", "malformed"), ("\"19\": ", "\"20\": ", "missing-field"),
+        ("\"3\": \"E1100600\"", "\"3\": \"E11006\"", "malformed"), ("\"blocks\"", "\"block\"", "missing-field"),
+        ("\"Counter2\": \"70", "\"Counter2\": \"7G", "malformed"),
+    ])
+    func `Faults of a JSON file are reported`(original: String, fault: String, code: String) throws {
+        #expect(try Files.failure("hf-mfu-ul11-dump.json", original, fault)?.code.description == code)
+    }
+
+    @Test(arguments: [
+        ("iclass", "no phone sees it"), ("14b v2", "neither its UID nor its chip"), ("mfdes", "has the keys of a card"),
+        ("ndef", "nfc tag write --message"), ("hitag", "125 kHz"), ("lto", "no virtual tag of"),
+    ])
+    func `A file that no tag can be made of is refused with the reason`(type: String, reason: String) throws {
+        let error = try Files.failure("hf-mfu-ul11-dump.json", "\"mfu\"", "\"\(type)\"")
+        #expect(error?.code == .unsupported)
+        #expect(error?.reason.contains(reason) == true)
+    }
+
+    @Test(arguments: [
+        ("\"pagescount\": \"50\"", "\"pagescount\": \"51\"", "malformed"),
+        ("\"bytesperpage\": \"04\"", "\"bytesperpage\": \"00\"", "malformed"),
+        ("\"bytesperpage\": \"04\"", "\"bytesperpage\": \"21\"", "malformed"),
+        ("\"79\": ", "\"80\": ", "missing-field"), ("\"uid\"", "\"id\"", "missing-field"),
+    ])
+    func `Faults of an ISO 15693 file are reported`(original: String, fault: String, code: String) throws {
+        #expect(try Files.failure("hf-15-slix2-dump.json", original, fault)?.code.description == code)
+    }
+
+    @Test func `A Topaz 96 has its header`() throws {
+        let contents = TagProduct(named: "Topaz 96")?.blank(uid: hex("01 02 03 04 05 06 07"))
+        let text = String(
+            decoding: try TagImage(try #require(contents), format: .proxmarkJSON).encoded(),
+            as: UTF8.self
+        )
+        #expect(text.contains("\"FileType\": \"topaz\""))
+        #expect(text.contains("\"H0R1\": \"1148\""))
+        // The name that the client reads.
+        #expect(try TagImage(parsing: Array(text.replacing("H0R1", with: "HR01").utf8)).contents == contents)
+        #expect(throws: TagImageError(.unsupported, "")) {
+            try TagImage(parsing: Array(text.replacing("1148", with: "124C").utf8))
+        }
+    }
+
+    // MARK: Text files
+
+    @Test(arguments: [("hf-mfu-ntag215-dump.eml", "hf-mfu-ntag215-dump.bin"), ("hf-mf-1k-dump.eml", "classic-1k.mfd")])
+    func `A text file holds what the binary one does`(text: String, binary: String) throws {
+        #expect(try Files.image(text).contents == Files.image(binary).contents)
+    }
+
+    @Test func `A text file that is written again keeps its comments, its spaces and its case`() throws {
+        var image = try Files.image("hf-mf-1k-dump.eml")
+        guard case .classic(var contents) = image.contents else { throw TagImageError(.unsupported, "") }
+        contents.memory[16] = 0xAB
+        image.contents = .classic(contents)
+        let (old, new) = (try Files.dump("hf-mf-1k-dump.eml"), try image.encoded())
+        let lines = [old, new].map { $0.split(separator: 0x0A, omittingEmptySubsequences: false) }
+        #expect(lines[0].count == lines[1].count)
+        let different = lines[0].indices.filter { lines[0][$0] != lines[1][$0] }
+        // The first line is a comment, the second block 0.
+        #expect(different == [2])
+        #expect(String(decoding: lines[1][2], as: UTF8.self).hasPrefix("ab "))
+        #expect(try TagImage(parsing: new).contents == image.contents)
+    }
+
+    @Test func `A new text file has a page or a block on each line`() throws {
+        let ntag = try TagImage(.type2(Type2Contents(blank: .ntag213, uid: Script.uid)), format: .proxmarkText)
+            .encoded()
+        let lines = ntag.split(separator: 0x0A)
+        #expect(lines.count == 14 + 45 && lines.allSatisfy { $0.count == 8 })
+        #expect(String(decoding: lines[0], as: UTF8.self) == "00040402")
+    }
+
+    @Test(arguments: [
+        ("hf-mf-1k-dump.eml", "ff ff ff ff ff ff", "ff ff ff ff ff", TagImageError.Code.malformed, 9),
+        ("hf-mf-1k-dump.eml", "ff ff ff ff ff ff", "?? ff ff ff ff ff", .malformed, 9),
+        ("hf-mfu-ntag215-dump.eml", "\n00000000\n", "\n0000000\n", .malformed, 12),
+        ("hf-mfu-ntag215-dump.eml", "E1103E00\n", "", .missingField, 0),
+    ])
+    func `A line that is not like the others is named, and a line that is missing is noticed`(
+        file: String,
+        original: String,
+        fault: String,
+        code: TagImageError.Code,
+        line: Int
+    ) throws {
+        let error = try #require(try Files.failure(file, original, fault))
+        #expect(error.code == code, "\(error)")
+        #expect(error.line ?? 0 == line)
+    }
+
+    @Test func `Lines of another tag are refused with their size`() {
+        let text = Array(repeating: "0011223344556677", count: 5).joined(separator: "\n")
+        let error = #expect(throws: TagImageError.self) { try TagImage(parsing: Array(text.utf8)) }
+        #expect(error?.code == .unknownFormat)
+        #expect(error?.reason.contains("The lines have 40 bytes") == true)
+    }
+}

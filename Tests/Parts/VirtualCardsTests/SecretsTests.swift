@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import TagScripts
+import Testing
+import VirtualCards
+import VirtualTags
+
+/// Checks which images only their owner should read.
+@Suite struct `Keys and passwords in an image` {
+    /// Where a Type 2 tag has its password and PACK, or its 3DES key.
+    static let places: [(product: Type2Product, bytes: Range<Int>)] = [
+        (.ultralightEV1UL11, 18 * 4..<19 * 4 + 2), (.ultralightEV1UL21, 39 * 4..<40 * 4 + 2),
+        (.ntag213, 43 * 4..<44 * 4 + 2), (.ntag215, 133 * 4..<134 * 4 + 2), (.ntag216, 229 * 4..<230 * 4 + 2),
+        (.ultralightC, 44 * 4..<48 * 4),
+    ]
+
+    @Test(arguments: places.indices) func `Each byte of a password, its answer or a key is a secret`(index: Int) {
+        let (product, bytes) = Self.places[index]
+        let blank = Type2Contents(blank: product, uid: Script.uid)
+        #expect(!TagContents.type2(blank).holdsSecrets)
+        for byte in bytes {
+            var contents = blank
+            contents.memory[byte] ^= 0x5A
+            #expect(TagContents.type2(contents).holdsSecrets, "byte \(byte)")
+        }
+        for byte in 16..<bytes.lowerBound - 8 {
+            var contents = blank
+            contents.memory[byte] ^= 0x5A
+            #expect(!TagContents.type2(contents).holdsSecrets, "byte \(byte)")
+        }
+    }
+
+    @Test func `Each key of a card, and each password of an ICODE, is a secret`() throws {
+        let key = try #require(DESFireKey(.aes, Array(1...16)))
+        var desfire = DESFireContents.ndef()
+        #expect(try !holdsSecrets(Type4Tag(desfire)))
+        desfire.masterKey = key
+        #expect(try holdsSecrets(Type4Tag(desfire)))
+        for index in try #require(DESFireContents.ndef().applications.first).keys.indices {
+            var contents = DESFireContents.ndef()
+            contents.applications[0].keys[index] = key
+            #expect(try holdsSecrets(Type4Tag(contents)))
+        }
+        #expect(try !holdsSecrets(Type4Tag(NTAG424Contents())))
+        for index in NTAG424Contents().keys.indices {
+            var contents = NTAG424Contents()
+            contents.keys[index] = key
+            #expect(try holdsSecrets(Type4Tag(contents)))
+        }
+        let icode = Type5Contents(blank: .icodeSLIX2)
+        #expect(!TagContents.type5(icode).holdsSecrets)
+        for identifier in icode.passwords.keys {
+            var contents = icode
+            contents.passwords[identifier] = 0x0403_0201
+            #expect(TagContents.type5(contents).holdsSecrets, "password \(identifier)")
+        }
+        var lite = FeliCaLiteSContents(idm: [0x02, 0xFE, 1, 2, 3, 4, 5, 6])
+        #expect(!TagContents.type3(.liteS(lite)).holdsSecrets)
+        lite.cardKey[15] = 1
+        #expect(TagContents.type3(.liteS(lite)).holdsSecrets)
+    }
+
+    @Test func `The key of a FeliCa system is a secret, and that of each of its areas and services`() {
+        func holdsSecrets(_ change: (inout FeliCaSystem) -> Void) -> Bool {
+            var system = FeliCaSystem(code: 0x0003, files: [])
+            change(&system)
+            let contents = FeliCaStandardContents(idm: [0x01, 0xFE, 1, 2, 3, 4, 5, 6], systems: [system])
+            return TagContents.type3(.standard(contents)).holdsSecrets
+        }
+        #expect(!holdsSecrets { _ in })
+        #expect(!holdsSecrets { $0.key = [0, 0, 0, 0, 0, 0, 0, 0] })
+        #expect(holdsSecrets { $0.key = [0, 0, 0, 0, 0, 0, 0, 1] })
+        #expect(holdsSecrets { $0.nodeKeys = [0x0000: [0], 0x008B: [7]] })
+    }
+
+    @Test func `Each byte of a key of a MIFARE Classic is a secret, where it is not the delivered one`() {
+        for product in [ClassicProduct.classic1K, .classic4K] {
+            let blank = ClassicContents(blank: product, uid: [1, 2, 3, 4])
+            #expect(!TagContents.classic(blank).holdsSecrets)
+            for sector in [0, product.sectorCount - 1] {
+                let trailer = ClassicProduct.trailer(ofSector: sector) * 16
+                for byte in 0..<16 {
+                    var contents = blank
+                    contents.memory[trailer + byte] ^= 0x5A
+                    #expect(TagContents.classic(contents).holdsSecrets == !(6..<10).contains(byte), "byte \(byte)")
+                }
+            }
+            // What a reader could not read is zero.
+            var unread = blank
+            unread.memory = Array(repeating: 0, count: unread.memory.count)
+            #expect(!TagContents.classic(unread).holdsSecrets)
+        }
+    }
+
+    private func holdsSecrets(_ tag: Type4Tag) throws -> Bool { try #require(TagContents(of: tag)).holdsSecrets }
+}
