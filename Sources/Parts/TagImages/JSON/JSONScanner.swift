@@ -44,7 +44,7 @@ struct JSONScanner {
                 let key = try string()
                 let keyText = Array(bytes[keyStart..<position])
                 if let earlier = lines[key] {
-                    throw failure("\"\(key)\" is in line \(earlier) already.")
+                    throw isThereAlready(key, earlier)
                 }
                 skipSpace()
                 try expect(":")
@@ -106,6 +106,10 @@ struct JSONScanner {
         TagImageError(.malformed, reason, line: line)
     }
 
+    private func isThereAlready(_ key: String, _ earlier: Int) -> TagImageError {
+        failure("\"\(key)\" is in line \(earlier) already.")
+    }
+
     private mutating func expect(_ character: Unicode.Scalar) throws(TagImageError) {
         guard peek == UInt8(ascii: character) else {
             throw failure(
@@ -145,10 +149,12 @@ struct JSONScanner {
             position += 1
             return
         }
+        var lines: [String: Int] = [:]
         while true {
             skipSpace()
             if isObject {
-                _ = try string()
+                let key = try string()
+                if let earlier = lines.updateValue(line, forKey: key) { throw isThereAlready(key, earlier) }
                 skipSpace()
                 try expect(":")
                 skipSpace()
@@ -168,11 +174,30 @@ struct JSONScanner {
         }
     }
 
+    /// Whether a text is null, true, false or a number of at most 64 characters (RFC 8259, 3 and 6).
     private static func isValue(_ text: ArraySlice<UInt8>) -> Bool {
-        guard let string = String(validating: text, as: UTF8.self), let first = text.first else { return false }
-        if ["null", "true", "false"].contains(string) { return true }
-        let begins = first == UInt8(ascii: "-") || (0x30...0x39).contains(first)
-        return begins && text.count <= 64 && Double(string) != nil
+        if ["null", "true", "false"].contains(where: { text.elementsEqual($0.utf8) }) { return true }
+        guard text.count <= 64 else { return false }
+        var rest = text
+        func take(_ characters: String) -> Bool {
+            guard let byte = rest.first, characters.utf8.contains(byte) else { return false }
+            rest.removeFirst()
+            return true
+        }
+        func takeDigits() -> ArraySlice<UInt8> {
+            let digits = rest.prefix { (0x30...0x39).contains($0) }
+            rest = rest[digits.endIndex...]
+            return digits
+        }
+        _ = take("-")
+        let whole = takeDigits()
+        guard whole.count == 1 || (whole.count > 1 && whole.first != UInt8(ascii: "0")) else { return false }
+        if take("."), takeDigits().isEmpty { return false }
+        if take("eE") {
+            _ = take("+-")
+            if takeDigits().isEmpty { return false }
+        }
+        return rest.isEmpty
     }
 
     private mutating func string() throws(TagImageError) -> String {

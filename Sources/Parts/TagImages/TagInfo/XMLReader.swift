@@ -92,7 +92,10 @@ struct XMLReader {
                 throw failure("The value of an attribute is not quoted.")
             }
             position += 1
-            attributes[key] = try text(upTo: quote)
+            let value = try text(upTo: quote)
+            guard attributes.updateValue(value, forKey: key) == nil else {
+                throw failure("\"\(key)\" is in this element already.")
+            }
             guard peek == quote, attributes.count <= Self.maximumAttributes else {
                 throw failure("An element has an attribute without an end, or too many of them.")
             }
