@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import VirtualCards
 
-/// What an image was read from, kept as it is.
+/// The file that an image was read from.
 protocol ImageSource: Sendable {
     /// The file's format.
     var format: TagImage.Format { get }
-    /// The file.
+    /// The bytes of the file.
     var bytes: [UInt8] { get }
-    /// What the tag held.
+    /// The contents of the tag in the file.
     var contents: TagContents { get }
-    /// What was found while the file was read.
+    /// The remarks from reading the file.
     var remarks: [TagImageRemark] { get }
-    /// The names of what ``contents`` has no place for.
+    /// The names of the parts that ``contents`` has no place for.
     var leftOut: [String] { get }
 
-    /// The file with what the tag holds now, all else as it was; nil when the format is not written.
+    /// Returns the file with the tag's current contents; everything else is unchanged. nil when the format can't be
+    /// written.
     func encoded(_ now: TagContents) -> [UInt8]?
 }
 

@@ -3,7 +3,7 @@ import TagLink
 public import VirtualCards
 public import VirtualTags
 
-/// A tag in a file: read from one, put in a field as a virtual tag, and written back after it has changed.
+/// The image of a tag in a file: read it, put it in a field as a virtual tag, and write it back after changes.
 ///
 /// ```swift
 /// var image = try TagImage(parsing: bytes)
@@ -14,26 +14,26 @@ public import VirtualTags
 /// let changed = try image.encoded()
 /// ```
 ///
-/// What an image does not understand it keeps: a file that was read and not changed is written octet for octet. What a
-/// format can't hold it says: nothing is left out without an error.
+/// Unknown parts of a file stay: a file that was read and not changed is written byte for byte. Nothing is lost without
+/// an error: a format that can't store something reports it.
 public struct TagImage: Sendable {
-    /// The largest file that is read, in octets. Images of the largest product take a tenth of it.
+    /// The maximum size of a file, in bytes. Images of the largest product take a tenth of it.
     public static let maximumSize = 1 << 18
 
     /// The file's format.
     public let format: Format
 
-    /// What the tag holds.
+    /// The contents of the tag.
     public var contents: TagContents
 
-    /// What the image was read from.
+    /// The file that the image was read from.
     let source: (any ImageSource)?
 
     /// Creates an image of a tag.
     ///
     /// - Parameters:
-    ///   - contents: what the tag holds.
-    ///   - format: the format to write; ``Format/canHold(_:)`` says whether it can.
+    ///   - contents: the contents of the tag.
+    ///   - format: the format for writing; ``Format/canHold(_:)`` returns whether it is suitable.
     public init(_ contents: TagContents, format: Format = .json) {
         self.contents = contents
         self.format = format
@@ -43,8 +43,8 @@ public struct TagImage: Sendable {
     /// Creates an image of a Type 2 tag.
     ///
     /// - Parameters:
-    ///   - contents: what the tag holds.
-    ///   - format: the format to write.
+    ///   - contents: the contents of the tag.
+    ///   - format: the format for writing.
     public init(_ contents: Type2Contents, format: Format = .json) {
         self.init(.type2(contents), format: format)
     }
@@ -58,14 +58,14 @@ public struct TagImage: Sendable {
     /// The UID.
     public var uid: [UInt8] { contents.uid }
 
-    /// A virtual tag that holds what the image holds.
+    /// Creates a virtual tag with the contents of the image.
     public func makeTag() -> any VirtualTag {
         contents.makeTag()
     }
 
-    /// Takes over what a tag holds now.
+    /// Stores a tag's current contents in the image.
     ///
-    /// - Parameter tag: the tag that ``makeTag()`` made; a tag of another kind changes nothing.
+    /// - Parameter tag: the tag that ``makeTag()`` created. A tag of another kind changes nothing.
     public mutating func update(from tag: any VirtualTag) {
         guard let now = TagContents(of: tag), now.tagType == tagType, now.product == product else { return }
         contents = now

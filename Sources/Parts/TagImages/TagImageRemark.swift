@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something about an image that the virtual tag made of it does not show.
+/// Something in an image that its virtual tag does not show.
 ///
-/// An image with remarks can be used; a file that can't be used is refused with a ``TagImageError`` instead.
+/// An image with remarks can be used. If a file can't be used, reading it throws a ``TagImageError``.
 public struct TagImageRemark: Sendable, Hashable, CustomStringConvertible {
     /// The kind of remark; new kinds may be added.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
@@ -14,11 +14,11 @@ public struct TagImageRemark: Sendable, Hashable, CustomStringConvertible {
 
         let name: Name
 
-        /// Two parts of the file say different things, such as the UID of the header and that of the memory.
+        /// Two parts of the file contradict each other, such as the UIDs in the header and in the memory.
         public static let contradiction = Kind(name: .contradiction)
-        /// The file lacks a part of what the real tag held.
+        /// The file lacks a part of the real tag's data.
         public static let missing = Kind(name: .missing)
-        /// A virtual tag has no place for a part of the file. The part stays in this file, and it is lost in a file of
+        /// A virtual tag has no place for a part of the file. The part stays in this file, but is lost in a file of
         /// another format.
         public static let leftOut = Kind(name: .leftOut)
 
@@ -45,7 +45,7 @@ public struct TagImageRemark: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension TagImage {
-    /// Names as a sentence has them; of many, the first and how many more there are.
+    /// Lists names for a sentence: at most eight, and the number of the others.
     static func list(_ names: [String]) -> String {
         let shown = names.prefix(8).joined(separator: ", ")
         return names.count > 8 ? "\(shown) and \(names.count - 8) more" : shown

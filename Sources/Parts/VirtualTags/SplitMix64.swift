@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A small generator of numbers that are the same for the same seed on every machine (Steele, Lea, Flood 2014).
+/// A small random number generator with the same numbers for the same seed on every machine (Steele, Lea, Flood 2014).
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -19,12 +19,12 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
 }
 
 extension SplitMix64 {
-    /// A generator that follows from a tag's identifier, so that a tag says the same in every run.
+    /// Creates a generator from a tag's identifier, so that a tag behaves the same in every run.
     package init(identifier: [UInt8]) {
         self.init(seed: UInt64(octets: identifier))
     }
 
-    /// Octets that look random.
+    /// Returns random bytes.
     package mutating func octets(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8(truncatingIfNeeded: next() >> 24) }
     }

@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// A tag that lives in memory and answers frames as its silicon does.
+/// A tag in memory that answers frames like a real chip.
 ///
-/// A virtual tag speaks one technology. It gets each frame as it is on the air, activation included, and says what it
-/// sends back. Its volatile state is lost with the field's power; its memory is not.
+/// A virtual tag speaks one technology. It gets each frame as it is sent on the air, including those of the activation,
+/// and returns its answer. When the field is switched off, it loses its volatile state, but not its memory.
 ///
-/// Conforming types protect their own state: a field delivers one frame at a time, and the tag's memory may be looked
-/// at from any thread in between. A tag must not call back into the field it is in.
+/// Conforming types protect their own state: a field delivers one frame at a time, but any thread may read the tag's
+/// memory in between. A tag must not call the field that it is in.
 public protocol VirtualTag: AnyObject, Sendable {
-    /// The technology that the tag answers.
+    /// The technology of the tag.
     var technology: Technology { get }
 
-    /// The identifier that the tag gives while it is activated: the UID of NFC-A and NFC-V, the PUPI of NFC-B, the
+    /// The identifier that the tag sends during its activation: the UID of NFC-A and NFC-V, the PUPI of NFC-B, the
     /// NFCID2 of NFC-F.
     var identifier: [UInt8] { get }
 
-    /// Whether the tag is the one that a reader knows by this identifier.
+    /// Returns whether a reader means this tag by an identifier.
     ///
-    /// The default compares it with ``identifier``. A tag that gives a part of it in some commands accepts that part too.
+    /// By default, it has to be equal to ``identifier``. A tag that sends only a part of it in some commands also
+    /// accepts that part.
     ///
-    /// - Parameter identifier: the identifier as the reader got it.
+    /// - Parameter identifier: the identifier that the reader received.
     func answers(to identifier: [UInt8]) -> Bool
 
-    /// Takes a frame from the reader and answers it.
+    /// Handles a frame from the reader.
     ///
     /// - Parameters:
-    ///   - request: the frame as the reader sent it. `checksum` other than `.none` means that the right checksum of that
-    ///     kind is on the air after `bytes`; with `.none` the octets are all there is, and whether the last two are a
-    ///     right checksum is the tag's to find out, with ``TagLink/Frame/payload(checkedBy:)``.
-    ///   - disturbance: what a fault does to the tag in this exchange; nil when nothing does.
-    /// - Returns: the answer, or nil when the tag is silent and has not programmed its memory.
+    ///   - request: the frame from the reader. If `checksum` is not `.none`, the correct checksum of that kind is sent
+    ///     after `bytes`. With `.none`, `bytes` are everything, and the tag has to check whether the last two are a
+    ///     correct checksum, with `Frame.payload(checkedBy:)`.
+    ///   - disturbance: the effect of a fault on the tag in this exchange; nil without one.
+    /// - Returns: the answer; nil when the tag does not answer and has not programmed its memory.
     func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer?
 
-    /// Loses the field: all volatile state is gone.
+    /// The field was switched off: resets all volatile state.
     func losePower()
 }
 
@@ -41,27 +42,27 @@ extension VirtualTag {
     public func answers(to identifier: [UInt8]) -> Bool { self.identifier == identifier }
 }
 
-/// What a tag does with one frame.
+/// A tag's reaction to a frame.
 public struct TagAnswer: Sendable, Hashable {
-    /// What the tag sends; nil when it is silent.
+    /// The frame to send; nil for no answer.
     public var frame: Frame?
 
-    /// How long the tag works before it answers, beyond the technology's minimum delay.
+    /// How long the tag works before it answers, in addition to the technology's minimum delay.
     public var workTime: Airtime
 
-    /// Whether the command programmed the tag's memory, or would have without the disturbance. Writes are counted by
-    /// this.
+    /// Whether the command programmed the tag's memory, or would have without the disturbance. The field counts such
+    /// commands as writes.
     public var isWrite: Bool
 
-    /// The time slot of an answer to NFC-F polling; nil for all other answers. Answers in different slots do not meet:
-    /// they reach the reader one after the other, in one frame.
+    /// The time slot of an answer to NFC-F polling; nil for all other answers. Answers in different slots do not
+    /// collide. They reach the reader one after the other, in one frame.
     public var slot: Int?
 
     /// Creates an answer.
     ///
     /// - Parameters:
-    ///   - frame: what the tag sends, or nil when it is silent.
-    ///   - workTime: how long it works first.
+    ///   - frame: the frame to send; nil for no answer.
+    ///   - workTime: how long the tag works first.
     ///   - isWrite: whether the command programmed its memory.
     ///   - slot: the time slot of an answer to NFC-F polling.
     @inlinable
@@ -73,33 +74,34 @@ public struct TagAnswer: Sendable, Hashable {
     }
 }
 
-/// What a fault does to a tag itself, as opposed to the frames that it sends.
+/// The effect of a fault on a tag itself, and not on the frames that it sends.
 public enum Disturbance: Sendable, Hashable {
-    /// Power goes while the memory is being programmed, if this command programs it. The reader hears nothing.
+    /// The power is cut while this command programs the memory, if it does. The reader receives nothing.
     case powerCut(TornWrite)
-    /// The tag refuses the command with this 4-bit code, and does what it does after any refusal.
+    /// The tag refuses the command with this 4-bit code, and changes its state like after any refusal.
     case refusal(UInt8)
     /// The tag refuses the command with this 4-bit code if it would program the memory.
     case writeRefusal(UInt8)
 }
 
-/// What is left of the unit of memory, such as a page, that was being programmed when the power went.
+/// What remains of a unit of memory, such as a page, that was being programmed during a power cut.
 public enum TornWrite: Sendable, Hashable {
-    /// The octets from before the write.
+    /// The bytes from before the write.
     case old
-    /// The octets that were written.
+    /// The new bytes.
     case new
-    /// Bits of both, chosen by the seed. Where the tag protects the unit against tearing it is the old or the new one.
+    /// Bits of both, chosen by the seed. If the tag protects the unit against tearing, it is either the old or the new
+    /// one.
     case mixed(seed: UInt64)
 }
 
 extension TornWrite {
-    /// What a memory holds when the power went while octets were being programmed, one unit after the other.
+    /// Returns the memory after a power cut while bytes were being programmed, one unit after the other.
     ///
     /// - Parameters:
-    ///   - old: the octets from before.
-    ///   - new: the octets that were to be written; as many.
-    ///   - unit: how many octets are programmed at a time.
+    ///   - old: the bytes from before.
+    ///   - new: the new bytes, the same number.
+    ///   - unit: the number of bytes that are programmed at a time.
     ///   - isProtected: whether the memory makes sure that a unit is never a mixture.
     /// - Returns: units of `new`, one unit with bits of both, and units of `old`.
     package func remains(of old: [UInt8], under new: [UInt8], unit: Int, isProtected: Bool = false) -> [UInt8] {
@@ -125,9 +127,9 @@ extension TornWrite {
 }
 
 extension [UInt8] {
-    /// Programs octets at an offset, or as much of them as a power cut lets.
+    /// Programs bytes at an offset, or the part of them that a power cut allows.
     ///
-    /// The range must lie inside.
+    /// The range must be inside the memory.
     package mutating func program(
         _ octets: [UInt8],
         at offset: Int,

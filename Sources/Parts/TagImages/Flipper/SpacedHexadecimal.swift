@@ -2,7 +2,7 @@
 import TagLink
 
 extension [UInt8] {
-    /// Hexadecimal digits in upper case, octets separated by spaces.
+    /// Hexadecimal digits in upper case, with spaces between the bytes.
     var spacedHexadecimalText: String {
         hexText(separator: " ").uppercased()
     }

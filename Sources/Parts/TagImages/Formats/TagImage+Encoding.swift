@@ -2,16 +2,16 @@
 public import VirtualCards
 
 extension TagImage {
-    /// The image as a file of its format, as it is now.
+    /// Returns the current image as a file of its format.
     ///
-    /// A file that was read keeps its number of pages, though the tag may have more.
+    /// A file that was read keeps its number of pages, even if the tag has more.
     ///
-    /// - Throws: ``TagImageError`` with `lossy` when the format can't hold all of what the tag holds.
+    /// - Throws: ``TagImageError`` with `lossy` when the format can't store everything.
     public func encoded() throws(TagImageError) -> [UInt8] {
         guard let bytes = source?.encoded(contents) ?? format.encoded(new: contents) else {
             throw TagImageError(.lossy, "\(format.name) has no place for such a tag: \(product).")
         }
-        // Reading again is the proof that nothing was left out.
+        // Reading the file again proves that nothing was left out.
         if let source, bytes == source.bytes, contents == source.contents { return bytes }
         guard let again = try? Self.source(bytes, format),
             again.contents.completed(for: format) == contents.completed(for: format)
@@ -27,12 +27,12 @@ extension TagImage {
 }
 
 extension TagImage.Format {
-    /// Whether a new file of the format can hold a tag without loss.
+    /// Returns whether a new file of the format can store a tag without loss.
     public func canHold(_ contents: TagContents) -> Bool {
         (try? TagImage(contents, format: self).encoded()) != nil
     }
 
-    /// A new file, or nil when the format has no place for a tag of the kind.
+    /// Returns a new file; nil when the format does not support this kind of tag.
     func encoded(new contents: TagContents) -> [UInt8]? {
         switch self {
         case .flipper: FlipperFields.encoded(new: contents)

@@ -2,14 +2,14 @@
 import VirtualCards
 
 extension TagImage {
-    /// Reads an image, whose format is found from what is in it.
+    /// Reads an image. Its format is detected from its content.
     ///
     /// - Parameters:
     ///   - bytes: the whole file.
-    ///   - format: tells apart the formats in which memory is without a header, ``Format/mfd`` and
-    ///     ``Format/proxmarkBinary``; all others are told by their beginning.
+    ///   - format: distinguishes the formats of memory without a header, ``Format/mfd`` and ``Format/proxmarkBinary``.
+    ///     All others are detected by their first bytes.
     /// - Throws: ``TagImageError`` with `tooLarge`, `unknownFormat`, `malformed`, `missingField`, `inconsistent`, or
-    ///   `unsupported` for a tag that there is no model of.
+    ///   `unsupported` for a tag without a model.
     public init(parsing bytes: [UInt8], as format: Format? = nil) throws(TagImageError) {
         guard bytes.count <= Self.maximumSize else {
             throw TagImageError(
@@ -23,12 +23,12 @@ extension TagImage {
         contents = source.contents
     }
 
-    /// Finds the format from the first octets, and reads it.
+    /// Detects the format from the first bytes, and reads the file.
     static func source(_ bytes: [UInt8], _ format: Format?) throws(TagImageError) -> any ImageSource {
         let beginning = bytes.prefix(4096)
         let start = beginning.drop { [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
         if start.starts(with: Array("Filetype:".utf8)) { return try FlipperFields.source(bytes) }
-        // No text has a zero octet, and hardly a memory is without one.
+        // No text has a zero byte, and almost every memory has one.
         if !beginning.contains(0) {
             if ProxmarkText.begins(start) { return try ProxmarkText(parsing: bytes) }
             switch start.first {
@@ -41,7 +41,7 @@ extension TagImage {
         return try MemoryDump(parsing: bytes, as: format)
     }
 
-    /// Reads a JSON file: one of the project's own, or one of the Proxmark3 client.
+    /// Reads a JSON file of this project or of the Proxmark3 client.
     private static func jsonSource(_ bytes: [UInt8]) throws(TagImageError) -> any ImageSource {
         var scanner = JSONScanner(bytes)
         let members = try scanner.members()

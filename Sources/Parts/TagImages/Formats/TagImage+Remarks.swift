@@ -2,7 +2,7 @@
 import VirtualCards
 
 extension TagImage {
-    /// What the file says that its virtual tag does not show, in the order of kinds: contradictions first.
+    /// What the file contains and the virtual tag does not show, ordered by kind: contradictions first.
     public var remarks: [TagImageRemark] {
         var remarks = contents.contradictions.map { TagImageRemark(.contradiction, $0) }
         remarks += contents.missingParts.map { TagImageRemark(.missing, $0) }

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// What sits above ISO-DEP on a Type 4 tag: whole messages go in, and whole answers come out.
+/// The card above ISO-DEP in a Type 4 tag. It takes complete messages and returns complete answers.
 ///
-/// Most cards speak ISO/IEC 7816-4 and are an ``ApplicationCard``; MIFARE DESFire has commands of its own. A card is a
-/// value: a copy of it is a copy of its memory.
+/// Most cards speak ISO/IEC 7816-4 and are an ``ApplicationCard``; MIFARE DESFire has its own commands. A card is a
+/// value: a copy of it has a copy of its memory.
 public protocol Card: Sendable {
-    /// Carries out a message.
+    /// Executes a message.
     ///
     /// - Parameters:
-    ///   - message: the reader's message, put together from all blocks of a chain.
-    ///   - tear: what a power cut leaves of the memory that this message programs; nil when the power stays.
-    /// - Returns: the answer, status included.
+    ///   - message: the reader's message, combined from all blocks of a chain.
+    ///   - tear: what remains of the programmed memory after a power cut; nil without a power cut.
+    /// - Returns: the answer, including the status.
     mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer
 
-    /// Forgets all volatile state: what is selected, and who is authenticated.
+    /// Resets all volatile state: the selection and the authentication.
     mutating func losePower()
 }
 
 /// A card's answer to one message.
 public struct CardAnswer: Sendable, Hashable {
-    /// The answer as it is sent, status included.
+    /// The answer as it is sent, including the status.
     public var bytes: [UInt8]
-    /// How long the card works before it answers. ISO-DEP asks for more time by itself when this is longer than the
-    /// frame waiting time.
+    /// How long the card works before it answers. If this is longer than the frame waiting time, ISO-DEP asks for more
+    /// time.
     public var workTime: Airtime
     /// Whether the message programmed the card's memory.
     public var isWrite: Bool
-    /// Multipliers of waiting time extensions, 1 to 59, that the card asks for before it answers, in order.
+    /// The multipliers of the waiting time extensions, 1 to 59, that the card requests before it answers, in order.
     public var waitingTimeExtensions: [UInt8]
 
-    /// Creates an answer from its octets.
+    /// Creates an answer from its bytes.
     public init(
         _ bytes: [UInt8],
         workTime: Airtime = .zero,
@@ -43,7 +43,7 @@ public struct CardAnswer: Sendable, Hashable {
         self.waitingTimeExtensions = waitingTimeExtensions
     }
 
-    /// Creates an answer of ISO/IEC 7816-4: data and a status.
+    /// Creates an ISO/IEC 7816-4 answer from data and a status.
     public init(
         _ data: [UInt8] = [],
         status: CardStatus,
@@ -55,7 +55,7 @@ public struct CardAnswer: Sendable, Hashable {
 }
 
 extension Card {
-    /// Carries out a message under a fault: a refusal by the fault gives 6400, one of a write 6581.
+    /// Executes a message with a fault. If the fault refuses it, the answer is 6400; for a write it is 6581.
     mutating func process(_ message: [UInt8], disturbance: Disturbance?) -> CardAnswer {
         switch disturbance {
         case nil:
@@ -74,11 +74,11 @@ extension Card {
     }
 }
 
-/// A command APDU as a card takes it apart (ISO/IEC 7816-4, 5.1).
+/// A command APDU as a card parses it (ISO/IEC 7816-4, 5.1).
 public struct CardCommand: Sendable, Hashable {
-    /// The class octet.
+    /// The class byte.
     public var cla: UInt8
-    /// The instruction octet.
+    /// The instruction byte.
     public var ins: UInt8
     /// The first parameter.
     public var p1: UInt8
@@ -86,15 +86,15 @@ public struct CardCommand: Sendable, Hashable {
     public var p2: UInt8
     /// The command's data field.
     public var data: [UInt8]
-    /// How many octets of data the reader expects at most, 1 to 65536; nil when it expects none.
+    /// The maximum number of bytes that the reader expects, 1 to 65536; nil when it expects none.
     public var expectedLength: Int?
-    /// Whether the length fields are extended ones.
+    /// Whether the length fields are extended.
     public var isExtended: Bool
 
-    /// Takes a command APDU apart.
+    /// Parses a command APDU.
     ///
     /// - Parameter bytes: the whole command.
-    /// - Returns: nil when the octets are not a command APDU: too short, or with lengths that don't fit.
+    /// - Returns: nil when the bytes are not a command APDU, because they are too short or have inconsistent lengths.
     public init?(_ bytes: [UInt8]) {
         guard bytes.count >= 4 else { return nil }
         cla = bytes[0]
@@ -120,7 +120,7 @@ public struct CardCommand: Sendable, Hashable {
         }
     }
 
-    /// Reads the extended length fields of a body that begins with 00.
+    /// Parses the extended length fields of a body that starts with 00.
     private mutating func takeExtended(_ body: [UInt8]) -> Bool {
         guard body.count >= 3 else { return false }
         isExtended = true
@@ -142,51 +142,51 @@ public struct CardCommand: Sendable, Hashable {
     public var parameters: UInt16 { UInt16(high: p1, low: p2) }
 }
 
-/// The status octets SW1 and SW2 with which a card ends its answer (ISO/IEC 7816-4, 5.1.3).
+/// The status bytes SW1 and SW2 at the end of a card's answer (ISO/IEC 7816-4, 5.1.3).
 public struct CardStatus: RawRepresentable, Sendable, Hashable {
-    /// SW1 in the high octet, SW2 in the low one.
+    /// SW1 in the high byte, SW2 in the low one.
     public var rawValue: UInt16
 
-    /// Creates a status from its two octets.
+    /// Creates a status from its two bytes.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
-    /// Done.
+    /// Success.
     public static let success = CardStatus(rawValue: 0x9000)
-    /// The file ended before all octets were read; the octets that there are come with it.
+    /// The file ended before the requested number of bytes. The answer contains the available ones.
     public static let endOfFile = CardStatus(rawValue: 0x6282)
-    /// The command failed, and the memory is as before.
+    /// The command failed, and the memory has not changed.
     public static let executionError = CardStatus(rawValue: 0x6400)
     /// The memory could not be programmed.
     public static let memoryFailure = CardStatus(rawValue: 0x6581)
-    /// A length is wrong, or beyond the card's limits.
+    /// A length is wrong, or exceeds the card's limits.
     public static let wrongLength = CardStatus(rawValue: 0x6700)
-    /// The access rights don't allow it.
+    /// The access rights do not allow the command.
     public static let securityNotSatisfied = CardStatus(rawValue: 0x6982)
-    /// A condition is missing, such as an authentication that should have begun.
+    /// A condition is not satisfied, for example because an authentication was not started.
     public static let conditionsNotSatisfied = CardStatus(rawValue: 0x6985)
     /// No file is selected.
     public static let noCurrentFile = CardStatus(rawValue: 0x6986)
     /// The data field is wrong.
     public static let wrongData = CardStatus(rawValue: 0x6A80)
-    /// There is no such file or application.
+    /// The file or application does not exist.
     public static let notFound = CardStatus(rawValue: 0x6A82)
     /// The file has no such record.
     public static let recordNotFound = CardStatus(rawValue: 0x6A83)
-    /// There is no such data object.
+    /// The data object does not exist.
     public static let dataNotFound = CardStatus(rawValue: 0x6A88)
-    /// The file has no room for the data.
+    /// The file has no space for the data.
     public static let noRoom = CardStatus(rawValue: 0x6A84)
     /// The parameters P1 and P2 are wrong.
     public static let wrongParameters = CardStatus(rawValue: 0x6A86)
-    /// The offset is outside of the file.
+    /// The offset is outside the file.
     public static let wrongOffset = CardStatus(rawValue: 0x6B00)
-    /// The instruction is not known.
+    /// The instruction is unknown.
     public static let unknownInstruction = CardStatus(rawValue: 0x6D00)
-    /// The class is not known.
+    /// The class is unknown.
     public static let unknownClass = CardStatus(rawValue: 0x6E00)
 
-    /// The two octets as they are sent.
+    /// The two bytes as they are sent.
     package var bytes: [UInt8] { rawValue.bigEndianOctets }
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a card says of its tag's activation over NFC-A, where it has been configured to.
+/// The NFC-A activation data that a card was configured with.
 package struct CardPresentation: Sendable {
-    /// Whether the UID is a random one, and another one each time that the power comes.
+    /// Whether the UID is random and changes at each power-up.
     package var usesRandomUID = false
-    /// The answer to RATS in place of the front end's; nil for that one.
+    /// The answer to RATS; nil for the front end's.
     package var answerToSelect: [UInt8]?
 
-    /// Creates a presentation.
+    /// Creates activation data.
     package init(usesRandomUID: Bool = false, answerToSelect: [UInt8]? = nil) {
         self.usesRandomUID = usesRandomUID
         self.answerToSelect = answerToSelect
     }
 }
 
-/// A card whose commands change how its tag presents itself. The tag asks it when the power comes.
+/// A card with commands that change the activation data of its tag. The tag reads them at power-up.
 package protocol SelfPresentingCard: Card {
     var presentation: CardPresentation { get }
 }

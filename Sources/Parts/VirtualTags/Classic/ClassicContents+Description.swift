@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-// A print and a dump show the memory with zeros in place of passwords and keys, which are in the middle of it.
+// Prints and dumps show zeros in place of the passwords and keys, which are in the middle of the memory.
 
 extension ClassicContents: CustomReflectable, CustomStringConvertible {
-    /// The parts that a print shows, without the sectors' keys.
+    /// The printed parts, without the sectors' keys.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -21,7 +21,7 @@ extension ClassicContents: CustomReflectable, CustomStringConvertible {
 }
 
 extension ClassicContents {
-    /// The places of the sectors' keys in the memory.
+    /// The positions of the sectors' keys in the memory.
     package var keyPlaces: [Range<Int>] {
         (0..<product.sectorCount).flatMap { sector in
             let trailer = ClassicProduct.trailer(ofSector: sector) * 16

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// Everything that a MIFARE Classic keeps without power: what an image of the card holds.
+/// The persistent state of a MIFARE Classic, as in an image of the card.
 public struct ClassicContents: Sendable, Hashable {
-    /// What the card is.
+    /// The product.
     public var product: ClassicProduct
-    /// The UID, 4 or 7 octets; a 4-octet one need not be unique. It is at the beginning of the memory too.
+    /// The UID, 4 or 7 bytes. A 4-byte UID need not be unique. It is also at the start of the memory.
     public var uid: [UInt8]
-    /// ATQA, low octet first on the air.
+    /// ATQA. The low byte is sent first.
     public var atqa: UInt16
     /// SAK.
     public var sak: UInt8
-    /// All blocks, 16 octets each, keys included.
+    /// All blocks, 16 bytes each, including keys.
     public var memory: [UInt8]
-    /// The places of octets in ``memory`` that the reader of a dump could not read; they are zero there.
+    /// The positions of bytes in ``memory`` that are missing in a dump. They are zero.
     public var unknownOctets: Set<Int> = []
-    /// The originality signature of MIFARE Classic EV1, 32 octets; empty when there is none.
+    /// The originality signature of MIFARE Classic EV1, 32 bytes; empty when there is none.
     public var signature: [UInt8] = []
 
     /// Creates contents from an image of the memory.
     ///
     /// - Parameters:
-    ///   - product: what the card is.
-    ///   - memory: the memory from block 0 on; octets that are missing at the end are zero.
-    ///   - uid: the UID; the one at the beginning of the memory when nil.
+    ///   - product: the product.
+    ///   - memory: the memory from block 0 on. Missing bytes at the end are zero.
+    ///   - uid: the UID; nil for the one at the start of the memory.
     public init(_ product: ClassicProduct, memory: [UInt8], uid: [UInt8]? = nil) {
         let missing = max(0, product.memorySize - memory.count)
         self.product = product
@@ -33,11 +33,11 @@ public struct ClassicContents: Sendable, Hashable {
         sak = product.sak
     }
 
-    /// Creates a card as it is delivered: every sector with the transport keys FFFFFFFFFFFF (MF1S50yyX data sheet, 8.6).
+    /// Creates a new card: every sector has the transport keys FFFFFFFFFFFF (MF1S50yyX data sheet, 8.6).
     ///
     /// - Parameters:
-    ///   - product: what the card is.
-    ///   - uid: the UID, 4 or 7 octets.
+    ///   - product: the product.
+    ///   - uid: the UID, 4 or 7 bytes.
     public init(blank product: ClassicProduct, uid: [UInt8]) {
         var memory = [UInt8](repeating: 0, count: product.memorySize)
         let key = [UInt8](repeating: 0xFF, count: 6)
@@ -52,8 +52,8 @@ public struct ClassicContents: Sendable, Hashable {
         self.init(product, memory: memory, uid: uid)
     }
 
-    /// The UID at the beginning of the memory. ATQA behind a UID of 7 octets says so; one of 4 octets is followed by its
-    /// exclusive or.
+    /// Returns the UID at the start of the memory. After a 7-byte UID, ATQA shows its length. A 4-byte UID is followed
+    /// by the exclusive or of its bytes.
     package static func uid(inBlock0 memory: [UInt8]) -> [UInt8] {
         guard memory.count >= 10 else { return [0, 0, 0, 0] }
         let short = Array(memory.prefix(4))
@@ -62,31 +62,31 @@ public struct ClassicContents: Sendable, Hashable {
     }
 }
 
-/// A product that is a MIFARE Classic, or behaves as one (NXP AN10833, MF1S50yyX and MF1S70yyX data sheets).
+/// A MIFARE Classic product, or one that behaves like it (NXP AN10833, MF1S50yyX and MF1S70yyX data sheets).
 public enum ClassicProduct: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
-    /// MIFARE Classic Mini, MF1S20: 320 octets in 5 sectors.
+    /// MIFARE Classic Mini, MF1S20: 320 bytes in 5 sectors.
     case mini = "MIFARE Classic Mini"
-    /// MIFARE Classic 1K, MF1S50: 1024 octets in 16 sectors.
+    /// MIFARE Classic 1K, MF1S50: 1024 bytes in 16 sectors.
     case classic1K = "MIFARE Classic 1K"
-    /// MIFARE Plus 2K in security level 1: 2048 octets in 32 sectors.
+    /// MIFARE Plus 2K in security level 1: 2048 bytes in 32 sectors.
     case plus2K = "MIFARE Plus 2K"
-    /// MIFARE Classic 4K, MF1S70: 4096 octets in 32 sectors of 4 blocks and 8 of 16.
+    /// MIFARE Classic 4K, MF1S70: 4096 bytes in 32 sectors of 4 blocks and 8 of 16.
     case classic4K = "MIFARE Classic 4K"
 
     public var description: String { rawValue }
 
-    /// The product with a name such as `MIFARE Classic 1K`, or nil.
+    /// Finds the product with a name such as `MIFARE Classic 1K`; nil for an unknown name.
     public init?(named name: String) {
         self.init(rawValue: name)
     }
 
-    /// The product of a size in octets, or nil.
+    /// Finds the product with a memory of this size in bytes; nil when there is none.
     public init?(memorySize: Int) {
         guard let product = Self.allCases.first(where: { $0.memorySize == memorySize }) else { return nil }
         self = product
     }
 
-    /// How many blocks of 16 octets there are.
+    /// The number of 16-byte blocks.
     public var blockCount: Int {
         switch self {
         case .mini: 20
@@ -96,20 +96,20 @@ public enum ClassicProduct: String, Sendable, Hashable, CaseIterable, CustomStri
         }
     }
 
-    /// How many octets of memory there are.
+    /// The size of the memory, in bytes.
     public var memorySize: Int { blockCount * 16 }
 
-    /// How many sectors there are, each with keys and access conditions of its own in its last block.
+    /// The number of sectors. Each has its own keys and access conditions in its last block.
     public var sectorCount: Int {
         blockCount <= 128 ? blockCount / 4 : 32 + (blockCount - 128) / 16
     }
 
-    /// The last block of a sector, which holds its keys and access conditions.
+    /// Returns the last block of a sector, with its keys and access conditions.
     public static func trailer(ofSector sector: Int) -> Int {
         sector < 32 ? sector * 4 + 3 : 128 + (sector - 32) * 16 + 15
     }
 
-    /// The sector whose last block this is, or nil for a block of data.
+    /// Returns the sector whose last block this is; nil for a data block.
     public static func sector(ofTrailer block: Int) -> Int? {
         if block < 128 { return block % 4 == 3 ? block / 4 : nil }
         return block % 16 == 15 ? 32 + (block - 128) / 16 : nil
@@ -124,29 +124,29 @@ public enum ClassicProduct: String, Sendable, Hashable, CaseIterable, CustomStri
         }
     }
 
-    /// ATQA with a UID of 4 or 7 octets.
+    /// Returns ATQA for a UID of 4 or 7 bytes.
     func atqa(uidLength: Int) -> UInt16 {
         (self == .classic4K ? 0x0002 : 0x0004) | (uidLength == 7 ? 0x0040 : 0x0000)
     }
 }
 
-/// A virtual MIFARE Classic, which can be found and told apart, and not read.
+/// A virtual MIFARE Classic. It can be found and identified, but not read.
 ///
 /// ```swift
 /// let card = ClassicTag(ClassicContents(blank: .classic1K, uid: [0x9C, 0x0C, 0x37, 0x01]))
 /// ```
 ///
-/// Its cipher, Crypto-1, is not modelled: phones' Core NFC can't authenticate, so nothing behind the authentication can
-/// be reached. The card is activated with its UID, ATQA and SAK; it answers an authentication (60, 61) with a nonce and
-/// then falls silent, as it does when the reader's answer is wrong; it refuses every other command.
+/// Its cipher, Crypto-1, is not modelled. Core NFC on phones can't authenticate either, so everything protected by an
+/// authentication is out of reach. The card is activated with its UID, ATQA and SAK. It answers an authentication (60,
+/// 61) with a nonce and then stays silent, like after a wrong answer from the reader. It refuses every other command.
 public final class ClassicTag: VirtualTag {
-    /// What the card keeps.
+    /// The card's persistent state.
     public let contents: ClassicContents
     private let silicon: Locked<ClassicSilicon>
 
     /// Creates a card.
     ///
-    /// - Parameter contents: what it holds. A UID that has not 4, 7 or 10 octets is a mistake of the caller.
+    /// - Parameter contents: its state. The UID must have 4, 7 or 10 bytes.
     public init(_ contents: ClassicContents) {
         precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
         self.contents = contents
@@ -166,7 +166,8 @@ public final class ClassicTag: VirtualTag {
     }
 }
 
-/// The state machine of a MIFARE Classic as far as a reader without its cipher gets (MF1S50yyX data sheet, 10 and 12).
+/// The state machine of a MIFARE Classic, as far as a reader without its cipher can use it (MF1S50yyX data sheet, 10
+/// and 12).
 struct ClassicSilicon: Sendable {
     /// The 4-bit code of a refusal: not allowed.
     private static let notAllowed: UInt8 = 0x4
@@ -176,7 +177,7 @@ struct ClassicSilicon: Sendable {
     let contents: ClassicContents
     private var listener: NFCAListener?
     private var random: SplitMix64
-    /// Whether a nonce was sent: whatever comes next would be enciphered.
+    /// Whether a nonce was sent. The next message would be encrypted.
     private var awaitsReader = false
 
     init(_ contents: ClassicContents) {
@@ -192,7 +193,7 @@ struct ClassicSilicon: Sendable {
 
     mutating func receive(_ frame: Frame, disturbance: Disturbance?) -> TagAnswer? {
         if awaitsReader {
-            // Nobody has the right answer to the nonce: the card gives up in silence.
+            // No reader has the right answer to the nonce, so the card stays silent.
             awaitsReader = false
             listener?.deselect()
             return nil
@@ -207,7 +208,7 @@ struct ClassicSilicon: Sendable {
         }
     }
 
-    /// Authentication with key A or B sends a nonce; all else is refused without one.
+    /// Authentication with key A or B answers with a nonce. All other commands are refused.
     private mutating func execute(_ command: [UInt8]) -> TagAnswer? {
         guard command.count == 2, command[0] == 0x60 || command[0] == 0x61,
             Int(command[1]) < contents.product.blockCount

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Type4FrontEnd {
-    /// How a card with a random UID presents itself over NFC-A: 4 bytes that begin with 08, and no maker (ISO/IEC
-    /// 14443-3, 6.5.4). The UID changes each time that the field comes back.
+    /// Returns NFC-A activation data with a random UID: 4 bytes that start with 08, without a manufacturer (ISO/IEC
+    /// 14443-3, 6.5.4). The UID changes at each power-up.
     ///
     /// - Parameter generator: chooses the first UID.
     public static func randomUID(using generator: inout some RandomNumberGenerator) -> Type4FrontEnd {
@@ -12,7 +12,8 @@ extension Type4FrontEnd {
 }
 
 extension Type4Tag {
-    /// Creates a tag of a scripted card. It has a random UID, so that readers don't take it for a card of a known maker.
+    /// Creates a tag with a scripted card. It has a random UID, so that readers don't take it for a known
+    /// manufacturer's card.
     ///
     /// - Parameter card: the card.
     public convenience init(card: ScriptedCard) {

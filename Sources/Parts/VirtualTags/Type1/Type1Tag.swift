@@ -1,63 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// A product that is a Type 1 tag.
+/// A Type 1 tag product.
 public enum Type1Product: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
-    /// Topaz 96 (BCM20203T96): 120 octets, static memory.
+    /// Topaz 96 (BCM20203T96): 120 bytes, static memory.
     case topaz96 = "Topaz 96"
-    /// Topaz 512 (BCM20203T512): 512 octets, dynamic memory.
+    /// Topaz 512 (BCM20203T512): 512 bytes, dynamic memory.
     case topaz512 = "Topaz 512"
 
     public var description: String { rawValue }
 
-    /// The product with a name such as `Topaz 96`, or nil.
+    /// Finds the product with a name such as `Topaz 96`; nil for an unknown name.
     public init?(named name: String) {
         self.init(rawValue: name)
     }
 
-    /// How many octets of memory there are.
+    /// The size of the memory, in bytes.
     public var memorySize: Int { self == .topaz96 ? 120 : 512 }
 
-    /// The header octets HR0 and HR1.
+    /// The header bytes HR0 and HR1.
     package var header: [UInt8] { self == .topaz96 ? [0x11, 0x48] : [0x12, 0x4C] }
 
-    /// The capability container and the TLVs after it, as delivered.
+    /// The capability container and the TLVs after it, as on a new tag.
     var factoryData: [UInt8] {
         switch self {
         case .topaz96: [0xE1, 0x10, 0x0E, 0x00, 0x03, 0x00]
         case .topaz512:
-            // Lock control: octet 122, 48 bits, 8 octets a bit. Memory control: octets 120 and 121.
+            // Lock control: byte 122, 48 bits, 8 bytes per bit. Memory control: bytes 120 and 121.
             [0xE1, 0x10, 0x3F, 0x00, 0x01, 0x03, 0xF2, 0x30, 0x33, 0x02, 0x03, 0xF0, 0x02, 0x03, 0x03, 0x00]
         }
     }
 }
 
-/// Everything that a Type 1 tag keeps without power: what an image of the tag holds.
+/// The persistent state of a Type 1 tag, as in an image of the tag.
 public struct Type1Contents: Sendable, Hashable {
-    /// What the tag is.
+    /// The product.
     public var product: Type1Product
-    /// The header octets HR0 and HR1.
+    /// The header bytes HR0 and HR1.
     public var header: [UInt8]
-    /// All octets from block 0 on; the UID is in the first seven.
+    /// All bytes from block 0 on. The first seven are the UID.
     public var memory: [UInt8]
 
     /// Creates contents from an image of the memory.
     ///
     /// - Parameters:
-    ///   - product: what the tag is.
-    ///   - memory: the memory from block 0 on; octets that are missing at the end are zero.
-    ///   - header: HR0 and HR1; the product's when nil.
+    ///   - product: the product.
+    ///   - memory: the memory from block 0 on. Missing bytes at the end are zero.
+    ///   - header: HR0 and HR1; nil for the product's.
     public init(_ product: Type1Product, memory: [UInt8], header: [UInt8]? = nil) {
         self.product = product
         self.header = header ?? product.header
         self.memory = Array((memory + Array(repeating: 0, count: product.memorySize)).prefix(product.memorySize))
     }
 
-    /// Creates a tag as it is delivered, formatted for NDEF and empty.
+    /// Creates a new tag with an empty NDEF format.
     ///
     /// - Parameters:
-    ///   - product: what the tag is.
-    ///   - uid: the UID, 7 octets.
+    ///   - product: the product.
+    ///   - uid: the UID, 7 bytes.
     public init(blank product: Type1Product, uid: [UInt8]) {
         self.init(product, memory: uid + [0x00] + product.factoryData)
         // Blocks 0, D and E are locked.
@@ -65,7 +65,7 @@ public struct Type1Contents: Sendable, Hashable {
         memory[113] = 0x60
     }
 
-    /// The UID, 7 octets.
+    /// The UID, 7 bytes.
     public var uid: [UInt8] { Array(memory[0..<7]) }
 }
 
@@ -75,14 +75,14 @@ public struct Type1Contents: Sendable, Hashable {
 /// let tag = Type1Tag(.topaz512)
 /// ```
 ///
-/// A command that the tag may not carry out, such as a write to a locked block or one with another tag's UID, is not
-/// answered; neither is one that a fault plan refuses.
+/// A forbidden command gets no answer, for example a write to a locked block, or a command with another UID. A command
+/// that a fault plan refuses gets none either.
 public final class Type1Tag: VirtualTag {
-    /// What the tag is.
+    /// The product.
     public let product: Type1Product
     private let silicon: Locked<Type1Silicon>
 
-    /// The UID of tags that are made without one.
+    /// The UID of tags that are created without one.
     public static let defaultUID: [UInt8] = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x2A]
 
     /// Creates a tag with the given contents.
@@ -93,11 +93,11 @@ public final class Type1Tag: VirtualTag {
         silicon = Locked(Type1Silicon(contents))
     }
 
-    /// Creates a tag as it is delivered, formatted for NDEF and empty.
+    /// Creates a new tag with an empty NDEF format.
     ///
     /// - Parameters:
-    ///   - product: what the tag is.
-    ///   - uid: the UID, 7 octets.
+    ///   - product: the product.
+    ///   - uid: the UID, 7 bytes.
     public convenience init(_ product: Type1Product, uid: [UInt8] = Type1Tag.defaultUID) {
         precondition(uid.count == 7, "a UID of Type 1 tags has 7 bytes")
         self.init(Type1Contents(blank: product, uid: uid))
@@ -109,12 +109,12 @@ public final class Type1Tag: VirtualTag {
         silicon.withLock { $0.contents.uid }
     }
 
-    /// Whether the UID begins with this: readers know the first four bytes alone, which RID gives.
+    /// Returns whether the UID begins with these bytes. Readers only know the first four, which RID returns.
     public func answers(to identifier: [UInt8]) -> Bool {
         self.identifier.starts(with: identifier)
     }
 
-    /// What the tag keeps without power, as it is now.
+    /// The current persistent state of the tag.
     public var contents: Type1Contents {
         silicon.withLock { $0.contents }
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-// A print and a dump show the memory with zeros in place of passwords and keys, which are in the middle of it.
+// Prints and dumps show zeros in place of the passwords and keys, which are in the middle of the memory.
 
 extension Type2Contents: CustomReflectable, CustomStringConvertible {
-    /// The parts that a print shows, without the password and the keys.
+    /// The printed parts, without the password and the keys.
     public var customMirror: Mirror {
         let places = secretPages.map { 4 * $0..<4 * $0 + 4 }
         return Mirror(
@@ -23,7 +23,7 @@ extension Type2Contents: CustomReflectable, CustomStringConvertible {
 }
 
 extension Type2Contents {
-    /// The pages of the password (PWD and PACK) and of the keys.
+    /// The pages with the password (PWD and PACK) and the keys.
     package var secretPages: [Int] {
         var pages: [Int] = []
         if product.features.contains(.password), let start = product.configurationPage {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A product of the MIFARE Ultralight and NTAG families, as its data sheet describes it: what a ``Type2Tag`` is.
+/// A product of the MIFARE Ultralight and NTAG families, as described by its data sheet. A ``Type2Tag`` is of one
+/// product.
 ///
-/// All products are answers to the same commands over pages of four octets; the table in ``all`` says which has what.
+/// All products use the same commands over pages of four bytes. The table in ``all`` lists the differences.
 public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
     /// Commands and registers that not every product has.
     package struct Features: OptionSet, Sendable {
@@ -23,15 +24,15 @@ public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
         package static let counters = Features(rawValue: 1 << 6)
         /// A 16-bit counter in page 41.
         package static let pageCounter = Features(rawValue: 1 << 7)
-        /// 3DES authentication, with AUTH0 and AUTH1 in pages 42 and 43 and the key behind them.
+        /// 3DES authentication, with AUTH0 and AUTH1 in pages 42 and 43, followed by the key.
         package static let tripleDES = Features(rawValue: 1 << 8)
         /// VCSL.
         package static let virtualCardSelect = Features(rawValue: 1 << 9)
         /// SECTOR SELECT.
         package static let sectors = Features(rawValue: 1 << 10)
-        /// UID and counter in ASCII laid over the pages.
+        /// UID and counter as ASCII text in the pages.
         package static let mirror = Features(rawValue: 1 << 11)
-        /// Commands that the product does not have are not answered. Others refuse them.
+        /// Unknown commands are not answered. Other products refuse them.
         package static let ignoresUnknownCommands = Features(rawValue: 1 << 12)
     }
 
@@ -44,19 +45,19 @@ public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
     /// The product's name, such as `NTAG213` or `MIFARE Ultralight EV1 UL11`.
     public let name: String
 
-    /// How many pages the memory has, those that can't be read included.
+    /// The number of pages, including those that can't be read.
     public let pageCount: Int
 
-    /// The pages for data, from 4 on. Pages of the second sector count from 256.
+    /// The pages for data, starting at 4. Pages of the second sector count from 256.
     public let userPages: ClosedRange<Int>
 
-    /// The answer to GET_VERSION, or nil when the product does not have the command.
+    /// The answer to GET_VERSION; nil when the product does not have the command.
     public let version: [UInt8]?
 
-    /// The size octet of the capability container that the product is delivered with: octets of the data area / 8.
+    /// The size byte of a new tag's capability container: bytes of the data area / 8.
     public let capabilitySize: UInt8
 
-    /// What the data pages begin with when the product is delivered: TLVs.
+    /// The first bytes of a new tag's data pages: TLVs.
     let factoryData: [UInt8]
     package let features: Features
     let lockActivation: LockActivation
@@ -64,9 +65,9 @@ public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
     package let dynamicLock: LockField?
     /// The first of the configuration pages.
     package let configurationPage: Int?
-    /// Octets of the configuration and other pages behind the data, at delivery.
+    /// The bytes of the configuration and other pages after the data, on a new tag.
     package let factoryConfiguration: [Int: [UInt8]]
-    /// How many pages READ reaches; later ones are write-only.
+    /// The number of pages that READ reaches. Later pages can only be written.
     let readablePages: Int
 
     init(
@@ -97,9 +98,9 @@ public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
         self.factoryConfiguration = factoryConfiguration
     }
 
-    /// The product of this name, whatever its case, spaces and hyphens.
+    /// Finds a product by name. Case, spaces and hyphens don't matter.
     ///
-    /// - Parameter name: a name as in ``name``, or a short form of it without `MIFARE` or `MIFARE Ultralight EV1`, such as
+    /// - Parameter name: a name as in ``name``; or a short form without `MIFARE` or `MIFARE Ultralight EV1`, such as
     ///   `Ultralight C` or `UL21`.
     public init?(named name: String) {
         let wanted = Self.normalized(name)
@@ -108,7 +109,7 @@ public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
         self = product
     }
 
-    /// Lower case letters and digits only.
+    /// Returns only the letters, in lower case, and the digits.
     private static func normalized(_ name: String) -> String {
         name.lowercased().filter { ("a"..."z").contains($0) || ("0"..."9").contains($0) }
     }
@@ -120,41 +121,41 @@ public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
     public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
-/// Lock bits of a tag, where they are, what each locks and what freezes it.
+/// The lock bits of a tag: where they are, which pages each one locks, and which bit freezes it.
 package struct LockField: Sendable {
     /// One bit that makes pages read-only.
     struct Lock: Sendable {
-        /// The bit's number, from the least significant bit of the field's first octet.
+        /// The bit's number, counted from the least significant bit of the field's first byte.
         var bit: Int
-        /// The pages that it locks, the second sector's from 256.
+        /// The pages that it locks. Pages of the second sector count from 256.
         var pages: ClosedRange<Int>
         /// The block-lock bit that freezes it.
         var frozenBy: Int
     }
 
-    /// The page that holds the bits.
+    /// The page with the bits.
     package var page: Int
-    /// The octet in the page where they begin.
+    /// The index of their first byte in the page.
     var offset: Int
-    /// How many octets they take.
+    /// The number of bytes.
     var octets: Int
     var locks: [Lock]
-    /// What the page's last octet reads as, or nil when it is an ordinary one.
+    /// The value that is read for the page's last byte; nil if it is an ordinary byte.
     var lastOctet: UInt8?
 
-    /// Bits that exist.
+    /// The existing bits.
     private var known: UInt32 {
         locks.reduce(0) { $0 | 1 << $1.bit | 1 << $1.frozenBy }
     }
 
-    /// The bits as they are in a memory.
+    /// Returns the bits in a memory.
     func bits(in memory: [UInt8]) -> UInt32 {
         let start = page * 4 + offset
         guard start + octets <= memory.count else { return 0 }
         return UInt32(octets: memory[start..<(start + octets)].reversed())
     }
 
-    /// The bits after a write: bits can only be set, and not those that are frozen.
+    /// Returns the bits after a write. Bits can only be set, and frozen ones don't change.
     func bits(_ old: UInt32, afterWriting new: UInt32) -> UInt32 {
         let frozen = locks.reduce(UInt32(0)) {
             old >> $1.frozenBy & 1 == 1 ? $0 | 1 << $1.bit : $0
@@ -162,15 +163,15 @@ package struct LockField: Sendable {
         return old | (new & known & ~frozen)
     }
 
-    /// Whether bits lock a page.
+    /// Returns whether the bits lock a page.
     func locks(_ page: Int, bits: UInt32) -> Bool {
         bits != 0 && locks.contains { bits >> $0.bit & 1 == 1 && $0.pages.contains(page) }
     }
 }
 
 extension LockField {
-    /// The static lock octets of page 2, which all Type 2 tags have (NFC Forum T2T 1.2, 4.2): from the low bit BLCC,
-    /// BL4-9, BL10-15, LCC, L4..L15.
+    /// The static lock bytes of page 2, on all Type 2 tags (NFC Forum T2T 1.2, 4.2). From the least significant bit:
+    /// BLCC, BL4-9, BL10-15, LCC, L4..L15.
     static let statically = LockField(
         page: 2,
         offset: 2,
@@ -178,14 +179,14 @@ extension LockField {
         locks: (3...15).map { Lock(bit: $0, pages: $0...$0, frozenBy: $0 == 3 ? 0 : $0 < 10 ? 1 : 2) }
     )
 
-    /// The dynamic lock octets of NTAG21x and Ultralight EV1: two octets of lock bits, then one of block-lock bits, each
-    /// of which freezes two (NTAG213/215/216 data sheet, 8.5.3).
+    /// The dynamic lock bytes of NTAG21x and Ultralight EV1: two bytes of lock bits, then one of block-lock bits. Each
+    /// of those freezes two lock bits (NTAG213/215/216 data sheet, 8.5.3).
     ///
     /// - Parameters:
-    ///   - page: the page that holds them, right after the data pages.
-    ///   - pagesPerBit: how many pages a bit locks.
-    ///   - lastPage: the last page that is locked.
-    ///   - lastOctet: what the page's last octet reads as.
+    ///   - page: the page of the lock bytes, right after the data pages.
+    ///   - pagesPerBit: the number of pages per lock bit.
+    ///   - lastPage: the last page that can be locked.
+    ///   - lastOctet: the value that is read for the page's last byte.
     static func ntag(page: Int, pagesPerBit: Int, lastPage: Int, lastOctet: UInt8) -> LockField {
         let starts = stride(from: 16, through: lastPage, by: pagesPerBit)
         return LockField(
@@ -199,10 +200,11 @@ extension LockField {
         )
     }
 
-    /// The lock octets of page 40 of Ultralight C and NTAG203: four pages a bit with two block-lock bits among them, then
-    /// bits for the pages behind (MF0ICU2 data sheet, 7.5.3).
+    /// The lock bytes of page 40 of Ultralight C and NTAG203: one bit for four pages, with two block-lock bits among
+    /// them; then bits for the pages after the data (MF0ICU2 data sheet, 7.5.3).
     ///
-    /// - Parameter tail: the pages that bits 4 and on of the second octet lock, each frozen by the bit four below.
+    /// - Parameter tail: the pages that the bits from 4 on in the second byte lock. Each is frozen by the bit four
+    ///   below.
     static func ultralightC(tail: [ClosedRange<Int>]) -> LockField {
         let data: [Lock] = (0..<6).map { index in
             let start = 16 + index * 4

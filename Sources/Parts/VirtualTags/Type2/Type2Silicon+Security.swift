@@ -3,7 +3,7 @@ import CardCryptography
 import TagLink
 
 extension Type2Silicon {
-    /// A byte of the configuration that is in effect, or 0 when the product has none.
+    /// Returns a byte of the active configuration; 0 when the product has none.
     func configuration(_ page: Int, _ byte: Int) -> UInt8 {
         let index = page * 4 + byte
         return index < latched.configuration.count ? latched.configuration[index] : 0
@@ -12,16 +12,16 @@ extension Type2Silicon {
     /// The ACCESS byte: PROT, CFGLCK, counter bits and AUTHLIM.
     var configurationAccess: UInt8 { configuration(1, 0) }
 
-    /// Takes the configuration, and the key of Ultralight C, over from the memory.
+    /// Activates the configuration in the memory, and the key of Ultralight C.
     ///
-    /// The tag does so when it is activated, so that a reader can write AUTH0 before the other pages that AUTH0 protects.
-    /// The password and PACK need no activation: PWD_AUTH compares with the memory.
+    /// A tag does this during its activation, so that a reader can write AUTH0 before the other pages that AUTH0
+    /// protects. The password and PACK need no activation, because PWD_AUTH uses the memory.
     mutating func latchConfiguration() {
         latched.protectionStart = Int.max
         latched.protectsReading = false
         if product.features.contains(.tripleDES) {
             latched.key = Array(contents.memory[(44 * 4)..<(48 * 4)])
-            // AUTH0 in page 42 from 30h on protects nothing; AUTH1 bit 0 leaves reading free.
+            // AUTH0 in page 42 protects nothing from 30h on. With bit 0 of AUTH1, reading is free.
             let start = Int(contents.memory[42 * 4])
             if start < 0x30 {
                 latched.protectionStart = max(start, 3)
@@ -37,9 +37,9 @@ extension Type2Silicon {
         }
     }
 
-    /// PWD_AUTH: the password opens the tag, and PACK comes back (NTAG213/215/216 data sheet, 8.8 and 10.7).
+    /// PWD_AUTH: the right password gives access, and the answer is PACK (NTAG213/215/216 data sheet, 8.8 and 10.7).
     ///
-    /// AUTHLIM is the number of wrong passwords in a row after which none is taken any more; 0 is no limit.
+    /// After AUTHLIM wrong passwords in a row, no password is accepted any more; 0 means no limit.
     mutating func authenticate(_ password: [UInt8]) -> Reply {
         guard let start = product.configurationPage else { return .refusal(.argument) }
         let limit = Int(configurationAccess & 0x07)
@@ -53,11 +53,12 @@ extension Type2Silicon {
         return .data(Array(contents.memory[((start + 3) * 4)..<((start + 3) * 4 + 2)]))
     }
 
-    /// AUTHENTICATE of Ultralight C, first half: a challenge, enciphered (MF0ICU2 data sheet, 7.5.5 and 7.6.7).
+    /// AUTHENTICATE of Ultralight C, first command: answers with an encrypted challenge (MF0ICU2 data sheet, 7.5.5 and
+    /// 7.6.7).
     ///
-    /// Where the system's OpenSSL is missing the tag behaves as one whose key nobody knows.
+    /// Without the system's OpenSSL, the tag behaves as if its key were unknown.
     mutating func beginTripleDES(_ argument: UInt8) -> Reply {
-        // The key is in pages 44 to 47, each half from its last byte on.
+        // The key is in pages 44 to 47, each half with its last byte first.
         guard argument == 0,
             let cipher = try? BlockCipher.des(latched.key.prefix(8).reversed() + latched.key.suffix(8).reversed())
         else { return .refusal(.argument) }
@@ -67,7 +68,7 @@ extension Type2Silicon {
         return .data([0xAF] + authentication.sent)
     }
 
-    /// AUTHENTICATE of Ultralight C, second half: the reader's proof opens the tag, and the tag's comes back.
+    /// AUTHENTICATE of Ultralight C, second command: checks the reader's proof, and answers with the tag's own.
     mutating func finishTripleDES(_ authentication: ChallengeProof, _ command: [UInt8]) -> Reply {
         guard command.first == 0xAF, let proven = try? authentication.finish(Array(command.dropFirst())) else {
             return .refusal(.argument)

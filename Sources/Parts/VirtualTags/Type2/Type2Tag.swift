@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// Everything that a Type 2 tag keeps without power: what an image of the tag holds.
+/// The persistent state of a Type 2 tag, as in an image of the tag.
 public struct Type2Contents: Sendable, Hashable {
-    /// What the tag is.
+    /// The product.
     public var product: Type2Product
-    /// The UID that the tag answers with: 4, 7 or 10 octets. It is in pages 0 and 1 of the memory too.
+    /// The UID that the tag answers with: 4, 7 or 10 bytes. It is also in pages 0 and 1 of the memory.
     public var uid: [UInt8]
-    /// All pages, four octets each, from page 0; the second sector's after the first's 256. Pages that the product has
-    /// beyond the end read as delivered.
+    /// All pages, four bytes each, from page 0; the second sector follows the first one's 256 pages. Missing pages at
+    /// the end are like those of a new tag.
     public var memory: [UInt8]
-    /// ATQA, low octet first on the air.
+    /// ATQA. The low byte is sent first.
     public var atqa: UInt16 = 0x0044
     /// SAK.
     public var sak: UInt8 = 0x00
     /// The answer to GET_VERSION.
     public var version: [UInt8]?
-    /// The answer to READ_SIG, 32 octets; those of a virtual tag are zero unless given.
+    /// The answer to READ_SIG, 32 bytes; zeros unless it was given.
     public var signature: [UInt8]
     /// The three 24-bit counters. NTAG213, 215 and 216 use the last one.
     public var counters: [UInt32]
-    /// The answers to CHECK_TEARING_EVENT: BD when a counter is whole.
+    /// The answers to CHECK_TEARING_EVENT: BD for an intact counter.
     public var tearingFlags: [UInt8]
     /// How many times in a row the password was wrong.
     public var failedAuthentications = 0
 
-    /// Creates a tag as it is delivered, formatted for NDEF and empty.
+    /// Creates a new tag with an empty NDEF format.
     ///
     /// - Parameters:
-    ///   - product: what the tag is.
-    ///   - uid: the UID, 7 octets as all these products have. Check octets are worked out.
+    ///   - product: the product.
+    ///   - uid: the UID, 7 bytes for all these products. The check bytes are computed.
     public init(blank product: Type2Product, uid: [UInt8]) {
         self.product = product
         self.uid = uid
@@ -42,17 +42,17 @@ public struct Type2Contents: Sendable, Hashable {
         memory.replaceSubrange(0..<head.count, with: head)
     }
 
-    /// A UID of NXP's, with random octets. The fourth, with which the second part of the UID begins, is never 88, which
-    /// is the cascade tag (ISO/IEC 14443-3, 6.5.4).
+    /// Returns an NXP UID with random bytes. The fourth byte is never 88, because the second part of the UID would then
+    /// begin with the cascade tag (ISO/IEC 14443-3, 6.5.4).
     public static func randomUID(using generator: inout some RandomNumberGenerator) -> [UInt8] {
         var uid = [0x04] + (0..<6).map { _ in UInt8.random(in: 0...255, using: &generator) }
         if uid[3] == 0x88 { uid[3] = 0x08 }
         return uid
     }
 
-    /// The UID and its check octets as they are in the first nine octets of the memory (ISO/IEC 14443-3, 6.5.4).
+    /// Returns the first nine bytes of the memory, with the UID and its check bytes (ISO/IEC 14443-3, 6.5.4).
     ///
-    /// NTAG I2C has no check octets there, but SAK and ATQA (NT3H2111/NT3H2211 data sheet, 8.3.5).
+    /// NTAG I2C has SAK and ATQA there, and no check bytes (NT3H2111/NT3H2211 data sheet, 8.3.5).
     private static func manufacturerOctets(_ uid: [UInt8], _ product: Type2Product) -> [UInt8] {
         if product.features.contains(.sectors), uid.count == 7 { return uid + [0x00, 0x44, 0x00] }
         guard uid.count == 7 else {
@@ -63,10 +63,10 @@ public struct Type2Contents: Sendable, Hashable {
         return first + [first.reduce(0x88, ^)] + second + [second.reduce(0, ^)]
     }
 
-    /// All pages as delivered, but for the UID.
+    /// Returns all pages of a new tag, without the UID.
     static func factoryMemory(_ product: Type2Product) -> [UInt8] {
         var memory = [UInt8](repeating: 0, count: product.pageCount * 4)
-        // Page 2, octet 1 is called "internal" and reads 48.
+        // Byte 1 of page 2 is called "internal" and reads 48.
         memory[9] = 0x48
         memory.replaceSubrange(12..<16, with: [0xE1, 0x10, product.capabilitySize, 0x00])
         memory.replaceSubrange(16..<(16 + product.factoryData.count), with: product.factoryData)
@@ -81,10 +81,10 @@ public struct Type2Contents: Sendable, Hashable {
 }
 
 extension Type2Contents {
-    /// The same with a memory of the product's whole size: pages that are missing at the end are as delivered.
+    /// The same contents with a memory of the product's size. Missing pages at the end are like those of a new tag.
     package var completed: Type2Contents { Type2Silicon(self).contents }
 
-    /// The pages that lock bits make read-only, static and dynamic ones, from 3 on. Pages of the second sector count from
+    /// The pages that static and dynamic lock bits make read-only, starting at 3. Pages of the second sector count from
     /// 256.
     public var lockedPages: [Int] {
         let memory = completed.memory
@@ -95,13 +95,13 @@ extension Type2Contents {
         }
     }
 
-    /// The first page that needs the password, or nil when none does.
+    /// The first page that needs the password; nil when none does.
     public var firstProtectedPage: Int? {
         let start = Type2Silicon(self).latched.protectionStart
         return start < product.pageCount ? start : nil
     }
 
-    /// The counters that the product has, by the number with which they are read: all three, the third, or none.
+    /// The numbers of the product's counters, as used for reading: all three, the third, or none.
     public var countersOfProduct: [Int] {
         if product.features.contains(.counters) { return [0, 1, 2] }
         return product.features.contains(.readingCounter) ? [2] : []
@@ -112,43 +112,43 @@ extension Type2Product {
     /// Whether the product has READ_SIG.
     package var hasSignature: Bool { features.contains(.signature) }
 
-    /// How many pages a reader without keys can read: not the key of Ultralight C.
+    /// The number of pages that a reader without keys can read. This excludes the key of Ultralight C.
     package var readablePageCount: Int { features.contains(.tripleDES) ? 44 : pageCount }
 
-    /// The page with the dynamic lock octets, or nil.
+    /// The page with the dynamic lock bytes; nil when there is none.
     public var dynamicLockPage: Int? { dynamicLock?.page }
 
-    /// The first of the configuration pages, with the password among them, or nil.
+    /// The first configuration page; nil when there is none. The password is in one of these pages.
     public var firstConfigurationPage: Int? { configurationPage ?? (features.contains(.tripleDES) ? 42 : nil) }
 }
 
-/// A virtual Type 2 tag: a product of the MIFARE Ultralight or NTAG families, answering raw frames from its memory.
+/// A virtual Type 2 tag: a product of the MIFARE Ultralight or NTAG families that answers raw frames from its memory.
 ///
 /// ```swift
 /// let tag = Type2Tag(.ntag215, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80])
 /// ```
 ///
-/// Commands, refusals, locks, counters and passwords are those of the product's data sheet. The memory can be looked at
-/// with ``contents`` at any time, between two exchanges.
+/// Commands, refusals, locks, counters and passwords follow the product's data sheet. Read the memory with ``contents``
+/// at any time between two exchanges.
 public final class Type2Tag: VirtualTag {
-    /// What the tag is.
+    /// The product.
     public let product: Type2Product
     private let silicon: Locked<Type2Silicon>
 
     /// Creates a tag with the given contents.
     ///
-    /// - Parameter contents: the contents. A UID that has not 4, 7 or 10 octets is a mistake of the caller.
+    /// - Parameter contents: the contents. The UID must have 4, 7 or 10 bytes.
     public init(_ contents: Type2Contents) {
         precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
         product = contents.product
         silicon = Locked(Type2Silicon(contents))
     }
 
-    /// Creates a tag as it is delivered, formatted for NDEF and empty.
+    /// Creates a new tag with an empty NDEF format.
     ///
     /// - Parameters:
-    ///   - product: what the tag is.
-    ///   - uid: the UID; a random one when nil.
+    ///   - product: the product.
+    ///   - uid: the UID; nil for a random one.
     public convenience init(_ product: Type2Product, uid: [UInt8]? = nil) {
         var generator = SystemRandomNumberGenerator()
         self.init(Type2Contents(blank: product, uid: uid ?? Type2Contents.randomUID(using: &generator)))
@@ -160,7 +160,7 @@ public final class Type2Tag: VirtualTag {
         silicon.withLock { $0.contents.uid }
     }
 
-    /// What the tag keeps without power, as it is now.
+    /// The current persistent state of the tag.
     public var contents: Type2Contents {
         silicon.withLock { $0.contents }
     }

@@ -2,15 +2,15 @@
 public import CardCryptography
 public import TagLink
 
-/// Everything that a Type 5 tag keeps without power: what an image of the tag holds.
+/// The persistent state of a Type 5 tag, as in an image of the tag.
 public struct Type5Contents: Sendable, Hashable {
-    /// What the tag is.
+    /// The product.
     public var product: Type5Product
-    /// The UID, most significant octet (E0) first; it goes the other way round on the air.
+    /// The UID, most significant byte (E0) first. On the air the order is reversed.
     public var uid: [UInt8]
-    /// The blocks one after the other, without a counter's.
+    /// The blocks, without a counter's block.
     public var memory: [UInt8]
-    /// The blocks that are locked for good.
+    /// The locked blocks. This can't be undone.
     public var lockedBlocks: Set<Int> = []
     /// The data storage format identifier.
     public var dsfid: UInt8 = 0
@@ -24,23 +24,23 @@ public struct Type5Contents: Sendable, Hashable {
     public var isSurveillanceSet = true
     /// Whether the surveillance bit is locked.
     public var isSurveillanceLocked = false
-    /// The passwords of ICODE SLIX and SLIX2 by their identifiers: 01 read, 02 write, 04 privacy, 08 destroy, 10
-    /// surveillance and application family.
+    /// The passwords of ICODE SLIX and SLIX2 by identifier: 01 read, 02 write, 04 privacy, 08 destroy, 10 surveillance
+    /// and application family.
     @Hidden public var passwords: [UInt8: UInt32]
-    /// The 32 octets that READ SIGNATURE answers; those of a virtual tag are zero unless given.
+    /// The answer to READ SIGNATURE, 32 bytes; zeros unless it was given.
     public var signature: [UInt8]
     /// The counter of ICODE SLIX2, or the event counter of ST25TV.
     public var counter: UInt16 = 0
-    /// What guards an ICODE.
+    /// The protection of an ICODE.
     public var protection = ICODEProtection()
     /// The registers, passwords and modes of an ST25TV or ST25DV.
     public var settings: ST25Settings
 
-    /// Creates a tag that is formatted for NDEF and empty.
+    /// Creates a new tag with an empty NDEF format.
     ///
     /// - Parameters:
-    ///   - product: what the tag is.
-    ///   - uid: the UID, 8 octets; one of the product's form when nil.
+    ///   - product: the product.
+    ///   - uid: the UID, 8 bytes; nil for a default one with the product's prefix.
     public init(blank product: Type5Product, uid: [UInt8]? = nil) {
         self.product = product
         self.uid = uid ?? Self.defaultUID(product)
@@ -55,13 +55,13 @@ public struct Type5Contents: Sendable, Hashable {
         memory.replaceSubrange(0..<min(formatted.count, memory.count), with: formatted.prefix(memory.count))
     }
 
-    /// A UID of the product's form, the same every time.
+    /// Returns a UID with the product's prefix, always the same.
     public static func defaultUID(_ product: Type5Product) -> [UInt8] {
         product.uidPrefix + [0x00, 0x00, 0x00, 0x11, 0x22, 0x33, 0x44].suffix(8 - product.uidPrefix.count)
     }
 
-    /// The capability container of the whole memory (NFC Forum T5T 1.0, 4.3.1). READ MULTIPLE is supported; beyond 256
-    /// blocks addresses have two octets, and beyond 2040 octets the size has two.
+    /// Returns the capability container for the whole memory (NFC Forum T5T 1.0, 4.3.1). READ MULTIPLE is supported.
+    /// With more than 256 blocks, addresses have two bytes; with more than 2040 bytes, the size has two.
     static func capabilityContainer(_ product: Type5Product) -> [UInt8] {
         let octets = product.dataBlockCount * product.blockSize
         let magic: UInt8 = product.blockCount > 256 ? 0xE2 : 0xE1
@@ -71,39 +71,40 @@ public struct Type5Contents: Sendable, Hashable {
         return [magic, 0x40, 0x00, 0x01, 0x00, 0x00, UInt8(truncatingIfNeeded: large >> 8), UInt8(large & 0xFF)]
     }
 
-    /// The last block of a product with a counter: the counter, least significant byte first, and in its last byte whether
-    /// counting is protected. Empty for other products.
+    /// The last block of a product with a counter: the counter, least significant byte first, and whether counting is
+    /// protected in the last byte. Empty for other products.
     package var counterBlock: [UInt8] {
         guard product.features.contains(.counter) else { return [] }
         return counter.littleEndianOctets + [0x00, protection.isCounterProtected ? 0x01 : 0x00]
     }
 
-    /// Takes over the counter and its protection from a whole memory whose last block they are.
+    /// Reads the counter and its protection from the last block of a whole memory.
     package mutating func readCounterBlock(_ memory: [UInt8]) {
         guard product.features.contains(.counter), memory.count >= 4 else { return }
         counter = UInt16(memory.littleEndian(at: memory.count - 4, count: 2))
         protection.isCounterProtected = memory[memory.count - 1] & 0x01 != 0
     }
 
-    /// The blocks that other programs' files call locked: one octet each, which is not zero.
+    /// Returns the locked blocks of other programs' files: one byte per block, not zero when it is locked.
     package static func blocks(lockedBy flags: ArraySlice<UInt8>) -> Set<Int> {
         Set(zip(0..., flags).compactMap { block, flag in flag == 0 ? nil : block })
     }
 }
 
-/// What an ST25TV or ST25DV keeps without power besides its memory: registers, passwords, modes (DS12074 and DS10925).
+/// The persistent state of an ST25TV or ST25DV besides its memory: registers, passwords and modes (DS12074 and
+/// DS10925).
 public struct ST25Settings: Sendable, Hashable {
-    /// The static configuration, by the pointers of READ CONFIGURATION: 00 to 07 of ST25TV, 00 to 0F of ST25DV. The lock
-    /// of the container, the counter and the tamper loop are kept elsewhere.
+    /// The static configuration, by the pointers of READ CONFIGURATION: 00 to 07 of ST25TV, 00 to 0F of ST25DV. The
+    /// lock of the container, the counter and the tamper loop are stored elsewhere.
     public var registers: [UInt8]
-    /// The four passwords: of ST25TV 4 octets each for kill and untraceable mode, area 1, area 2, and configuration; of
-    /// ST25DV 8 octets each for configuration and three for areas.
+    /// The four passwords. ST25TV: 4 bytes each, for kill and untraceable mode, area 1, area 2, and configuration.
+    /// ST25DV: 8 bytes each, for configuration and three areas.
     @Hidden public var passwords: [[UInt8]]
     /// ST25TV: whether the kill password is locked.
     public var isKillLocked = false
-    /// ST25TV: whether the tag was killed: it never answers again.
+    /// ST25TV: whether the tag was killed. Then it never answers again.
     public var isKilled = false
-    /// ST25TV: whether the tag is untraceable: it answers GET RANDOM NUMBER and PRESENT PASSWORD alone.
+    /// ST25TV: whether the tag is untraceable. Then it only answers GET RANDOM NUMBER and PRESENT PASSWORD.
     public var isUntraceable = false
     /// ST25TV: whether the surveillance bit is set.
     public var isSurveillanceSet = false
@@ -111,16 +112,16 @@ public struct ST25Settings: Sendable, Hashable {
     public var isSurveillanceLocked = false
     /// ST25TV: the identifier for surveillance.
     public var surveillanceIdentifier: UInt16 = 0
-    /// ST25TV: the 32 octets of the surveillance telegram.
+    /// ST25TV: the 32 bytes of the surveillance telegram.
     public var telegram: [UInt8]
-    /// ST25TV: how much of the telegram is sent: 32 octets, or half as many for each step from 0 to 3.
+    /// ST25TV: how much of the telegram is sent: 32 bytes, and half as many for each step from 0 to 3.
     public var telegramLength: UInt8 = 0
-    /// ST25TV02K: whether the tamper loop is closed, which is to say whole.
+    /// ST25TV02K: whether the tamper loop is closed, that is, intact.
     public var isTamperLoopClosed = true
-    /// ST25DV: whether the chip has a supply besides the field, as it has beside a running host. The mailbox needs it.
+    /// ST25DV: whether the chip has another supply than the field, such as a running host. The mailbox needs it.
     public var isSupplied = true
 
-    /// Creates the state of a product as it is delivered.
+    /// Creates the state of a new tag of a product.
     public init(_ product: Type5Product) {
         telegram = Array(repeating: 0, count: 32)
         let end = UInt8(truncatingIfNeeded: product.blockCount * product.blockSize / 32 - 1)
@@ -134,29 +135,28 @@ public struct ST25Settings: Sendable, Hashable {
     }
 }
 
-/// A virtual Type 5 tag: an ICODE, ST25TV or ST25DV, or a generic one, answering raw frames of ISO/IEC 15693.
+/// A virtual Type 5 tag: an ICODE, ST25TV or ST25DV, or a generic one. It answers raw frames of ISO/IEC 15693.
 ///
 /// ```swift
 /// let tag = Type5Tag(.icodeSLIX2)
 /// let large = Type5Tag(Type5Contents(blank: .st25dv64K, uid: [0xE0, 0x02, 0x26, 0, 1, 2, 3, 4]))
 /// ```
 ///
-/// A frame without octets and checksum is the end of a frame alone: it opens the next slot of an inventory, and fetches
-/// the answer to a write whose option flag was set. What a product does not have is refused with error code 01, a length
-/// that is wrong with 02. A fault plan's refusal is answered with its code as the error code.
+/// A frame without content is only an end of frame. It starts the next slot of an inventory, or fetches the answer to a
+/// write with the option flag. A command that the product does not have is refused with error code 01, a wrong length
+/// with 02. If a fault plan refuses a command, its code is the error code.
 ///
-/// Passwords, protected pages, privacy and destruction of ICODE SLIX2 are modelled; so are areas, passwords, kill and
-/// untraceable mode of ST25TV, and areas, passwords and the mailbox of ST25DV, whose host is played by
-/// ``putMessage(_:)`` and ``takeMessage()``.
+/// Passwords, protected pages, privacy and destruction of ICODE SLIX2 are modelled. So are areas, passwords, kill and
+/// untraceable mode of ST25TV, and areas, passwords and the mailbox of ST25DV. For its host, use ``putMessage(_:)`` and
+/// ``takeMessage()``.
 public final class Type5Tag: VirtualTag {
-    /// What the tag is.
+    /// The product.
     public let product: Type5Product
     private let silicon: Locked<Type5Silicon>
 
     /// Creates a tag with the given contents.
     ///
-    /// - Parameter contents: the contents. A UID that has not 8 octets is a mistake of the caller, as is more memory
-    ///   than the product has.
+    /// - Parameter contents: the contents. The UID must have 8 bytes, and the memory must fit into the product.
     public init(_ contents: Type5Contents) {
         let product = contents.product
         precondition(contents.uid.count == 8, "a UID of NFC-V has 8 bytes")
@@ -178,11 +178,11 @@ public final class Type5Tag: VirtualTag {
         silicon = Locked(Type5Silicon(contents))
     }
 
-    /// Creates a tag that is formatted for NDEF and empty.
+    /// Creates a new tag with an empty NDEF format.
     ///
     /// - Parameters:
-    ///   - product: what the tag is.
-    ///   - uid: the UID, E0 first; one of the product's form when nil.
+    ///   - product: the product.
+    ///   - uid: the UID, E0 first; nil for a default one with the product's prefix.
     public convenience init(_ product: Type5Product, uid: [UInt8]? = nil) {
         self.init(Type5Contents(blank: product, uid: uid))
     }
@@ -193,22 +193,23 @@ public final class Type5Tag: VirtualTag {
         silicon.withLock { $0.contents.uid }
     }
 
-    /// What the tag keeps without power, as it is now.
+    /// The current persistent state of the tag.
     public var contents: Type5Contents {
         silicon.withLock { $0.contents }
     }
 
-    /// Puts a message into the mailbox of an ST25DV, as its host does over I2C.
+    /// Puts a message into the mailbox of an ST25DV, like its host over I2C.
     ///
-    /// - Parameter message: 1 to 256 octets.
-    /// - Returns: whether it was taken: not while the reader has the mailbox off, or another message waits to be read.
+    /// - Parameter message: 1 to 256 bytes.
+    /// - Returns: whether it was stored. It is not stored while the mailbox is off, or while another message was not
+    ///   read yet.
     public func putMessage(_ message: [UInt8]) -> Bool {
         silicon.withLock { $0.mailbox.put(message, from: .host) }
     }
 
-    /// Takes the message that a reader put into the mailbox of an ST25DV, as its host does over I2C.
+    /// Takes the message that a reader put into the mailbox of an ST25DV, like its host over I2C.
     ///
-    /// - Returns: the message, or nil when none waits for the host.
+    /// - Returns: the message; nil when there is none for the host.
     public func takeMessage() -> [UInt8]? {
         silicon.withLock { silicon in
             guard silicon.mailbox.holdsMessageForHost else { return nil }
