@@ -35,7 +35,8 @@ final class Notifier {
     private static let dismissed: Int64 = 2
 
     private let bus: BusConnection
-    private let onEvent: (Event) -> Void
+    /// Called for each action of the user or the desktop; never before the initializer has returned.
+    var onEvent: (Event) -> Void = { _ in }
     /// The features of the desktop's notifications; nil before the desktop has reported them.
     private var capabilities: Set<String>?
     private var question: UInt64?
@@ -58,11 +59,10 @@ final class Notifier {
     /// Restores the notifications that an earlier run has shown.
     ///
     /// - Parameter store: stores the visible notifications until the end of the session.
-    init(_ bus: BusConnection, _ store: DirectoryStore?, onEvent: @escaping (Event) -> Void) throws(BusError) {
+    init(_ bus: BusConnection, _ store: DirectoryStore?) throws(BusError) {
         self.bus = bus
         let busName = (try? bus.ask(BusCall(.daemon, "GetId")))?.first?.text
         memory = store.flatMap { store in busName.map { NotificationMemory(store, bus: $0) } }
-        self.onEvent = onEvent
         try bus.listen(to: "sender='\(Self.object.destination)',interface='\(Self.object.interface)'")
         try bus.listen(
             to: "sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.object.destination)'"

@@ -6,6 +6,7 @@ import VisibleText
 extension Service {
     /// The state of the service as a JSON object, for `nfc background status`.
     var statusText: String {
+        let surroundings = reading.surroundings
         let all = surroundings.findings
         let findings = all.map { finding in
             """
@@ -15,8 +16,8 @@ extension Service {
         }
         return """
             {"reading":\(surroundings.conditions.allowReading),"locked":\(surroundings.isLocked),"silent_login":\(surroundings.isLoginSilent),"silent_savers":[\(surroundings.silentSavers.map(JSONText.quoted).joined(separator: ","))],\
-            "waiting":\(isBegun ? machine.keptEntries.count : (try? inbox.identifiers())?.count ?? 0),"reader":\(JSONText.quoted(all.first?.source ?? "")),\
-            "inbox_problem":\(keepingProblem.map(JSONText.quoted) ?? "null"),\
+            "waiting":\(reading.hasBegun ? loop.machine.keptEntries.count : inbox.identifiers.count),"reader":\(JSONText.quoted(all.first?.source ?? "")),\
+            "inbox_problem":\(inbox.keepingProblem.map(JSONText.quoted) ?? "null"),\
             "allows_custom_schemes":\(options.allowsCustomSchemes),\
             "conditions":[\(findings.joined(separator: ","))]}
             """

@@ -2,16 +2,40 @@
 import BackgroundTagReading
 import UserBus
 
-/// The service's interface on the bus.
-extension Service {
-    /// A call to open an entry that arrived before the inbox was read.
-    struct EarlyCall {
+/// Answers the calls of other programs on the bus.
+final class BusAnswers {
+    /// A call to open an entry that came before the inbox was read.
+    private struct EarlyCall {
         var message: ReceivedMessage
         var id: String
     }
 
-    static let objectPath = "/org/opencorenfc/Background"
-    static let interface = "org.opencorenfc.Background1"
+    private let status: () -> String
+    private let open: (String) -> String
+    private var earlyCalls: [EarlyCall] = []
+    /// Whether the entries of the inbox and the routing of links are known.
+    private var hasBegun = false
+
+    /// Prepares the answers.
+    ///
+    /// - Parameters:
+    ///   - status: the state of the service, as a JSON object.
+    ///   - open: opens an entry, and returns one word about the result.
+    init(status: @escaping () -> String, open: @escaping (String) -> String) {
+        self.status = status
+        self.open = open
+    }
+
+    /// Answers the calls that waited for the inbox. From now on no call waits.
+    func begin() throws(BusError) {
+        hasBegun = true
+        let calls = earlyCalls
+        earlyCalls = []
+        for call in calls { try call.message.answer([.string(open(call.id))]) }
+    }
+
+    private static let objectPath = "/org/opencorenfc/Background"
+    private static let interface = "org.opencorenfc.Background1"
 
     /// The interface, as introspection describes it (D-Bus Specification 0.38, Introspection Data Format).
     private static let introspection = """
@@ -74,7 +98,7 @@ extension Service {
             guard message.arguments("") != nil else {
                 return try message.refuse("InvalidArgs", "Status takes no arguments.")
             }
-            try message.answer([.string(statusText)])
+            try message.answer([.string(status())])
         case Self.interface + ".Open":
             guard case .string(let id)? = message.arguments("s")?.first, InboxEntry.ID(id) != nil else {
                 return try message.refuse(
@@ -83,7 +107,7 @@ extension Service {
                 )
             }
             // Before that, the contents of the inbox and the routing of links are not known.
-            guard isBegun else {
+            guard hasBegun else {
                 guard earlyCalls.count < 100 else { return try message.refuse("LimitsExceeded", "The service begins.") }
                 return earlyCalls.append(EarlyCall(message: message, id: id))
             }

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundTagReading
+import Dispatch
+import PrivateStorage
+import UserBus
+
+/// Shows the notifications of entries, and handles what the user does with them.
+final class Announcer {
+    /// A summary that is about to be shown, so that several arrivals have a common one.
+    private struct PendingSummary {
+        var entries: [InboxEntry.ID]
+        var content: NotificationContent
+    }
+
+    /// How long the summary waits for more arrivals.
+    private static let settling = DispatchTimeInterval.milliseconds(250)
+
+    private let log: Log
+    private let loop: MachineLoop
+    /// Called when the user clicked the notification of an entry.
+    var onActivation: (InboxEntry.ID) -> Void = { _ in }
+    private let notifier: Notifier
+    private var summary: PendingSummary?
+    private var retries = ShowingRetries()
+    /// The notifications that could not be shown and that the log has reported.
+    private var unshown: Set<NotificationSubject> = []
+    /// The desktop's permission to come to the front, for each clicked entry.
+    private var tokens: [InboxEntry.ID: String] = [:]
+
+    /// Restores the notifications that an earlier run has shown.
+    ///
+    /// - Parameters:
+    ///   - bus: the user's bus.
+    ///   - store: stores the visible notifications until the end of the session.
+    ///   - log: the log for what is shown.
+    ///   - loop: gets an event for each notification that was shown or closed.
+    init(_ bus: BusConnection, _ store: DirectoryStore?, _ log: Log, _ loop: MachineLoop) throws(BusError) {
+        self.log = log
+        self.loop = loop
+        notifier = try Notifier(bus, store)
+        notifier.onEvent = { [weak self] event in self?.notice(event) }
+    }
+
+    /// The entries that have a visible notification of their own.
+    var shownEntries: Set<InboxEntry.ID> { notifier.shownEntries }
+
+    /// The entries that the visible summary counts.
+    var summarizedEntries: Set<InboxEntry.ID> { notifier.summarizedEntries }
+
+    /// Handles a message of the bus.
+    ///
+    /// - Returns: false when the message is not about notifications.
+    func take(_ message: ReceivedMessage) -> Bool { notifier.take(message) }
+
+    /// Returns the desktop's permission that came with the click on an entry's notification, once.
+    func takeToken(of id: InboxEntry.ID) -> String? { tokens.removeValue(forKey: id) }
+
+    func announce(_ id: InboxEntry.ID, _ content: NotificationContent) {
+        Step.reached("before-announcing")
+        notifier.show(.entry(id), of: [id], content)
+        Step.reached("announcing")
+    }
+
+    func summarize(_ ids: [InboxEntry.ID], _ content: NotificationContent) {
+        let isFirst = summary == nil
+        summary = PendingSummary(entries: ids, content: content)
+        guard isFirst else { return }
+        DispatchQueue.main.asyncAfter(deadline: .now() + Self.settling) { [weak self] in
+            MainActor.assumeIsolated {
+                guard let self, let summary = self.summary.take() else { return }
+                self.notifier.show(.summary, of: summary.entries, summary.content)
+            }
+        }
+    }
+
+    func withdraw(_ subject: NotificationSubject) {
+        if subject == .summary { summary = nil }
+        notifier.withdraw(subject)
+    }
+
+    private func notice(_ event: Notifier.Event) {
+        switch event {
+        case .shown(let topic):
+            retries.succeeded()
+            unshown = []
+            switch topic.subject {
+            case .entry(let id):
+                loop.handle(.announced(id))
+                log.write("shown", "The notification is shown.", ["id": "\(id)"])
+            case .summary:
+                loop.handle(.summarized(topic.entries))
+                let count = topic.entries.count
+                log.write("summary", "A summary is shown; it counts \(count).", ["count": "\(count)"])
+            }
+        case .notShown(let subject, let reason):
+            let remainder = loop.machine.remainder(of: subject)
+            loop.handle(.notShown(subject))
+            // Do not log a retry again, whether it is shown alone or counted by the summary.
+            let isTold = subject == .summary ? !unshown.isEmpty : unshown.contains(subject)
+            unshown.insert(subject)
+            if !isTold {
+                log.write("not-shown", "No notification can be shown. \(remainder.text) \(reason)")
+            }
+            tryAgain()
+        case .activated(.entry(let id), let token):
+            tokens[id] = token
+            onActivation(id)
+        case .activated(.summary, _): loop.handle(.summaryActivated)
+        case .closed(let subject, let isDismissed): loop.handle(.closed(subject, isDismissed: isDismissed))
+        case .gone: loop.handle(.desktopGone)
+        case .ready: loop.handle(.desktopReady)
+        }
+    }
+
+    /// Tries again after a while to show what is due.
+    private func tryAgain() {
+        guard let delay = retries.failed() else { return }
+        DispatchQueue.main.asyncAfter(deadline: .now() + .seconds(Int(delay.components.seconds))) { [weak self] in
+            MainActor.assumeIsolated {
+                guard let self else { return }
+                self.retries.began()
+                self.loop.handle(.desktopReady)
+            }
+        }
+    }
+}
+
+extension BackgroundReader.Remainder {
+    /// The sentence in the log.
+    fileprivate var text: String {
+        switch self {
+        case .inbox: "The inbox has the link."
+        case .memory: "The link is not on the disk, and waits until the service ends."
+        case .nothing: "There is nothing to open, and the inbox has nothing of it."
+        }
+    }
+}

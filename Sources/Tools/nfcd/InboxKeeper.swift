@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundTagReading
+import Dispatch
+import Glibc
+import LinkDelivery
+import PrivateStorage
+
+/// Stores what was read on disk, even if the disk is full for a while or the inbox folder disappears.
+final class InboxKeeper {
+    /// How long to wait before storing again what the disk did not accept.
+    private static let storingPause = DispatchTimeInterval.seconds(5)
+    /// How long a folder may be missing before a new one is created. A program that moves it may put another one in its
+    /// place.
+    private static let movingTime = DispatchTimeInterval.seconds(1)
+    /// The number of damaged files for which the log has a separate line.
+    private static let toldDamage = 10
+
+    private let folders: UserFolders
+    private let log: Log
+    private let loop: MachineLoop
+    private var inbox: Inbox<DirectoryStore>
+    private var marks: EntryMarks<DirectoryStore>
+    private var files: FileWatch?
+    /// Why the disk did not accept the last entry, as a sentence; nil when it did.
+    private var problem: String?
+    /// Whether the inbox folder has disappeared or was replaced, and none could be opened since.
+    private var isLost = false
+    private var isToStoreAgain = false
+    private var isToCheck = false
+
+    /// Opens the inbox.
+    ///
+    /// - Parameters:
+    ///   - folders: the user's folders.
+    ///   - marks: the folder for what becomes of each entry.
+    ///   - log: the log for what goes wrong.
+    ///   - loop: gets an event for each entry that is stored or removed.
+    init(_ folders: UserFolders, marks: DirectoryStore, _ log: Log, _ loop: MachineLoop) throws {
+        self.folders = folders
+        self.log = log
+        self.loop = loop
+        inbox = try Inbox(of: folders)
+        self.marks = EntryMarks(marks, boot: SystemFiles.boot)
+    }
+
+    // MARK: The entries of an earlier run
+
+    /// Reads the entries that an earlier run has stored, and starts to watch their folder.
+    ///
+    /// - Parameters:
+    ///   - shown: the entries with a visible notification.
+    ///   - summarized: the entries that the visible summary counts.
+    func recover(shown: Set<InboxEntry.ID>, summarized: Set<InboxEntry.ID>) throws -> EarlierRun {
+        try inbox.recover()
+        watch()
+        let content = try inbox.content()
+        tellDamaged(content.damaged)
+        attempt { () throws(StorageError) in try marks.keepOnly(Set(content.entries.map(\.id))) }
+        return EarlierRun(entries: content.entries, shown: shown, summarized: summarized, marks: marks.marks)
+    }
+
+    /// The identifiers of the stored entries; none if they can't be read.
+    var identifiers: Set<InboxEntry.ID> { (try? inbox.identifiers()) ?? [] }
+
+    private func tellDamaged(_ names: [String]) {
+        let help = "nfc inbox clear --damaged removes"
+        for name in names.prefix(Self.toldDamage) {
+            log.write(
+                "damaged",
+                "The file \(FileName.shown(name)) of the inbox is damaged or not an entry, and is not offered. \(help) it."
+            )
+        }
+        guard names.count > Self.toldDamage else { return }
+        log.write("damaged", "So are \(names.count - Self.toldDamage) more. \(help) them.")
+    }
+
+    private func watch() {
+        let path = Inbox<DirectoryStore>.path(of: folders)
+        let going = IN_DELETE | IN_MOVED_FROM | IN_MOVE_SELF
+        let watch = FileWatch { [weak self] in self?.filesChanged() }
+        watch.add(path, Int32(going))
+        // The parent folder reports when the folder itself is removed or replaced.
+        watch.add(String(path.dropLast("/inbox".count)), Int32(going | IN_CREATE | IN_MOVED_TO))
+        files = watch
+    }
+
+    /// Another program, such as `nfc inbox`, has removed entries or the folder.
+    private func filesChanged() {
+        guard inbox.isInPlace else { return checkSoon() }
+        guard let there = try? inbox.identifiers() else { return }
+        for id in loop.machine.storedEntries where !there.contains(id) { loop.handle(.cleared(id)) }
+    }
+
+    func store(_ entry: InboxEntry) {
+        Step.reached("before-storing")
+        var isKept = false
+        if check() {
+            do throws(StorageError) {
+                try inbox.add(entry)
+                isKept = true
+                problem = nil
+            } catch {
+                if problem == nil { log.fail("inbox", "The inbox: \(error.reason)") }
+                problem = error.reason
+                storeLater()
+            }
+        }
+        Step.reached("stored")
+        loop.handle(.stored(entry.id, isKept: isKept))
+    }
+
+    /// Tries again after a while to store what the disk did not accept, until it does.
+    private func storeLater() {
+        guard !isToStoreAgain else { return }
+        isToStoreAgain = true
+        DispatchQueue.main.asyncAfter(deadline: .now() + Self.storingPause) { [weak self] in
+            MainActor.assumeIsolated {
+                guard let self else { return }
+                self.isToStoreAgain = false
+                guard self.check() else { return }
+                self.loop.handle(.storeAgain)
+                // If the rejected entries were opened meanwhile, nothing was written: then the disk's state is not
+                // known.
+                if self.loop.machine.storedEntries == self.loop.machine.keptEntries { self.problem = nil }
+            }
+        }
+    }
+
+    /// Why entries can't be stored now, as a sentence; nil when they can.
+    var keepingProblem: String? {
+        guard !inbox.isInPlace else { return problem }
+        checkSoon()
+        let path = Inbox<DirectoryStore>.path(of: folders)
+        return isLost ? problem : "The folder \(path) is gone or was replaced."
+    }
+
+    private func checkSoon() {
+        guard !isToCheck else { return }
+        isToCheck = true
+        DispatchQueue.main.asyncAfter(deadline: .now() + Self.movingTime) { [weak self] in
+            MainActor.assumeIsolated {
+                self?.isToCheck = false
+                self?.check()
+            }
+        }
+    }
+
+    /// If the inbox folder is gone or was replaced, opens it again and writes all known entries there.
+    ///
+    /// - Returns: whether the open inbox is the one at its path.
+    @discardableResult
+    private func check() -> Bool {
+        guard !inbox.isInPlace else { return true }
+        if !isLost {
+            isLost = true
+            log.fail(
+                "inbox",
+                "The folder of the inbox is gone or was replaced. The entries in memory are written to a new one."
+            )
+            loop.handle(.inboxLost)
+        }
+        do throws(StorageError) {
+            inbox = try Inbox(of: folders)
+        } catch {
+            problem = error.reason
+            storeLater()
+            return false
+        }
+        isLost = false
+        problem = nil
+        watch()
+        attempt { () throws(StorageError) in
+            try marks.move(to: DirectoryStore(folders.state + "/nfc/background"))
+        }
+        loop.handle(.storeAgain)
+        return true
+    }
+
+    // MARK: Entries
+
+    func markAnnounced(_ id: InboxEntry.ID) {
+        attempt { () throws(StorageError) in try inbox.markAnnounced(id) }
+        Step.reached("announced")
+    }
+
+    /// Stores what becomes of an entry; nil forgets it.
+    func keep(_ mark: EntryMark?, of id: InboxEntry.ID) {
+        attempt { () throws(StorageError) in try marks.keep(mark, of: id) }
+        Step.reached(mark.map { "marked-\($0)" } ?? "unmarked")
+    }
+
+    func remove(_ id: InboxEntry.ID) {
+        attempt { () throws(StorageError) in try inbox.remove(id) }
+        Step.reached("removed")
+        keep(nil, of: id)
+    }
+
+    /// Claims an entry, so that no other program opens it.
+    ///
+    /// - Returns: the claim; nil if the entry is not on the disk, where no other program can find it.
+    func claim(_ id: InboxEntry.ID) throws(StorageError) -> FileClaim? {
+        guard inbox.isInPlace, loop.machine.storedEntries.contains(id) else { return nil }
+        return try inbox.claim(id)
+    }
+
+    private func attempt(_ body: () throws(StorageError) -> Void) {
+        do throws(StorageError) {
+            try body()
+        } catch {
+            log.fail("inbox", "The inbox: \(error.reason)")
+        }
+    }
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundTagReading
+import Dispatch
+import Foundation
+import NFCReaders
+import NFCRuntime
+import UserBus
+
+/// Decides whether tags are read: knows the conditions, the reader, and the apps that use it.
+final class ReadingControl {
+    /// The last state that the log reported about reading tags.
+    private struct ToldState {
+        /// Nil before the first report.
+        var isReading: Bool?
+        /// Why tags are not read, if the reader is the reason.
+        var reason: String?
+    }
+
+    private let environment: NFCEnvironment
+    private let log: Log
+    private let loop: MachineLoop
+    private let links: LinkOpening
+    private let inbox: InboxKeeper
+    private let unlocks: UnlockMemory
+    private(set) var surroundings = Surroundings()
+    /// Whether all surroundings are known and the machine has got its conditions.
+    private(set) var hasBegun = false
+    private var told = ToldState()
+    private var watcher: TagWatcher?
+    private var gate: ReaderGateServer?
+    private var session: SessionWatch?
+    private var devices: DeviceWatch?
+    private var desktop: DesktopWatch?
+    /// The current reading, from which the time between a tag's arrival and its notification is measured.
+    private var reading: TagWatcher.Reading?
+
+    init(
+        _ environment: NFCEnvironment,
+        _ log: Log,
+        _ loop: MachineLoop,
+        _ links: LinkOpening,
+        _ inbox: InboxKeeper,
+        _ unlocks: UnlockMemory
+    ) {
+        self.environment = environment
+        self.log = log
+        self.loop = loop
+        self.links = links
+        self.inbox = inbox
+        self.unlocks = unlocks
+    }
+
+    // MARK: Beginning and end
+
+    /// Makes the gate for the apps that use the reader, and the watcher, which does not look for tags yet.
+    func prepare() throws {
+        gate = try ReaderGateServer(.ofUser) { [weak self] identifiers in
+            DispatchQueue.main.async { MainActor.assumeIsolated { self?.loop.handle(.readByApp(identifiers)) } }
+        } onChange: { [weak self] purposes in
+            DispatchQueue.main.async { MainActor.assumeIsolated { self?.readerIsWanted(for: purposes) } }
+        }
+        watcher = TagWatcher(environment) { [weak self, links] event in
+            let isReading = if case .read = event { true } else { false }
+            // In order, each after the association files that its link may need are compiled.
+            links.inOrder(compilesFirst: isReading) { self?.notice(event) }
+        }
+        if case .none(let reason) = environment.reader { surroundings.reader = .missing(reason: reason) }
+    }
+
+    /// Starts to watch the surroundings. The machine then has tags looked for when its conditions allow it.
+    func begin(_ bus: BusConnection) {
+        session = SessionWatch { [weak self] in self?.surroundingsChanged() }
+        devices = DeviceWatch { [weak self] in self?.surroundingsChanged() }
+        desktop = DesktopWatch(bus) { [weak self] in self?.surroundingsChanged() }
+        surroundingsChanged()
+    }
+
+    /// Releases the reader.
+    func end() async { await watcher?.stop() }
+
+    // MARK: The surroundings
+
+    /// Handles a message of the bus.
+    ///
+    /// - Returns: false when the message is not about the desktop.
+    func take(_ message: ReceivedMessage) -> Bool { desktop?.take(message) == true }
+
+    /// Checks the state of the login, because a logind that hangs does not report a lock.
+    func refreshLock() { session?.refresh() }
+
+    /// Asks the desktop to show its prompt for unlocking.
+    ///
+    /// - Returns: the names of what was asked.
+    func promptToUnlock() -> [String] { desktop?.promptToUnlock() ?? [] }
+
+    private func surroundingsChanged() {
+        // The state is not known before all of them exist.
+        guard let session, let devices, let desktop else { return }
+        surroundings.session = session.session
+        surroundings.isLoginSilent = session.isSilent
+        surroundings.isGoingToSleep = session.isGoingToSleep
+        surroundings.isCameraOpen = devices.isCameraOpen
+        surroundings.radios = devices.radios
+        surroundings.powerSaveMode = desktop.powerSaveMode
+        surroundings.isScreenSaverOn = desktop.isScreenSaverOn
+        surroundings.silentSavers = desktop.silentSavers
+        surroundings.isDisplayLit = surroundings.powerSaveMode == nil ? SystemFiles.isDisplayLit : nil
+        if surroundings.isUnlocked { unlocks.remember() }
+        surroundings.wasUnlocked = unlocks.isRemembered
+        if loop.machine.isLocked != surroundings.isLocked {
+            log.write("lock", lockText)
+            loop.handle(.lock(isLocked: surroundings.isLocked))
+        } else if !hasBegun {
+            // Opens now what an earlier run was asked to open, unless the screen is locked.
+            loop.handle(.lock(isLocked: surroundings.isLocked))
+        }
+        conditionsChanged()
+    }
+
+    /// The log's text about the lock.
+    private var lockText: String {
+        let silent = (surroundings.isLoginSilent ? ["logind"] : []) + surroundings.silentSavers
+        guard silent.isEmpty else {
+            let names = silent.joined(separator: ", ")
+            return "The screen counts as locked: \(names) does not answer."
+        }
+        return surroundings.isLocked ? "The screen is locked." : "The screen is unlocked."
+    }
+
+    private func conditionsChanged() {
+        let conditions = surroundings.conditions
+        if loop.machine.conditions != conditions || !hasBegun { loop.handle(.conditions(conditions)) }
+        hasBegun = true
+        tellState()
+    }
+
+    /// Logs whether tags are read, if that has changed.
+    private func tellState() {
+        let conditions = surroundings.conditions
+        if conditions.allowReading {
+            guard told.isReading != true else { return }
+            told = ToldState(isReading: true)
+            return log.write("reading", "Tags are read.")
+        }
+        let isForReader = conditions.obstacles == [.unsupported]
+        // The reader's answer is still pending.
+        if isForReader, case .unasked = surroundings.reader { return }
+        let reason = isForReader ? surroundings.findings.first?.source : nil
+        // A change of reasons while others still prevent reading is not logged; another reason of the reader is.
+        guard told.isReading != false || reason != nil && reason != told.reason else { return }
+        told = ToldState(isReading: false, reason: reason)
+        let reasons = conditions.obstacles.map { obstacle in
+            obstacle == .unsupported ? surroundings.findings.first?.source ?? obstacle.reason : obstacle.reason
+        }
+        log.write(
+            "not-reading",
+            "Tags are not read. \(reasons.joined(separator: " "))",
+            ["obstacles": conditions.obstacles.map(\.rawValue).joined(separator: " ")]
+        )
+    }
+
+    // MARK: The reader
+
+    func startLooking() { watcher?.start() }
+
+    func stopLooking() {
+        if case .ready(let name) = surroundings.reader { surroundings.reader = .unasked(name: name) }
+        Task { await watcher?.stop() }
+    }
+
+    private func readerIsWanted(for purposes: Set<ReaderGate.Purpose>) {
+        surroundings.isReaderSessionActive = purposes.contains(.session)
+        surroundings.isCardActive = purposes.contains(.card)
+        surroundingsChanged()
+        guard !purposes.isEmpty else { return }
+        Task {
+            await watcher?.stop()
+            gate?.grant()
+        }
+    }
+
+    private func notice(_ event: TagWatcher.Event) {
+        switch event {
+        case .available:
+            // Ignores events that were pending when the reader was released.
+            guard loop.machine.isLooking else { return }
+            surroundings.reader = .ready(name: watcher?.readerName ?? "")
+            surroundingsChanged()
+        case .unavailable(let reason):
+            guard loop.machine.isLooking else { return }
+            surroundings.reader = .missing(reason: reason)
+            surroundingsChanged()
+        case .near(let identifiers):
+            if loop.machine.conditions.allowReading { loop.handle(.near(identifiers)) }
+        case .read(let reading):
+            // Sources that can't report a change are checked now.
+            if surroundings.isDisplayLit != nil { surroundingsChanged() }
+            links.reloadRouter()
+            self.reading = reading
+            let id = InboxEntry.ID(
+                received: UInt64(max(Date().timeIntervalSince1970 * 1000, 0)),
+                number: .random(in: 0...UInt32.max)
+            ).following(inbox.identifiers)
+            loop.handle(.read(TagReading(identifier: reading.identifier, message: reading.message), id))
+            self.reading = nil
+        }
+    }
+
+    /// Logs how long the current reading took until its notification is shown.
+    func tellDuration(of id: InboxEntry.ID, _ content: NotificationContent) {
+        guard let reading else { return }
+        let elapsed = environment.clock.now - reading.noticed
+        log.write(
+            "arrived",
+            "A tag was read: \(Self.milliseconds(elapsed)) ms, \(Self.milliseconds(reading.airtime)) ms of it on the air.",
+            content: content.body,
+            ["id": "\(id)", "ms": Self.milliseconds(elapsed), "air_ms": Self.milliseconds(reading.airtime)]
+        )
+    }
+
+    private static func milliseconds(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = duration.components
+        let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+        return "\(microseconds / 1000).\(String(1000 + microseconds % 1000).dropFirst())"
+    }
+}
