@@ -135,7 +135,7 @@ let package = Package(
         // The reader's side and the tag's side, which never import each other.
         .target(
             name: "TagProtocols",
-            dependencies: ["CardCryptography", "NDEF", "TagLink"],
+            dependencies: ["CardCryptography", "TagLink"],
             path: "Sources/Tags/TagProtocols",
             swiftSettings: strict
         ),
@@ -238,7 +238,7 @@ let package = Package(
             dependencies: [
                 "NDEF", "TagLink", "TagProtocols", "TagTrace", "TagImages", "VirtualCards", "VirtualTags",
                 "ReaderEmulation", "NFCReaders",
-                "NFCRuntime", "CoreNFC",
+                "NFCRuntime",
                 "UniversalLinks", "BackgroundTagReading", "LinkFetching", "PrivateStorage",
                 "LinkDelivery", "SystemLibrary", "UserBus", "VisibleText",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -381,7 +381,7 @@ let package = Package(
         .testTarget(
             name: "TagProtocolsTests",
             dependencies: [
-                "TagProtocols", "TagLink", "TagImages", "VirtualCards", "VirtualTags", "NDEF", "PropertyTesting",
+                "TagProtocols", "TagLink", "TagImages", "VirtualCards", "VirtualTags", "PropertyTesting",
             ],
             path: "Tests/Tags/TagProtocolsTests",
             exclude: ["Vectors"],
@@ -421,7 +421,7 @@ let package = Package(
         .testTarget(
             name: "ReaderEmulationTests",
             dependencies: [
-                "ReaderEmulation", "CIFDHandler", "PrivateStorage", "TagLink", "TagProtocols", "VirtualTags",
+                "ReaderEmulation", "CIFDHandler", "PrivateStorage", "TagLink", "VirtualTags",
             ],
             path: "Tests/Parts/ReaderEmulationTests",
             swiftSettings: strict
