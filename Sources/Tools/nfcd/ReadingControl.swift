@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import NFCReaders
 import NFCRuntime
+import TagLink
 import UserBus
 
 /// Decides whether tags are read: knows the conditions, the reader, and the apps that use it.
