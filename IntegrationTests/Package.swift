@@ -47,7 +47,10 @@ let package = Package(
         ),
         .testTarget(
             name: "PCSCTests",
-            dependencies: ["EmulationSupport", "PeerSupport", .product(name: "VirtualTags", package: "OpenCoreNFC")],
+            dependencies: [
+                "EmulationSupport", "PeerSupport", .product(name: "VirtualCards", package: "OpenCoreNFC"),
+                .product(name: "VirtualTags", package: "OpenCoreNFC"),
+            ],
             exclude: ["installed_reader.sh", "pyscard_peer.py", "same_interface.c"],
             swiftSettings: strict
         ),
