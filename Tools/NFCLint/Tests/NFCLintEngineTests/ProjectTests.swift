@@ -188,6 +188,22 @@ import Testing
         #expect(Projects.ids(files).contains("TXT001"))
     }
 
+    @Test(arguments: [("Doors", true), ("Locks", false)])
+    func `The folders that a manifest names are modules, however deep they are`(_ owner: String, _ isFound: Bool) {
+        let manifest = """
+            let package = Package(name: "Doors", targets: [
+                .target(name: "Locks", path: "Sources/App/Locks"),
+                .target(name: "Doors", dependencies: ["Locks"], path: "Sources/App/Doors"),
+            ])
+            """
+        let ids = Projects.ids([
+            "Package.swift": manifest, "Sources/App/Locks/Lock.swift": "struct Lock {}\n",
+            "Sources/App/Doors/Reader.swift": Self.localized,
+            "Sources/App/\(owner)/en.lproj/Localizable.strings": "hold = \"Tap the NFC tag.\";\n",
+        ])
+        #expect(ids.contains("TXT001") == isFound)
+    }
+
     @Test func `The settings that Tuist names are read`() throws {
         let project = """
             let project = Project(name: "Doors", targets: [

@@ -24,7 +24,7 @@ struct Discovery {
                 targets += TuistProject(path: path, lookup: lookup, reader: reader, files: files).targets()
             }
         }
-        let folders = FolderTargets(lookup: lookup, paths: paths, reader: reader)
+        let folders = FolderTargets(lookup: lookup, paths: paths, reader: reader, files: files)
         if targets.isEmpty { targets += folders.apps() }
         let taken = Set(targets.flatMap(\.files))
         return targets + folders.modules(without: taken)

@@ -5,6 +5,7 @@ struct FolderTargets {
     let lookup: PathLookup
     let paths: [String]
     let reader: ConfigReader
+    let files: any ProjectFiles
 
     /// An app for each Info.plist with its folder, where there is no project.
     func apps() -> [Target] {
@@ -72,13 +73,16 @@ struct FolderTargets {
     /// Modules of the sources that belong to no target.
     func modules(without taken: Set<String>) -> [Target] {
         var groups: [String: [String]] = [:]
+        let named = targetFolders()
         for path in paths where path.hasSuffix(".swift") || path.hasSuffix(".m") || path.hasSuffix(".mm") {
             guard !taken.contains(path) else { continue }
             let parts = path.split(separator: "/").map(String.init)
             let isTest = parts.dropLast().contains { $0 == "Tests" || $0.hasSuffix("Tests") || $0.hasSuffix("UITests") }
             guard !isTest, parts.last != "Package.swift" else { continue }
             var name = ""
-            if let sources = parts.lastIndex(of: "Sources"), sources + 2 < parts.count {
+            if let folder = named.first(where: { path.hasPrefix($0 + "/") }) {
+                name = folder
+            } else if let sources = parts.lastIndex(of: "Sources"), sources + 2 < parts.count {
                 name = parts[...(sources + 1)].joined(separator: "/")
             } else if parts.count > 1 {
                 name = parts[0]
@@ -102,5 +106,18 @@ struct FolderTargets {
                 files: group.value
             )
         }
+    }
+
+    /// The folders that manifests name for their targets, the inner ones first.
+    private func targetFolders() -> [String] {
+        var folders: Set<String> = []
+        for path in paths where path == "Package.swift" || path.hasSuffix("/Package.swift") {
+            guard let manifest = files.bytes(path).map({ String(decoding: $0, as: UTF8.self) }) else { continue }
+            let root = PathLookup.folder(path)
+            for match in manifest.matches(of: #/path:\s*"(?<folder>[^"]+)"/#) where !match.folder.hasPrefix("..") {
+                folders.insert(root.isEmpty ? String(match.folder) : "\(root)/\(match.folder)")
+            }
+        }
+        return folders.sorted { $0.count > $1.count }
     }
 }
