@@ -109,7 +109,7 @@ class House:
         floor = FLOORS.index(self.floor_of[name])
         group = next((group for group in GROUPS if name in group), None)
         allowed = set() if name in PURE else set(SYSTEM)
-        if floor <= FLOORS.index("Composition") or name in WITH_FOUNDATION_BELOW or name == "UniversalLinks":
+        if floor <= FLOORS.index("Composition") or name in WITH_FOUNDATION_BELOW:
             allowed |= FOUNDATION
         for module, file in self.imports[name].items():
             if module in self.floor_of:
