@@ -19,20 +19,22 @@ let client: [SwiftSetting] = [
     .treatWarning("DeprecatedDeclaration", as: .warning),
 ]
 
-/// How programs are linked: all symbols are bound when they start, so that the table of functions becomes read-only with the rest
-/// (RELRO). The package manager has no setting of its own for it; PIE and RELRO are the linker's defaults. The flag is at
-/// programs and the driver of pcscd alone: a package that uses the libraries may not have such flags among what it uses.
+/// The linker settings of programs: all symbols are bound when they start, so that the table of functions becomes
+/// read-only too (RELRO). The package manager has no setting for this; PIE and RELRO are the linker's defaults. Only
+/// programs and pcscd's driver have the flag, because packages that depend on the libraries can't use targets with
+/// unsafe flags.
 let hardened: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])]
 
 let package = Package(
     name: "OpenCoreNFC",
-    // For the linter alone, which uses two libraries of the package there.
+    // For the linter alone, which uses three libraries of the package there.
     platforms: [.macOS(.v13)],
     products: [
         .library(name: "CoreNFC", targets: ["CoreNFC"]),
         .library(name: "NDEF", targets: ["NDEF"]),
         .library(name: "TagLink", targets: ["TagLink"]),
         .library(name: "VisibleText", targets: ["VisibleText"]),
+        .library(name: "PrivateStorage", targets: ["PrivateStorage"]),
         .library(name: "CardCryptography", targets: ["CardCryptography"]),
         .library(name: "TagProtocols", targets: ["TagProtocols"]),
         .library(name: "TagTrace", targets: ["TagTrace"]),
@@ -46,6 +48,7 @@ let package = Package(
         .library(name: "UniversalLinks", targets: ["UniversalLinks"]),
         .library(name: "BackgroundTagReading", targets: ["BackgroundTagReading"]),
         .library(name: "UserActivityReceiving", targets: ["UserActivityReceiving"]),
+        .library(name: "PhoneScreens", targets: ["PhoneScreens"]),
         .library(name: "NFCTestKit", targets: ["NFCTestKit"]),
         // The driver that pcscd loads to show an emulated reader to other programs.
         .library(name: "OpenCoreNFCReader", type: .dynamic, targets: ["CIFDHandler"]),
@@ -78,7 +81,12 @@ let package = Package(
         ),
 
         // Which app opens a link.
-        .target(name: "UniversalLinks", path: "Sources/Background/UniversalLinks", swiftSettings: strict),
+        .target(
+            name: "UniversalLinks",
+            dependencies: ["VisibleText"],
+            path: "Sources/Background/UniversalLinks",
+            swiftSettings: strict
+        ),
 
         // What happens when a tag is read and no app runs: the rules without their surroundings.
         .target(
@@ -160,7 +168,7 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        // Readers, which know nothing of each other, nor of what tags hold.
+        // Reader drivers. They know neither each other nor the contents of tags.
         .target(
             name: "PCSCDriver",
             dependencies: ["SystemLibrary", "TagLink"],
@@ -171,6 +179,13 @@ let package = Package(
             name: "PN532Driver",
             dependencies: ["SystemLibrary", "TagLink"],
             path: "Sources/Parts/PN532Driver",
+            swiftSettings: strict
+        ),
+
+        .target(
+            name: "SimulatorDriver",
+            dependencies: ["PrivateStorage", "SystemLibrary", "TagLink", "VisibleText"],
+            path: "Sources/Parts/SimulatorDriver",
             swiftSettings: strict
         ),
 
@@ -198,8 +213,9 @@ let package = Package(
         .target(
             name: "NFCReaders",
             dependencies: [
-                "NFCRuntime", "PCSCDriver", "PN532Driver", "PrivateStorage", "ReaderEmulation", "SystemLibrary",
-                "TagLink", "TagProtocols", "TagTrace", "TagImages", "VirtualCards", "VirtualTags", "VisibleText",
+                "NFCRuntime", "PCSCDriver", "PN532Driver", "PrivateStorage", "ReaderEmulation", "SimulatorDriver",
+                "SystemLibrary", "TagLink", "TagProtocols", "TagTrace", "TagImages", "VirtualCards", "VirtualTags",
+                "VisibleText",
             ],
             path: "Sources/Composition/NFCReaders",
             swiftSettings: strict
@@ -219,8 +235,15 @@ let package = Package(
         // Gives an app the links of tags that were read in the background.
         .target(
             name: "UserActivityReceiving",
-            dependencies: ["BackgroundTagReading", "CoreNFC", "UserBus"],
+            dependencies: ["BackgroundTagReading", "CoreNFC", "NFCReaders", "UserBus"],
             path: "Sources/Framework/UserActivityReceiving",
+            swiftSettings: strict
+        ),
+        // Shows an app's screens on the phone of a simulator.
+        .target(
+            name: "PhoneScreens",
+            dependencies: ["NFCReaders", "VisibleText"],
+            path: "Sources/Framework/PhoneScreens",
             swiftSettings: strict
         ),
         .target(
@@ -260,7 +283,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "TagReader",
-            dependencies: ["CoreNFC", "UserActivityReceiving", "VisibleText"],
+            dependencies: ["CoreNFC", "PhoneScreens", "UserActivityReceiving", "VisibleText"],
             path: "Examples/TagReader",
             // What an app has in its bundle, and what the example is installed with.
             resources: [.copy("Resources"), .copy("Installation")],
@@ -276,8 +299,10 @@ let package = Package(
             linkerSettings: hardened
         ),
 
-        // How many tests run beside each other: every test target is in one program with it.
+        // Sets how many tests run in parallel. Every test target is in one program with it.
         .target(name: "CTestSetup", path: "Tests/TestSupport/CTestSetup"),
+        // Threads for tests that wait for a program.
+        .target(name: "TestThreads", path: "Tests/TestSupport/TestThreads", swiftSettings: strict),
         // Sends frames to virtual tags, written as hexadecimal text.
         .target(
             name: "TagScripts",
@@ -293,6 +318,35 @@ let package = Package(
             name: "SessionTesting",
             dependencies: ["NFCRuntime", "TagLink", "TagProtocols", "VirtualTags"],
             path: "Tests/TestSupport/SessionTesting",
+            swiftSettings: strict
+        ),
+        // A PN532 that answers as a test says.
+        .target(
+            name: "ChipTesting",
+            dependencies: ["TagLink"],
+            path: "Tests/TestSupport/ChipTesting",
+            swiftSettings: strict
+        ),
+        // Emulated readers in a pcscd of their own.
+        .target(
+            name: "PCSCTesting",
+            dependencies: ["CIFDHandler", "PCSCDriver", "PrivateStorage", "ReaderEmulation", "VirtualTags"],
+            path: "Tests/TestSupport/PCSCTesting",
+            swiftSettings: strict
+        ),
+        // The other end of a simulator's socket.
+        .target(
+            name: "SimulatorTesting",
+            dependencies: ["SimulatorDriver", "TagLink", "VirtualTags"],
+            path: "Tests/TestSupport/SimulatorTesting",
+            swiftSettings: strict
+        ),
+
+        // A bus for one test.
+        .target(
+            name: "BusTesting",
+            dependencies: ["PrivateStorage", "UserBus"],
+            path: "Tests/TestSupport/BusTesting",
             swiftSettings: strict
         ),
 
@@ -317,7 +371,7 @@ let package = Package(
         ),
         .testTarget(
             name: "UniversalLinksTests",
-            dependencies: ["PropertyTesting", "UniversalLinks"],
+            dependencies: ["PropertyTesting", "UniversalLinks", "VisibleText"],
             path: "Tests/Background/UniversalLinksTests",
             exclude: ["Vectors"],
             swiftSettings: strict
@@ -330,44 +384,56 @@ let package = Package(
         ),
         .testTarget(
             name: "PrivateStorageTests",
-            dependencies: ["PrivateStorage"],
+            dependencies: ["PrivateStorage", "TestThreads"],
             path: "Tests/Support/PrivateStorageTests",
             swiftSettings: strict
         ),
         .testTarget(
+            name: "UserBusTests",
+            dependencies: ["BackgroundTagReading", "BusTesting", "CSDBus", "NDEF", "TestThreads", "UserBus"],
+            path: "Tests/Background/UserBusTests",
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "LinkDeliveryTests",
-            dependencies: ["BackgroundTagReading", "LinkDelivery", "PrivateStorage"],
+            dependencies: [
+                "BackgroundTagReading", "BusTesting", "LinkDelivery", "NDEF", "PrivateStorage", "TestThreads",
+                "UserBus",
+            ],
             path: "Tests/Background/LinkDeliveryTests",
             swiftSettings: strict
         ),
         .testTarget(
             name: "LinkFetchingTests",
-            dependencies: ["LinkFetching", "PrivateStorage", "UniversalLinks"],
+            dependencies: ["LinkFetching", "PrivateStorage", "TestThreads", "UniversalLinks"],
             path: "Tests/Background/LinkFetchingTests",
             exclude: ["site.py"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "UserActivityReceivingTests",
-            dependencies: ["BackgroundTagReading", "CoreNFC", "NDEF", "UserActivityReceiving"],
+            dependencies: [
+                "BackgroundTagReading", "BusTesting", "CoreNFC", "NDEF", "PrivateStorage",
+                "TestThreads", "UserActivityReceiving", "UserBus",
+            ],
             path: "Tests/Framework/UserActivityReceivingTests",
             swiftSettings: strict
         ),
         .testTarget(
             name: "SystemLibraryTests",
-            dependencies: ["SystemLibrary"],
+            dependencies: ["SystemLibrary", "TestThreads"],
             path: "Tests/Support/SystemLibraryTests",
             swiftSettings: strict
         ),
         .testTarget(
             name: "CardCryptographyTests",
-            dependencies: ["CardCryptography"],
+            dependencies: ["CardCryptography", "TestThreads"],
             path: "Tests/Support/CardCryptographyTests",
             swiftSettings: strict
         ),
         .testTarget(
             name: "TagLinkTests",
-            dependencies: ["TagLink"],
+            dependencies: ["TagLink", "TestThreads"],
             path: "Tests/Contract/TagLinkTests",
             swiftSettings: strict
         ),
@@ -381,7 +447,8 @@ let package = Package(
         .testTarget(
             name: "TagProtocolsTests",
             dependencies: [
-                "TagProtocols", "TagLink", "TagImages", "VirtualCards", "VirtualTags", "PropertyTesting",
+                "TagProtocols", "TagLink", "TagImages", "VirtualCards", "VirtualTags",
+                "PropertyTesting", "TestThreads",
             ],
             path: "Tests/Tags/TagProtocolsTests",
             exclude: ["Vectors"],
@@ -404,7 +471,7 @@ let package = Package(
         .testTarget(
             name: "TagImagesTests",
             dependencies: [
-                "NDEF", "TagImages", "TagLink", "TagScripts", "VirtualCards", "VirtualTags",
+                "NDEF", "PropertyTesting", "TagImages", "TagLink", "TagScripts", "VirtualCards", "VirtualTags",
             ],
             path: "Tests/Parts/TagImagesTests",
             exclude: ["Dumps", "Vectors"],
@@ -413,9 +480,19 @@ let package = Package(
         .testTarget(
             name: "PN532DriverTests",
             dependencies: [
-                "PN532Driver", "CoreNFC", "NFCReaders", "NFCRuntime", "TagLink", "TagProtocols", "VirtualTags",
+                "ChipTesting", "PN532Driver", "CoreNFC", "NFCReaders", "NFCRuntime", "TagLink", "TagProtocols",
+                "VirtualTags",
             ],
             path: "Tests/Parts/PN532DriverTests",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "SimulatorDriverTests",
+            dependencies: [
+                "CoreNFC", "NFCReaders", "NFCRuntime", "NFCTestKit", "PhoneScreens", "SimulatorDriver",
+                "SimulatorTesting", "TagLink", "TestThreads", "VirtualTags",
+            ],
+            path: "Tests/Parts/SimulatorDriverTests",
             swiftSettings: strict
         ),
         .testTarget(
@@ -428,17 +505,16 @@ let package = Package(
         ),
         .testTarget(
             name: "PCSCDriverTests",
-            dependencies: ["PCSCDriver", "TagLink", "TagProtocols", "VirtualTags"],
+            dependencies: ["PCSCDriver", "SystemLibrary", "TagLink", "TagProtocols", "TestThreads", "VirtualTags"],
             path: "Tests/Parts/PCSCDriverTests",
             swiftSettings: strict
         ),
         .testTarget(
             name: "NFCRuntimeTests",
             dependencies: [
-                "CIFDHandler", "NFCReaders", "NFCRuntime", "NFCTestKit", "PCSCDriver", "PN532Driver", "PrivateStorage",
-                "PropertyTesting", "ReaderEmulation", "SessionTesting", "SystemLibrary", "TagLink", "TagProtocols",
-                "TagTrace",
-                "VirtualCards", "VirtualTags",
+                "NFCReaders", "NFCRuntime", "NFCTestKit", "PCSCDriver", "PCSCTesting", "PN532Driver",
+                "PropertyTesting", "ReaderEmulation", "SessionTesting", "SystemLibrary", "TagLink",
+                "TagProtocols", "TagTrace", "TestThreads", "VirtualCards", "VirtualTags",
             ],
             path: "Tests/Parts/NFCRuntimeTests",
             swiftSettings: strict
@@ -446,9 +522,10 @@ let package = Package(
         .testTarget(
             name: "NFCReadersTests",
             dependencies: [
-                "NFCReaders", "NFCRuntime", "NFCTestKit", "PN532Driver", "PrivateStorage", "ReaderEmulation",
-                "SessionTesting", "TagLink",
-                "TagProtocols", "TagTrace", "TagImages", "VirtualCards", "VirtualTags",
+                "ChipTesting", "NFCReaders", "NFCRuntime", "NFCTestKit", "PCSCDriver", "PCSCTesting",
+                "PN532Driver", "PrivateStorage", "ReaderEmulation", "SessionTesting",
+                "SimulatorTesting", "TagLink", "TagProtocols", "TagTrace", "TagImages", "VirtualCards",
+                "VirtualTags", "TestThreads",
             ],
             path: "Tests/Composition/NFCReadersTests",
             swiftSettings: strict
@@ -456,10 +533,9 @@ let package = Package(
         .testTarget(
             name: "CoreNFCTests",
             dependencies: [
-                "CIFDHandler", "CoreNFC", "NFCReaders", "NFCTestKit", "NFCRuntime", "ReaderEmulation", "TagProtocols",
-                "VirtualCards",
-                "VirtualTags",
-                "PropertyTesting", "TagLink", "SourceCompatibilitySwift6",
+                "CIFDHandler", "CoreNFC", "NFCReaders", "NFCTestKit", "NFCRuntime", "ReaderEmulation",
+                "TagProtocols", "VirtualCards", "VirtualTags", "PropertyTesting", "TagLink",
+                "SourceCompatibilitySwift6", "TestThreads",
             ],
             path: "Tests/Framework/CoreNFCTests",
             exclude: ["Parity"],
@@ -467,14 +543,16 @@ let package = Package(
         ),
         .testTarget(
             name: "NFCTestKitTests",
-            dependencies: ["CoreNFC", "NFCTestKit", "NFCRuntime", "TagLink", "VirtualCards", "VirtualTags"],
+            dependencies: [
+                "CoreNFC", "NFCTestKit", "NFCRuntime", "TagLink", "VirtualCards", "VirtualTags", "TestThreads",
+            ],
             path: "Tests/Framework/NFCTestKitTests",
             swiftSettings: strict
         ),
         // The same probes in mode 5, as the tests of many apps are.
         .testTarget(
             name: "NFCTestKitSwift5Tests",
-            dependencies: ["CoreNFC", "NFCTestKit"],
+            dependencies: ["CoreNFC", "NFCTestKit", "TestThreads"],
             path: "Tests/Framework/NFCTestKitSwift5Tests",
             swiftSettings: strict + [.swiftLanguageMode(.v5)]
         ),
@@ -504,8 +582,8 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "nfc", "nfcd", "TagReader", "FirstScan",
-                "BackgroundTagReading", "LinkDelivery", "NDEF", "PrivateStorage", "SystemLibrary", "UserBus",
+                "nfc", "nfcd", "TagReader", "FirstScan", "BackgroundTagReading", "LinkDelivery", "NDEF",
+                "PrivateStorage", "SystemLibrary", "UserBus", "TestThreads",
             ],
             path: "Tests/Tools/CommandLineTests",
             exclude: ["Images", "LinkageProbe.swift", "broker_bus.py", "bus_peer.py"],

@@ -155,7 +155,7 @@ typedef struct {
 static void callOnce(IFDWord lun, unsigned *seed) {
     uint8_t atr[OCN_MAX_ATR_SIZE];
     uint8_t command[300] = {0x00, 0xA4, 0x04, 0x00};
-    // Of the very size that the driver is told.
+    // Exactly as large as the driver may use, so that the sanitizer finds a write beyond it.
     IFDWord capacity = (IFDWord)(rand_r(seed) % 2 == 0 ? 400 : rand_r(seed) % 20);
     uint8_t *response = malloc(capacity > 0 ? capacity : 1);
     IFDWord length = capacity;

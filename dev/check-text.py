@@ -39,7 +39,7 @@ def main():
         if name in SKIPPED or MADE.match(name) or path.suffix not in TEXT or not path.is_file():
             continue
         rules = dict(RULES)
-        if path.suffix == ".swift" and name.startswith(("Sources/", "Examples/", ENGINE)):
+        if path.suffix == ".swift" and name.startswith(("Sources/", "Examples/", "Simulator/Sources/", ENGINE)):
             rules |= SWIFT_RULES
         for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
             for rule, pattern in rules.items():

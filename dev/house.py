@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks which target imports which, and draws the house from the manifest and the imports.
 
-Usage: dev/house.py check     fails where a target imports upwards, imports what it does not declare, declares what it does
-                              not import, or where a drawing is not up to date
+Usage: dev/house.py check     fails where a target imports upwards, declares what it does not import, or declares a type whose
+                              name another target uses, and where a drawing is not up to date. SwiftPM checks that a target
+                              declares what it imports (dev/check).
        dev/house.py draw      writes the drawings: the floors in CONTRIBUTING.md, and what each target imports in the README
                               of its floor
 
@@ -24,11 +25,10 @@ FLOORS = ["Tools", "Framework", "Background", "Composition", "Parts", "Tags", "C
 # no session. Two readers don't know each other either.
 SESSIONS = {"NFCRuntime"}
 VIRTUAL = {"VirtualTags", "VirtualCards", "TagImages"}
-READERS = [{"PCSCDriver"}, {"PN532Driver"}, {"ReaderEmulation", "CIFDHandler"}]
-GROUPS = [SESSIONS, VIRTUAL, *READERS]
+EMULATION = {"ReaderEmulation", "CIFDHandler"}
 
-# Who may import a reader. Everybody else asks the registry of readers.
-USERS = {"PCSCDriver": {"NFCReaders"}, "PN532Driver": {"NFCReaders"}}
+# Who may import a reader. Everybody else asks the registry of readers. A reader's target in Parts ends in Driver.
+REGISTRY = "NFCReaders"
 
 # What comes with the compiler.
 FOUNDATION = {"Foundation", "FoundationXML"}
@@ -40,16 +40,46 @@ WITH_FOUNDATION_BELOW = {"TagImages"}
 
 # The nested packages and the samples, which are no part of the house: what each may import besides Foundation.
 OTHERS = {
-    "Tools/NFCLint/Sources/NFCLintEngine": {"SwiftOperators", "SwiftParser", "SwiftSyntax"},
+    "Tools/NFCLint/Sources/NFCLintEngine": {"SwiftOperators", "SwiftParser", "SwiftSyntax", "VisibleText"},
     "Tools/NFCLint/Sources/NFCLintRules": {"NDEF", "NFCLintEngine", "SwiftSyntax", "UniversalLinks"},
     "Tools/NFCLint/Sources/nfc-lint": {"ArgumentParser", "NFCLintEngine", "NFCLintRules"},
+    "Simulator/Sources/SimulatorModel": {
+        "BackgroundTagReading", "Dispatch", "Glibc", "NDEF", "NFCRuntime", "TagImages", "TagLink", "TagProtocols", "TagTrace",
+        "UniversalLinks", "VirtualCards", "VirtualTags", "VisibleText",
+    },
+    "Simulator/Sources/SimulatorServer": {
+        "BackgroundTagReading", "Dispatch", "FlyingFox", "FlyingSocks", "Glibc", "PrivateStorage", "SimulatorModel",
+        "UniversalLinks",
+    },
+    "Simulator/Sources/nfc-simulator": {
+        "ArgumentParser", "Dispatch", "Glibc", "PrivateStorage", "SimulatorModel", "SimulatorServer",
+    },
+    "Fleet/Sources/FleetModel": {
+        "BackgroundTagReading", "Crypto", "NDEF", "TOMLKit", "TagLink", "TagProtocols", "UniversalLinks", "VisibleText",
+    },
+    "Fleet/Sources/FleetSpool": {"Dispatch", "FleetModel", "GRDB", "Glibc", "PrivateStorage"},
+    "Fleet/Sources/FleetMQTT": {"CEpoll", "CMosquitto", "CMosquittoInput", "Dispatch", "FleetModel", "Glibc", "PrivateStorage"},
+    "Fleet/Sources/FleetAgent": {
+        "BackgroundTagReading", "Dispatch", "FleetMQTT", "FleetModel", "FleetSpool", "Glibc", "NFCReaders", "NFCRuntime",
+        "PrivateStorage", "TagLink", "TagProtocols", "UniversalLinks",
+    },
+    "Fleet/Sources/nfc-agent": {
+        "ArgumentParser", "Dispatch", "FleetAgent", "FleetMQTT", "FleetModel", "FleetSpool", "PrivateStorage", "VisibleText",
+    },
+    "Fleet/Sources/nfc-fleet": {
+        "ArgumentParser", "Crypto", "Dispatch", "FleetMQTT", "FleetModel", "Glibc", "NDEF", "PrivateStorage", "TagImages",
+        "VirtualTags", "VisibleText",
+    },
     # What an app on a phone could import, and what a text interface needs.
-    "Examples/TagReader": {"CoreNFC", "Glibc", "Synchronization", "UserActivityReceiving", "VisibleText"},
+    "Examples/TagReader": {"CoreNFC", "Glibc", "PhoneScreens", "Synchronization", "UserActivityReceiving", "VisibleText"},
     "Examples/FirstScan": {"CoreNFC"},
 }
 
 IMPORT = re.compile(r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:public |package |internal |private |fileprivate )?"
                     r"import (?:struct |class |enum |func |var |let |protocol |typealias )?(\w+)", re.MULTILINE)
+# A type at the top level of a file. One that is private to its file disturbs nobody.
+TYPE = re.compile(r"^(?:@\w+(?:\([^)]*\))? +)*(?:(?:public|package|internal|open|final|indirect|nonisolated|distributed) +)*"
+                  r"(?:struct|class|enum|actor|protocol|typealias) +(\w+)", re.MULTILINE)
 LICENCE = "// SPDX-License-Identifier: Apache-2.0"
 BEGIN, END = "<!-- dev/house.py draws this -->", "<!-- end of the drawing -->"
 
@@ -75,6 +105,8 @@ class House:
         self.floors = {floor: sorted(name for name, target in self.targets.items()
                                      if target["path"].startswith(f"Sources/{floor}/")) for floor in FLOORS}
         self.floor_of = {name: floor for floor, names in self.floors.items() for name in names}
+        self.readers = {name for name in self.floors["Parts"] if name.endswith("Driver")}
+        self.groups = [SESSIONS, VIRTUAL, EMULATION, *({name} for name in self.readers)]
         self.imports = {name: imports(ROOT / target["path"] / source for source in sorted(target["sources"])
                                       if source.endswith(".swift")) for name, target in self.targets.items()}
 
@@ -95,9 +127,6 @@ class House:
                 yield from self.floor_problems(name)
 
     def manifest_problems(self, name):
-        used = {module: file for module, file in self.imports[name].items() if module in self.targets and module != name}
-        for module in sorted(set(used) - self.declared(name)):
-            yield f"{used[module]}: imports {module}, which the manifest does not name at {name}."
         for module in sorted(self.declared(name) - set(self.imports[name])):
             # Programs that tests start, C code that is linked alone, and test targets that are run beside others.
             other = self.targets.get(module)
@@ -107,7 +136,7 @@ class House:
 
     def floor_problems(self, name):
         floor = FLOORS.index(self.floor_of[name])
-        group = next((group for group in GROUPS if name in group), None)
+        group = next((group for group in self.groups if name in group), None)
         allowed = set() if name in PURE else set(SYSTEM)
         if floor <= FLOORS.index("Composition") or name in WITH_FOUNDATION_BELOW:
             allowed |= FOUNDATION
@@ -115,13 +144,24 @@ class House:
             if module in self.floor_of:
                 if FLOORS.index(self.floor_of[module]) < floor:
                     yield f"{file}: {name} ({self.floor_of[name]}) imports {module}, which is above it."
-                other = next((group for group in GROUPS if module in group), None)
+                other = next((group for group in self.groups if module in group), None)
                 if group and other and group is not other:
                     yield f"{file}: {name} and {module} are parts that don't know each other."
-                if module in USERS and name not in USERS[module]:
-                    yield f"{file}: {name} imports {module}; ask the registry of readers in NFCReaders."
+                if module in self.readers and name != REGISTRY:
+                    yield f"{file}: {name} imports {module}; ask the registry of readers in {REGISTRY}."
             elif module in SYSTEM | FOUNDATION and module not in allowed:
                 yield f"{file}: {name} does without {module}."
+
+    def name_problems(self):
+        """A name means one type in all targets, so that an import never changes what it means."""
+        declared = {}
+        for name in sorted(self.floor_of):
+            for path in swift_files(self.targets[name]["path"]):
+                for type_name in TYPE.findall(path.read_text()):
+                    declared.setdefault(type_name, {}).setdefault(name, path.relative_to(ROOT))
+        for type_name, files in sorted(declared.items()):
+            if len(files) > 1:
+                yield f"{type_name} is a type in several targets: {', '.join(map(str, files.values()))}."
 
     def floors_drawn(self):
         """The floors from the roof down, each with its targets."""
@@ -170,7 +210,7 @@ def main():
         for page, _, drawn in house.pages():
             (ROOT / page).write_text(drawn)
     elif sys.argv[1:] == ["check"]:
-        problems = sorted([*house.problems(), *file_problems()])
+        problems = sorted([*house.problems(), *house.name_problems(), *file_problems()])
         problems += [f"{page}: the drawing of the house is not up to date. Run: dev/house.py draw"
                      for page, text, drawn in house.pages() if text != drawn]
         for problem in problems:

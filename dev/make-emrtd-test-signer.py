@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a new test CSCA and a document signer under it, and writes the Swift file that holds what of them is kept.
+"""Creates a test CSCA and a document signer with a certificate of it, and writes the Swift file with both certificates.
 
-The private key of the CSCA is thrown away, so that there is never another signer under it. Needs openssl.
+The file also contains the signer's private key. The CSCA's private key is deleted, so that it can't issue another
+certificate. Needs openssl.
 Usage: python3 dev/make-emrtd-test-signer.py
 """
 import pathlib
@@ -9,7 +10,7 @@ import subprocess
 import tempfile
 
 TARGET = "Sources/Parts/VirtualCards/EMRTD/EMRTDSigner+Test.swift"
-# ICAO 9303-12, table 6. The list of document types says that the signer is for passports, P, and cards, I.
+# ICAO 9303-12, table 6. The document types of the signer are passports, P, and cards, I.
 CONFIGURATION = """
 [req]
 distinguished_name = name
@@ -44,9 +45,9 @@ types = SET:types
 identity = PRINTABLESTRING:I
 passport = PRINTABLESTRING:P
 """
-# So that tests depend on no date.
+# A long validity, so that tests do not depend on the date.
 VALIDITY = ["-startdate", "20200101000000Z", "-enddate", "21200101000000Z"]
-# UT is what ISO 3166 leaves free: the document says UTO, Utopia.
+# ISO 3166 does not assign UT. The documents are from UTO, Utopia.
 SUBJECT = "/C=UT/O=OpenCoreNFC, test material that vouches for nothing/CN=OpenCoreNFC Test "
 
 HEADER = """// SPDX-License-Identifier: Apache-2.0
@@ -55,16 +56,16 @@ import TagLink
 // Written by dev/make-emrtd-test-signer.py.
 
 extension EMRTDSigner {
-    /// A document signer for tests. Its private key is published here, so that its signatures vouch for nothing.
+    /// A document signer for tests. Its private key is public, so its signatures prove nothing.
     ///
-    /// Give ``testAuthorityCertificate`` to a reader as the only certificate that it trusts.
-    public static let test = EMRTDSigner(certificate: octets(certificateDigits), privateKey: octets(keyDigits))
+    /// Let a reader trust only ``testAuthorityCertificate``.
+    public static let test = EMRTDSigner(certificate: bytes(certificateDigits), privateKey: bytes(keyDigits))
 
-    /// The self-signed certificate (DER) of the test CSCA that ``test`` is certified by, the country signing certificate
-    /// authority of Utopia. Its private key is gone.
-    public static let testAuthorityCertificate: [UInt8] = octets(authorityDigits)
+    /// The self-signed certificate (DER) of the country signing certificate authority (CSCA) of Utopia, which has
+    /// issued the certificate of ``test``. Its private key was deleted.
+    public static let testAuthorityCertificate: [UInt8] = bytes(authorityDigits)
 
-    private static func octets(_ digits: String) -> [UInt8] {
+    private static func bytes(_ digits: String) -> [UInt8] {
         [UInt8](hexadecimal: digits.utf8.filter { $0 != 0x0A }) ?? []
     }
 """

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import PhoneScreens
 
 /// Scans cards for messages, shows their content, and writes them to other cards.
 ///
 /// On a terminal that can draw, it uses the whole screen. Otherwise, and with `--plain`, it reads commands from standard
-/// input, one per line.
+/// input, one per line. With a simulator it shows its screens on the phone there.
 @main
 struct TagReader {
     @MainActor
@@ -27,6 +28,9 @@ struct TagReader {
             StandardOutput.writeLines(Self.usage)
             StandardOutput.end(0)
         }
+        if takesNoCommands, let phone = SimulatedPhone.ofProcess {
+            StandardOutput.end(await PhoneInterface(reader: reader, phone: phone).run())
+        }
         guard isOnTerminal, canDraw else { StandardOutput.end(await plain(reader)) }
         // During the full screen, standard error is not the terminal. The sheet is drawn on the terminal anyway.
         _ = unsafe setenv("NFC_SHEET", "terminal", 1)
@@ -43,6 +47,12 @@ struct TagReader {
 
     private static var isOnTerminal: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 }
 
+    /// Whether standard input is a terminal or nothing, and not a file or pipe with commands.
+    private static var takesNoCommands: Bool {
+        var status = stat()
+        return unsafe fstat(STDIN_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
+    }
+
     /// Whether the terminal can draw, and the person wants that.
     private static var canDraw: Bool {
         let terminal = ProcessInfo.processInfo.environment["TERM"] ?? ""
@@ -56,8 +66,9 @@ struct TagReader {
 
         Scans cards for messages, shows their content, and writes them to other cards.
         On a terminal it shows the messages and the keys. Otherwise it reads commands
-        from standard input, one per line. The command help lists them. While it runs,
-        it also receives the messages of cards with a link to its domains.
+        from standard input, one per line. The command help lists them. With the reader
+        simulator its screens are on the phone there. While it runs, it also receives
+        the messages of cards with a link to its domains.
 
           --plain       Use lines and commands on a terminal too, for screen readers.
                         TERM=dumb and NFC_SHEET=text do the same.
@@ -72,7 +83,7 @@ struct TagReader {
 
         Environment:
           TAGREADER_STORE  the file that keeps the messages between runs
-          NFC_READER       the reader: virtual, pcsc[:NAME] or pn532:PATH
+          NFC_READER       the reader: virtual, pcsc[:NAME], pn532:PATH or simulator
           NFC_TAGS         image files for the virtual reader, separated by commas
         """
 }

@@ -103,12 +103,12 @@ final class HostileLink: FrameLink {
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
         // No time-out may be longer than the longest frame waiting time.
         guard timeout <= .milliseconds(6000) else { fatalError("A time-out of \(timeout.microseconds) us.") }
-        let octets = try answers.next()
-        if let dressed = dress?(frame, octets) { return dressed }
-        if octets.count == 1, frame.checksum == .automatic, technology == .nfcA, octets[0] & 0xF0 == 0xA0 {
-            return Frame(bits: [octets[0] & 0x0F], validBitsInLastByte: 4)
+        let bytes = try answers.next()
+        if let dressed = dress?(frame, bytes) { return dressed }
+        if bytes.count == 1, frame.checksum == .automatic, technology == .nfcA, bytes[0] & 0xF0 == 0xA0 {
+            return Frame(bits: [bytes[0] & 0x0F], validBitsInLastByte: 4)
         }
-        return Frame(octets, checksum: frame.checksum)
+        return Frame(bytes, checksum: frame.checksum)
     }
 }
 

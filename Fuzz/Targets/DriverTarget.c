@@ -168,7 +168,7 @@ static void call(IFDWord lun, Input *calls) {
     uint8_t choice = next(calls);
     IFDWord length = (choice & 0x40) != 0 ? (IFDWord)next(calls) * 258 : choice & 0x20 ? next(calls) : 300;
     IFDWord capacity = length;
-    // Of the very size that the driver is told.
+    // Exactly as large as the driver may use, so that the sanitizer finds a write beyond it.
     uint8_t *response = malloc(length > 0 ? length : 1);
     uint8_t command[600];
     size_t count = choice & 0x80 ? 600 : next(calls);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: CSystemCalls SystemLibrary PrivateStorage UniversalLinks CLibCrypto CCurl LinkFetching
+// modules: CSystemCalls SystemLibrary PrivateStorage VisibleText UniversalLinks CLibCrypto CCurl LinkFetching
 import LinkFetching
 
 /// The head of a response has the same result with LF and with CRLF line ends: it is complete within its limit, it waits

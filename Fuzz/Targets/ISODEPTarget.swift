@@ -10,7 +10,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     unsafe runToEnd(start, count) { choice, answers in
         // Some inputs get a valid ATS, so that they reach the blocks.
         let isBare = choice & 1 != 0
-        let link = HostileLink(.nfcA, answers) { request, octets in
+        let link = HostileLink(.nfcA, answers) { request, bytes in
             !isBare && request.bytes.first == 0xE0 ? Frame([0x05, 0x78, 0x80, 0x70, 0x02]) : nil
         }
         let card = ISODEP(link: link, cid: choice & 2 != 0 ? 3 : nil)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: UniversalLinks
+// modules: VisibleText UniversalLinks
 import Foundation
 import UniversalLinks
 

@@ -16,10 +16,10 @@ private let service = ServiceConnection(layer: layer, limits: .usual)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
     guard let length = bytes.first else { return 0 }
-    let octets = Array(bytes.dropFirst().prefix(Int(length)))
-    guard let reset = AnswerToReset(octets) else { return 0 }
+    let resetBytes = Array(bytes.dropFirst().prefix(Int(length)))
+    guard let reset = AnswerToReset(resetBytes) else { return 0 }
     guard reset.historicalBytes.count <= 15 else { fatalError("More historical bytes than there can be.") }
-    layer.begin(octets, answers: bytes.dropFirst(1 + octets.count))
+    layer.begin(resetBytes, answers: bytes.dropFirst(1 + resetBytes.count))
     let connection = CardConnection(service: service, reader: HostileReader.name)
     guard (try? connection.open(isInUse: false)) != nil else { return 0 }
     defer { connection.close(.leave) }
@@ -28,7 +28,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     do throws(LinkError) {
         let identifier = try TagIdentification.identifier(connection)
         let told = try TagIdentification.answerToSelect(connection)
-        let card = TagIdentification.card(reset, identifier: identifier, answerToSelect: told?.octets)
+        let card = TagIdentification.card(reset, identifier: identifier, answerToSelect: told?.bytes)
         guard (card.answerToSelect?.count ?? 0) <= 255 else { fatalError("An ATS that is too long.") }
         guard let kind = reset.storageCard?.kind else { return 0 }
         var finder = RouteFinder(connection: connection, findings: ReaderFindings())

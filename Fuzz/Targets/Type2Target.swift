@@ -11,12 +11,12 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let isBare = choice & 1 != 0
         let uid: [UInt8] = [choice & 2 != 0 ? 0x04 : 0x02, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]
         // Unless the input asks for bare answers, answers have the requested length, and the tag can be woken.
-        let link = HostileLink(.nfcA, answers) { request, octets in
-            guard !isBare, octets.count > 1 || request.checksum == .none, let command = request.bytes.first else {
+        let link = HostileLink(.nfcA, answers) { request, bytes in
+            guard !isBare, bytes.count > 1 || request.checksum == .none, let command = request.bytes.first else {
                 return nil
             }
             func padded(_ count: Int) -> Frame {
-                Frame(Array((octets + [UInt8](repeating: 0, count: count)).prefix(count)))
+                Frame(Array((bytes + [UInt8](repeating: 0, count: count)).prefix(count)))
             }
             switch command {
             case 0x26, 0x52: return Frame([0x44, 0x00], checksum: .none)

@@ -12,19 +12,19 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let isBare = choice & 1 != 0
         let sumsUp = choice & 2 != 0
         // Unless the input asks for bare answers, they begin with length, code and IDm, and an attribute block has its checksum.
-        let link = HostileLink(.nfcF, answers) { request, octets in
-            guard !isBare, request.bytes.count > 1, octets.count <= 244 else { return nil }
-            var octets = octets
+        let link = HostileLink(.nfcF, answers) { request, bytes in
+            guard !isBare, request.bytes.count > 1, bytes.count <= 244 else { return nil }
+            var bytes = bytes
             if request.bytes[1] == 0 {
-                let answer = Array((octets + [UInt8](repeating: 1, count: 8)).prefix(8))
+                let answer = Array((bytes + [UInt8](repeating: 1, count: 8)).prefix(8))
                 return Frame([18, 1] + idm + answer)
             }
-            if sumsUp, request.bytes[1] == 0x06, request.bytes.last == 0, octets.count == 19 {
-                let sum = octets[3..<17].reduce(0) { $0 + Int($1) }
-                octets[17] = UInt8(sum >> 8 & 0xFF)
-                octets[18] = UInt8(sum & 0xFF)
+            if sumsUp, request.bytes[1] == 0x06, request.bytes.last == 0, bytes.count == 19 {
+                let sum = bytes[3..<17].reduce(0) { $0 + Int($1) }
+                bytes[17] = UInt8(sum >> 8 & 0xFF)
+                bytes[18] = UInt8(sum & 0xFF)
             }
-            return Frame([UInt8(octets.count + 10), request.bytes[1] + 1] + idm + octets)
+            return Frame([UInt8(bytes.count + 10), request.bytes[1] + 1] + idm + bytes)
         }
         var target = NFCFTarget(idm: idm, pmm: idm, systemCode: NFCFTarget.ndefSystemCode)
         let polling = NFCFPolling(link: link)

@@ -43,13 +43,13 @@ private final class HostileCard: APDULink {
     var statistics: LinkStatistics { LinkStatistics(exchanges: answers.exchanges) }
 
     func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8] {
-        let octets = try answers.next()
-        guard !isBare else { return octets }
+        let bytes = try answers.next()
+        guard !isBare else { return bytes }
         switch apdu[1] {
-        case 0xA4, 0xD6, 0xD7: return octets.count == 2 ? octets : [0x90, 0x00]
+        case 0xA4, 0xD6, 0xD7: return bytes.count == 2 ? bytes : [0x90, 0x00]
         // At most the requested number of bytes.
-        case 0xB0: return octets.prefix(apdu.last == 0 ? 256 : Int(apdu.last ?? 0)) + [0x90, 0x00]
-        default: return octets + [0x90, 0x00]
+        case 0xB0: return bytes.prefix(apdu.last == 0 ? 256 : Int(apdu.last ?? 0)) + [0x90, 0x00]
+        default: return bytes + [0x90, 0x00]
         }
     }
 

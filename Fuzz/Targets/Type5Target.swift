@@ -11,8 +11,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     unsafe runToEnd(start, count, patience: 40) { choice, answers in
         let isBare = choice & 1 != 0
         // Unless the input asks for bare answers, reads return the requested number of 4-byte blocks.
-        let link = HostileLink(.nfcV, answers) { request, octets in
-            guard !isBare, octets.count > 2, request.bytes.count > 3 else { return nil }
+        let link = HostileLink(.nfcV, answers) { request, bytes in
+            guard !isBare, bytes.count > 2, request.bytes.count > 3 else { return nil }
             let parameters = request.bytes.dropFirst(request.bytes[0] & 0x20 != 0 ? 10 : 2)
             let blocks: Int
             switch request.bytes[1] {
@@ -22,8 +22,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             default: return nil
             }
             var frame = [UInt8](repeating: 0, count: 1 + 4 * blocks)
-            let count = min(octets.count, 4 * blocks)
-            frame.replaceSubrange(1..<1 + count, with: octets[..<count])
+            let count = min(bytes.count, 4 * blocks)
+            frame.replaceSubrange(1..<1 + count, with: bytes[..<count])
             return Frame(frame)
         }
         let inventory = NFCVInventory(link: link)

@@ -50,7 +50,7 @@ struct CommandBenchmark {
 
     static func makeField() -> VirtualField {
         let field = VirtualField()
-        field.bring(Type2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
+        field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
         return field
     }
 

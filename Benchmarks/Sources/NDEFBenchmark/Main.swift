@@ -33,8 +33,8 @@ struct NDEFBenchmark {
         let messages = try Corpus.make(count: max(1, count))
         let ours = try Codec(messages: messages, rounds: max(1, rounds)).measure()
         let theirs = try peer.map { try Peer(python: $0).measure(messages, rounds: max(1, min(rounds, 5))) } ?? []
-        let octets = messages.reduce(0) { $0 + $1.count }
-        let report = Report(ours: ours, theirs: theirs, messageCount: messages.count, octets: octets)
+        let bytes = messages.reduce(0) { $0 + $1.count }
+        let report = Report(ours: ours, theirs: theirs, messageCount: messages.count, bytes: bytes)
         print(json ? report.json : report.table, terminator: "")
     }
 }

@@ -6,11 +6,11 @@ struct Report {
     var ours: [Measurement]
     var theirs: [Measurement]
     var messageCount: Int
-    var octets: Int
+    var bytes: Int
 
     /// A table of rates, with those of ndeflib if they were measured.
     var table: String {
-        let average = String(format: "%.1f", Double(octets) / Double(messageCount))
+        let average = String(format: "%.1f", Double(bytes) / Double(messageCount))
         var text = "\(messageCount) messages, \(average) bytes on average; messages per second, best round (median)\n\n"
         for one in ours {
             text += one.title.padding(toLength: 34, withPad: " ", startingAt: 0)

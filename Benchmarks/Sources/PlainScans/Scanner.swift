@@ -21,7 +21,7 @@ public struct PlainScans: Sendable {
         var contents = Type2Contents(blank: .ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80])
         let messageTLV = [0x03, UInt8(Self.message.count)] + Self.message + [0xFE]
         contents.memory.replaceSubrange(21..<21 + messageTLV.count, with: messageTLV)
-        field.bring(Type2Tag(contents))
+        field.bring(VirtualType2Tag(contents))
         scanner = Scanner(environment: NFCEnvironment(reader: .field(field)))
     }
 

@@ -82,9 +82,9 @@ enum SocketAtPath {
     static func listen(_ path: String) throws(PeerError) -> Int32 {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        let octets = Array(path.utf8)
-        guard octets.count < 108 else { throw PeerError("\(path) is too long.") }
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: octets) }
+        let bytes = Array(path.utf8)
+        guard bytes.count < 108 else { throw PeerError("\(path) is too long.") }
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         _ = unsafe unlink(path)
         let status = unsafe withUnsafePointer(to: &address) { pointer in

@@ -50,7 +50,7 @@ public enum Samples {
         var attribute: [UInt8] = [0x10, 4, 1, 0, 13, 0, 0, 0, 0, 0, 1, 0, 0, UInt8(message.count)]
         let checksum = attribute.reduce(UInt16(0)) { $0 + UInt16($1) }
         attribute += [UInt8(checksum >> 8), UInt8(checksum & 0xFF)]
-        for (index, octet) in (attribute + message).enumerated() { contents.userMemory[index] = octet }
+        for (index, byte) in (attribute + message).enumerated() { contents.userMemory[index] = byte }
         return .type3(.liteS(contents))
     }
 
@@ -64,7 +64,7 @@ public enum Samples {
 
     /// A Type 4 tag of NFC-A, or of NFC-B.
     public static func type4(isTypeB: Bool = false) -> TagContents {
-        let typeA = Type4FrontEnd.nfcA(uid: Type4Tag.defaultUID, ats: [0x06, 0x75, 0x77, 0x81, 0x02, 0x80])
+        let typeA = Type4FrontEnd.nfcA(uid: VirtualType4Tag.defaultUID, ats: [0x06, 0x75, 0x77, 0x81, 0x02, 0x80])
         let frontEnd = isTypeB ? .nfcB(pupi: [0x0A, 0x0B, 0x0C, 0x0D]) : typeA
         return .type4(Type4Contents(frontEnd: frontEnd, kind: .ndef(files: [0xE103: container, 0xE104: ndefFile])))
     }
@@ -98,8 +98,8 @@ public enum Samples {
     /// A Type 5 tag.
     public static func type5() -> TagContents {
         var contents = Type5Contents(blank: .icodeSLIX, uid: [0xE0, 0x04, 0x01, 0x50, 0x00, 0x11, 0x22, 0x33])
-        let octets = [0xE1, 0x40, 0x0D, 0x01, 0x03, UInt8(message.count)] + message + [0xFE]
-        contents.memory.replaceSubrange(0..<octets.count, with: octets)
+        let bytes = [0xE1, 0x40, 0x0D, 0x01, 0x03, UInt8(message.count)] + message + [0xFE]
+        contents.memory.replaceSubrange(0..<bytes.count, with: bytes)
         return .type5(contents)
     }
 }

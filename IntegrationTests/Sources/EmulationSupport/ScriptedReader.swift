@@ -11,7 +11,7 @@ public final class ScriptedReader: Sendable {
     /// The answer to an APDU.
     public enum Answer: Sendable {
         /// These bytes, even if they are too few or none.
-        case octets([UInt8])
+        case bytes([UInt8])
         /// No answer.
         case hang
         /// The reader's driver reports a failure.
@@ -117,12 +117,12 @@ public final class ScriptedReader: Sendable {
             if state.withLock({ $0.isInserted }) { Self.send(connection, 0x49, 0, []) }
         case 0x50:  // power
             let isInserted = state.withLock { $0.isInserted }
-            let octets = payload == [0] ? [] : answerToReset
-            Self.send(connection, 0x52, sequence, isInserted || payload == [0] ? [0] + octets : [1])
+            let bytes = payload == [0] ? [] : answerToReset
+            Self.send(connection, 0x52, sequence, isInserted || payload == [0] ? [0] + bytes : [1])
         case 0x54:  // an APDU
             state.withLock { $0.apdus.append(payload) }
             switch answer(payload) {
-            case .octets(let octets): Self.send(connection, 0x52, sequence, [0] + octets)
+            case .bytes(let bytes): Self.send(connection, 0x52, sequence, [0] + bytes)
             case .hang: break
             case .failure: Self.send(connection, 0x52, sequence, [3])
             case .garbage: return Self.write(connection, [UInt8](repeating: 0xA5, count: 64)) && false
@@ -140,22 +140,22 @@ public final class ScriptedReader: Sendable {
         return write(connection, header + payload)
     }
 
-    private static func write(_ connection: Int32, _ octets: [UInt8]) -> Bool {
-        unsafe octets.withUnsafeBytes {
-            unsafe Glibc.send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) == octets.count
+    private static func write(_ connection: Int32, _ bytes: [UInt8]) -> Bool {
+        unsafe bytes.withUnsafeBytes {
+            unsafe Glibc.send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) == bytes.count
         }
     }
 
     private static func receive(_ connection: Int32, _ count: Int) -> [UInt8]? {
-        var octets = [UInt8](repeating: 0, count: count)
+        var bytes = [UInt8](repeating: 0, count: count)
         var position = 0
         while position < count {
-            let got = unsafe octets.withUnsafeMutableBytes {
+            let got = unsafe bytes.withUnsafeMutableBytes {
                 unsafe recv(connection, $0.baseAddress.map { unsafe $0 + position }, count - position, 0)
             }
             guard got > 0 else { return nil }
             position += got
         }
-        return octets
+        return bytes
     }
 }

@@ -7,7 +7,7 @@ import Glibc
 final class ChildProcess {
     /// The result of a read.
     enum Output {
-        case octets([UInt8])
+        case bytes([UInt8])
         /// The child closed its output.
         case end
         /// There was no output before the time limit.
@@ -64,8 +64,8 @@ final class ChildProcess {
     /// Writes all bytes.
     ///
     /// - Returns: whether the child received them.
-    func write(_ octets: [UInt8]) -> Bool {
-        var rest = octets[...]
+    func write(_ bytes: [UInt8]) -> Bool {
+        var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes {
                 unsafe send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
@@ -88,7 +88,7 @@ final class ChildProcess {
             let count = unsafe Glibc.read(socket, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
             // A child that ends with unread input resets the connection, which also counts as the end.
-            return count > 0 ? .octets(Array(chunk.prefix(count))) : .end
+            return count > 0 ? .bytes(Array(chunk.prefix(count))) : .end
         }
     }
 

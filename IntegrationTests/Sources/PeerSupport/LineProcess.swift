@@ -68,8 +68,8 @@ public final class LineProcess: @unchecked Sendable {
                 return String(decoding: received[..<end], as: UTF8.self)
             }
             switch child.read(until: deadline) {
-            case .octets(let octets):
-                received += octets
+            case .bytes(let bytes):
+                received += bytes
             case .end:
                 throw PeerError("The program ended with \(end(deadline)) instead of an answer.")
             case .nothing:

@@ -149,8 +149,8 @@ public final class TalkingProgram: Sendable {
 
     private static func read(_ child: Child, _ state: Shared) {
         var rest: [UInt8] = []
-        while case .octets(let octets) = child.process.read(until: .now + .seconds(3600)) {
-            rest += octets
+        while case .bytes(let bytes) = child.process.read(until: .now + .seconds(3600)) {
+            rest += bytes
             while let end = rest.firstIndex(of: 0x0A) {
                 take(String(decoding: rest[..<end], as: UTF8.self), state)
                 rest.removeFirst(end + 1)

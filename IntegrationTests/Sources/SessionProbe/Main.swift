@@ -35,11 +35,11 @@ struct SessionProbe {
     /// The number of an error of Core NFC.
     static func number(_ error: any Error) -> Int { (error as? NFCReaderError)?.code.rawValue ?? -1 }
 
-    static func octets(_ text: String) -> Data {
+    static func bytes(_ text: String) -> Data {
         var data = Data()
         var rest = text[...]
-        while let octet = UInt8(rest.prefix(2), radix: 16), rest.count >= 2 {
-            data.append(octet)
+        while let byte = UInt8(rest.prefix(2), radix: 16), rest.count >= 2 {
+            data.append(byte)
             rest = rest.dropFirst(2)
         }
         return data

@@ -29,11 +29,11 @@ final class TagProbe: NSObject, Probe, NFCTagReaderSessionDelegate, Sendable {
                 let (status, capacity) = try await Self.ndef(tag).queryNDEFStatus()
                 SessionProbe.say("status \(status.rawValue) \(capacity)")
             case "write":
-                guard let message = NFCNDEFMessage(data: SessionProbe.octets(argument)) else { return }
+                guard let message = NFCNDEFMessage(data: SessionProbe.bytes(argument)) else { return }
                 try await Self.ndef(tag).writeNDEF(message)
                 SessionProbe.say("written")
             case "apdu":
-                guard case .iso7816(let card) = tag, let apdu = NFCISO7816APDU(data: SessionProbe.octets(argument))
+                guard case .iso7816(let card) = tag, let apdu = NFCISO7816APDU(data: SessionProbe.bytes(argument))
                 else { return SessionProbe.say("no card") }
                 let (data, sw1, sw2) = try await card.sendCommand(apdu: apdu)
                 SessionProbe.say("answer \(SessionProbe.text(data + [sw1, sw2]))")

@@ -218,16 +218,16 @@ final class Desk: @unchecked Sendable {
             let head: [UInt8] =
                 message.count < 255
                 ? [0x03, length] : [0x03, 0xFF, UInt8(message.count >> 8), UInt8(message.count & 0xFF)]
-            let octets = head + message + [0xFE]
-            type2.memory.replaceSubrange(16..<16 + octets.count, with: octets)
+            let bytes = head + message + [0xFE]
+            type2.memory.replaceSubrange(16..<16 + bytes.count, with: bytes)
             contents = .type2(type2)
         } else {
             // Mapping version 3, whose lengths have four bytes.
             let size = message.count + 4
-            func octets(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(value >> $0 & 0xFF) } }
+            func bytes(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(value >> $0 & 0xFF) } }
             let container: [UInt8] =
-                [0, 17, 0x30, 0, 0xF0, 0, 0xF0, 6, 8, 0xE1, 0x04] + octets(size) + [0, 0]
-            let file = octets(message.count) + message
+                [0, 17, 0x30, 0, 0xF0, 0, 0xF0, 6, 8, 0xE1, 0x04] + bytes(size) + [0, 0]
+            let file = bytes(message.count) + message
             let uid: [UInt8] = [0x04, 0x10, 0x20, 0x30, 0x40, 0x50, number]
             let front = Type4FrontEnd.nfcA(uid: uid, ats: [0x06, 0x75, 0x77, 0x81, 0x02, 0x80])
             contents = .type4(

@@ -79,13 +79,13 @@ struct `libnfc, libfreefare and our tags` {
         let read = try await run("nfc-mfultralight", ["r", dump.path], tag)
         #expect(read.contains("(0 pages failed)"), "\(read)")
         #expect(read.contains("NTAG Type: \(product.name)"), "\(read)")
-        var octets = [UInt8](try Data(contentsOf: dump))
+        var bytes = [UInt8](try Data(contentsOf: dump))
         guard case .type2(let before) = Samples.type2(product) else { return }
-        #expect(octets.count == product.pageCount * 4)
+        #expect(bytes.count == product.pageCount * 4)
         // The last pages hold passwords, which read as zeros.
-        #expect(octets.prefix(160) == before.memory.prefix(160))
-        octets.replaceSubrange(80..<84, with: [0xCA, 0xFE, 0xF0, 0x0D])
-        try Data(octets).write(to: dump)
+        #expect(bytes.prefix(160) == before.memory.prefix(160))
+        bytes.replaceSubrange(80..<84, with: [0xCA, 0xFE, 0xF0, 0x0D])
+        try Data(bytes).write(to: dump)
         let written = try await run(
             "nfc-mfultralight",
             ["w", dump.path, "--partial"],

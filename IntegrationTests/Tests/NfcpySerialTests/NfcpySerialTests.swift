@@ -20,8 +20,8 @@ struct `nfcpy on a serial PN532 and our tags` {
         var after: String
     }
 
-    private static func hex(_ octets: some Sequence<UInt8>) -> String {
-        octets.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    private static func hex(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
     /// A text record in English, as ndeflib makes it.
@@ -125,8 +125,8 @@ struct `nfcpy on a serial PN532 and our tags` {
 
     @Test func `A Type 1 tag is read and written`() async throws {
         var blank = Type1Contents(blank: .topaz96, uid: [1, 2, 3, 4, 5, 6, 7])
-        let octets = [0xE1, 0x10, 0x0E, 0x00, 0x03, UInt8(Samples.message.count)] + Samples.message + [0xFE]
-        blank.memory.replaceSubrange(8..<8 + octets.count, with: octets)
+        let bytes = [0xE1, 0x10, 0x0E, 0x00, 0x03, UInt8(Samples.message.count)] + Samples.message + [0xFE]
+        blank.memory.replaceSubrange(8..<8 + bytes.count, with: bytes)
         let (answer, after) = try await exchange(.type1(blank), "106A", "one")
         #expect(answer.type == "Type1Tag")
         #expect(answer.before == Self.hex(Samples.message))
@@ -138,8 +138,8 @@ struct `nfcpy on a serial PN532 and our tags` {
     @Test func `A Topaz 512 is read and written over several segments`() async throws {
         let blank = Type1Contents(blank: .topaz512, uid: [1, 2, 3, 4, 5, 6, 7])
         var filled = blank
-        let octets = [0x03, UInt8(Samples.message.count)] + Samples.message + [0xFE]
-        filled.memory.replaceSubrange(22..<22 + octets.count, with: octets)
+        let bytes = [0x03, UInt8(Samples.message.count)] + Samples.message + [0xFE]
+        filled.memory.replaceSubrange(22..<22 + bytes.count, with: bytes)
         let text = String(repeating: "one, two. ", count: 30)
         let (answer, after) = try await exchange(.type1(filled), "106A", text)
         #expect(answer.before == Self.hex(Samples.message))

@@ -19,7 +19,7 @@ final class DatagramField: Sendable {
         let field = VirtualField(name: "udp", technologies: [.nfcA, .nfcB, .nfcF], maximumFrameLength: 290)
         field.bring(tag)
         let socket = try DatagramSocket()
-        let (datagrams, continuation) = AsyncStream.makeStream(of: (octets: [UInt8], sender: sockaddr_in).self)
+        let (datagrams, continuation) = AsyncStream.makeStream(of: (bytes: [UInt8], sender: sockaddr_in).self)
         let source = DispatchSource.makeReadSource(
             fileDescriptor: socket.descriptor,
             queue: DispatchQueue(label: "DatagramField")
@@ -33,8 +33,8 @@ final class DatagramField: Sendable {
         source.activate()
         Task {
             var frames = FrameMaker()
-            for await (octets, sender) in datagrams {
-                guard let answer = await Self.answer(octets, &frames, field) else { continue }
+            for await (bytes, sender) in datagrams {
+                guard let answer = await Self.answer(bytes, &frames, field) else { continue }
                 socket.send(answer, to: sender)
             }
         }
@@ -53,7 +53,7 @@ final class DatagramField: Sendable {
     private static func answer(_ datagram: [UInt8], _ frames: inout FrameMaker, _ field: VirtualField) async -> [UInt8]?
     {
         guard let datagram = FrameDatagram(datagram) else { return nil }
-        guard case .frame(let bitRate, let octets) = datagram else {
+        guard case .frame(let bitRate, let bytes) = datagram else {
             field.switchCarrier(false)
             return nil
         }
@@ -61,7 +61,7 @@ final class DatagramField: Sendable {
             return nil
         }
         field.switchCarrier(true)
-        let request = frames.frame(octets, technology)
+        let request = frames.frame(bytes, technology)
         do {
             let answer = try await link.transceive(request, timeout: .milliseconds(1000))
             frames.learn(from: answer, to: request)

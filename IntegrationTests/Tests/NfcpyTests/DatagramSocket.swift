@@ -39,25 +39,25 @@ final class DatagramSocket: Sendable {
     }
 
     /// The next datagram and its sender; nil when there is none.
-    func receive() -> (octets: [UInt8], sender: sockaddr_in)? {
-        var octets = [UInt8](repeating: 0, count: 4096)
+    func receive() -> (bytes: [UInt8], sender: sockaddr_in)? {
+        var bytes = [UInt8](repeating: 0, count: 4096)
         var sender = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let count = unsafe withUnsafeMutablePointer(to: &sender) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { sender in
-                unsafe recvfrom(descriptor, &octets, octets.count, 0, sender, &length)
+                unsafe recvfrom(descriptor, &bytes, bytes.count, 0, sender, &length)
             }
         }
-        return count >= 0 ? (Array(octets.prefix(count)), sender) : nil
+        return count >= 0 ? (Array(bytes.prefix(count)), sender) : nil
     }
 
     /// Sends a datagram. It is lost if it can't be sent.
-    func send(_ octets: [UInt8], to receiver: sockaddr_in) {
+    func send(_ bytes: [UInt8], to receiver: sockaddr_in) {
         var receiver = receiver
         let length = socklen_t(MemoryLayout<sockaddr_in>.size)
         _ = unsafe withUnsafeMutablePointer(to: &receiver) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { receiver in
-                unsafe sendto(descriptor, octets, octets.count, Int32(MSG_NOSIGNAL), receiver, length)
+                unsafe sendto(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), receiver, length)
             }
         }
     }

@@ -7,7 +7,7 @@ import TagLink
 /// bytes.
 enum FrameDatagram: Equatable {
     case fieldOff
-    case frame(bitRate: String, octets: [UInt8])
+    case frame(bitRate: String, bytes: [UInt8])
 
     /// The datagram for a silent tag. nfcpy itself sees a frame at a bit rate that it does not wait
     /// for.
@@ -27,13 +27,13 @@ enum FrameDatagram: Equatable {
         guard digits.count == words[1].utf8.count else { return nil }
         self = .frame(
             bitRate: words[0],
-            octets: stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+            bytes: stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
         )
     }
 
     /// The datagram of an answer. Without bytes it is a damaged answer.
-    static func answer(_ octets: [UInt8], bitRate: String) -> [UInt8] {
-        let hex = octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    static func answer(_ bytes: [UInt8], bitRate: String) -> [UInt8] {
+        let hex = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         return Array((hex.isEmpty ? bitRate : "\(bitRate) \(hex)").utf8)
     }
 
@@ -54,15 +54,15 @@ struct FrameMaker {
     private var isType1 = false
 
     /// The frame of bytes from nfcpy.
-    func frame(_ octets: [UInt8], _ technology: Technology) -> Frame {
-        guard technology == .nfcA else { return Frame(octets) }
-        switch octets.first {
-        case 0x26 where octets.count == 1, 0x52 where octets.count == 1:
-            return Frame(bits: octets, validBitsInLastByte: 7)
-        case 0x93 where octets.count == 2, 0x95 where octets.count == 2, 0x97 where octets.count == 2:
-            return Frame(octets, checksum: .none)
+    func frame(_ bytes: [UInt8], _ technology: Technology) -> Frame {
+        guard technology == .nfcA else { return Frame(bytes) }
+        switch bytes.first {
+        case 0x26 where bytes.count == 1, 0x52 where bytes.count == 1:
+            return Frame(bits: bytes, validBitsInLastByte: 7)
+        case 0x93 where bytes.count == 2, 0x95 where bytes.count == 2, 0x97 where bytes.count == 2:
+            return Frame(bytes, checksum: .none)
         default:
-            return Frame(octets, checksum: isType1 ? .crcB : .automatic)
+            return Frame(bytes, checksum: isType1 ? .crcB : .automatic)
         }
     }
 

@@ -41,16 +41,16 @@ final class Nfcpy: Sendable {
 /// A request to nfcpy: a line of input of `nfcpy_peer.py`.
 struct Request: Encodable {
     var `do`: String
-    var octets: String?
+    var bytes: String?
     var records: [RecordDescription]?
 
     static let read = Request(do: "read")
     static let format = Request(do: "format")
     static let protect = Request(do: "protect")
 
-    static func write(_ octets: [UInt8]) -> Request { Request(do: "write", octets: octets.hexadecimal) }
+    static func write(_ bytes: [UInt8]) -> Request { Request(do: "write", bytes: bytes.hexadecimal) }
     static func write(_ records: [RecordDescription]) -> Request { Request(do: "write-records", records: records) }
-    static func decode(_ octets: [UInt8]) -> Request { Request(do: "decode", octets: octets.hexadecimal) }
+    static func decode(_ bytes: [UInt8]) -> Request { Request(do: "decode", bytes: bytes.hexadecimal) }
     static func encode(_ records: [RecordDescription]) -> Request { Request(do: "encode", records: records) }
 }
 
@@ -58,7 +58,7 @@ struct Request: Encodable {
 struct Answer: Decodable {
     struct Message: Decodable, Equatable {
         /// The bytes on the tag.
-        var octets: String
+        var bytes: String
         /// The records that ndeflib decodes from them.
         var records: [RecordDescription]
         /// The bytes that ndeflib encodes from those records.

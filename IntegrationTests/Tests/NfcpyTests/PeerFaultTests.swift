@@ -14,16 +14,16 @@ struct `Faults of nfcpy` {
         // 264 bytes, the TLV starts at the eighth.
         contents.memory[14] = 33
         contents.memory.replaceSubrange(16..<26, with: [0, 0, 0, 0, 0, 0, 0, 0x03, 0x00, 0xFE])
-        let datagrams = try DatagramField(Type2Tag(contents))
+        let datagrams = try DatagramField(VirtualType2Tag(contents))
         let peer = try Nfcpy(datagrams, bitRate: "106A")
         let reader = OwnReader(field: datagrams.field)
         #expect(try await reader.capacity() == 254)
         #expect(try await peer.ask(.read).capacity == 253)
         // nfcpy still reads the message that it considers impossible.
-        let octets = try Sample.filling(254, seed: 5).message.encoded()
-        try await reader.write(octets)
-        #expect(try await peer.ask(.read).message?.octets == octets.hexadecimal)
-        let answer = try await peer.attempt(.write(octets))
+        let bytes = try Sample.filling(254, seed: 5).message.encoded()
+        try await reader.write(bytes)
+        #expect(try await peer.ask(.read).message?.bytes == bytes.hexadecimal)
+        let answer = try await peer.attempt(.write(bytes))
         #expect(answer.error == "ValueError: data length exceeds tag capacity")
         try await peer.finish()
     }
@@ -31,7 +31,7 @@ struct `Faults of nfcpy` {
     /// The lock control TLV of a Topaz 512 says bytes 122 to 127; bytes 120 and 121 are reserved. nfcpy locks those
     /// two, and leaves the 48 blocks of the upper memory open.
     @Test func `Protecting a Topaz 512 leaves its upper memory open`() async throws {
-        let tag = Type1Tag(.topaz512)
+        let tag = VirtualType1Tag(.topaz512)
         let datagrams = try DatagramField(tag)
         let peer = try Nfcpy(datagrams, bitRate: "106A")
         #expect(try await peer.ask(.protect).done == true)
@@ -58,24 +58,24 @@ struct `Faults of nfcpy` {
 
     /// The content of a Topaz 512 when a task of nfcpy is cut after each of its writes.
     private func states(cutting request: Request, from old: [UInt8]) async throws -> [[UInt8]?] {
-        let tag = Type1Tag(.topaz512)
+        let tag = VirtualType1Tag(.topaz512)
         try await OwnReader(field: fieldWith(tag)).write(old)
         let datagrams = try DatagramField(tag)
         let peer = try Nfcpy(datagrams, bitRate: "106A")
         var states: [[UInt8]?] = []
         for cut in 0..<200 {
-            let copy = Type1Tag(tag.contents)
+            let copy = VirtualType1Tag(tag.contents)
             datagrams.field.removeAll()
             datagrams.field.bring(copy)
             datagrams.field.arm(.tear(afterWrite: cut))
             if try await peer.attempt(request).ok { break }
-            states.append(try? await OwnReader(field: fieldWith(Type1Tag(copy.contents))).read())
+            states.append(try? await OwnReader(field: fieldWith(VirtualType1Tag(copy.contents))).read())
         }
         try await peer.finish()
         return states
     }
 
-    private func fieldWith(_ tag: Type1Tag) -> VirtualField {
+    private func fieldWith(_ tag: VirtualType1Tag) -> VirtualField {
         let field = VirtualField()
         field.bring(tag)
         return field

@@ -21,10 +21,10 @@ struct Product: Sendable, CustomTestStringConvertible {
 
     static let type1 = [
         Product(name: "Topaz 96", bitRate: "106A", type: "Type1Tag", recognized: "Topaz (BCM20203T96)") {
-            Type1Tag(.topaz96)
+            VirtualType1Tag(.topaz96)
         },
         Product(name: "Topaz 512", bitRate: "106A", type: "Type1Tag", recognized: "Topaz 512 (BCM20203T512)") {
-            Type1Tag(.topaz512)
+            VirtualType1Tag(.topaz512)
         },
     ]
 
@@ -35,7 +35,7 @@ struct Product: Sendable, CustomTestStringConvertible {
             type: "Type2Tag",
             recognized: type2Names[product.name] ?? "no name"
         ) {
-            Type2Tag(product, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80])
+            VirtualType2Tag(product, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80])
         }
     }
 
@@ -53,7 +53,7 @@ struct Product: Sendable, CustomTestStringConvertible {
 
     static let type3 = [
         Product(name: "FeliCa Lite-S", bitRate: "212F", type: "Type3Tag", recognized: "FeliCa Lite-S (RC-S966)") {
-            Type3Tag(FeliCaLiteSContents(idm: idm))
+            VirtualType3Tag(FeliCaLiteSContents(idm: idm))
         },
         Product(
             name: "FeliCa Standard, a transit card with NDEF in its second system",
@@ -64,11 +64,15 @@ struct Product: Sendable, CustomTestStringConvertible {
             var contents = FeliCaStandardContents.transitCard(idm: idm, balance: 1234)
             contents.pmm = [0x01, 0x20, 0x22, 0x04, 0x27, 0x67, 0x4E, 0xFF]
             contents.systems.append(FeliCaSystem(ndefBlocks: 64, maximumRead: 12, maximumWrite: 10))
-            return Type3Tag(contents)
+            return VirtualType3Tag(contents)
         },
-        Product(name: "generic Type 3, more than 256 blocks", bitRate: "212F", type: "Type3Tag", recognized: "Type3Tag")
-        {
-            Type3Tag(
+        Product(
+            name: "generic Type 3, more than 256 blocks",
+            bitRate: "212F",
+            type: "Type3Tag",
+            recognized: "Type3Tag"
+        ) {
+            VirtualType3Tag(
                 FeliCaStandardContents(
                     idm: idm,
                     systems: [FeliCaSystem(ndefBlocks: 300, maximumRead: 12, maximumWrite: 8)]
@@ -91,16 +95,21 @@ struct Product: Sendable, CustomTestStringConvertible {
         desfire("DESFire EV1 4K", .kilobytes4),
         desfire("DESFire EV1 8K", .kilobytes8),
         Product(name: "NTAG 424 DNA", bitRate: "106A", type: "Type4Tag", recognized: "Type4Tag") {
-            Type4Tag(NTAG424Contents())
+            VirtualType4Tag(NTAG424Contents())
         },
         Product(name: "generic Type 4B", bitRate: "106B", type: "Type4Tag", recognized: "Type4Tag") {
-            Type4Tag(
+            VirtualType4Tag(
                 card: ApplicationCard([NDEFApplication(size: 1024)]),
                 frontEnd: .nfcB(pupi: [0x01, 0x02, 0x03, 0x04])
             )
         },
-        Product(name: "generic Type 4B with short frames", bitRate: "106B", type: "Type4Tag", recognized: "Type4Tag") {
-            Type4Tag(
+        Product(
+            name: "generic Type 4B with short frames",
+            bitRate: "106B",
+            type: "Type4Tag",
+            recognized: "Type4Tag"
+        ) {
+            VirtualType4Tag(
                 card: ApplicationCard([NDEFApplication(size: 600)]),
                 frontEnd: .nfcB(pupi: [0x05, 0x06, 0x07, 0x08], protocolInfo: [0x00, 0x21, 0x40])
             )
@@ -109,14 +118,14 @@ struct Product: Sendable, CustomTestStringConvertible {
 
     private static func type4A(_ name: String, _ application: NDEFApplication, ats: [UInt8]? = nil) -> Product {
         Product(name: name, bitRate: "106A", type: "Type4Tag", recognized: "Type4Tag") {
-            let frontEnd = ats.map { Type4FrontEnd.nfcA(uid: Type4Tag.defaultUID, ats: $0) }
-            return Type4Tag(card: ApplicationCard([application]), frontEnd: frontEnd)
+            let frontEnd = ats.map { Type4FrontEnd.nfcA(uid: VirtualType4Tag.defaultUID, ats: $0) }
+            return VirtualType4Tag(card: ApplicationCard([application]), frontEnd: frontEnd)
         }
     }
 
     private static func desfire(_ name: String, _ size: DESFireContents.Size) -> Product {
         Product(name: name, bitRate: "106A", type: "Type4Tag", recognized: "Type4Tag") {
-            Type4Tag(DESFireContents.ndef(size: size))
+            VirtualType4Tag(DESFireContents.ndef(size: size))
         }
     }
 }

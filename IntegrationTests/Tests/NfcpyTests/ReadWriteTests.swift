@@ -28,37 +28,37 @@ struct `nfcpy and virtual tags` {
         #expect(blank.capacity == capacity)
         #expect(blank.readable == true)
         #expect(blank.writable == true)
-        #expect(blank.message?.octets == "")
+        #expect(blank.message?.bytes == "")
 
         for length in Self.lengths(capacity) {
             let sample = Sample.filling(length, seed: 1)
-            let octets = try sample.message.encoded()
-            try #require(octets.count == length)
+            let bytes = try sample.message.encoded()
+            try #require(bytes.count == length)
 
             // The peer writes; the memory, our reader and the peer itself must agree.
-            _ = try await peer.ask(.write(octets))
-            #expect(tag.holds(octets), "\(length) bytes")
-            #expect(try await reader.read() == octets)
+            _ = try await peer.ask(.write(bytes))
+            #expect(tag.holds(bytes), "\(length) bytes")
+            #expect(try await reader.read() == bytes)
             let again = try await peer.ask(.read)
             #expect(
-                again.message == .init(octets: octets.hexadecimal, records: sample.records, again: octets.hexadecimal)
+                again.message == .init(bytes: bytes.hexadecimal, records: sample.records, again: bytes.hexadecimal)
             )
 
             // Our reader writes; the peer reads.
             let own = Sample.filling(length, seed: 99)
-            let ownOctets = try own.message.encoded()
-            try await reader.write(ownOctets)
-            #expect(tag.holds(ownOctets), "\(length) bytes")
+            let ownBytes = try own.message.encoded()
+            try await reader.write(ownBytes)
+            #expect(tag.holds(ownBytes), "\(length) bytes")
             let answer = try await peer.ask(.read)
             #expect(
                 answer.message
-                    == .init(octets: ownOctets.hexadecimal, records: own.records, again: ownOctets.hexadecimal)
+                    == .init(bytes: ownBytes.hexadecimal, records: own.records, again: ownBytes.hexadecimal)
             )
         }
 
         // Our reader empties the tag, because nfcpy does not write empty messages.
         try await reader.write([])
-        #expect(try await peer.ask(.read).message?.octets == "")
+        #expect(try await peer.ask(.read).message?.bytes == "")
         try await peer.finish()
     }
 }

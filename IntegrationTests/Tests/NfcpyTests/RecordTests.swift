@@ -7,17 +7,17 @@ import VirtualTags
 @Suite(.enabled(if: PythonInterpreter.path != nil, Comment(rawValue: PythonInterpreter.reason)))
 struct `ndeflib and our codec` {
     @Test func `Both encode the same records to the same bytes, and decode them to the same records`() async throws {
-        let datagrams = try DatagramField(Type2Tag(.ntag216))
+        let datagrams = try DatagramField(VirtualType2Tag(.ntag216))
         let peer = try Nfcpy(datagrams, bitRate: "106A")
         for sample in try Sample.all() {
-            let octets = try sample.message.encoded()
+            let bytes = try sample.message.encoded()
             let expected = Answer.Message(
-                octets: octets.hexadecimal,
+                bytes: bytes.hexadecimal,
                 records: sample.records,
-                again: octets.hexadecimal
+                again: bytes.hexadecimal
             )
             #expect(try await peer.ask(.encode(sample.records)).message == expected, "\(sample)")
-            #expect(try await peer.ask(.decode(octets)).message == expected, "\(sample)")
+            #expect(try await peer.ask(.decode(bytes)).message == expected, "\(sample)")
         }
         try await peer.finish()
     }

@@ -6,16 +6,16 @@ extension VirtualTag {
     /// Whether the tag's memory holds a message in the format of the tag's type, checked without a reader.
     func holds(_ message: [UInt8]) -> Bool {
         switch self {
-        case let tag as Type1Tag:
+        case let tag as VirtualType1Tag:
             // Blocks D, E and F are not for data.
             let memory = tag.contents.memory
             let data = memory[8..<104] + memory.dropFirst(128)
             return Array(data).contains(Self.value(message))
-        case let tag as Type2Tag:
+        case let tag as VirtualType2Tag:
             return tag.contents.memory.dropFirst(16).contains(Self.value(message))
-        case let tag as Type3Tag:
+        case let tag as VirtualType3Tag:
             return Self.blocks(of: tag).map { Self.holds(message, $0) } ?? false
-        case let tag as Type4Tag:
+        case let tag as VirtualType4Tag:
             guard let contents = tag.contents else { return false }
             let lengths = [[UInt8(message.count >> 8), UInt8(message.count & 0xFF)], Self.long(message.count)]
             return Self.files(of: contents).contains { file in lengths.contains { file.starts(with: $0 + message) } }
@@ -35,7 +35,7 @@ extension VirtualTag {
     }
 
     /// The blocks of a Type 3 tag for NDEF, the attribute information first.
-    private static func blocks(of tag: Type3Tag) -> [UInt8]? {
+    private static func blocks(of tag: VirtualType3Tag) -> [UInt8]? {
         switch tag.contents {
         case .liteS(let contents): contents.userMemory
         case .standard(let contents): contents.systems.first { $0.code == 0x12FC }?.files.first?.memory
@@ -64,10 +64,10 @@ extension VirtualTag {
 
 extension Collection where Element == UInt8 {
     /// Whether the bytes occur somewhere in these.
-    func contains(_ octets: [UInt8]) -> Bool {
+    func contains(_ bytes: [UInt8]) -> Bool {
         var rest = self[...]
-        while rest.count >= octets.count {
-            if rest.starts(with: octets) { return true }
+        while rest.count >= bytes.count {
+            if rest.starts(with: bytes) { return true }
             rest = rest.dropFirst()
         }
         return false

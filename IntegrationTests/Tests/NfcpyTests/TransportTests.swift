@@ -7,7 +7,7 @@ import VirtualTags
 @Suite struct `Datagrams and programs` {
     @Test func `A datagram is a bit rate and bytes, or says that the field is off`() {
         #expect(FrameDatagram(Array("RFOFF".utf8)) == .fieldOff)
-        #expect(FrameDatagram(Array("106A 9320".utf8)) == .frame(bitRate: "106A", octets: [0x93, 0x20]))
+        #expect(FrameDatagram(Array("106A 9320".utf8)) == .frame(bitRate: "106A", bytes: [0x93, 0x20]))
         for wrong in ["", "106A", "106A 932", "106A 9x", "106A 93 20", "RFOFF 00", "é"] {
             #expect(FrameDatagram(Array(wrong.utf8)) == nil, "\(wrong)")
         }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads and writes a tag with nfcpy, and messages with ndeflib, as it is told on standard input.
+"""Reads and writes a tag with nfcpy, and messages with ndeflib, by commands from standard input.
 
-Usage: nfcpy_peer.py PORT BITRATE. Each line of input is a JSON object whose "do" names what to do; each is answered by
-one line of JSON. The tag is behind nfcpy's own "udp" device, at PORT of the loopback interface, and is activated anew
-for every line, so that nfcpy remembers nothing from one to the next.
+Usage: nfcpy_peer.py PORT BITRATE. Each line of input is a JSON object whose "do" names the command. Each gets one line
+of JSON as its answer. The tag is behind nfcpy's own "udp" device, at PORT of the loopback interface. It is activated
+again for every line, so that nfcpy keeps no state between two lines.
 """
 import json
 import sys
@@ -75,10 +75,10 @@ def encode(records):
     return b"".join(ndef.message_encoder(records))
 
 
-def describe_message(octets):
+def describe_message(data):
     """A message's records, and the message that they are encoded to again."""
-    records = list(ndef.message_decoder(octets, errors="strict")) if octets else []
-    return {"octets": octets.hex(), "records": [describe_record(r) for r in records],
+    records = list(ndef.message_decoder(data, errors="strict")) if data else []
+    return {"bytes": data.hex(), "records": [describe_record(r) for r in records],
             "again": encode(records).hex() if records else ""}
 
 
@@ -93,7 +93,7 @@ def describe_tag(tag):
 def answer(reader, request):
     what = request["do"]
     if what == "decode":
-        return {"message": describe_message(bytes.fromhex(request["octets"]))}
+        return {"message": describe_message(bytes.fromhex(request["bytes"]))}
     if what == "encode":
         return {"message": describe_message(encode([make_record(r) for r in request["records"]]))}
     tag = reader.activate()
@@ -102,7 +102,7 @@ def answer(reader, request):
     if what == "write":
         if tag.ndef is None:
             raise RuntimeError("there is no NDEF on the tag")
-        tag.ndef.octets = bytes.fromhex(request["octets"])
+        tag.ndef.octets = bytes.fromhex(request["bytes"])
         return {}
     if what == "write-records":
         if tag.ndef is None:

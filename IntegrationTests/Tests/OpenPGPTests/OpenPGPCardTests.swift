@@ -15,10 +15,10 @@ struct OpenPGPCardTests {
     ]
 
     private static func send(
-        _ octets: [UInt8],
+        _ bytes: [UInt8],
         to tag: any NFCISO7816Tag
     ) async throws -> (data: [UInt8], status: UInt16) {
-        let command = try #require(NFCISO7816APDU(data: Data(octets)))
+        let command = try #require(NFCISO7816APDU(data: Data(bytes)))
         let (data, sw1, sw2) = try await tag.sendCommand(apdu: command)
         return (Array(data), UInt16(sw1) << 8 | UInt16(sw2))
     }

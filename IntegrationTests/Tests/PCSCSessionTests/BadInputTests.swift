@@ -15,8 +15,8 @@ struct `Bad readers behind the real pcscd` {
     ) -> @Sendable ([UInt8]) -> ScriptedReader.Answer {
         { apdu in
             switch apdu.prefix(3) {
-            case [0xFF, 0xCA, 0x00]: .octets([0x08, 0x01, 0x02, 0x03, 0x90, 0x00])
-            case [0xFF, 0xCA, 0x01]: .octets([0x6A, 0x81])
+            case [0xFF, 0xCA, 0x00]: .bytes([0x08, 0x01, 0x02, 0x03, 0x90, 0x00])
+            case [0xFF, 0xCA, 0x01]: .bytes([0x6A, 0x81])
             default: other(apdu)
             }
         }
@@ -27,7 +27,7 @@ struct `Bad readers behind the real pcscd` {
         try ScriptedReader(
             "Bad NFC Reader",
             answerToReset: card,
-            answer: answers { $0 == [0x80, 0x01, 0x00, 0x00] ? badAnswer : .octets(others) }
+            answer: answers { $0 == [0x80, 0x01, 0x00, 0x00] ? badAnswer : .bytes(others) }
         )
     }
 
@@ -46,8 +46,8 @@ struct `Bad readers behind the real pcscd` {
 
     @Test(arguments: ["", "90"])
     func `An answer without a status word means that the tag is lost`(_ answer: String) async throws {
-        let octets: [UInt8] = answer.isEmpty ? [] : [0x90]
-        let reader = try Self.reader(badAnswer: .octets(octets), others: [0x6A, 0x82])
+        let bytes: [UInt8] = answer.isEmpty ? [] : [0x90]
+        let reader = try Self.reader(badAnswer: .bytes(bytes), others: [0x6A, 0x82])
         try await Self.withApp("tag", reader) { app, _ in
             try await app.line(with: "tag iso7816")
             app.say("apdu 80010000")
@@ -119,7 +119,7 @@ struct `Bad readers behind the real pcscd` {
     }
 
     @Test func `A card whose UID the reader refuses to report has an unknown one`() async throws {
-        let reader = try ScriptedReader("Bad NFC Reader", answerToReset: Self.card) { _ in .octets([0x6A, 0x81]) }
+        let reader = try ScriptedReader("Bad NFC Reader", answerToReset: Self.card) { _ in .bytes([0x6A, 0x81]) }
         try await Self.withApp("tag", reader) { app, daemon in
             try await app.line(with: "tag iso7816")
             app.say("identifier")
@@ -152,7 +152,7 @@ struct `Bad readers behind the real pcscd` {
             "Bad NFC Reader",
             answerToReset: unknown,
             answer: Self.answers { _ in
-                .octets([0x6A, 0x81])
+                .bytes([0x6A, 0x81])
             }
         )
         try await Self.withApp("ndef", reader) { app, _ in
@@ -166,7 +166,7 @@ struct `Bad readers behind the real pcscd` {
 
     @Test func `A card with contacts in a contactless slot ends the command with a sentence`() async throws {
         let contact: [UInt8] = [0x3B, 0x95, 0x13, 0x81, 0x01, 0x80, 0x73, 0xFF, 0x01, 0x00, 0x0B]
-        let reader = try ScriptedReader("Combined Reader PICC", answerToReset: contact) { _ in .octets([0x6D, 0x00]) }
+        let reader = try ScriptedReader("Combined Reader PICC", answerToReset: contact) { _ in .bytes([0x6D, 0x00]) }
         let daemon = try PCSCDaemon([reader.configuration])
         let scan = try Client.nfc(["scan", "--reader", "pcsc", "--json"], on: daemon)
         #expect(try await scan.end() == 3, "\(scan.output)")

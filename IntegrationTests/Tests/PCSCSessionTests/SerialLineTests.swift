@@ -64,7 +64,7 @@ struct `Serial lines` {
     }
 
     @Test(.enabled(if: geteuid() == 0 && Program.areInstalled("setpriv"), "Only root can become somebody else."))
-    func `A user who may not open the line is told which group may`() async throws {
+    func `A user who may not open the line reads which group may`() async throws {
         let tag = try await EmulatedTag(Samples.type2(), on: .pn532)
         defer { withExtendedLifetime(tag) {} }
         // A place where every user may run it, independent of the place of the sources.

@@ -171,7 +171,7 @@ struct `nfc tag behind the real pcscd` {
     func `A tag that leaves while it is read ends the command with 1`(_ command: String) async throws {
         let reader = try ScriptedReader("Short NFC Reader", answerToReset: ScriptedCard.answerToReset) { apdu in
             // No status word: the reader has lost the tag.
-            .octets(apdu[1] == 0xB0 ? [] : ScriptedCard.answer(apdu))
+            .bytes(apdu[1] == 0xB0 ? [] : ScriptedCard.answer(apdu))
         }
         let daemon = try PCSCDaemon([reader.configuration])
         let read = try await Self.tag([command], on: daemon)
@@ -219,7 +219,7 @@ struct `nfc tag behind the real pcscd` {
         let reader = try ScriptedReader(
             "Plain NFC Reader",
             answerToReset: PageMemory.answerToReset,
-            answer: { .octets(memory.answer($0)) }
+            answer: { .bytes(memory.answer($0)) }
         )
         let daemon = try PCSCDaemon([reader.configuration])
         let written = try await Self.tag(["write", "--message", Self.message, "--check"], on: daemon)
@@ -246,7 +246,7 @@ struct `nfc tag behind the real pcscd` {
     {
         let reader = try ScriptedReader("Short NFC Reader", answerToReset: ScriptedCard.answerToReset) { apdu in
             // The reader leaves at the first write; garbage makes it leave.
-            apdu[1] == 0xD6 ? .garbage : .octets(ScriptedCard.answer(apdu))
+            apdu[1] == 0xD6 ? .garbage : .bytes(ScriptedCard.answer(apdu))
         }
         let daemon = try PCSCDaemon([reader.configuration])
         let write = try await Self.tag(["write", Self.link, "--timeout", "10"], on: daemon)
@@ -272,7 +272,7 @@ struct `nfc tag behind the real pcscd` {
         _ = try await desk.close()
 
         let reader = try ScriptedReader("Slow NFC Reader", answerToReset: ScriptedCard.answerToReset) { apdu in
-            apdu[1] == 0xD6 ? .hang : .octets(ScriptedCard.answer(apdu))
+            apdu[1] == 0xD6 ? .hang : .bytes(ScriptedCard.answer(apdu))
         }
         let daemon = try PCSCDaemon([reader.configuration])
         let writing = try Client.nfc(["tag", "write", Self.link, "--reader", "pcsc", "--json"], on: daemon)
@@ -289,13 +289,13 @@ private final class PageMemory: Sendable {
     static let answerToReset: [UInt8] = [
         0x3B, 0x8F, 0x80, 0x01, 0x80, 0x4F, 0x0C, 0xA0, 0, 0, 3, 6, 3, 0, 3, 0, 0, 0, 0, 0x68,
     ]
-    private let octets: Mutex<[UInt8]>
+    private let bytes: Mutex<[UInt8]>
 
     init() {
-        var octets = [UInt8](repeating: 0, count: 180)
-        octets.replaceSubrange(0..<10, with: [0x04, 0xA1, 0xB2, 0x9F, 0xC3, 0xD4, 0xE5, 0x80, 0x72, 0x48])
-        octets.replaceSubrange(12..<19, with: [0xE1, 0x10, 0x12, 0x00, 0x03, 0x00, 0xFE])
-        self.octets = Mutex(octets)
+        var bytes = [UInt8](repeating: 0, count: 180)
+        bytes.replaceSubrange(0..<10, with: [0x04, 0xA1, 0xB2, 0x9F, 0xC3, 0xD4, 0xE5, 0x80, 0x72, 0x48])
+        bytes.replaceSubrange(12..<19, with: [0xE1, 0x10, 0x12, 0x00, 0x03, 0x00, 0xFE])
+        self.bytes = Mutex(bytes)
     }
 
     func answer(_ apdu: [UInt8]) -> [UInt8] {
@@ -304,9 +304,9 @@ private final class PageMemory: Sendable {
         case (0xFF, 0xCA) where apdu[2] == 0: return [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80] + done
         case (0xFF, 0xB0) where Int(apdu[3]) < 45:
             let start = 4 * Int(apdu[3])
-            return octets.withLock { octets in (0..<Int(apdu[4])).map { octets[(start + $0) % octets.count] } } + done
+            return bytes.withLock { bytes in (0..<Int(apdu[4])).map { bytes[(start + $0) % bytes.count] } } + done
         case (0xFF, 0xD6) where Int(apdu[3]) < 45:
-            octets.withLock { $0.replaceSubrange(4 * Int(apdu[3])..<4 * Int(apdu[3]) + 4, with: apdu[5..<9]) }
+            bytes.withLock { $0.replaceSubrange(4 * Int(apdu[3])..<4 * Int(apdu[3]) + 4, with: apdu[5..<9]) }
             return done
         default: return [0x6A, 0x81]
         }

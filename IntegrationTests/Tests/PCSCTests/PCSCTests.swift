@@ -10,12 +10,12 @@ private let readerName = "ACS ACR122U PICC Interface 00 00"
 @Suite(.serialized, .enabled(if: Program.areInstalled("pcscd"), "pcscd is not installed."))
 struct `PC/SC programs and our tags` {
     /// The program's output, as hexadecimal bytes without spaces or line breaks.
-    private func octets(_ text: String) -> String {
+    private func bytes(_ text: String) -> String {
         text.filter(\.isHexDigit).lowercased()
     }
 
-    private static func hex(_ octets: some Sequence<UInt8>) -> String {
-        octets.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    private static func hex(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
     private struct PyscardAnswer: Decodable {
@@ -115,7 +115,7 @@ struct `PC/SC programs and our tags` {
         // Read without encryption of blocks 0 and 1, and write of block 2.
         let read = "d4400112" + "06\(idm)010b00028000" + "8001"
         let write = "d4400120" + "08\(idm)010900018002" + "00112233445566778899aabbccddeeff"
-        let output = octets(
+        let output = bytes(
             try await scriptor(
                 tag,
                 readerName,
@@ -140,7 +140,7 @@ struct `PC/SC programs and our tags` {
     @Test(.enabled(if: Program.areInstalled("scriptor"), "pcsc-tools is not installed."))
     func `scriptor reads and writes a Type 5 tag by blocks and in a transparent session`() async throws {
         let tag = try await EmulatedTag(Samples.type5(), on: .pcsc)
-        let output = octets(
+        let output = bytes(
             try await scriptor(
                 tag,
                 tag.ready["reader"] ?? "",

@@ -17,11 +17,11 @@ for word in sys.argv[1:]:
     if word == "-e":
         is_escape = True
         continue
-    octets = list(bytes.fromhex(word))
+    command = list(bytes.fromhex(word))
     if is_escape:
-        answers.append(bytes(connection.control(0x42000001, octets)).hex())
+        answers.append(bytes(connection.control(0x42000001, command)).hex())
     else:
-        data, sw1, sw2 = connection.transmit(octets)
+        data, sw1, sw2 = connection.transmit(command)
         answers.append(bytes(data + [sw1, sw2]).hex())
     is_escape = False
 print(json.dumps({"readers": names, "atr": bytes(connection.getATR()).hex(), "answers": answers}))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled and not run: what the driver says of pcscd's interface is what pcscd's own headers say.
+// Only compiled, not run: checks that the driver declares pcscd's interface as pcscd's own headers do.
 #include <stddef.h>
 #include <wintypes.h>
 #include <ifdhandler.h>

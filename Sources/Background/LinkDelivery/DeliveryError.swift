@@ -2,28 +2,28 @@
 import UserBus
 
 /// Why a link could not be opened. Errors are equal if their codes are.
-public struct DeliveryError: Error, Sendable, CustomStringConvertible {
+package struct DeliveryError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure; new kinds may be added.
-    public struct Code: Sendable, Hashable {
+    package struct Code: Sendable, Hashable {
         /// The name of the kind, for programs.
-        public let name: String
+        package let name: String
 
         /// There is no user bus.
-        public static let noBus = Code(name: "no-bus")
+        package static let noBus = Code(name: "no-bus")
         /// The app can't be started as it is installed.
-        public static let notStarted = Code(name: "not-started")
+        package static let notStarted = Code(name: "not-started")
         /// The app's desktop entry has no place for a link, or more than one.
-        public static let takesNoLink = Code(name: "takes-no-link")
+        package static let takesNoLink = Code(name: "takes-no-link")
         /// The app was started, but ended.
-        public static let ended = Code(name: "app-ended")
+        package static let ended = Code(name: "app-ended")
         /// The app did not answer in time.
-        public static let noAnswer = Code(name: "no-answer")
+        package static let noAnswer = Code(name: "no-answer")
         /// The app did not accept the link.
-        public static let refused = Code(name: "app-refused")
+        package static let refused = Code(name: "app-refused")
         /// The app's name on the bus belongs to another user.
-        public static let foreign = Code(name: "foreign-app")
+        package static let foreign = Code(name: "foreign-app")
         /// No app on this system opens links of this scheme.
-        public static let noHandler = Code(name: "no-handler")
+        package static let noHandler = Code(name: "no-handler")
     }
 
     /// Boxed, so that the error is one pointer wide.
@@ -40,9 +40,9 @@ public struct DeliveryError: Error, Sendable, CustomStringConvertible {
     private let contents: Contents
 
     /// The kind of failure.
-    public var code: Code { contents.code }
+    package var code: Code { contents.code }
     /// What happened and what to do next, as sentences for people.
-    public var reason: String { contents.reason }
+    package var reason: String { contents.reason }
 
     init(_ code: Code, _ reason: String) { contents = Contents(code, reason) }
 
@@ -58,11 +58,11 @@ public struct DeliveryError: Error, Sendable, CustomStringConvertible {
         self.init(code, error.reason)
     }
 
-    public var description: String { reason }
+    package var description: String { reason }
 }
 
 extension DeliveryError: Hashable {
-    public static func == (left: DeliveryError, right: DeliveryError) -> Bool { left.code == right.code }
+    package static func == (left: DeliveryError, right: DeliveryError) -> Bool { left.code == right.code }
 
-    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }

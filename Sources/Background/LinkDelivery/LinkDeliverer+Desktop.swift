@@ -57,7 +57,7 @@ extension LinkDeliverer {
     /// Returns the app that opens URIs of a scheme: the desktop's first one that can be started.
     ///
     /// - Parameter scheme: the scheme, in lower case.
-    public func opener(of scheme: String) -> DesktopEntries.Found? { openers(of: [scheme])[scheme] }
+    package func opener(of scheme: String) -> DesktopEntries.Found? { openers(of: [scheme])[scheme] }
 
     /// Returns the app that opens URIs of each scheme. Schemes without an app are left out.
     private func openers(of schemes: [String]) -> [String: DesktopEntries.Found] {

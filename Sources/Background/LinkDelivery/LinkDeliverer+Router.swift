@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-public import BackgroundTagReading
+package import BackgroundTagReading
 import LinkFetching
-public import PrivateStorage
+package import PrivateStorage
 
 extension LinkDeliverer {
     /// Creates a router from the installed apps, the fetched association files, the user's choices, and the desktop's
@@ -10,7 +10,7 @@ extension LinkDeliverer {
     /// - Parameters:
     ///   - apps: the installed apps.
     ///   - allowsCustomSchemes: whether custom schemes open their apps.
-    public func router(
+    package func router(
         apps: InstalledApps? = nil,
         allowsCustomSchemes: Bool = false
     ) throws(StorageError) -> LinkRouter {

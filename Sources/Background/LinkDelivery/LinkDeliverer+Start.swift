@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import BackgroundTagReading
+package import BackgroundTagReading
 import Glibc
 import SystemLibrary
 import UserBus
@@ -82,7 +82,7 @@ extension LinkDeliverer {
     }
 
     /// How an app receives its links.
-    public enum Way: String, Sendable, Hashable {
+    package enum Way: String, Sendable, Hashable {
         /// The bus starts it. It receives the link with the message if it has the interface.
         case bus
         /// Its command starts it. Then it receives the link with the message over the bus.
@@ -94,7 +94,7 @@ extension LinkDeliverer {
     /// Returns how an app that is not running would receive its links.
     ///
     /// - Throws: ``DeliveryError`` when the app can't be started as it is installed.
-    public func way(to app: InstalledApp) throws(DeliveryError) -> Way {
+    package func way(to app: InstalledApp) throws(DeliveryError) -> Way {
         let found = try entry(app.desktopID)
         if found.entry.isBusActivated { return .bus }
         _ = try command(of: found, isGivenURI: !found.entry.takesMessages)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import BackgroundTagReading
+package import BackgroundTagReading
 import LinkFetching
 import PrivateStorage
 import UserBus
@@ -8,13 +8,13 @@ import UserBus
 ///
 /// Every call blocks, for up to a few times the limit. Call it on a separate thread. Nothing of a tag reaches a shell
 /// of this library: a URI is one value in a message on the bus, or one argument of a program.
-public struct LinkDeliverer: Sendable {
+package struct LinkDeliverer: Sendable {
     /// The result of opening something.
-    public struct Receipt: Sendable, Hashable {
+    package struct Receipt: Sendable, Hashable {
         /// The app's identifier, or the name of its desktop entry; nil when the desktop chose the app.
-        public var app: String?
+        package var app: String?
         /// Whether the app received the whole message; otherwise it received only the link.
-        public var hasMessage: Bool
+        package var hasMessage: Bool
     }
 
     let folders: UserFolders
@@ -24,7 +24,7 @@ public struct LinkDeliverer: Sendable {
     let compiled = CompiledAssociations()
 
     /// The desktop entries.
-    public var desktopEntries: DesktopEntries {
+    package var desktopEntries: DesktopEntries {
         DesktopEntries(folders, desktops: environment["XDG_CURRENT_DESKTOP"] ?? "")
     }
 
@@ -35,7 +35,7 @@ public struct LinkDeliverer: Sendable {
     ///   - limit: how long an app may take to start, and then to answer.
     ///   - settling: how long a program that gets a URI has to run to count as successful. A program that exits with
     ///     status 0 counts at once.
-    public init(
+    package init(
         environment: [String: String],
         limit: Duration = .seconds(20),
         settling: Duration = .seconds(2)
@@ -53,7 +53,7 @@ public struct LinkDeliverer: Sendable {
     ///   - activationToken: lets the app come to the front. The click on a notification provides it.
     /// - Throws: ``DeliveryError`` when nothing was opened. But an app that did not answer may still have received the
     ///   link.
-    public func deliver(_ delivery: Delivery, activationToken: String? = nil) throws(DeliveryError) -> Receipt {
+    package func deliver(_ delivery: Delivery, activationToken: String? = nil) throws(DeliveryError) -> Receipt {
         switch delivery {
         case .app(let app, let payload): try deliver(payload, to: app, activationToken)
         case .customScheme(let app, let uri): try open(uri, in: app, activationToken)

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-public import PrivateStorage
+package import PrivateStorage
 import SystemLibrary
 
 /// The data that the service has stored for a user: the inbox, its marks, association files, and the choices for
 /// domains.
-public struct ServiceData: Sendable, Hashable {
+package struct ServiceData: Sendable, Hashable {
     /// A file or a folder with data.
-    public struct Item: Sendable, Hashable {
+    package struct Item: Sendable, Hashable {
         /// The path.
-        public var path: String
+        package var path: String
         /// A description of the content, for people.
-        public var content: String
+        package var content: String
         /// The number of files in it; 1 for a file.
-        public var count: Int
+        package var count: Int
     }
 
     /// The existing files and folders.
-    public let items: [Item]
+    package let items: [Item]
     private let folders: UserFolders
 
     /// Looks for the data.
     ///
     /// - Parameter folders: the user's folders.
-    public init(_ folders: UserFolders) {
+    package init(_ folders: UserFolders) {
         self.folders = folders
         let known = [
             (folders.state + "/nfc/inbox", "the inbox"),
@@ -41,7 +41,7 @@ public struct ServiceData: Sendable, Hashable {
     ///
     /// - Returns: the removed items.
     /// - Throws: `StorageError`. Then the items before the failed one in ``items`` are already removed.
-    public func remove() throws(StorageError) -> [Item] {
+    package func remove() throws(StorageError) -> [Item] {
         for item in items {
             for name in (Self.names(item.path) ?? nil) ?? [] {
                 let file = "\(item.path)/\(name)"

@@ -8,37 +8,37 @@ import UniversalLinks
 /// The address is checked on each connection. So the name service can't first give a public address and then a private
 /// one. There are no cookies, no proxies and no compression. The system's libcurl does the work; it is opened when it
 /// is first needed.
-public struct AssociationFetcher: Sendable {
+package struct AssociationFetcher: Sendable {
     /// Settings, mainly for development.
-    public struct Options: Sendable, Hashable {
+    package struct Options: Sendable, Hashable {
         /// The time limit of a fetch.
-        public var timeout = Duration.seconds(20)
+        package var timeout = Duration.seconds(20)
         /// Whether a site may have a private address.
-        public var allowsPrivateAddresses = false
+        package var allowsPrivateAddresses = false
         /// The place to connect to instead of the site, as `ADDRESS:PORT` with a numeric address. The certificate must
         /// still be the site's.
-        public var connectTo: String?
+        package var connectTo: String?
         /// The path of a PEM file with the certificates to trust instead of the system's.
-        public var authorities: String?
+        package var authorities: String?
 
         /// Creates the options for the public internet.
-        public init() {}
+        package init() {}
     }
 
     /// The file's path on its site.
-    public static let path = "/.well-known/apple-app-site-association"
+    package static let path = "/.well-known/apple-app-site-association"
 
     private let options: Options
 
     /// Creates a fetcher.
-    public init(_ options: Options = Options()) { self.options = options }
+    package init(_ options: Options = Options()) { self.options = options }
 
     /// Fetches the file of a domain, and checks that it is an association file.
     ///
     /// - Parameter domain: the domain. Only fetch domains that an installed app lists.
     /// - Returns: the file's bytes.
     /// - Throws: ``FetchError``.
-    public func fetch(_ domain: String) async throws(FetchError) -> [UInt8] {
+    package func fetch(_ domain: String) async throws(FetchError) -> [UInt8] {
         let result: Result<[UInt8], FetchError> = await withCheckedContinuation { continuation in
             // A separate thread, because the call blocks, and because SIGPIPE has to be blocked.
             let thread = Thread { [self] in
@@ -47,13 +47,13 @@ public struct AssociationFetcher: Sendable {
             thread.stackSize = 1 << 20
             thread.start()
         }
-        let octets = try result.get()
+        let bytes = try result.get()
         do throws(AssociationFileError) {
-            _ = try AssociationFile(parsing: Data(octets))
+            _ = try AssociationFile(parsing: Data(bytes))
         } catch {
             throw FetchError(error.code == .tooLarge ? .tooLarge : .badFile, error.reason)
         }
-        return octets
+        return bytes
     }
 
     private func get(_ domain: String) throws(FetchError) -> [UInt8] {

@@ -44,16 +44,16 @@ struct CompiledRules: Sendable {
         /// The number of bytes that are compared at once.
         static let length = 32
 
-        private var octets = SIMD4<UInt64>()
+        private var bytes = SIMD4<UInt64>()
         private var mask = SIMD4<UInt64>()
 
-        init(_ octets: ArraySlice<UInt8>) {
-            var start = octets.startIndex
-            for word in 0..<4 where start < octets.endIndex {
-                let end = min(start + 8, octets.endIndex)
+        init(_ bytes: ArraySlice<UInt8>) {
+            var start = bytes.startIndex
+            for word in 0..<4 where start < bytes.endIndex {
+                let end = min(start + 8, bytes.endIndex)
                 var value: UInt64 = 0
-                for index in (start..<end).reversed() { value = value << 8 | UInt64(octets[index]) }
-                self.octets[word] = value
+                for index in (start..<end).reversed() { value = value << 8 | UInt64(bytes[index]) }
+                self.bytes[word] = value
                 mask[word] = end - start == 8 ? .max : 1 << UInt64(8 * (end - start)) - 1
                 start = end
             }
@@ -62,7 +62,7 @@ struct CompiledRules: Sendable {
         /// Returns whether a path begins with these bytes.
         @inline(__always)
         func begins(_ path: Beginning) -> Bool {
-            let differences = (octets ^ path.octets) & mask
+            let differences = (bytes ^ path.bytes) & mask
             return differences[0] | differences[1] | differences[2] | differences[3] == 0
         }
     }
@@ -74,12 +74,12 @@ struct CompiledRules: Sendable {
 
         init(_ url: LinkURL) {
             self.url = url
-            beginning = Beginning(url.octets[url.path])
+            beginning = Beginning(url.bytes[url.path])
         }
 
         /// Returns a component in the form that a rule compares; empty when the work limit is reached.
-        func octets(_ range: Range<Int>, for rule: Rule, _ work: inout MatchWork) -> ArraySlice<UInt8> {
-            guard rule.decodes, url.hasEscapes else { return url.octets[range] }
+        func bytes(_ range: Range<Int>, for rule: Rule, _ work: inout MatchWork) -> ArraySlice<UInt8> {
+            guard rule.decodes, url.hasEscapes else { return url.bytes[range] }
             guard work.spend(range.count * MatchWork.decodingSteps) else { return [] }
             let decoded = url.decoded(range)
             return rule.ignoresCase ? CompiledRules.folded(decoded)[...] : decoded[...]
@@ -88,10 +88,10 @@ struct CompiledRules: Sendable {
 
     /// Converts letters outside ASCII to lower case, one character to one character. The automaton handles ASCII
     /// letters.
-    private static func folded(_ octets: [UInt8]) -> [UInt8] {
-        guard octets.contains(where: { $0 >= 0x80 }) else { return octets }
+    private static func folded(_ bytes: [UInt8]) -> [UInt8] {
+        guard bytes.contains(where: { $0 >= 0x80 }) else { return bytes }
         var result = ""
-        for scalar in String(decoding: octets, as: UTF8.self).unicodeScalars {
+        for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
             let lower = scalar.properties.lowercaseMapping.unicodeScalars
             result.unicodeScalars.append(lower.count == 1 && !scalar.isASCII ? lower.first ?? scalar : scalar)
         }
@@ -149,13 +149,13 @@ struct CompiledRules: Sendable {
     }
 
     /// The most steps for each byte of a URL, for all rules together.
-    var stepsPerOctet: Int {
+    var stepsPerByte: Int {
         rules.reduce(0) { sum, rule in
-            var steps = rule.path.stepsPerOctet + (rule.fragment?.stepsPerOctet ?? 0)
+            var steps = rule.path.stepsPerByte + (rule.fragment?.stepsPerByte ?? 0)
             switch rule.query {
             case nil: break
-            case .whole(let pattern): steps += pattern.stepsPerOctet
-            case .items(let items): for item in items { steps += item.value.stepsPerOctet + Self.scanningSteps }
+            case .whole(let pattern): steps += pattern.stepsPerByte
+            case .items(let items): for item in items { steps += item.value.stepsPerByte + Self.scanningSteps }
             }
             return sum + steps + (rule.decodes ? MatchWork.decodingSteps : 0)
         }
@@ -182,18 +182,18 @@ struct CompiledRules: Sendable {
 
     private func matchesPath(_ rule: Rule, _ text: Text, _ work: inout MatchWork) -> Bool {
         if rule.path.matchesEverything { return true }
-        return rule.path.matches(text.octets(text.url.path, for: rule, &work), &work)
+        return rule.path.matches(text.bytes(text.url.path, for: rule, &work), &work)
     }
 
     private func matchesFragment(_ rule: Rule, _ text: Text, _ work: inout MatchWork) -> Bool {
         guard let fragment = rule.fragment else { return true }
-        return fragment.matches(text.octets(text.url.fragment, for: rule, &work), &work)
+        return fragment.matches(text.bytes(text.url.fragment, for: rule, &work), &work)
     }
 
     private func matchesQuery(_ rule: Rule, _ text: Text, _ work: inout MatchWork) -> Bool {
         switch rule.query {
         case nil: true
-        case .whole(let pattern): pattern.matches(text.octets(text.url.query, for: rule, &work), &work)
+        case .whole(let pattern): pattern.matches(text.bytes(text.url.query, for: rule, &work), &work)
         case .items(let items):
             items.allSatisfy { item in matches(item.name, item.value, rule, text, &work) }
         }
@@ -212,16 +212,16 @@ struct CompiledRules: Sendable {
         var start = query.lowerBound
         var isThere = false
         while start < query.upperBound {
-            let end = text.url.octets[start..<query.upperBound].firstIndex(of: 0x26) ?? query.upperBound
-            let mark = text.url.octets[start..<end].firstIndex(of: 0x3D) ?? end
-            let found = text.octets(start..<mark, for: rule, &work)
+            let end = text.url.bytes[start..<query.upperBound].firstIndex(of: 0x26) ?? query.upperBound
+            let mark = text.url.bytes[start..<end].firstIndex(of: 0x3D) ?? end
+            let found = text.bytes(start..<mark, for: rule, &work)
             let steps = rule.ignoresCase ? name.count : 0
             // mutate: equivalent, because whoever asked sees that no work is left.
             guard work.spend(steps) else { return false }
             if Self.areEqual(found, name, ignoringCase: rule.ignoresCase) {
                 isThere = true
-                let octets = text.octets(min(mark + 1, end)..<end, for: rule, &work)
-                guard value.matches(octets, &work) else { return false }
+                let bytes = text.bytes(min(mark + 1, end)..<end, for: rule, &work)
+                guard value.matches(bytes, &work) else { return false }
             }
             start = end + 1
         }
@@ -233,7 +233,7 @@ struct CompiledRules: Sendable {
         return text.count == name.count && zip(text, folded(name)).allSatisfy { lowered($0) == lowered($1) }
     }
 
-    private static func lowered(_ octet: UInt8) -> UInt8 {
-        (0x41...0x5A).contains(octet) ? octet | 0x20 : octet
+    private static func lowered(_ byte: UInt8) -> UInt8 {
+        (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
     }
 }

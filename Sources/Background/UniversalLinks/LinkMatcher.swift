@@ -69,7 +69,7 @@ public struct LinkMatcher: Sendable {
             }
             entries.append(CompiledDetails(apps: details.apps, rules: rules))
         }
-        let steps = entries.reduce(0) { $0 + $1.rules.stepsPerOctet }
+        let steps = entries.reduce(0) { $0 + $1.rules.stepsPerByte }
         if steps * Self.usualLength > MatchWork.limit {
             file.findings.append(
                 LinkFinding(
@@ -142,14 +142,4 @@ public struct LinkMatcher: Sendable {
         let text = CompiledRules.Text(url)
         return entries.map { $0.rules.trace(text, &work) }
     }
-}
-
-/// A component of the URL that a rule can constrain.
-public enum RuleComponent: String, Sendable, Hashable {
-    /// The path, key `/`.
-    case path
-    /// The query, key `?`.
-    case query
-    /// The fragment, key `#`.
-    case fragment
 }

@@ -37,8 +37,8 @@ struct LinkPattern: Sendable {
             fixedBeginning = []
             return
         }
-        let literal = pieces.prefix { if case .octet = $0 { true } else { false } }.map { piece -> UInt8 in
-            if case .octet(let octet) = piece { octet } else { 0 }
+        let literal = pieces.prefix { if case .byte = $0 { true } else { false } }.map { piece -> UInt8 in
+            if case .byte(let byte) = piece { byte } else { 0 }
         }
         let rest = pieces[literal.count...]
         // The path before `/*` matches too, without its slash.
@@ -46,7 +46,7 @@ struct LinkPattern: Sendable {
         fixedBeginning =
             options.ignoresCase
             ? [] : Array((takesParent ? literal.dropLast() : literal).prefix(CompiledRules.Beginning.length))
-        if pieces == (options.isPath ? [.octet(0x2F), .anything] : [.anything]) {
+        if pieces == (options.isPath ? [.byte(0x2F), .anything] : [.anything]) {
             engine = .everything
         } else if rest.isEmpty, !options.ignoresCase {
             engine = .literal(literal)
@@ -72,11 +72,11 @@ struct LinkPattern: Sendable {
     }
 
     /// The number of steps for each byte of a text.
-    var stepsPerOctet: Int {
+    var stepsPerByte: Int {
         switch engine {
         case .everything, .nothing: 0
         case .literal, .prefix: 1
-        case .automaton(let automaton): automaton.stepsPerOctet
+        case .automaton(let automaton): automaton.stepsPerByte
         }
     }
 
@@ -86,15 +86,15 @@ struct LinkPattern: Sendable {
     ///   - text: the text.
     ///   - work: the remaining work. When it is not enough, the result is false.
     func matches(_ text: ArraySlice<UInt8>, _ work: inout MatchWork) -> Bool {
-        let steps = stepsPerOctet * text.count
+        let steps = stepsPerByte * text.count
         // mutate: equivalent, because whoever asked sees that no work is left.
         guard work.spend(steps) else { return false }
         return switch engine {
         case .everything: true
         case .nothing: false
-        case .literal(let octets): text.elementsEqual(octets)
-        case .prefix(let octets, let takesParent):
-            text.starts(with: octets) || takesParent && text.elementsEqual(octets.dropLast())
+        case .literal(let bytes): text.elementsEqual(bytes)
+        case .prefix(let bytes, let takesParent):
+            text.starts(with: bytes) || takesParent && text.elementsEqual(bytes.dropLast())
         case .automaton(let automaton): automaton.matches(text)
         }
     }
@@ -102,30 +102,30 @@ struct LinkPattern: Sendable {
     // MARK: Reading
 
     private static func pieces(_ text: String, _ options: Options) -> [PatternAutomaton.Piece]? {
-        var octets = Array(text.utf8)[...]
+        var bytes = Array(text.utf8)[...]
         if options.isPath {
-            octets = octets.drop { $0 == 0x2F }
-            while octets.last == 0x2F { octets.removeLast() }
-            if !octets.isEmpty { octets = [0x2F] + octets }
+            bytes = bytes.drop { $0 == 0x2F }
+            while bytes.last == 0x2F { bytes.removeLast() }
+            if !bytes.isEmpty { bytes = [0x2F] + bytes }
         }
         var pieces: [PatternAutomaton.Piece] = []
-        var index = octets.startIndex
-        while index < octets.endIndex {
-            let octet = octets[index]
-            if octet == 0x24, octets[(index + 1)...].first == 0x28,
-                let end = octets[(index + 2)...].firstIndex(of: 0x29)
+        var index = bytes.startIndex
+        while index < bytes.endIndex {
+            let byte = bytes[index]
+            if byte == 0x24, bytes[(index + 1)...].first == 0x28,
+                let end = bytes[(index + 2)...].firstIndex(of: 0x29)
             {
-                let name = String(decoding: octets[(index + 2)..<end], as: UTF8.self)
+                let name = String(decoding: bytes[(index + 2)..<end], as: UTF8.self)
                 guard let values = options.variables[name] else { return nil }
                 pieces.append(.oneOf(values))
                 index = end + 1
                 continue
             }
-            switch octet {
+            switch byte {
             // Consecutive stars are the same as one.
             case 0x2A: if pieces.last != .anything { pieces.append(.anything) }
             case 0x3F: pieces.append(.oneCharacter)
-            default: pieces.append(.octet(octet))
+            default: pieces.append(.byte(byte))
             }
             index += 1
         }

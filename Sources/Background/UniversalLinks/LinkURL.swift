@@ -24,7 +24,7 @@ public struct LinkURL: Sendable, Hashable {
     /// Whether there is a percent sign in the path or after it.
     let hasEscapes: Bool
     /// The URL's bytes.
-    let octets: [UInt8]
+    let bytes: [UInt8]
     /// The range of the path, without the slashes at its end.
     let path: Range<Int>
     /// The range of the query, without its question mark; empty when there is no query.
@@ -39,35 +39,35 @@ public struct LinkURL: Sendable, Hashable {
     public init(_ text: String) throws(Problem) {
         guard text.utf8.count <= Self.maximumLength else { throw .tooLong }
         let written = Array(text.utf8)
-        let octets = try Self.ascii(written)
-        guard let authority = Self.authorityStart(octets) else { throw .scheme }
-        let pathStart = octets[authority...].firstIndex { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 } ?? octets.count
-        let fragmentMark = octets[pathStart...].firstIndex(of: 0x23) ?? octets.count
-        let queryMark = octets[pathStart..<fragmentMark].firstIndex(of: 0x3F) ?? fragmentMark
-        guard let host = Self.host(octets[authority..<pathStart]) else { throw .host }
-        self.host = octets.count == written.count ? host : Self.asciiHost(written, authority) ?? host
+        let bytes = try Self.ascii(written)
+        guard let authority = Self.authorityStart(bytes) else { throw .scheme }
+        let pathStart = bytes[authority...].firstIndex { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 } ?? bytes.count
+        let fragmentMark = bytes[pathStart...].firstIndex(of: 0x23) ?? bytes.count
+        let queryMark = bytes[pathStart..<fragmentMark].firstIndex(of: 0x3F) ?? fragmentMark
+        guard let host = Self.host(bytes[authority..<pathStart]) else { throw .host }
+        self.host = bytes.count == written.count ? host : Self.asciiHost(written, authority) ?? host
         var pathEnd = queryMark
-        while pathEnd > pathStart, octets[pathEnd - 1] == 0x2F { pathEnd -= 1 }
+        while pathEnd > pathStart, bytes[pathEnd - 1] == 0x2F { pathEnd -= 1 }
         path = pathStart..<pathEnd
         query = min(queryMark + 1, fragmentMark)..<fragmentMark
-        fragment = min(fragmentMark + 1, octets.count)..<octets.count
-        hasEscapes = octets[pathStart...].contains(0x25)
-        self.octets = octets
+        fragment = min(fragmentMark + 1, bytes.count)..<bytes.count
+        hasEscapes = bytes[pathStart...].contains(0x25)
+        self.bytes = bytes
     }
 
     /// The path as written, without the slashes at its end.
-    var pathText: String { String(decoding: octets[path], as: UTF8.self) }
+    var pathText: String { String(decoding: bytes[path], as: UTF8.self) }
 
     /// Returns the bytes, with bytes outside ASCII percent-encoded.
-    private static func ascii(_ octets: [UInt8]) throws(Problem) -> [UInt8] {
+    private static func ascii(_ bytes: [UInt8]) throws(Problem) -> [UInt8] {
         var isASCII = true
-        for octet in octets {
-            guard octet > 0x20, octet != 0x7F else { throw .forbiddenCharacter }
-            if octet >= 0x80 { isASCII = false }
+        for byte in bytes {
+            guard byte > 0x20, byte != 0x7F else { throw .forbiddenCharacter }
+            if byte >= 0x80 { isASCII = false }
         }
-        if isASCII { return octets }
-        return octets.flatMap { octet in
-            octet < 0x80 ? [octet] : [0x25, hexDigit(octet >> 4), hexDigit(octet & 0x0F)]
+        if isASCII { return bytes }
+        return bytes.flatMap { byte in
+            byte < 0x80 ? [byte] : [0x25, hexDigit(byte >> 4), hexDigit(byte & 0x0F)]
         }
     }
 
@@ -76,10 +76,10 @@ public struct LinkURL: Sendable, Hashable {
     }
 
     /// Returns the offset after `http://` or `https://`, ignoring case.
-    private static func authorityStart(_ octets: [UInt8]) -> Int? {
-        for scheme in ["http://", "https://"] where octets.count >= scheme.utf8.count {
-            let isScheme = zip(octets, scheme.utf8).allSatisfy { octet, expected in
-                octet == expected || octet | 0x20 == expected && (0x41...0x5A).contains(octet)
+    private static func authorityStart(_ bytes: [UInt8]) -> Int? {
+        for scheme in ["http://", "https://"] where bytes.count >= scheme.utf8.count {
+            let isScheme = zip(bytes, scheme.utf8).allSatisfy { byte, expected in
+                byte == expected || byte | 0x20 == expected && (0x41...0x5A).contains(byte)
             }
             if isScheme { return scheme.utf8.count }
         }
@@ -111,13 +111,13 @@ public struct LinkURL: Sendable, Hashable {
         result.reserveCapacity(range.count)
         var index = range.lowerBound
         while index < range.upperBound {
-            if octets[index] == 0x25, index + 2 < range.upperBound,
-                let high = Self.hexValue(octets[index + 1]), let low = Self.hexValue(octets[index + 2])
+            if bytes[index] == 0x25, index + 2 < range.upperBound,
+                let high = Self.hexValue(bytes[index + 1]), let low = Self.hexValue(bytes[index + 2])
             {
                 result.append(high << 4 | low)
                 index += 3
             } else {
-                result.append(octets[index])
+                result.append(bytes[index])
                 index += 1
             }
         }

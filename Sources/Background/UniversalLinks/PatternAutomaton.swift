@@ -30,11 +30,11 @@ struct PatternAutomaton: Sendable {
     private var accepting: [UInt64]
     private var alternatives: [Alternatives] = []
     /// The number of steps for each byte of a text.
-    private(set) var stepsPerOctet = 1
+    private(set) var stepsPerByte = 1
 
     /// An element of a pattern.
     enum Piece: Hashable, Sendable {
-        case octet(UInt8)
+        case byte(UInt8)
         case oneCharacter
         case anything
         case oneOf([[Piece]])
@@ -59,15 +59,15 @@ struct PatternAutomaton: Sendable {
         var next = 1
         let end = add(pieces, at: 0, &next, ignoresCase)
         Self.insert(end, into: &accepting)
-        if takesParent, pieces.suffix(2) == [.octet(0x2F), .anything] { Self.insert(end - 1, into: &accepting) }
-        stepsPerOctet = words + alternatives.reduce(0) { $0 + 2 + $1.ends.count }
+        if takesParent, pieces.suffix(2) == [.byte(0x2F), .anything] { Self.insert(end - 1, into: &accepting) }
+        stepsPerByte = words + alternatives.reduce(0) { $0 + 2 + $1.ends.count }
     }
 
     private static func stateCount(_ pieces: [Piece]) -> Int {
         var count = 1
         for piece in pieces {
             switch piece {
-            case .octet, .oneCharacter: count += 1
+            case .byte, .oneCharacter: count += 1
             case .anything: break
             case .oneOf(let values):
                 count += 1
@@ -87,16 +87,16 @@ struct PatternAutomaton: Sendable {
         var state = start
         for piece in pieces {
             switch piece {
-            case .octet(let octet):
+            case .byte(let byte):
                 state = next
                 next += 1
-                reach(state, by: octet)
-                if ignoresCase, (0x41...0x5A).contains(octet & 0xDF), octet < 0x80 { reach(state, by: octet ^ 0x20) }
+                reach(state, by: byte)
+                if ignoresCase, (0x41...0x5A).contains(byte & 0xDF), byte < 0x80 { reach(state, by: byte ^ 0x20) }
             case .oneCharacter:
                 state = next
                 next += 1
                 // The bytes 80 to BF continue a UTF-8 character and never start one.
-                for octet in UInt8.min...UInt8.max where octet & 0xC0 != 0x80 { reach(state, by: octet) }
+                for byte in UInt8.min...UInt8.max where byte & 0xC0 != 0x80 { reach(state, by: byte) }
                 Self.insert(state, into: &continues)
             case .anything:
                 Self.insert(state, into: &loops)
@@ -118,8 +118,8 @@ struct PatternAutomaton: Sendable {
         return state
     }
 
-    private mutating func reach(_ state: Int, by octet: UInt8) {
-        reached[Int(octet) * words + state >> 6] |= 1 << UInt64(state & 63)
+    private mutating func reach(_ state: Int, by byte: UInt8) {
+        reached[Int(byte) * words + state >> 6] |= 1 << UInt64(state & 63)
     }
 
     private static func insert(_ state: Int, into set: inout [UInt64]) {
@@ -136,9 +136,9 @@ struct PatternAutomaton: Sendable {
         var active = [UInt64](repeating: 0, count: words)
         active[0] = 1
         jump(&active)
-        for octet in text {
-            let row = Int(octet) * words
-            let isContinuation = octet & 0xC0 == 0x80
+        for byte in text {
+            let row = Int(byte) * words
+            let isContinuation = byte & 0xC0 == 0x80
             var carry: UInt64 = 0
             var isAlive: UInt64 = 0
             for word in 0..<words {
@@ -156,9 +156,9 @@ struct PatternAutomaton: Sendable {
 
     private func matchesInOneWord(_ text: ArraySlice<UInt8>) -> Bool {
         var active: UInt64 = 1
-        for octet in text {
-            let stays = octet & 0xC0 == 0x80 ? loops[0] | continues[0] : loops[0]
-            active = active << 1 & reached[Int(octet)] | active & stays
+        for byte in text {
+            let stays = byte & 0xC0 == 0x80 ? loops[0] | continues[0] : loops[0]
+            active = active << 1 & reached[Int(byte)] | active & stays
             if active == 0 { return false }
         }
         return active & accepting[0] != 0

@@ -26,19 +26,19 @@ struct SubstitutionVariables: Sendable {
 
     /// Returns the pieces of a value. It may have wildcards, but no variables.
     private static func pieces(_ value: String) -> [PatternAutomaton.Piece] {
-        value.utf8.map { octet in
-            switch octet {
+        value.utf8.map { byte in
+            switch byte {
             case 0x2A: .anything
             case 0x3F: .oneCharacter
-            default: .octet(octet)
+            default: .byte(byte)
             }
         }
     }
 
     private static let predefined: [String: [[PatternAutomaton.Piece]]] = {
-        let upper = (UInt8(ascii: "A")...UInt8(ascii: "Z")).map { [PatternAutomaton.Piece.octet($0)] }
-        let lower = (UInt8(ascii: "a")...UInt8(ascii: "z")).map { [PatternAutomaton.Piece.octet($0)] }
-        let digit = (UInt8(ascii: "0")...UInt8(ascii: "9")).map { [PatternAutomaton.Piece.octet($0)] }
+        let upper = (UInt8(ascii: "A")...UInt8(ascii: "Z")).map { [PatternAutomaton.Piece.byte($0)] }
+        let lower = (UInt8(ascii: "a")...UInt8(ascii: "z")).map { [PatternAutomaton.Piece.byte($0)] }
+        let digit = (UInt8(ascii: "0")...UInt8(ascii: "9")).map { [PatternAutomaton.Piece.byte($0)] }
         // This list has more regions than a phone's, which has no numeric ones. The two-letter regions are the same.
         let regions = Locale.Region.isoRegions.map(\.identifier).filter { code in
             code.utf8.count == 2 && code.utf8.allSatisfy { (0x41...0x5A).contains($0) }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import BackgroundTagReading
+package import BackgroundTagReading
 
 /// The app's side on the bus: owns the app's name, and receives its links from the user's programs.
 ///
@@ -7,15 +7,15 @@ public import BackgroundTagReading
 /// background gives it to the first visible instance.
 ///
 /// One thread creates it; then one thread runs it.
-public final class DeliveryService: @unchecked Sendable {
+package final class DeliveryService: @unchecked Sendable {
     // Sendable because nothing of it changes, and only one thread uses the bus: the one that creates it, then the one
     // that runs it.
 
     /// Handles a link, and returns whether it was handled. Called on the thread of ``run(isStopped:)``.
-    public typealias Handler = @Sendable (UserActivityPayload) -> Bool
+    package typealias Handler = @Sendable (UserActivityPayload) -> Bool
 
     /// Whether the user sees this instance of the app.
-    public enum Presence: Sendable, Hashable {
+    package enum Presence: Sendable, Hashable {
         /// The user sees it. It replaces an instance in the background.
         case visible
         /// The user does not see it. A visible instance replaces it.
@@ -23,7 +23,7 @@ public final class DeliveryService: @unchecked Sendable {
     }
 
     /// Why ``run(isStopped:)`` has returned.
-    public enum End: Sendable, Hashable {
+    package enum End: Sendable, Hashable {
         case stopped
         /// A visible instance has replaced this one.
         case replaced
@@ -45,7 +45,7 @@ public final class DeliveryService: @unchecked Sendable {
     ///   - address: the address of the bus; nil for the one of this process.
     ///   - handler: receives each link.
     /// - Throws: ``BusError``; with `nameTaken` when another instance owns the name and keeps it.
-    public init(
+    package init(
         desktopID: String,
         presence: Presence = .visible,
         address: String? = nil,
@@ -66,7 +66,7 @@ public final class DeliveryService: @unchecked Sendable {
     /// - Parameter isStopped: called at least every second; return true to stop.
     /// - Throws: ``BusError`` when the bus is gone.
     @discardableResult
-    public func run(isStopped: () -> Bool = { false }) throws(BusError) -> End {
+    package func run(isStopped: () -> Bool = { false }) throws(BusError) -> End {
         var end: ContinuousClock.Instant?
         while !isStopped() {
             if let message = try bus.connection.receive() {
@@ -105,10 +105,10 @@ public final class DeliveryService: @unchecked Sendable {
     private func payload(of message: ReceivedMessage) -> UserActivityPayload? {
         let reader = unsafe BusMessageReader(message: message.message)
         guard reader.hasSignature(DeliveryInterface.argumentSignature), let type = reader.string(),
-            let url = reader.string(), let octets = reader.octets()
+            let url = reader.string(), let bytes = reader.bytes()
         else {
             return nil
         }
-        return try? UserActivityPayload(activityType: type, webpageURL: url, message: octets)
+        return try? UserActivityPayload(activityType: type, webpageURL: url, message: bytes)
     }
 }

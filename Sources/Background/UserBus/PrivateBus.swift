@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-public import PrivateStorage
+package import PrivateStorage
 import SystemLibrary
 
 /// A separate bus of this process: a `dbus-daemon` in a private folder, which starts no programs. Only programs that
 /// get its address can use it.
-public final class PrivateBus: Sendable {
+package final class PrivateBus: Sendable {
     /// The address of the bus, in the format of `DBUS_SESSION_BUS_ADDRESS`.
-    public let address: String
+    package let address: String
     /// The daemon's process. It is a child of this process: the creator of the bus has to wait for it.
-    public let process: Int32
+    package let process: Int32
 
     /// How long the daemon may take to start, in milliseconds.
     private static let limit: Int32 = 5000
@@ -20,7 +20,7 @@ public final class PrivateBus: Sendable {
     ///   - folder: the folder for its socket and its configuration.
     ///   - environment: the daemon's variables. Their `PATH` determines where the program is found.
     /// - Throws: ``BusError``; with `daemonMissing` when there is no dbus-daemon.
-    public init(in folder: PrivateFolder, environment: [String: String]) throws(BusError) {
+    package init(in folder: PrivateFolder, environment: [String: String]) throws(BusError) {
         guard let program = ProgramPath.find("dbus-daemon", in: environment["PATH"] ?? "") else {
             throw BusError(
                 .daemonMissing,

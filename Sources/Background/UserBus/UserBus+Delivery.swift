@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import BackgroundTagReading
+package import BackgroundTagReading
 
 /// Passing links to apps that own their name on the bus.
 ///
@@ -7,7 +7,7 @@ public import BackgroundTagReading
 /// does not receive it.
 extension UserBus {
     /// The result of a delivery.
-    public enum Outcome: Sendable, Hashable {
+    package enum Outcome: Sendable, Hashable {
         /// The app received the link with its message.
         case message
         /// The app lacks `DeliveryInterface` and received only the link.
@@ -26,7 +26,7 @@ extension UserBus {
     ///   - token: lets the app come to the front, if the desktop provided one.
     ///   - limit: how long the app may take to start, and then to answer.
     /// - Throws: ``BusError``.
-    public func deliver(
+    package func deliver(
         _ payload: UserActivityPayload,
         to desktopID: String,
         starts: Bool,
@@ -39,7 +39,7 @@ extension UserBus {
             isHandled = try call(app.method(DeliveryInterface.name, DeliveryInterface.method), limit: limit) { writer in
                 writer.string(payload.activityType)
                 writer.string(payload.webpageURL)
-                writer.octets(payload.message)
+                writer.bytes(payload.message)
                 writer.platformData(token)
             } answer: { reader in
                 reader.hasSignature(DeliveryInterface.answerSignature) ? reader.boolean() : nil
@@ -55,7 +55,7 @@ extension UserBus {
     ///
     /// - Returns: ``Outcome/link`` or ``Outcome/none``.
     /// - Throws: ``BusError``.
-    public func open(
+    package func open(
         _ uri: String,
         in desktopID: String,
         starts: Bool,
@@ -69,7 +69,7 @@ extension UserBus {
     /// Opens a URI with the desktop's portal (`org.freedesktop.portal.OpenURI`).
     ///
     /// - Throws: ``BusError``; with `nobody` when there is no portal.
-    public func openWithPortal(_ uri: String, limit: Duration) throws(BusError) {
+    package func openWithPortal(_ uri: String, limit: Duration) throws(BusError) {
         let name = "org.freedesktop.portal.Desktop"
         var owner = try owner(of: name)
         if owner == nil { owner = try start(name, limit: limit) }
@@ -87,7 +87,7 @@ extension UserBus {
     /// Returns whether a program of the user owns an app's name.
     ///
     /// - Throws: ``BusError``.
-    public func isRunning(_ desktopID: String) throws(BusError) -> Bool { try owner(of: desktopID) != nil }
+    package func isRunning(_ desktopID: String) throws(BusError) -> Bool { try owner(of: desktopID) != nil }
 
     private struct App {
         var name: String

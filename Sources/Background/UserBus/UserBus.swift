@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A connection to the user's bus. Its calls block, and it belongs to one thread at a time.
-public final class UserBus {
+package final class UserBus {
     let connection: BusConnection
 
     /// Connects to the bus of the session or of the user.
@@ -9,7 +9,7 @@ public final class UserBus {
     /// - Parameter address: the address of the bus, in the format of `DBUS_SESSION_BUS_ADDRESS`; nil for the one of
     ///   this process.
     /// - Throws: ``BusError``.
-    public init(address: String? = nil) throws(BusError) {
+    package init(address: String? = nil) throws(BusError) {
         connection = try BusConnection(.user, address: address)
     }
 

@@ -3,9 +3,9 @@
 extension [UInt8] {
     /// Returns the bytes with zeros in some ranges.
     package func concealing(_ places: [Range<Int>]) -> [UInt8] {
-        var octets = self
-        for place in places { for index in place.clamped(to: indices) { octets[index] = 0 } }
-        return octets
+        var bytes = self
+        for place in places { for index in place.clamped(to: indices) { bytes[index] = 0 } }
+        return bytes
     }
 }
 

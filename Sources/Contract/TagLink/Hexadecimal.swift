@@ -7,7 +7,7 @@ extension [UInt8] {
     ///   - digits: the text.
     ///   - separated: whether a space stands between bytes; if not, spaces are refused.
     package init?(hexadecimal digits: some Sequence<UInt8>, separated: Bool = false) {
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         var high: UInt8?
         var needsSpace = false
         for character in digits {
@@ -17,7 +17,7 @@ extension [UInt8] {
             }
             guard !needsSpace, let digit = character.hexDigitValue else { return nil }
             if let first = high {
-                octets.append(first << 4 | digit)
+                bytes.append(first << 4 | digit)
                 high = nil
                 needsSpace = separated
             } else {
@@ -25,6 +25,6 @@ extension [UInt8] {
             }
         }
         guard high == nil else { return nil }
-        self = octets
+        self = bytes
     }
 }

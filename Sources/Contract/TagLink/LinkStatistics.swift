@@ -59,6 +59,31 @@ public struct LinkStatistics: Sendable, Hashable, AdditiveArithmetic {
         }
     }
 
+    /// Counts an exchange by its outcome. A failure counts if the request was sent.
+    ///
+    /// - Parameters:
+    ///   - request: the frame that was sent.
+    ///   - outcome: the tag's answer, or why there is none.
+    ///   - technology: the link's technology.
+    ///   - timeout: how long the reader waits for an answer.
+    package mutating func count(
+        _ request: Frame,
+        _ outcome: Result<Frame, LinkError>,
+        _ technology: Technology,
+        timeout: Airtime
+    ) {
+        let timing = FrameTiming(technology)
+        switch outcome {
+        case .success(let answer): count(request: request, response: answer, timing: timing, timeout: .zero)
+        case .failure(let error):
+            switch error.code {
+            case .timeout: count(request: request, response: nil, timing: timing, timeout: timeout)
+            case .transmission, .collision: count(request: request, response: nil, timing: timing, timeout: .zero)
+            default: break
+            }
+        }
+    }
+
     /// No exchanges.
     public static let zero = LinkStatistics()
 

@@ -5,6 +5,9 @@ package import Glibc
 ///
 /// It uses a POSIX mutex instead of `Synchronization.Mutex`. On Linux ThreadSanitizer doesn't see the locking of the
 /// latter, and would report every use in an app's own tests as a race.
+///
+/// A function is best kept in a member of a value. Where it is the value itself, Swift wraps it once more each time the
+/// lock is held, so that calls take ever longer.
 @safe
 package final class Locked<Value>: @unchecked Sendable {
     // Safe: `value` is only accessed while the mutex is held. The mutex checks for errors such as locking it twice.
@@ -38,6 +41,14 @@ package final class Locked<Value>: @unchecked Sendable {
         defer { unsafe pthread_mutex_unlock(mutex) }
         return try body(&value)
     }
+}
+
+extension Locked where Value == UInt8 {
+    /// Creates a lock that guards something other than a value.
+    ///
+    /// `Locked<Void>` won't do: a value without a size has the address of the whole object, and ThreadSanitizer takes its use for a
+    /// race with the lookup of the object's type.
+    package convenience init() { self.init(0) }
 }
 
 /// Runs an operation with a completion handler and waits for its result.

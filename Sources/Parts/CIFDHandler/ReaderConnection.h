@@ -118,8 +118,8 @@ IFDResult connectionCall(ReaderConnection *reader, uint8_t kind, const uint8_t *
 //
 // pcscd checks the presence after each wait, and counts the changes that it sees then. It also checks before it changes
 // a card's power, on any thread, but does not count a removal that it sees there (pcsc-lite 1.9.9, ifdwrapper.c,
-// IFDPowerICC). So a removal is forgotten only if the waiting thread has been told nothing but absence since its last
-// wait: then its own check has seen the removal. A pcscd that never waits only checks.
+// IFDPowerICC). So a removal is forgotten only if every check of the waiting thread since its last wait has returned
+// absence: then the thread has seen the removal itself. A pcscd that never waits only checks.
 bool connectionPresence(ReaderConnection *reader);
 
 // Waits for a change of the presence, at most `limit` milliseconds.

@@ -24,6 +24,8 @@ extension PCSCReader {
                 state.present = (count(opened), 0)
             }
         } catch {
+            // The service has reported a tag that is not there: what comes before its next check may be hidden too.
+            if !isHidden { state.withLock { $0.present = (count(found), 0) } }
             return try notOpened(error)
         }
         do throws(LinkError) {
@@ -37,13 +39,18 @@ extension PCSCReader {
         }
     }
 
-    /// Whether to try again to open a tag that did not answer when it arrived. The driver tries a few times for each
-    /// arrival, because a tag may arrive just when the service resets the previous one.
+    /// How many polls try for a tag that the service does not report as it is. Callers poll every 0.1 s, and the service
+    /// checks the reader every 0.4 s.
+    private static let attempts = 10
+
+    /// Whether to try again to open a tag that did not answer when it arrived. A tag may arrive just when the service
+    /// resets the previous one, or before the service notices that the previous one has left. So the driver tries until
+    /// the service has checked the reader again.
     private func mayWake(_ arrival: UInt64) -> Bool {
         state.withLock { state in
             if state.mute.arrival != arrival { state.mute = (arrival, 0) }
             state.mute.attempts += 1
-            return state.mute.attempts <= 3
+            return state.mute.attempts <= Self.attempts
         }
     }
 
@@ -55,7 +62,9 @@ extension PCSCReader {
     private func mayBeHidden(_ found: SmartCardReaderState) -> Bool {
         let count = count(found)
         return state.withLock { state in
-            guard let present = state.present, present.count == count, present.attempts < 10 else { return false }
+            guard let present = state.present, present.count == count, present.attempts < Self.attempts else {
+                return false
+            }
             state.present?.attempts += 1
             return true
         }
@@ -205,7 +214,7 @@ extension PCSCReader {
             guard case .named = choice else { throw LinkError(.readerUnavailable, Self.contactCard) }
         }
         let told = identifier.isEmpty ? nil : try TagIdentification.answerToSelect(connection)
-        let card = TagIdentification.card(answer, identifier: identifier, answerToSelect: told?.octets)
+        let card = TagIdentification.card(answer, identifier: identifier, answerToSelect: told?.bytes)
         guard technologies.contains(card.identity.technology) else { return nil }
         let port = CardPort(thread: thread, connection: connection)
         let link = CardAPDULink(port: port, takesExtended: ReaderFeatures(connection).takesExtendedAPDUs != false)

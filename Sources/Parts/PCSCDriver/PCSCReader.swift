@@ -102,7 +102,7 @@ public final class PCSCReader: DiscoveringDriver {
     /// card is open here.
     ///
     /// - Throws: `LinkError` with `readerUnavailable`, whose reason says what to do, or `cancelled`.
-    public func isCardInUse() async throws(LinkError) -> Bool {
+    package func isCardInUse() async throws(LinkError) -> Bool {
         try await thread.perform(cancelling: service) { [self] () throws(LinkError) in
             try reader(among: usableReaders())?.isInUse ?? false
         }

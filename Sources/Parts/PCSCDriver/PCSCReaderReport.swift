@@ -69,7 +69,7 @@ extension PCSCReaderReport {
             switch takesExtendedAPDUs {
             case true?: "in APDUs, extended ones too"
             case false?: "in APDUs of up to 261 bytes; the reader takes no extended ones"
-            case nil: "in APDUs; whether extended ones go through, its driver does not tell"
+            case nil: "in APDUs; whether extended ones go through, its driver does not report"
             }
         return [
             Call(name: "NFCNDEFTag.readNDEF, writeNDEF", support: .yes, reason: "For tags that the calls below reach."),

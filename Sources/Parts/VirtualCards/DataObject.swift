@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A data object of a tag, a length and a value: BER-TLV of ISO/IEC 7816-4, annex E, with the lengths of DER.
+/// A BER-TLV data object: a tag, a length and a value (ISO/IEC 7816-4, annex E). Lengths follow the rules of DER.
 struct DataObject: Sendable, Hashable {
-    /// The tag, one or two octets.
+    /// The tag, one or two bytes.
     var tag: UInt16
     var value: [UInt8]
 
@@ -12,32 +12,32 @@ struct DataObject: Sendable, Hashable {
         self.value = value
     }
 
-    /// A constructed object.
+    /// Creates a constructed object.
     init(_ tag: UInt16, _ objects: [DataObject]) {
         self.init(tag, objects.flatMap(\.bytes))
     }
 
-    /// The object as octets. Its length has as few octets as it can.
+    /// The encoded object. Its length field is as short as possible.
     var bytes: [UInt8] {
-        let head = tag > 0xFF ? tag.bigEndianOctets : [UInt8(tag)]
+        let head = tag > 0xFF ? tag.bigEndianBytes : [UInt8(tag)]
         return head + Self.length(value.count) + value
     }
 
     private static func length(_ count: Int) -> [UInt8] {
         if count < 0x80 { return [UInt8(count)] }
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         var rest = count
         while rest > 0 {
-            octets.insert(UInt8(rest & 0xFF), at: 0)
+            bytes.insert(UInt8(rest & 0xFF), at: 0)
             rest >>= 8
         }
-        return [0x80 | UInt8(octets.count)] + octets
+        return [0x80 | UInt8(bytes.count)] + bytes
     }
 
-    /// Takes the object apart that octets begin with.
+    /// Parses the first object of some bytes.
     ///
-    /// - Parameter bytes: what is left; afterwards what follows the object.
-    /// - Returns: nil when the octets don't begin with a whole object of a definite length.
+    /// - Parameter bytes: the bytes. On success the object is removed from them.
+    /// - Returns: nil when the bytes don't start with a complete object of definite length.
     init?(takingFrom bytes: inout ArraySlice<UInt8>) {
         var rest = bytes
         guard let first = rest.popFirst() else { return nil }
@@ -58,7 +58,7 @@ struct DataObject: Sendable, Hashable {
         bytes = rest.dropFirst(length)
     }
 
-    /// Takes apart objects that follow each other, or gives nil where the octets are anything else.
+    /// Parses consecutive objects; returns nil when the bytes contain anything else.
     static func sequence(_ bytes: [UInt8]) -> [DataObject]? {
         var rest = bytes[...]
         var objects: [DataObject] = []
@@ -68,36 +68,4 @@ struct DataObject: Sendable, Hashable {
         }
         return objects
     }
-}
-
-/// The tags of ASN.1 and the object identifiers that the security object of a document is made of.
-enum DER {
-    static let integer: UInt16 = 0x02
-    static let octetString: UInt16 = 0x04
-    static let sequence: UInt16 = 0x30
-    static let set: UInt16 = 0x31
-
-    /// The tag of a constructed object that its place tells the meaning of.
-    static func context(_ number: UInt16) -> UInt16 { 0xA0 | number }
-
-    /// 2.23.136.1.1.1, the hashes of the data groups (ICAO 9303-10, 4.6.2).
-    static let securityObject = identifier([0x67, 0x81, 0x08, 0x01, 0x01, 0x01])
-    /// 1.2.840.113549.1.7.2 (RFC 5652, 5.1).
-    static let signedData = identifier([0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x02])
-    /// 1.2.840.113549.1.9.3 (RFC 5652, 11.1).
-    static let contentType = identifier([0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x09, 0x03])
-    /// 1.2.840.113549.1.9.4 (RFC 5652, 11.2).
-    static let messageDigest = identifier([0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x09, 0x04])
-    /// 2.16.840.1.101.3.4.2.1, without parameters (RFC 5754, 2).
-    static let sha256 = DataObject(sequence, [identifier([0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01])])
-    /// 1.2.840.113549.1.1.11, with its empty parameters (RFC 5754, 3.2).
-    static let sha256WithRSA = DataObject(
-        sequence,
-        [identifier([0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x0B]), DataObject(0x05, [UInt8]())]
-    )
-
-    private static func identifier(_ octets: [UInt8]) -> DataObject { DataObject(0x06, octets) }
-
-    /// A number from 0 to 127.
-    static func number(_ value: UInt8) -> DataObject { DataObject(integer, [value]) }
 }

@@ -21,11 +21,11 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
 extension SplitMix64 {
     /// Creates a generator from a tag's identifier, so that a tag behaves the same in every run.
     package init(identifier: [UInt8]) {
-        self.init(seed: UInt64(octets: identifier))
+        self.init(seed: UInt64(bytes: identifier))
     }
 
     /// Returns random bytes.
-    package mutating func octets(_ count: Int) -> [UInt8] {
+    package mutating func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8(truncatingIfNeeded: next() >> 24) }
     }
 }

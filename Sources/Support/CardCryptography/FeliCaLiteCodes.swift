@@ -6,7 +6,7 @@
 /// The chip uses the opposite byte order of the cipher, so each half of a block is reversed before and after.
 public struct FeliCaLiteCodes: Sendable, Hashable {
     /// The number of the block MAC_A.
-    public static let macA: UInt8 = 0x91
+    package static let macA: UInt8 = 0x91
 
     private let reading: BlockCipher
     private let writing: BlockCipher
@@ -73,7 +73,7 @@ public struct FeliCaLiteCodes: Sendable, Hashable {
     }
 
     /// Reverses each group of 8 bytes.
-    private static func turned(_ octets: [UInt8]) -> [UInt8] {
-        stride(from: 0, to: octets.count, by: 8).flatMap { octets[$0..<min(octets.count, $0 + 8)].reversed() }
+    private static func turned(_ bytes: [UInt8]) -> [UInt8] {
+        stride(from: 0, to: bytes.count, by: 8).flatMap { bytes[$0..<min(bytes.count, $0 + 8)].reversed() }
     }
 }

@@ -69,11 +69,11 @@ public final class DirectoryStore: FileStore {
         return try InputFile(owning: file, name: name, limit: limit).readToEnd()
     }
 
-    public func write(_ name: String, _ octets: [UInt8]) throws(StorageError) {
+    public func write(_ name: String, _ bytes: [UInt8]) throws(StorageError) {
         try remove(name)
         let file = try folder.open(name, O_WRONLY | O_CREAT | O_EXCL)
         defer { close(file) }
-        try OpenFile.write(file, octets, name: name)
+        try OpenFile.write(file, bytes, name: name)
         try OpenFile.synchronize(file, name: name)
     }
 

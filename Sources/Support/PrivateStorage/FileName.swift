@@ -5,7 +5,7 @@
 /// When a name isn't UTF-8, each byte that isn't ASCII becomes one character in a private use range of Unicode
 /// (U+10FF80 to U+10FFFF). A name that contains such a character is converted in the same way, so two names never have
 /// the same text.
-public enum FileName {
+package enum FileName {
     private static let base: UInt32 = 0x10FF00
     private static let range: ClosedRange<UInt32> = 0x10FF80...0x10FFFF
 
@@ -42,7 +42,7 @@ public enum FileName {
     /// Returns a name to show to people. Each byte that isn't text becomes `\x` and two digits.
     ///
     /// - Parameter name: a name as ``FileStore/names()`` returns it.
-    public static func shown(_ name: String) -> String {
+    package static func shown(_ name: String) -> String {
         var shown = ""
         for scalar in name.unicodeScalars {
             if range.contains(scalar.value) {

@@ -14,7 +14,7 @@ public protocol FileStore: Sendable {
 
     /// Writes a new file, and waits until its bytes are on the disk. If this is interrupted, the file may be
     /// incomplete.
-    func write(_ name: String, _ octets: [UInt8]) throws(StorageError)
+    func write(_ name: String, _ bytes: [UInt8]) throws(StorageError)
 
     /// Renames a file in one step. A file that had the new name is replaced.
     func rename(_ name: String, to new: String) throws(StorageError)
@@ -31,11 +31,11 @@ extension FileStore {
     ///
     /// - Parameters:
     ///   - name: the file's name.
-    ///   - octets: the new content.
-    public func replace(_ name: String, with octets: [UInt8]) throws(StorageError) {
+    ///   - bytes: the new content.
+    public func replace(_ name: String, with bytes: [UInt8]) throws(StorageError) {
         let temporary = name + Self.unfinished
         do throws(StorageError) {
-            try write(temporary, octets)
+            try write(temporary, bytes)
             try rename(temporary, to: name)
             try synchronize()
         } catch {

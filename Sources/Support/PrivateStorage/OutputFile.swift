@@ -12,9 +12,9 @@ import Glibc
 ///   refused.
 /// - A symbolic link that another user created in a folder where others may create files is not followed. Keys and
 ///   passwords are not written to another user's file.
-public enum OutputFile {
+package enum OutputFile {
     /// The users who may read a newly created file.
-    public enum Readers: Sendable {
+    package enum Readers: Sendable {
         /// Everyone that the process's mask (`umask`) allows.
         case everyone
         /// Only the owner, because the file has keys or passwords that aren't the factory defaults.
@@ -31,7 +31,7 @@ public enum OutputFile {
     ///   - readers: the users who may read it, if it is new.
     /// - Throws: ``StorageError``. An existing file is unchanged then, except when it was being overwritten and its
     ///   disk fails.
-    public static func write(_ bytes: [UInt8], to path: String, readers: Readers) throws(StorageError) {
+    package static func write(_ bytes: [UInt8], to path: String, readers: Readers) throws(StorageError) {
         try refuseForeignLink(path)
         if let found = try FoundFile.find(path) {
             if readers == .ownerAlone, found.kind == .regular, found.status.st_uid != geteuid() {
@@ -96,8 +96,8 @@ public enum OutputFile {
 
     private static func isLink(_ path: String) -> Bool {
         var status = stat()
-        // mutate: equivalent, because it is asked of a path that leads nowhere: what is there then is a link.
-        return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+        guard unsafe lstat(path, &status) == 0 else { return false }
+        return status.st_mode & S_IFMT == S_IFLNK
     }
 
     /// Creates the missing file that a symbolic link points to. The system follows the link, by its own rules for links

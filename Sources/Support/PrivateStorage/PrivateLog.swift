@@ -4,15 +4,15 @@ import Glibc
 /// A file to append to, which only its owner may read.
 ///
 /// Its path may also be a pipe or a device. Then the reader of the pipe or device gets the data.
-public final class PrivateLog: Sendable {
+package final class PrivateLog: Sendable {
     /// The file's path.
-    public let path: String
+    package let path: String
     private let descriptor: Int32
     /// Whether this object created the file.
     private let isNew: Bool
 
     /// Whether a regular file has any content; always true for other files.
-    public var isStarted: Bool {
+    package var isStarted: Bool {
         var status = stat()
         return unsafe fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT != S_IFREG || status.st_size > 0
     }
@@ -24,7 +24,7 @@ public final class PrivateLog: Sendable {
     ///   - beginning: the bytes that an existing file must start with to be replaced, unless it is empty.
     /// - Throws: ``StorageError``, with code `occupied` when another file is there, and `unsafe` when it belongs to
     ///   another user.
-    public init(_ path: String, replacing beginning: [UInt8]) throws(StorageError) {
+    package init(_ path: String, replacing beginning: [UInt8]) throws(StorageError) {
         self.path = path
         guard let found = try FoundFile.find(path) else {
             descriptor = try Self.create(path)
@@ -42,7 +42,7 @@ public final class PrivateLog: Sendable {
     deinit { close(descriptor) }
 
     /// Appends bytes. When that fails, and this object created the file and it is empty, the file is removed.
-    public func append(_ bytes: [UInt8]) throws(StorageError) {
+    package func append(_ bytes: [UInt8]) throws(StorageError) {
         do throws(StorageError) {
             try OpenFile.write(descriptor, bytes, name: path)
         } catch {

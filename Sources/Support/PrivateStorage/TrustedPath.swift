@@ -2,14 +2,14 @@
 import Glibc
 
 /// Checks whether only root can change what a path leads to. Then a program that runs as root may load it.
-public enum TrustedPath {
+package enum TrustedPath {
     /// Returns the first part of a path that a user other than root can change.
     ///
     /// - Parameters:
     ///   - path: an absolute path. Symbolic links are followed, and the paths that they lead to are checked too.
     ///   - owner: another user who may change it; nil when only root may.
     /// - Returns: the part; nil when only root can change the file and every folder on its path.
-    public static func partOpenToOthers(_ path: String, owner: UInt32? = nil) -> String? {
+    package static func partOpenToOthers(_ path: String, owner: UInt32? = nil) -> String? {
         guard path.hasPrefix("/"), let resolved = unsafe realpath(path, nil) else { return path }
         defer { unsafe free(resolved) }
         for way in [path, unsafe String(cString: resolved)] {
@@ -32,7 +32,7 @@ public enum TrustedPath {
     /// Returns the same for a path that may not exist yet. The existing folders are checked.
     ///
     /// - Parameter path: an absolute path.
-    public static func partOpenToOthers(existingPartOf path: String) -> String? {
+    package static func partOpenToOthers(existingPartOf path: String) -> String? {
         var parts = path.split(separator: "/")
         while !parts.isEmpty {
             let existing = "/" + parts.joined(separator: "/")

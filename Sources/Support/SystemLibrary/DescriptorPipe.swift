@@ -3,17 +3,17 @@ import CSystemCalls
 import Glibc
 
 /// A pipe whose ends are closed in child programs (close-on-exec) from its creation on.
-public struct DescriptorPipe: Sendable {
+package struct DescriptorPipe: Sendable {
     /// The end to read from.
-    public let reader: Int32
+    package let reader: Int32
     /// The end to write to.
-    public let writer: Int32
+    package let writer: Int32
 
     /// Creates a pipe. The caller closes both ends.
     ///
     /// - Parameter blocks: whether reading and writing wait.
     /// - Returns: nil when the process can't open more descriptors.
-    public init?(blocks: Bool = true) {
+    package init?(blocks: Bool = true) {
         var ends: [Int32] = [-1, -1]
         guard unsafe ocn_pipe(&ends) == 0 else { return nil }
         if !blocks {

@@ -5,33 +5,33 @@
 ///
 /// Use it before a privileged program loads a file, to check which libraries the file needs and where they are
 /// searched. Every offset is checked against the file before it is used.
-public struct ELFFile: Sendable, Hashable {
+package struct ELFFile: Sendable, Hashable {
     /// Whether the file can be loaded at any address: a library, or a position-independent program.
-    public private(set) var isPositionIndependent = false
+    package private(set) var isPositionIndependent = false
     /// Whether part of the file becomes read-only after loading (`PT_GNU_RELRO`).
-    public private(set) var hasReadOnlyRelocations = false
+    package private(set) var hasReadOnlyRelocations = false
     /// Whether all symbols are bound when the file is loaded (`DF_BIND_NOW`, `DF_1_NOW`), so that no table stays
     /// writable.
-    public private(set) var bindsAtStart = false
+    package private(set) var bindsAtStart = false
     /// Whether its stack is executable.
-    public private(set) var hasExecutableStack = true
+    package private(set) var hasExecutableStack = true
     /// The names of the libraries that it needs.
-    public private(set) var neededLibraries: [String] = []
+    package private(set) var neededLibraries: [String] = []
     /// The folders in which these are searched first (`DT_RPATH`, `DT_RUNPATH`), separated by colons; nil when there
     /// are none.
-    public private(set) var runPath: String?
+    package private(set) var runPath: String?
 
     /// Why a file can't be read. Two failures with the same reason are equal.
-    public struct Failure: Error, Hashable {
+    package struct Failure: Error, Hashable {
         /// The problem, as a sentence without the file's name.
-        public var reason: String
+        package var reason: String
     }
 
     /// Reads a header.
     ///
     /// - Parameter bytes: the whole file. Only 64-bit little-endian files are supported.
     /// - Throws: ``Failure``.
-    public init(parsing bytes: [UInt8]) throws(Failure) {
+    package init(parsing bytes: [UInt8]) throws(Failure) {
         let file = Bytes(bytes)
         guard bytes.starts(with: [0x7F, 0x45, 0x4C, 0x46]) else { throw Failure(reason: "It is no ELF file.") }
         guard bytes.count >= 64, bytes[4] == 2, bytes[5] == 1 else {

@@ -2,7 +2,7 @@
 import CSystemCalls
 
 /// The environment variables of the process.
-public enum EnvironmentVariable {
+package enum EnvironmentVariable {
     /// Returns the value of a variable.
     ///
     /// The result is nil in a program that runs with other rights than its caller's (set-user-ID, file capabilities),
@@ -10,7 +10,7 @@ public enum EnvironmentVariable {
     ///
     /// - Parameter name: the variable's name.
     /// - Returns: its value; nil when it is unset.
-    public static func value(_ name: String) -> String? {
+    package static func value(_ name: String) -> String? {
         unsafe ocn_environment_value(name).map { unsafe String(cString: $0) }
     }
 }

@@ -2,7 +2,7 @@
 import Glibc
 
 /// The names of the entries of a folder.
-public enum FolderNames {
+package enum FolderNames {
     /// Reads the names in a folder.
     ///
     /// - Parameters:
@@ -10,7 +10,7 @@ public enum FolderNames {
     ///   - limit: the most names to return. At most a hundred times as many entries are read.
     ///   - isWanted: whether a name is included.
     /// - Returns: the names, sorted, without `.` and `..`; nil when the folder can't be read.
-    public static func read(
+    package static func read(
         _ path: String,
         limit: Int = .max,
         where isWanted: (String) -> Bool = { _ in true }
@@ -26,7 +26,7 @@ public enum FolderNames {
     ///   - limit: the most names to return.
     ///   - text: converts a name's bytes to text. Pass it when names that aren't UTF-8 matter.
     /// - Returns: the names, sorted, without `.` and `..`; nil when the folder can't be read, with the reason in `errno`.
-    public static func read(
+    package static func read(
         _ descriptor: Int32,
         limit: Int = .max,
         text: ([UInt8]) -> String = { String(decoding: $0, as: UTF8.self) }

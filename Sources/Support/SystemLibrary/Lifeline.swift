@@ -5,7 +5,7 @@ import Glibc
 ///
 /// A shell waits for the end of a pipe whose other end only this process has. The shell has its own session, so neither
 /// Ctrl-C nor closing the terminal ends it.
-public struct Lifeline: Sendable {
+package struct Lifeline: Sendable {
     private let outlet: Int32
     private let shell: Int32
 
@@ -15,7 +15,7 @@ public struct Lifeline: Sendable {
     ///   - script: the script to run when this process has ended.
     ///   - words: the script's arguments `$0`, `$1` and so on.
     /// - Returns: nil when the shell can't be started.
-    public init?(script: String, words: [String]) {
+    package init?(script: String, words: [String]) {
         guard let pipe = DescriptorPipe() else { return nil }
         defer { close(pipe.reader) }
         var launch = ProgramLaunch("/bin/sh", ["/bin/sh", "-c", "read -r word || {\n\(script)\n}"] + words)
@@ -34,7 +34,7 @@ public struct Lifeline: Sendable {
     ///
     /// - Parameter process: the process. If it is a child, it must not have been waited for.
     /// - Returns: nil when the process does not exist, or the shell can't be started.
-    public init?(ending process: Int32) {
+    package init?(ending process: Int32) {
         guard let start = Self.startTime(of: process) else { return nil }
         // The number may belong to another process by then, but with another start time.
         let script = """
@@ -58,7 +58,7 @@ public struct Lifeline: Sendable {
     }
 
     /// Ends the shell without running the script, and waits for its end.
-    public func cut() {
+    package func cut() {
         _ = unsafe write(outlet, "\n", 1)
         close(outlet)
         _ = waitpid(shell, nil, 0)

@@ -2,9 +2,9 @@
 import CSystemCalls
 
 /// Overwrites memory that held a secret.
-public enum MemoryWipe {
+package enum MemoryWipe {
     /// Overwrites memory with zeros, even if the compiler sees that it is not read again.
-    public static func wipe(_ memory: UnsafeMutableRawBufferPointer) {
+    package static func wipe(_ memory: UnsafeMutableRawBufferPointer) {
         unsafe ocn_wipe(memory.baseAddress, UInt(memory.count))
     }
 }

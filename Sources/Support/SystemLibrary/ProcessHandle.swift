@@ -8,16 +8,16 @@ import Glibc
 /// handle always means the process that had the number when it was opened. Use it for every process except a child that
 /// was not waited for yet. Read other data by the number (proc(5)) only after you opened the handle: if the number was
 /// reused by then, the handle's process has ended, and signals to it have no effect.
-public final class ProcessHandle: Sendable {
+package final class ProcessHandle: Sendable {
     /// The process number.
-    public let number: Int32
+    package let number: Int32
     private let descriptor: Int32
 
     /// Opens a handle.
     ///
     /// - Parameter number: the process number.
     /// - Returns: nil when the process does not exist, or the system has no process descriptors (before Linux 5.3).
-    public init?(_ number: Int32) {
+    package init?(_ number: Int32) {
         let descriptor = ocn_process_descriptor(number)
         guard descriptor >= 0 else { return nil }
         self.number = number
@@ -31,5 +31,5 @@ public final class ProcessHandle: Sendable {
     /// - Parameter signal: the signal; 0 only checks the process.
     /// - Returns: whether the process exists and may be sent signals.
     @discardableResult
-    public func send(_ signal: Int32) -> Bool { ocn_signal_process(descriptor, signal) == 0 }
+    package func send(_ signal: Int32) -> Bool { ocn_signal_process(descriptor, signal) == 0 }
 }

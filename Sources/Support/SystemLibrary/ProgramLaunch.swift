@@ -4,9 +4,9 @@ import Glibc
 
 /// Starts a program with given arguments, without a shell. The program has default signal handling and inherits only
 /// the listed descriptors.
-public struct ProgramLaunch: Sendable {
+package struct ProgramLaunch: Sendable {
     /// The relation of the program to the terminal.
-    public enum Separation: Sendable {
+    package enum Separation: Sendable {
         /// Its own process group: Ctrl-C in this process's terminal does not reach the program.
         case group
         /// Its own session: the program has no terminal.
@@ -14,43 +14,43 @@ public struct ProgramLaunch: Sendable {
     }
 
     /// The program's absolute path.
-    public var path: String
+    package var path: String
     /// Its arguments, starting with its name.
-    public var arguments: [String]
+    package var arguments: [String]
     /// Its environment variables; nil for those of this process.
-    public var environment: [String: String]?
+    package var environment: [String: String]?
     /// Its current folder; nil for that of this process.
-    public var folder: String?
+    package var folder: String?
     /// The descriptors of the program: its number there, and the descriptor in this process. 0, 1 and 2 are /dev/null
     /// unless they are listed.
-    public var descriptors: [Int32: Int32] = [:]
+    package var descriptors: [Int32: Int32] = [:]
     /// Whether all other descriptors are closed too, including those that other code opened without close-on-exec.
-    public var closesOthers = false
-    public var separation = Separation.group
+    package var closesOthers = false
+    package var separation = Separation.group
 
     /// Creates a launch.
     ///
     /// - Parameters:
     ///   - path: the program's absolute path.
     ///   - arguments: its arguments, starting with its name.
-    public init(_ path: String, _ arguments: [String]) {
+    package init(_ path: String, _ arguments: [String]) {
         self.path = path
         self.arguments = arguments
     }
 
     /// Why a program could not be started.
-    public struct Failure: Error {
+    package struct Failure: Error {
         /// The error number.
-        public var number: Int32
+        package var number: Int32
         /// The system's text for the error.
-        public var reason: String { unsafe String(cString: strerror(number)) }
+        package var reason: String { unsafe String(cString: strerror(number)) }
     }
 
     /// Starts the program.
     ///
     /// - Returns: its process number, for `waitpid`.
     /// - Throws: ``Failure``, with number `EINVAL` when an argument or a variable contains a zero byte.
-    public func start() throws(Failure) -> Int32 {
+    package func start() throws(Failure) -> Int32 {
         guard !hasZero else { throw Failure(number: EINVAL) }
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)

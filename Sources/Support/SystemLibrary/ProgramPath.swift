@@ -2,26 +2,26 @@
 import Glibc
 
 /// Finds programs.
-public enum ProgramPath {
+package enum ProgramPath {
     /// Finds a program in folders.
     ///
     /// - Parameters:
     ///   - name: its name.
     ///   - folders: the folders, in the form of `PATH`. Relative ones are ignored.
     /// - Returns: the path of the first one that can be run; nil when there is none.
-    public static func find(_ name: String, in folders: String) -> String? {
+    package static func find(_ name: String, in folders: String) -> String? {
         folders.split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }.first(where: isProgram)
     }
 
     /// Returns whether a path leads to a file that this user may run.
-    public static func isProgram(_ path: String) -> Bool {
+    package static func isProgram(_ path: String) -> Bool {
         var status = stat()
         guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
         return unsafe access(path, X_OK) == 0
     }
 
     /// The path of the running program; nil when the system does not report it.
-    public static var own: String? {
+    package static var own: String? {
         var target = [UInt8](repeating: 0, count: 4096)
         let count = unsafe target.withUnsafeMutableBytes { memory in
             guard let first = memory.baseAddress else { return 0 }
@@ -31,7 +31,7 @@ public enum ProgramPath {
     }
 
     /// The folder of the running program.
-    public static var ownFolder: String? {
+    package static var ownFolder: String? {
         guard let own, let slash = own.lastIndex(of: "/") else { return nil }
         return String(own[..<slash])
     }

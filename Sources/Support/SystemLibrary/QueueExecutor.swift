@@ -7,13 +7,26 @@ package import Dispatch
 /// between them run on one thread. Waking another thread takes longer than a whole command to a virtual tag. Reader drivers
 /// wait for hardware on their own threads and never block the queue.
 package final class QueueExecutor: SerialExecutor, TaskExecutor {
-    private let queue: DispatchQueue
+    /// The queue that runs the work.
+    package let queue: DispatchQueue
+    private static let key = DispatchSpecificKey<ObjectIdentifier>()
 
     /// Creates an executor.
     ///
-    /// - Parameter target: the queue whose threads run the work; nil for any thread.
-    package init(target: DispatchQueue?) {
+    /// - Parameters:
+    ///   - target: the queue whose threads run the work; nil for any thread.
+    ///   - knowsCallers: whether ``isCurrent`` is used. The mark on the queue is removed on another thread when the queue
+    ///     goes, which takes a third of a scan of a virtual tag. So executors of sessions do without it.
+    package init(target: DispatchQueue?, knowsCallers: Bool = false) {
         queue = DispatchQueue(label: "org.opencorenfc.reader", target: target)
+        if knowsCallers { queue.setSpecific(key: Self.key, value: ObjectIdentifier(self)) }
+    }
+
+    /// Whether the caller runs on the queue. False in any case when the executor does not know its callers.
+    package var isCurrent: Bool { DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(self) }
+
+    package func checkIsolated() {
+        dispatchPrecondition(condition: .onQueue(queue))
     }
 
     package func enqueue(_ job: consuming ExecutorJob) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import Dispatch
+package import Dispatch
 import Glibc
 import Synchronization
 
@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// It replaces a `DispatchSource`. On Linux that can miss the end of a connection: when the other side closes it while
 /// the handler for its last bytes runs, the handler is not called again.
-public final class ReadWatch: Sendable {
+package final class ReadWatch: Sendable {
     /// Closed when the watch is cancelled.
     private let wakeUp: Int32
     private let state = State()
@@ -27,7 +27,7 @@ public final class ReadWatch: Sendable {
     ///     continues: false at the end.
     ///   - onClose: called once, after the last call of `onReadable`. The descriptor may be closed then.
     /// - Returns: nil when the process can't open more descriptors. Then the caller keeps the descriptor.
-    public init?(
+    package init?(
         _ descriptor: Int32,
         queue: DispatchQueue,
         onReadable: @escaping @Sendable () -> Bool,
@@ -51,7 +51,7 @@ public final class ReadWatch: Sendable {
     }
 
     /// Stops watching. A handler that is running is the last one.
-    public func cancel() {
+    package func cancel() {
         let wasCancelled = state.isCancelled.exchange(true, ordering: .acquiringAndReleasing)
         // The waiting thread notices that this end of the pipe is closed.
         if !wasCancelled { close(wakeUp) }

@@ -4,7 +4,7 @@ import Glibc
 /// A shared library of the system. It is opened when it is first needed, so a program also runs without it.
 ///
 /// It stays open until the process ends, so its functions stay valid.
-@safe public struct SystemLibrary: @unchecked Sendable {
+@safe package struct SystemLibrary: @unchecked Sendable {
     // Sendable because a handle from `dlopen` may be used from any thread.
     private let handle: UnsafeMutableRawPointer
 
@@ -12,7 +12,7 @@ import Glibc
     ///
     /// - Parameter names: file names with versions, such as `libcrypto.so.3`, the preferred one first.
     /// - Returns: nil when none is installed.
-    public init?(_ names: String...) {
+    package init?(_ names: String...) {
         for name in names {
             if let handle = unsafe dlopen(name, RTLD_NOW | RTLD_LOCAL) {
                 unsafe self.handle = handle
@@ -28,7 +28,7 @@ import Glibc
     ///   - name: the function's name in C.
     ///   - type: its type, `@convention(c)`. The caller must make sure that it is the right one.
     /// - Returns: nil when the library does not have it.
-    @unsafe public func function<Function>(_ name: String, as type: Function.Type = Function.self) -> Function? {
+    @unsafe package func function<Function>(_ name: String, as type: Function.Type = Function.self) -> Function? {
         guard let symbol = unsafe dlsym(handle, name) else { return nil }
         return unsafe unsafeBitCast(symbol, to: Function.self)
     }

@@ -1,35 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// The five tag types of the NFC Forum.
-public enum ForumTagType: Int, Sendable, Hashable, CaseIterable {
-    case type1 = 1
-    case type2, type3, type4, type5
-}
-
-/// The result of the NDEF detection procedure.
-public struct NDEFDetection: Sendable, Hashable {
-    /// Whether a message can be written.
-    public enum Access: Sendable, Hashable {
-        case readWrite
-        case readOnly
-    }
-
-    /// Whether a message can be written.
-    public var access: Access
-    /// The longest message that fits, in bytes.
-    public var capacity: Int
-    /// The length of the current message in bytes; 0 when the tag is empty.
-    public var messageLength: Int
-
-    /// Creates a result.
-    public init(access: Access, capacity: Int, messageLength: Int) {
-        self.access = access
-        self.capacity = capacity
-        self.messageLength = messageLength
-    }
-}
-
 /// An NFC Forum tag from the reader's side, activated and ready for commands.
 ///
 /// Use a tag from one task at a time. It caches the memory that it has read, so detection and reading never fetch the
@@ -175,23 +146,6 @@ public func makeForumTag(for target: TagTarget, link: any FrameLink) -> (any For
     case .nfcB(let target): makeForumTag(for: target, link: link)
     case .nfcF(let target): makeForumTag(for: target, link: link)
     case .nfcV(let target): makeForumTag(for: target, link: link, isAlone: true)
-    }
-}
-
-/// The NDEF content of a tag, or the reason why it has none.
-public struct NDEFSurvey: Sendable, Hashable {
-    /// The result of the detection procedure; nil when it found no NDEF.
-    public var detection: NDEFDetection?
-    /// The message's bytes, empty for an empty tag; nil when no message can be read.
-    public var message: [UInt8]?
-    /// The reason why the tag does not hold NDEF; nil when it does, or could.
-    public var error: TagError?
-
-    /// Creates a survey.
-    public init(detection: NDEFDetection? = nil, message: [UInt8]? = nil, error: TagError? = nil) {
-        self.detection = detection
-        self.message = message
-        self.error = error
     }
 }
 

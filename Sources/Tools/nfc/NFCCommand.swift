@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import VisibleText
 
 /// The root of the command line.
 @main
@@ -26,7 +27,7 @@ struct NFCCommand: AsyncParsableCommand {
             ScanCommand.self, WriteCommand.self, ReadersCommand.self, TraceCommand.self, EmulateCommand.self,
             TagCommand.self,
             NDEFCommand.self, LinksCommand.self, AppsCommand.self, InboxCommand.self,
-            LintCommand.self, BackgroundCommand.self, DemoCommand.self,
+            LintCommand.self, FleetCommand.self, BackgroundCommand.self, DemoCommand.self, SimulatorCommand.self,
         ]
     )
 

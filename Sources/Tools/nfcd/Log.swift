@@ -32,9 +32,16 @@ struct Log {
             Self.standardError((hasTime ? Self.timeText() + " " : "") + line + "\n")
             return
         }
-        let members = [("event", event), ("message", line)] + fields.map { ($0, $1) }
-        let text = members.map { "\(JSONText.quoted($0)):\(JSONText.quoted($1))" }.joined(separator: ",")
-        Self.standardOutput("{\(text)}\n")
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("event", event)
+        writer.member("message", line)
+        for (key, value) in fields {
+            writer.key(key)
+            writer.value(value)
+        }
+        writer.endObject()
+        Self.standardOutput(String(decoding: writer.text, as: UTF8.self) + "\n")
     }
 
     /// Logs a failure. For programs it has `ok` and `error`, like every failure of the project's tools.
@@ -44,10 +51,19 @@ struct Log {
     ///   - text: what failed and what to do, for people.
     func fail(_ error: String, _ text: String) {
         guard json else { return write("failed", text) }
-        let line = JSONText.quoted(DisplayText.plain(text, limit: 1000))
-        Self.standardOutput(
-            #"{"ok":false,"event":"failed","error":\#(JSONText.quoted(error)),"message":\#(line)}"# + "\n"
-        )
+        Self.standardOutput(Self.failure(error, DisplayText.plain(text, limit: 1000)))
+    }
+
+    /// Returns the line of a failure, for programs.
+    static func failure(_ error: String, _ message: String) -> String {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("ok", false)
+        writer.member("event", "failed")
+        writer.member("error", error)
+        writer.member("message", message)
+        writer.endObject()
+        return String(decoding: writer.text, as: UTF8.self) + "\n"
     }
 
     static func standardError(_ text: String) {

@@ -2,18 +2,6 @@
 import BackgroundTagReading
 import PrivateStorage
 
-/// A visible notification: the program that shows it, and its number there.
-struct ShownNotification: Hashable {
-    var sender: String
-    var number: UInt32
-}
-
-/// The subject of a notification, and its entries: one, or all those that a summary counts.
-struct NotificationTopic: Equatable {
-    var subject: NotificationSubject
-    var entries: [InboxEntry.ID]
-}
-
 /// Stores the topics of the visible notifications, so that a click still opens the link after a restart of the service.
 struct NotificationMemory {
     private static let name = "notifications"

@@ -79,8 +79,7 @@ struct Options {
     private static func tell(_ reason: String, json: Bool) {
         guard !json else {
             // A program that reads objects reads only standard output.
-            let object = #"{"ok":false,"event":"failed","error":"usage","message":\#(JSONText.quoted(reason))}"#
-            return Log.standardOutput(object + "\n")
+            return Log.standardOutput(Log.failure("usage", reason))
         }
         Log.standardError("Error: \(VisibleText.escaped(reason))\n\n\(usage)")
     }

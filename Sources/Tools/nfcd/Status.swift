@@ -8,19 +8,29 @@ extension Service {
     var statusText: String {
         let surroundings = reading.surroundings
         let all = surroundings.findings
-        let findings = all.map { finding in
-            """
-            {"condition":\(JSONText.quoted(finding.name)),"met":\(finding.isMet),\
-            "source":\(JSONText.quoted(finding.source))}
-            """
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("reading", surroundings.conditions.allowReading)
+        writer.member("locked", surroundings.isLocked)
+        writer.member("silent_login", surroundings.isLoginSilent)
+        writer.key("silent_savers")
+        writer.values(Array(surroundings.silentSavers))
+        writer.member("waiting", reading.hasBegun ? loop.machine.keptEntries.count : inbox.identifiers.count)
+        writer.member("reader", all.first?.source ?? "")
+        writer.member("inbox_problem", inbox.keepingProblem)
+        writer.member("allows_custom_schemes", options.allowsCustomSchemes)
+        writer.key("conditions")
+        writer.beginArray()
+        for finding in all {
+            writer.beginObject()
+            writer.member("condition", finding.name)
+            writer.member("met", finding.isMet)
+            writer.member("source", finding.source)
+            writer.endObject()
         }
-        return """
-            {"reading":\(surroundings.conditions.allowReading),"locked":\(surroundings.isLocked),"silent_login":\(surroundings.isLoginSilent),"silent_savers":[\(surroundings.silentSavers.map(JSONText.quoted).joined(separator: ","))],\
-            "waiting":\(reading.hasBegun ? loop.machine.keptEntries.count : inbox.identifiers.count),"reader":\(JSONText.quoted(all.first?.source ?? "")),\
-            "inbox_problem":\(inbox.keepingProblem.map(JSONText.quoted) ?? "null"),\
-            "allows_custom_schemes":\(options.allowsCustomSchemes),\
-            "conditions":[\(findings.joined(separator: ","))]}
-            """
+        writer.endArray()
+        writer.endObject()
+        return String(decoding: writer.text, as: UTF8.self)
     }
 }
 

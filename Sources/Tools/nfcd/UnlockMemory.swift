@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import PrivateStorage
-import SystemLibrary
 
 /// Stores whether the screen was unlocked since the system started.
 final class UnlockMemory {
@@ -24,17 +23,4 @@ final class UnlockMemory {
         // If storing fails, the next unlock stores it again.
         if let boot { try? store.replace(Self.name, with: Array(boot.utf8)) }
     }
-}
-
-/// A step of an arrival at which a test ends the service: `NFC_DIE_AT` names it.
-enum Step {
-    #if DEBUG
-        private static let fatal = EnvironmentVariable.value("NFC_DIE_AT")
-
-        static func reached(_ step: String) {
-            if step == fatal { kill(getpid(), SIGKILL) }
-        }
-    #else
-        static func reached(_: String) {}
-    #endif
 }

@@ -162,7 +162,7 @@ import UniversalLinks
     func `Custom schemes are refused, and with the switch only an app's own are taken`(text: String) throws {
         #expect(try route(text, try Fixture.router()) == .refused(.customScheme))
         var router = try Fixture.router(allowsCustomSchemes: true)
-        // Not even an app that says so gets what is the system's.
+        // An app that registers a scheme of the system does not get it.
         router.apps[0].schemes += ["javascript", "file", "data", "smb", "geo", "vbscript", "blob", "ftp"]
         let expected: LinkRoute = text == "reader:x" ? .customScheme(router.apps[0]) : .refused(.noApp)
         #expect(try route(text, router) == expected)

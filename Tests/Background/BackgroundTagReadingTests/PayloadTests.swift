@@ -27,14 +27,14 @@ import Testing
 
     @Test func `The link has to be that of the message`() throws {
         let message = try Fixture.message(Fixture.link)
-        for (type, url, octets) in [
+        for (type, url, bytes) in [
             ("other", Fixture.link, message), (UserActivityPayload.browsingWeb, "https://evil.example/", message),
             (UserActivityPayload.browsingWeb, Fixture.link, Array(message.dropLast())),
             (UserActivityPayload.browsingWeb, "tel:1", try Fixture.message("tel:1")),
             (UserActivityPayload.browsingWeb, Fixture.link, Array(repeating: 0, count: 70_000)),
         ] {
             #expect(throws: UserActivityPayload.Problem.self) {
-                try UserActivityPayload(activityType: type, webpageURL: url, message: octets)
+                try UserActivityPayload(activityType: type, webpageURL: url, message: bytes)
             }
         }
     }

@@ -155,7 +155,7 @@ import Testing
         #expect(try bench.read(Fixture.link) == [.note(.notEligible([.unsupported]))])
         #expect(bench.handle(.conditions(ReadingConditions())) == [])
         #expect(try bench.read(Fixture.link).count == 1)
-        // It is unplugged with the tag on it, and comes back with it.
+        // The reader is unplugged with the tag on it, and plugged in again with the tag still on it.
         #expect(bench.handle(.conditions(ReadingConditions(isSupported: false))) == [])
         bench.now += .seconds(90)
         #expect(bench.handle(.conditions(ReadingConditions())) == [])

@@ -56,7 +56,7 @@ import Testing
         var known = surroundings { $0.session?.isLocked = true }
         known.session = nil
         #expect(known.isLocked)
-        // Another source says that it is not.
+        // The screen saver reports that the screen is not locked.
         known.isScreenSaverOn = false
         #expect(!known.isLocked)
         known.isScreenSaverOn = true

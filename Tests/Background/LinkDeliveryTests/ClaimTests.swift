@@ -3,6 +3,7 @@ import BackgroundTagReading
 import Foundation
 import LinkDelivery
 import PrivateStorage
+import TestThreads
 import Testing
 
 @Suite struct `An entry that is claimed` {
@@ -42,7 +43,7 @@ import Testing
         #expect(throws: StorageError.self) { try inbox.claim(Self.id) }
     }
 
-    @Test func `Is there for others when the process that claimed it is killed`() async throws {
+    @Test(.ownThreads) func `Is there for others when the process that claimed it is killed`() async throws {
         let scratch = try Scratch("claim-\(getpid())")
         let inbox = try inbox(scratch)
         try inbox.add(InboxEntry(id: Self.id, message: [1]))

@@ -58,6 +58,32 @@ import Testing
         #expect(handlers() == ["one"])
     }
 
+    @Test func `An entry is looked for under both of its names, and says why it can't be used`() throws {
+        let entries = DesktopEntries(folders)
+        func reason(_ name: String) -> String? {
+            #expect(throws: DesktopEntries.Problem.self) { try entries.entry(name) }?.reason
+        }
+        #expect(try entries.entry("kde-four").path.hasSuffix("/system/applications/kde/four.desktop"))
+        #expect(reason("kde/four") == "The name can't be that of a desktop entry.")
+        #expect(reason("gone") == "There is no desktop entry gone.desktop.")
+        let text = "[Desktop Entry]\nType=Application\nName=x\n"
+        // An unsafe file hides the system's one; in a folder of another name it is as good as none.
+        try scratch.write("own/applications/one.desktop", text, mode: 0o666)
+        #expect(reason("one")?.contains("by others") == true)
+        try scratch.write("own/applications/kde/four.desktop", text, mode: 0o666)
+        #expect(try entries.entry("kde-four").path.hasSuffix("/system/applications/kde/four.desktop"))
+        try scratch.write("own/applications/kde-four.desktop", text, mode: 0o666)
+        #expect(reason("kde-four")?.contains("by others") == true)
+        try scratch.write("own/applications/two.desktop", "[Desktop Entry]\nType=Link\n")
+        #expect(
+            reason("two")?.hasSuffix("/own/applications/two.desktop is no desktop entry of an app that is shown.")
+                == true
+        )
+        // A file that can't be read is not passed over either.
+        try scratch.write("own/applications/kde/five.desktop", String(repeating: "#", count: 2 << 20))
+        #expect(reason("kde-five")?.contains("larger") == true)
+    }
+
     @Test func `What was added comes behind the default, unless a list before it took it away; four are named`() throws
     {
         try list("etc/mimeapps.list", "Added Associations", "one.desktop;two.desktop;three.desktop;one.desktop")

@@ -36,6 +36,16 @@ import Testing
         }
     }
 
+    @Test func `An unfinished entry is neither an entry nor damaged, and other unfinished files are damaged`() throws {
+        let disk = SimulatedDisk()
+        let inbox = Inbox(disk)
+        try inbox.add(entry(1))
+        let name = try #require(try disk.names().first)
+        for unfinished in [name + ".tmp", "x.tmp", ".tmp" + name] { try disk.write(unfinished, [1]) }
+        let content = try inbox.content()
+        #expect(content.entries == [entry(1)] && Set(content.damaged) == ["x.tmp", ".tmp" + name])
+    }
+
     @Test func `The power may fail at any step, and no entry is lost or doubled`() throws {
         let whole = SimulatedDisk()
         var promise = Promise()

@@ -3,10 +3,11 @@ import BackgroundTagReading
 import Foundation
 import LinkDelivery
 import PrivateStorage
+import TestThreads
 import Testing
 
 @Suite struct `The inbox of a process that is killed` {
-    @Test func `At each step of adding, marking and removing, nothing is lost or doubled`() async throws {
+    @Test(.ownThreads) func `At each step of adding, marking and removing, nothing is lost or doubled`() async throws {
         let scratch = try Scratch("steps-\(getpid())")
         let folder = scratch.path + "/inbox"
         for step in 1...40 {
@@ -22,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `At any moment, nothing is lost or doubled`() async throws {
+    @Test(.ownThreads) func `At any moment, nothing is lost or doubled`() async throws {
         let scratch = try Scratch("moments-\(getpid())")
         let folder = scratch.path + "/inbox"
         for run in 1...10 {
@@ -104,7 +105,7 @@ private enum InboxUse {
     }
 
     private static func say(_ text: String) {
-        let octets = Array((text + "\n").utf8)
-        _ = unsafe octets.withUnsafeBytes { unsafe write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+        let bytes = Array((text + "\n").utf8)
+        _ = unsafe bytes.withUnsafeBytes { unsafe write(STDOUT_FILENO, $0.baseAddress, $0.count) }
     }
 }

@@ -24,13 +24,13 @@ final class KillingStore: FileStore {
 
     func read(_ name: String, limit: Int) throws(StorageError) -> [UInt8] { try base.read(name, limit: limit) }
 
-    func write(_ name: String, _ octets: [UInt8]) throws(StorageError) {
+    func write(_ name: String, _ bytes: [UInt8]) throws(StorageError) {
         step()
         if isLast {
-            try base.write(name, Array(octets.prefix(octets.count / 2)))
+            try base.write(name, Array(bytes.prefix(bytes.count / 2)))
             kill(getpid(), SIGKILL)
         }
-        try base.write(name, octets)
+        try base.write(name, bytes)
     }
 
     func rename(_ name: String, to new: String) throws(StorageError) {

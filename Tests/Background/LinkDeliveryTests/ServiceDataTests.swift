@@ -62,6 +62,16 @@ import Testing
         #expect(try ServiceData(folders).remove().isEmpty)
     }
 
+    @Test func `goes with each folder that holds nothing else`() throws {
+        try write(folders.state + "/nfc/inbox/1.new")
+        try write(folders.cache + "/nfc/links/a.example.links")
+        try write(folders.config + "/nfc/browser-domains")
+        _ = try ServiceData(folders).remove()
+        for folder in [folders.state, folders.cache, folders.config] {
+            #expect(!exists(folder + "/nfc") && exists(folder))
+        }
+    }
+
     @Test func `says which of it can't be removed`() throws {
         try write(folders.state + "/nfc/inbox/folder/in it")
         let error = #expect(throws: StorageError.self) { try ServiceData(folders).remove() }

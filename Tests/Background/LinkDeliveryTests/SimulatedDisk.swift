@@ -49,9 +49,9 @@ final class SimulatedDisk: FileStore {
         var files = files
         for change in changes {
             switch change {
-            case .set(let name, let octets): files[name] = octets
+            case .set(let name, let bytes): files[name] = bytes
             case .rename(let old, let new):
-                if let octets = files.removeValue(forKey: old) { files[new] = octets }
+                if let bytes = files.removeValue(forKey: old) { files[new] = bytes }
             case .remove(let name): files[name] = nil
             }
         }
@@ -80,16 +80,16 @@ final class SimulatedDisk: FileStore {
     func names() throws(StorageError) -> [String] { afterPowerLoss(.allKept).keys.sorted() }
 
     func read(_ name: String, limit: Int) throws(StorageError) -> [UInt8] {
-        guard let octets = afterPowerLoss(.allKept)[name] else { throw StorageError(.missing, name) }
-        guard octets.count <= limit else { throw StorageError(.tooLarge, name) }
-        return octets
+        guard let bytes = afterPowerLoss(.allKept)[name] else { throw StorageError(.missing, name) }
+        guard bytes.count <= limit else { throw StorageError(.tooLarge, name) }
+        return bytes
     }
 
-    func write(_ name: String, _ octets: [UInt8]) throws(StorageError) {
+    func write(_ name: String, _ bytes: [UInt8]) throws(StorageError) {
         // Before it is made; made and empty; half of it; all of it.
         try step(.set(name, []))
-        try step(.set(name, octets), part: .set(name, Array(octets.prefix(octets.count / 2))))
-        try step(.set(name, octets), part: .set(name, octets))
+        try step(.set(name, bytes), part: .set(name, Array(bytes.prefix(bytes.count / 2))))
+        try step(.set(name, bytes), part: .set(name, bytes))
     }
 
     func rename(_ name: String, to new: String) throws(StorageError) {

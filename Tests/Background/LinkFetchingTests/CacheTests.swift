@@ -59,6 +59,18 @@ import UniversalLinks
         #expect(cache.matchers(of: ["a.example", "b.example"]).count == 1)
     }
 
+    @Test(arguments: [240, 241]) func `A domain that is too long for the name of a file is not kept`(size: Int)
+        async throws
+    {
+        let label = String(repeating: "a", count: 59) + "."
+        let long = String(String(repeating: label, count: 4).suffix(size - 3)) + "aaa"
+        sites.answers.withLock { $0[long] = .success(Self.file) }
+        #expect(try await refresh([long], 0).first?.file == Self.file)
+        #expect((cache.association(of: long) != nil) == (size == 240))
+        _ = try await refresh([long], 1)
+        #expect(asked == (size == 240 ? 1 : 2))
+    }
+
     @Test func `A file is compiled once, until its bytes change or nobody asks for it`() {
         let compiled = CompiledAssociations()
         let other = Array(#"{"applinks":{"details":[{"appIDs":["T.y"],"components":[{}]}]}}"#.utf8)
@@ -122,11 +134,11 @@ import UniversalLinks
 
     @Test func `A file in the form before failures were counted is read`() throws {
         let old = try #require(
-            CachedAssociation(domain: "a.example", octets: Array("nfc-links 1 7 - - timeout: No answer.\n".utf8))
+            CachedAssociation(domain: "a.example", bytes: Array("nfc-links 1 7 - - timeout: No answer.\n".utf8))
         )
         #expect(old.failure == "timeout: No answer.")
         #expect(old.nextTry(at: 7) == 67)
-        let good = try #require(CachedAssociation(domain: "a.example", octets: Array("nfc-links 1 7 7 2 \n{}".utf8)))
+        let good = try #require(CachedAssociation(domain: "a.example", bytes: Array("nfc-links 1 7 7 2 \n{}".utf8)))
         #expect(good.file == Array("{}".utf8))
         #expect(good.nextTry(at: 7) == 7 + Self.week)
     }
@@ -187,11 +199,11 @@ import UniversalLinks
 
     @Test func `A damaged file of the cache counts as none`() async throws {
         _ = try await refresh(["a.example"], 0)
-        let octets = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path + "/a.example.links")))
-        for count in 0..<octets.count {
-            #expect(CachedAssociation(domain: "a.example", octets: Array(octets[..<count])) == nil)
+        let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path + "/a.example.links")))
+        for count in 0..<bytes.count {
+            #expect(CachedAssociation(domain: "a.example", bytes: Array(bytes[..<count])) == nil)
         }
-        try Data(octets.dropLast()).write(to: URL(fileURLWithPath: path + "/a.example.links"))
+        try Data(bytes.dropLast()).write(to: URL(fileURLWithPath: path + "/a.example.links"))
         #expect(cache.association(of: "a.example") == nil)
         _ = try await refresh(["a.example"], 1)
         #expect(asked == 2)

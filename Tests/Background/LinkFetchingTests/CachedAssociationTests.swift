@@ -41,24 +41,24 @@ import Testing
             case 3: kept.take(.failure(FetchError(.tls, "One line\nand\r\nanother: two")), at: 9)
             default: break
             }
-            let octets = kept.octets
-            let again = CachedAssociation(domain: "a.example", octets: octets)
+            let bytes = kept.bytes
+            let again = CachedAssociation(domain: "a.example", bytes: bytes)
             #expect(again?.file == kept.file && again?.answered == kept.answered && again?.asked == kept.asked)
             #expect(again?.failureCount == kept.failureCount)
-            for count in 0..<octets.count - 1 where kept.file?.isEmpty == false {
-                #expect(CachedAssociation(domain: "a.example", octets: Array(octets[..<count])) == nil, "\(count)")
+            for count in 0..<bytes.count - 1 where kept.file?.isEmpty == false {
+                #expect(CachedAssociation(domain: "a.example", bytes: Array(bytes[..<count])) == nil, "\(count)")
             }
-            #expect(CachedAssociation(domain: "a.example", octets: octets + [1]) == nil)
+            #expect(CachedAssociation(domain: "a.example", bytes: bytes + [1]) == nil)
         }
-        #expect(CachedAssociation(domain: "a.example", octets: kept.octets)?.failureParts?.code == "tls")
+        #expect(CachedAssociation(domain: "a.example", bytes: kept.bytes)?.failureParts?.code == "tls")
         for text in [
             "nfc-links 3 1 - - 0 \n", "nfc-links 2 x - - 0 \n", "nfc-links 2 1 - - x \n", "nfc-links 2 1 - - -1 \n",
             "nfc-links 2 1 - - 0\n",
             "nfc-links 2 1 - 2 0 \nx", "nfc-links 2 1 - - 0 \nx", "nfc-links 2 1 -\n", "other 2 1 - - 0 \n",
-        ] { #expect(CachedAssociation(domain: "a", octets: Array(text.utf8)) == nil, "\(text)") }
-        let first = CachedAssociation(domain: "a", octets: Array("nfc-links 1 5 4 1 timeout: Late.\nx".utf8))
+        ] { #expect(CachedAssociation(domain: "a", bytes: Array(text.utf8)) == nil, "\(text)") }
+        let first = CachedAssociation(domain: "a", bytes: Array("nfc-links 1 5 4 1 timeout: Late.\nx".utf8))
         #expect(first?.failureCount == 1 && first?.file == [0x78] && first?.answered == 4 && first?.asked == 5)
-        #expect(CachedAssociation(domain: "a", octets: Array("nfc-links 1 5 4 1 \nx".utf8))?.failureCount == 0)
+        #expect(CachedAssociation(domain: "a", bytes: Array("nfc-links 1 5 4 1 \nx".utf8))?.failureCount == 0)
     }
 
     @Test func `A failure is a code and a reason`() {
@@ -72,7 +72,7 @@ import Testing
         }
         var long = fresh()
         long.failure = String(repeating: "x", count: 9000)
-        #expect(CachedAssociation(domain: "a", octets: long.octets)?.failure?.count == 500)
+        #expect(CachedAssociation(domain: "a", bytes: long.bytes)?.failure?.count == 500)
     }
 
     @Test func `Errors are equal by their code, and say it`() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import LinkFetching
+import TestThreads
 import Testing
 
 @Suite struct `Fetching from a site` {
@@ -30,15 +31,15 @@ import Testing
         for (name, code) in expected {
             #expect(await self.code("\(name).site.example", site.options()) == code, "\(name)")
         }
-        let octets = try await AssociationFetcher(site.options()).fetch("chunked.site.example")
-        #expect(String(decoding: octets, as: UTF8.self).hasPrefix(#"{"applinks":"#))
+        let bytes = try await AssociationFetcher(site.options()).fetch("chunked.site.example")
+        #expect(String(decoding: bytes, as: UTF8.self).hasPrefix(#"{"applinks":"#))
     }
 
     @Test(arguments: ["good", "chunked", "early", "continued", "lines"])
     func `An answer whose bytes come one by one is the same`(name: String) async throws {
-        let octets = try await AssociationFetcher(site.options()).fetch("slices-\(name).site.example")
-        #expect(String(decoding: octets, as: UTF8.self).hasPrefix(#"{"applinks":"#))
-        #expect(octets.count == 77)
+        let bytes = try await AssociationFetcher(site.options()).fetch("slices-\(name).site.example")
+        #expect(String(decoding: bytes, as: UTF8.self).hasPrefix(#"{"applinks":"#))
+        #expect(bytes.count == 77)
     }
 
     @Test func `A file that somebody between cuts off is not taken`() async {
@@ -56,7 +57,7 @@ import Testing
         #expect(await code("first-\(size)-chunked.site.example", site.options()) == nil)
     }
 
-    @Test func `Proxies of the environment are not used`() async throws {
+    @Test(.ownThreads) func `Proxies of the environment are not used`() async throws {
         // In another process, because all threads share the environment.
         await #expect(processExitsWith: .success) {
             unsafe setenv("https_proxy", "http://127.0.0.1:1", 1)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
+import VisibleText
 
 @testable import UniversalLinks
 
@@ -171,51 +172,14 @@ import Testing
 
     // MARK: JSON
 
-    @Test(
-        arguments: [
-            ([0x00], "the text is not UTF-8"), ([0x01], "no JSON value starts"), ([0x7F], "no JSON value starts"),
-            ([0x80], "the text is not UTF-8"), ([0xFF], "the text is not UTF-8"), ([0x78], "no JSON value starts"),
-            (Array("tru".utf8), "no JSON value starts"), (Array("-".utf8), "the number is not written as JSON has it"),
-            (Array("01".utf8), "the number is not written as JSON has it"),
-            (Array("1.".utf8), "the number is not written as JSON has it"),
-            (Array("1e".utf8), "the number is not written as JSON has it"), (Array("1 2".utf8), "something follows"),
-            (Array(#""\ud800""#.utf8), "the escape is half a character"),
-            (Array(#""\x""#.utf8), "JSON has no such escape"),
-            ([0x22, 0x1F, 0x22], "a text has a control character"), ([0x22, 0xC3, 0x22], "the text is not UTF-8"),
-            (Array(#""a"#.utf8), "a text does not end"), (Array(#""a\"#.utf8), "a text does not end"),
-            (Array("{1:2}".utf8), "a key has to stand here"), (Array(#"{"a" 1}"#.utf8), "a colon is missing"),
-            (Array(#"{"a":1"#.utf8), "the JSON ends too early"), (Array(#"{"a":1]"#.utf8), "a comma or } is missing"),
-            (Array("[1}".utf8), "a comma or ] is missing"), ([], "the JSON ends too early"),
-        ] as [([UInt8], String)]
-    )
-    func `What is no JSON is said, with its place`(_ bytes: [UInt8], _ reason: String) {
-        do throws(JSONReader.Problem) {
-            _ = try JSONReader.read(bytes)
-            Issue.record("it is read")
-        } catch {
-            #expect(error.reason.hasPrefix(reason))
-            #expect((0...bytes.count).contains(error.offset))
-        }
-    }
-
-    @Test func `Escapes of JSON are the characters that they stand for`() throws {
-        let text = #""\"\\\/\b\f\n\r\t\u0041\u00e9\ud83c\udf89\u001f""#
-        let content = try JSONReader.read(Array(text.utf8))
-        #expect(content.value.string == "\"\\/\u{8}\u{c}\n\r\tA\u{e9}\u{1f389}\u{1f}")
-        // A low surrogate behind a high one alone.
-        #expect(throws: JSONReader.Problem.self) { try JSONReader.read(Array(#""\ud83c\u0041""#.utf8)) }
-        #expect(throws: JSONReader.Problem.self) { try JSONReader.read(Array(#""\udf89""#.utf8)) }
-        #expect(try JSONReader.read([0xEF, 0xBB, 0xBF, 0x31, 0x20]).value.kind == "a number")
-    }
-
     @Test func `Values are nested up to their limit, and keys that come twice are named with their place`() throws {
         func nested(_ depth: Int) -> [UInt8] {
             Array((String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
         }
-        #expect(try JSONReader.read(nested(JSONReader.maximumDepth)).value.array != nil)
-        #expect(throws: JSONReader.Problem.self) { try JSONReader.read(nested(JSONReader.maximumDepth + 1)) }
+        #expect(try JSONValue.read(nested(JSONValue.maximumDepth)).value.array != nil)
+        #expect(throws: JSONReader.Problem.self) { try JSONValue.read(nested(JSONValue.maximumDepth + 1)) }
         let twice = #"{"a":1,"b":[{"c":{"d":1,"d":"x"}}],"a":"later"}"#
-        let content = try JSONReader.read(Array(twice.utf8))
+        let content = try JSONValue.read(Array(twice.utf8))
         #expect(content.repeatedKeys.map(\.place) == ["b[0].c", "The file"])
         #expect(content.repeatedKeys.map(\.key) == ["d", "a"] && content.value.object?["a"]?.kind == "a number")
     }

@@ -181,14 +181,14 @@ import Testing
     }
 
     @Test func `A signature and a certificate have two bytes of length, and a chain fifteen certificates`() throws {
-        func octets(_ count: Int) -> [UInt8] { [UInt8](repeating: 7, count: count) }
+        func bytes(_ count: Int) -> [UInt8] { [UInt8](repeating: 7, count: count) }
         for longest in [
-            SignatureRecord(signature: octets(0xFFFF)), SignatureRecord(signature: [1], certificates: [octets(0xFFFF)]),
+            SignatureRecord(signature: bytes(0xFFFF)), SignatureRecord(signature: [1], certificates: [bytes(0xFFFF)]),
             SignatureRecord(signature: [1], certificates: [[UInt8]](repeating: [2], count: 15)),
         ] { #expect(try SignatureRecord(longest.makeRecord(identifier: [])) == longest) }
         for longer in [
-            SignatureRecord(signature: octets(0x10000)),
-            SignatureRecord(signature: [1], certificates: [[2], octets(0x10000)]),
+            SignatureRecord(signature: bytes(0x10000)),
+            SignatureRecord(signature: [1], certificates: [[2], bytes(0x10000)]),
             SignatureRecord(signature: [1], certificates: [[UInt8]](repeating: [2], count: 16)),
         ] { #expect(throws: RecordError(.valueTooLong)) { try longer.makeRecord(identifier: []) } }
     }

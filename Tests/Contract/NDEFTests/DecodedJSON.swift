@@ -69,7 +69,7 @@ extension RecordContent {
         case .perform: members["action"] = "do"
         case .save: members["action"] = "save"
         case .edit: members["action"] = "edit"
-        case .reserved(let octet): members["action"] = .number(Int(octet))
+        case .reserved(let byte): members["action"] = .number(Int(byte))
         }
         if let size = poster.size { members["size"] = .number(Int(size)) }
         if let type = poster.type { members["type"] = .string(type) }

@@ -34,7 +34,7 @@ import Testing
     func `A message byte by byte gives the same records`(bytes: [UInt8]) throws {
         var decoder = NDEFStreamDecoder()
         var records: [NDEFRecord] = []
-        for octet in bytes { records += try decoder.append(CollectionOfOne(octet)) }
+        for byte in bytes { records += try decoder.append(CollectionOfOne(byte)) }
         try decoder.finish()
         #expect(try records == NDEFMessage(decoding: bytes).records)
     }
@@ -54,12 +54,12 @@ import Testing
         "c203ffffffff612f62", "ca03fffffffe01612f6269", "caff00ffffffff", "c2037fffffff612f62616263", "daffffff55",
     ])
     func `Lengths that claim gigabytes are refused without asking for memory`(hex: String) {
-        #expect(throws: NDEFError(.truncatedBody)) { try NDEFMessage(decoding: Hex.octets(hex)) }
+        #expect(throws: NDEFError(.truncatedBody)) { try NDEFMessage(decoding: Hex.bytes(hex)) }
     }
 
     @Test func `A payload inside a record can claim gigabytes too`() throws {
         for type in ["Sp", "Hs", "Hr"] {
-            let inner = (type == "Sp" ? [] : [0x15]) + Hex.octets("c101ffffffff5500")
+            let inner = (type == "Sp" ? [] : [0x15]) + Hex.bytes("c101ffffffff5500")
             let record = NDEFRecord(.wellKnown, type: Array(type.utf8), payload: inner)
             #expect(throws: RecordError(.inner(.truncatedBody))) { try record.content() }
         }
@@ -98,7 +98,7 @@ import Testing
             #expect(chunked.count == count * 4)
             var decoder = NDEFStreamDecoder()
             var found = 0
-            for octet in chunked { found += try decoder.append(CollectionOfOne(octet)).count }
+            for byte in chunked { found += try decoder.append(CollectionOfOne(byte)).count }
             #expect(found == 1)
             var scanner = NDEFRecordScanner()
             var steps = 0

@@ -16,14 +16,14 @@ import Testing
         ("b20301612f6278500000", "chunk-interrupted", 7), ("b20301612f6278d60000", "unexpected-mb", 7),
     ])
     func `Every fault has its name and its place`(hex: String, name: String, offset: Int) throws {
-        let error = try #require(throws: NDEFError.self) { try NDEFMessage(decoding: Hex.octets(hex)) }
+        let error = try #require(throws: NDEFError.self) { try NDEFMessage(decoding: Hex.bytes(hex)) }
         #expect(error.code.description == name)
         #expect(error.offset == offset)
         #expect(!error.reason.isEmpty)
     }
 
     @Test func `Trailing data and no data are errors unless they are allowed`() throws {
-        let bytes = Hex.octets("d1010155040000")
+        let bytes = Hex.bytes("d1010155040000")
         #expect(throws: NDEFError(.trailingData)) { try NDEFMessage(decoding: bytes) }
         let lenient = NDEFDecodingOptions(allowsTrailingData: true, allowsEmptyInput: true)
         #expect(try NDEFMessage(decoding: bytes, options: lenient).records.count == 1)
@@ -41,14 +41,14 @@ import Testing
             for (other, (_, leniency)) in faults.enumerated() {
                 var options = NDEFDecodingOptions.strict
                 options[keyPath: leniency] = true
-                let message = try? NDEFMessage(decoding: Hex.octets(hex), options: options)
+                let message = try? NDEFMessage(decoding: Hex.bytes(hex), options: options)
                 #expect((message != nil) == (index == other))
             }
         }
     }
 
     @Test func `A reserved format is kept, and read as unknown`() throws {
-        let bytes = Hex.octets("d70002abcd")
+        let bytes = Hex.bytes("d70002abcd")
         let record = try #require(try NDEFMessage(decoding: bytes).records.first)
         #expect(record.typeNameFormat == .reserved)
         #expect(record.kind == .unknown)
@@ -58,17 +58,17 @@ import Testing
 
     @Test(arguments: ["d7010254abcd", "d6010155aa", "d5010155aa", "b50001015601015502"])
     func `Formats without a type do not have one, in whole records and in chunks`(hex: String) {
-        #expect(throws: NDEFError(.typeNotAllowed)) { try NDEFMessage(decoding: Hex.octets(hex)) }
+        #expect(throws: NDEFError(.typeNotAllowed)) { try NDEFMessage(decoding: Hex.bytes(hex)) }
     }
 
     @Test func `A lone later chunk without a type is unexpected`() {
-        #expect(throws: NDEFError(.unexpectedUnchanged)) { try NDEFMessage(decoding: Hex.octets("d60001aa")) }
+        #expect(throws: NDEFError(.unexpectedUnchanged)) { try NDEFMessage(decoding: Hex.bytes("d60001aa")) }
     }
 
     @Test func `A reserved format is read and written in chunks as an unknown one is`() throws {
         let record = NDEFRecord(.reserved, payload: [1, 2, 3])
         let bytes = try NDEFMessage([record]).encoded(chunkSize: 2)
-        #expect(bytes == Hex.octets("b70002010256000103"))
+        #expect(bytes == Hex.bytes("b70002010256000103"))
         #expect(try NDEFMessage(decoding: bytes).records == [record])
     }
 

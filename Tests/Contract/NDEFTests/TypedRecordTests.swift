@@ -79,8 +79,8 @@ import Testing
         ("Sig", "200b02000080 0001ff", "bad-encoding"),
     ])
     func `Faults inside payloads have names`(type: String, payload: String, name: String) throws {
-        let octets = Hex.octets(payload.filter { $0 != " " })
-        let record = NDEFRecord(.wellKnown, type: Array(type.utf8), payload: octets)
+        let bytes = Hex.bytes(payload.filter { $0 != " " })
+        let record = NDEFRecord(.wellKnown, type: Array(type.utf8), payload: bytes)
         let error = try #require(throws: RecordError.self) { try record.content() }
         #expect(error.code.description == name)
         #expect(!error.reason.isEmpty)
@@ -116,7 +116,7 @@ import Testing
         ("0700060504030201", "too-short"), ("0a0006050403020105ff", "tlv-overrun"),
     ])
     func `The length of Bluetooth data must be that of the payload`(payload: String, name: String?) {
-        let record = NDEFRecord.media(type: BluetoothEasyPairingRecord.mediaType, payload: Hex.octets(payload))
+        let record = NDEFRecord.media(type: BluetoothEasyPairingRecord.mediaType, payload: Hex.bytes(payload))
         let error = Result { () throws(RecordError) in try record.content() }
         switch error {
         case .success: #expect(name == nil)

@@ -37,10 +37,10 @@ struct Vector: Decodable, Sendable, CustomTestStringConvertible {
     var testDescription: String { "\(id) \(note ?? "")" }
 
     var bytes: [UInt8] {
-        if let hex { return Hex.octets(hex) }
+        if let hex { return Hex.bytes(hex) }
         guard let gen else { return [] }
-        let fill = Hex.octets(gen.fill)
-        return Hex.octets(gen.head) + (0..<gen.count).flatMap { _ in fill } + Hex.octets(gen.tail)
+        let fill = Hex.bytes(gen.fill)
+        return Hex.bytes(gen.head) + (0..<gen.count).flatMap { _ in fill } + Hex.bytes(gen.tail)
     }
 
     /// All of them, in the file's order.
@@ -59,13 +59,13 @@ struct Vector: Decodable, Sendable, CustomTestStringConvertible {
 }
 
 enum Hex {
-    static func octets(_ text: String) -> [UInt8] {
+    static func bytes(_ text: String) -> [UInt8] {
         let digits = text.utf8.map { UInt8(Character(Unicode.Scalar($0)).hexDigitValue ?? 0) }
         return stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 
-    static func text(_ octets: some Sequence<UInt8>) -> String {
-        octets.map { String(format: "%02x", $0) }.joined()
+    static func text(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.map { String(format: "%02x", $0) }.joined()
     }
 }
 
@@ -73,9 +73,9 @@ extension NDEFRecord {
     init(_ record: Vector.Record) {
         self.init(
             TypeNameFormat(rawValue: record.tnf) ?? .reserved,
-            type: Hex.octets(record.type_hex),
-            identifier: Hex.octets(record.id_hex),
-            payload: Hex.octets(record.payload_hex)
+            type: Hex.bytes(record.type_hex),
+            identifier: Hex.bytes(record.id_hex),
+            payload: Hex.bytes(record.payload_hex)
         )
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
+import TestThreads
 import Testing
 
 @Suite struct `Time on the air` {
@@ -100,7 +101,7 @@ import Testing
         #expect(Frame([0x0A]).nibble == nil)
     }
 
-    @Test func `of no bit and of nine bits are a caller's mistake`() async {
+    @Test(.ownThreads) func `of no bit and of nine bits are a caller's mistake`() async {
         await #expect(processExitsWith: .failure) { _ = Frame(bits: [1], validBitsInLastByte: 0) }
         await #expect(processExitsWith: .failure) { _ = Frame(bits: [1], validBitsInLastByte: 9) }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
+import TestThreads
 import Testing
 
 /// Checks the defaults of a driver or link that implements only the requirements.
@@ -132,7 +133,7 @@ import Testing
 }
 
 @Suite struct `A lock` {
-    @Test func `is held by one thread, once`() async {
+    @Test(.ownThreads) func `is held by one thread, once`() async {
         let lock = Locked(1)
         #expect(
             lock.withLock {

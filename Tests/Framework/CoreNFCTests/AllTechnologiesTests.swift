@@ -14,21 +14,23 @@ import Testing
     }
 
     static let cases: [Case] = [
-        Case(name: "Type 1") { Type1Tag(Type1Contents(blank: .topaz512, uid: [1, 2, 3, 4, 5, 6, 0x25])) },
-        Case(name: "Type 2") { Type2Tag(.ntag216) },
+        Case(name: "Type 1") { VirtualType1Tag(Type1Contents(blank: .topaz512, uid: [1, 2, 3, 4, 5, 6, 0x25])) },
+        Case(name: "Type 2") { VirtualType2Tag(.ntag216) },
         Case(name: "Type 3") {
-            Type3Tag(FeliCaStandardContents(idm: idm, systems: [FeliCaSystem(ndefBlocks: 64)]))
+            VirtualType3Tag(FeliCaStandardContents(idm: idm, systems: [FeliCaSystem(ndefBlocks: 64)]))
         },
-        Case(name: "Type 4A") { Type4Tag(card: ApplicationCard([NDEFApplication()])) },
-        Case(name: "Type 4A, mapping 3") { Type4Tag(card: ApplicationCard([NDEFApplication(mapping: .version3)])) },
+        Case(name: "Type 4A") { VirtualType4Tag(card: ApplicationCard([NDEFApplication()])) },
+        Case(name: "Type 4A, mapping 3") {
+            VirtualType4Tag(card: ApplicationCard([NDEFApplication(mapping: .version3)]))
+        },
         Case(name: "Type 4B") {
-            Type4Tag(
+            VirtualType4Tag(
                 card: ApplicationCard([NDEFApplication()]),
                 frontEnd: .nfcB(pupi: [1, 2, 3, 4], applicationData: [0, 0, 0, 0], protocolInfo: [0x00, 0x81, 0x71])
             )
         },
-        Case(name: "Type 5") { Type5Tag(.icodeSLIX2) },
-        Case(name: "Type 5, two-byte addresses") { Type5Tag(.st25dv64K) },
+        Case(name: "Type 5") { VirtualType5Tag(.icodeSLIX2) },
+        Case(name: "Type 5, two-byte addresses") { VirtualType5Tag(.st25dv64K) },
     ]
 
     @Test(arguments: cases) func `A message is written, read again and locked`(_ test: Case) async throws {
@@ -79,9 +81,9 @@ import Testing
 
     @Test func `A tag session gives each tag as what it is, and its commands reach it`() async throws {
         try await withVirtualField { field in
-            field.tags.bring(Type2Tag(.ntag213, uid: [0x04, 1, 2, 3, 4, 5, 6]))
-            field.tags.bring(Type3Tag(.transitCard(idm: Self.idm, balance: 1234)))
-            field.tags.bring(Type5Tag(.icodeSLIX))
+            field.tags.bring(VirtualType2Tag(.ntag213, uid: [0x04, 1, 2, 3, 4, 5, 6]))
+            field.tags.bring(VirtualType3Tag(.transitCard(idm: Self.idm, balance: 1234)))
+            field.tags.bring(VirtualType5Tag(.icodeSLIX))
             let delegate = TagSessionDelegate()
             let options: NFCTagReaderSession.PollingOption = [.iso14443, .iso15693, .iso18092]
             let session = try #require(NFCTagReaderSession(pollingOption: options, delegate: delegate, queue: nil))

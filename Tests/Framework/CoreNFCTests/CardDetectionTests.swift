@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func `A DESFire is a MIFARE card unless its application is listed`() async throws {
-        let desfire = Type4Tag(DESFireContents.ndef(size: .kilobytes4))
+        let desfire = VirtualType4Tag(DESFireContents.ndef(size: .kilobytes4))
         try await Self.withTags([desfire], Self.app(applications: ["A0000002471001"])) { _, session, tags in
             guard case .miFare(let tag) = try #require(tags.first) else { throw Unexpected() }
             #expect(tag.mifareFamily == .desfire)
@@ -88,7 +88,7 @@ import Testing
             (["D2760000850101", "A0000002471001"], [Self.ndefName, Self.otherName], "D2760000850101"),
         ]
         for test in lists {
-            let card = Type4Tag(card: Self.card(with: test.names))
+            let card = VirtualType4Tag(card: Self.card(with: test.names))
             try await Self.withTags([card], Self.app(applications: test.list)) { _, _, tags in
                 guard case .iso7816(let tag) = try #require(tags.first) else { throw Unexpected() }
                 #expect(tag.initialSelectedAID == test.selected)
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test func `A scripted card arrives as ISO 7816 without a list, with a random UID of its own`() async throws {
-        let cards = [Type4Tag(card: Self.card(with: [])), Type4Tag(card: Self.card(with: []))]
+        let cards = [VirtualType4Tag(card: Self.card(with: [])), VirtualType4Tag(card: Self.card(with: []))]
         try await Self.withTags(cards, AppConfiguration()) { _, session, tags in
             let found = try tags.map { tag in
                 guard case .iso7816(let card) = tag else { throw Unexpected() }
@@ -114,7 +114,7 @@ import Testing
 
     @Test func `A Type B card is found by its application, and says what its ATQB does`() async throws {
         let front = Type4FrontEnd.nfcB(pupi: [1, 2, 3, 4], applicationData: [5, 6, 7, 8])
-        let card = Type4Tag(card: Self.card(with: [Self.otherName]), frontEnd: front)
+        let card = VirtualType4Tag(card: Self.card(with: [Self.otherName]), frontEnd: front)
         try await Self.withTags([card], Self.app(applications: ["A0000002471001"])) { _, session, tags in
             guard case .iso7816(let tag) = try #require(tags.first) else { throw Unexpected() }
             #expect(tag.identifier == Data([1, 2, 3, 4]))
@@ -129,7 +129,7 @@ import Testing
     @Test func `Several cards are worked with in turn, each with its application selected`() async throws {
         let uids: [[UInt8]] = [[0x04, 1, 1, 1, 1, 1, 1], [0x04, 2, 2, 2, 2, 2, 2]]
         let cards = uids.map { uid in
-            Type4Tag(
+            VirtualType4Tag(
                 card: ApplicationCard([NDEFApplication()]),
                 frontEnd: .nfcA(uid: uid, ats: [0x05, 0x78, 0x80, 0x70, 0x02])
             )
@@ -149,7 +149,7 @@ import Testing
     @Test(arguments: [true, false])
     func `An APDU connects a card when the connected one is lost, and not before`(isAsked: Bool) async throws {
         let cards = [UInt8(1), 2].map { number in
-            Type4Tag(
+            VirtualType4Tag(
                 card: ApplicationCard([NDEFApplication()]),
                 frontEnd: .nfcA(uid: [0x04, number, 1, 1, 1, 1, 1], ats: [0x05, 0x78, 0x80, 0x70, 0x02])
             )
@@ -173,7 +173,7 @@ import Testing
                 }
                 #expect(lost?.code == .readerTransceiveErrorTagConnectionLost)
             } else {
-                // The reader has noticed by itself.
+                // The reader has noticed the removal without a command.
                 #expect(!found[0].isAvailable)
             }
             let answer: NFCISO7816ResponseAPDU = try await found[1].sendCommand(apdu: select)
@@ -184,7 +184,7 @@ import Testing
 
     @Test func `FeliCa cards are found by the first listed system that they have`() async throws {
         let idm: [UInt8] = [1, 0x2E, 0x4C, 0xE1, 0x9C, 0x5B, 0x12, 0x34]
-        let card = Type3Tag(.transitCard(idm: idm, balance: 500))
+        let card = VirtualType3Tag(.transitCard(idm: idm, balance: 500))
         try await Self.withTags([card], Self.app(systems: ["8008", "0003"]), polling: .iso18092) { _, _, tags in
             guard case .feliCa(let tag) = try #require(tags.first) else { throw Unexpected() }
             #expect(tag.currentSystemCode == Data([0x00, 0x03]))
@@ -198,10 +198,10 @@ import Testing
     func `A tag prints with the name that a phone has for its kind`(text: String) async throws {
         let (tag, option): (any VirtualTag, NFCTagReaderSession.PollingOption) =
             switch text.prefix(4) {
-            case "miFa": (Type2Tag(.ntag213), .iso14443)
-            case "iso7": (Type4Tag(card: Self.card(with: [])), .iso14443)
-            case "iso1": (Type5Tag(.icodeSLIX), .iso15693)
-            default: (Type3Tag(.transitCard(idm: [1, 2, 3, 4, 5, 6, 7, 8], balance: 1)), .iso18092)
+            case "miFa": (VirtualType2Tag(.ntag213), .iso14443)
+            case "iso7": (VirtualType4Tag(card: Self.card(with: [])), .iso14443)
+            case "iso1": (VirtualType5Tag(.icodeSLIX), .iso15693)
+            default: (VirtualType3Tag(.transitCard(idm: [1, 2, 3, 4, 5, 6, 7, 8], balance: 1)), .iso18092)
             }
         try await Self.withTags([tag], AppConfiguration(), polling: option) { _, _, tags in
             let printed = "\(try #require(tags.first))"
@@ -252,7 +252,8 @@ import Testing
 
     @Test func `An APDU to another card than the connected one does not connect it`() async throws {
         let cards = [
-            Type4Tag(card: Self.card(with: [Self.ndefName])), Type4Tag(card: Self.card(with: [Self.ndefName])),
+            VirtualType4Tag(card: Self.card(with: [Self.ndefName])),
+            VirtualType4Tag(card: Self.card(with: [Self.ndefName])),
         ]
         try await Self.withTags(cards, Self.app(applications: ["D2760000850101"])) { _, session, tags in
             guard case .iso7816(let other) = try #require(tags.last) else { throw Unexpected() }
@@ -269,14 +270,14 @@ import Testing
             try await withVirtualField { field in
                 // A Type B card without a listed application is not there for an app.
                 field.tags.bring(
-                    Type4Tag(card: Self.card(with: []), frontEnd: .nfcB(pupi: [1, 2, 3, 4]))
+                    VirtualType4Tag(card: Self.card(with: []), frontEnd: .nfcB(pupi: [1, 2, 3, 4]))
                 )
                 let delegate = TagSessionDelegate()
                 let session = try #require(
                     NFCTagReaderSession(pollingOption: .iso14443, delegate: delegate, queue: nil)
                 )
                 session.begin()
-                field.tags.bring(Type2Tag(.ntag213))
+                field.tags.bring(VirtualType2Tag(.ntag213))
                 var events = delegate.events.makeAsyncIterator()
                 let tags = try #require(await events.nextTags())
                 #expect(tags.count == 1)

@@ -84,7 +84,7 @@ import Testing
         },
     ]
 
-    /// A command that failed says that the tag was lost, or that its answer was none.
+    /// A failed command reports that the tag was lost, or that the answer was invalid.
     static let failsAsTold = Invariant("an error is that of a lost tag, or of an answer that is none") { run in
         guard let error = run.error, !(error is FoundTags.SessionEnded) else { return nil }
         let codes: [NFCReaderError.Code] = [

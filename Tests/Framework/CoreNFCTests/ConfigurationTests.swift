@@ -2,6 +2,7 @@
 @unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCTestKit
+import TestThreads
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct `An app's configuration` {
@@ -122,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `A session of an app without a usage description ends the process`() async {
+    @Test(.ownThreads) func `A session of an app without a usage description ends the process`() async {
         await #expect(processExitsWith: .failure) {
             let configuration = AppConfiguration(
                 infoPlist: AppConfiguration.PropertyFile(path: "App/Info.plist", values: [:])

@@ -53,7 +53,7 @@ import Testing
             }
             if vector.state == "ok" {
                 let message = try await tag.readNDEF()
-                let expected = try #require(NFCNDEFMessage(data: Data(Self.octets(vector.ndefHex ?? ""))))
+                let expected = try #require(NFCNDEFMessage(data: Data(Self.bytes(vector.ndefHex ?? ""))))
                 let isExpected = message.records.elementsEqual(expected.records) { one, other in
                     one.typeNameFormat == other.typeNameFormat && one.type == other.type
                         && one.identifier == other.identifier && one.payload == other.payload
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    private static func octets(_ hex: String) -> [UInt8] {
+    private static func bytes(_ hex: String) -> [UInt8] {
         let digits = Array(hex)
         return stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }
     }

@@ -31,7 +31,7 @@ import Testing
         if let failure { throw failure }
     }
 
-    /// The steps are answered in order, and from the first failure on each says that the connection was lost.
+    /// The steps are answered in order. From the first failure on, each answer reports that the connection was lost.
     static let lostOnce = Invariant("each answer after the loss says that the connection was lost") { run in
         let notes = run.trace.entries.compactMap { if case .note(let text) = $0.event { text } else { nil } }
         let steps = ["connect", "query", "read", "write", "read again", "lock", "all"].map { "called: \($0)" }

@@ -5,6 +5,7 @@ import Glibc
 import NFCTestKit
 import Synchronization
 import TagLink
+import TestThreads
 import Testing
 import VirtualTags
 
@@ -48,7 +49,7 @@ import VirtualTags
         }
     }
 
-    @Test func `A session with one message ends where nobody serves the main queue`() async throws {
+    @Test(.ownThreads) func `A session with one message ends where nobody serves the main queue`() async throws {
         await #expect(processExitsWith: .success) {
             // The main thread waits, as that of a command-line tool.
             let end = Locked<NFCReaderError.Code?>(nil)

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import NFCTestKit
 import TagLink
+import TestThreads
 import Testing
 import VirtualTags
 
@@ -133,7 +134,7 @@ import VirtualTags
             ]
         )
         for frontEnd in [Type4FrontEnd.randomEMRTD, .nfcB(pupi: [1, 2, 3, 4])] {
-            try await withField(.tag(Type4Tag(card: document, frontEnd: frontEnd)), app: Self.app) { field in
+            try await withField(.tag(VirtualType4Tag(card: document, frontEnd: frontEnd)), app: Self.app) { field in
                 let found = try await `A session for tags`.detect([.iso14443, .pace])
                 #expect(found.tags.count == 1 && Self.lines(field, "A card has none") == 0)
                 found.session.invalidate()
@@ -142,7 +143,7 @@ import VirtualTags
     }
 
     @Test func `A Type B card has none of the listed applications`() async throws {
-        let card = Type4Tag(card: CardsTests.card(with: []), frontEnd: .nfcB(pupi: [1, 2, 3, 4]))
+        let card = VirtualType4Tag(card: CardsTests.card(with: []), frontEnd: .nfcB(pupi: [1, 2, 3, 4]))
         try await withField(.tag(card), app: Self.app) { field in
             let delegate = TagSessionDelegate()
             let session = try #require(NFCTagReaderSession(pollingOption: .iso14443, delegate: delegate))
@@ -207,7 +208,9 @@ import VirtualTags
         }
     }
 
-    @Test func `A delegate of the main actor without a queue ends the process in strict mode`() async throws {
+    @Test(.ownThreads) func `A delegate of the main actor without a queue ends the process in strict mode`()
+        async throws
+    {
         let end = try await #require(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
             let app = AppProperties(
                 infoPlist: ["NFCReaderUsageDescription": "Cards are read."],
@@ -227,7 +230,7 @@ import VirtualTags
         #expect(lines.contains("CoreNFC: the process ends, as it would on iOS."))
     }
 
-    @Test func `It is on standard error too, on one line and once`() async throws {
+    @Test(.ownThreads) func `It is on standard error too, on one line and once`() async throws {
         let end = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
             try await withField { field in
                 let session = NFCNDEFReaderSession(

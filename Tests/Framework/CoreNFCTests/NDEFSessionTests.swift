@@ -3,7 +3,6 @@
 import Foundation
 import Glibc
 import NFCTestKit
-import Synchronization
 import TagLink
 import Testing
 import VirtualTags
@@ -313,7 +312,7 @@ import VirtualTags
 /// Brings another tag for each message, while the session is not looking.
 private final class ArrivalDelegate: RecordingDelegate, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
     private let field: VirtualField
-    private let count = Mutex(0)
+    private let count = Locked(0)
 
     init(_ field: VirtualField) {
         self.field = field

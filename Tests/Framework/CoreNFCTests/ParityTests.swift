@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(.enabled(if: BuiltModules.areThere)) func `Every public symbol is documented`() throws {
-        // What a conformance asks for has its documentation there.
+        // Requirements of a protocol are documented in the protocol.
         let inherited = [
             "rawValue", "init(rawValue:)", "copy(with:)", "encode(with:)", "init(coder:)", "supportsSecureCoding",
             "description", "debugDescription", "==(_:_:)", "alertMessage", "begin()", "invalidate()",

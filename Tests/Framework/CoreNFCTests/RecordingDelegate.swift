@@ -11,25 +11,29 @@ enum DelegateEvent: Sendable {
     case invalidated(NFCReaderError)
 }
 
-/// Records the calls of a delegate as a stream.
+/// Records the calls of a delegate as a stream. A call after the end of its session is an issue.
 class RecordingDelegate: NSObject, @unchecked Sendable {
-    // Sendable because the stream and its continuation are.
+    // Sendable because the stream, its continuation and the watch are.
     let events: AsyncStream<DelegateEvent>
     let continuation: AsyncStream<DelegateEvent>.Continuation
+    let watch = EndWatch()
 
     override init() {
         (events, continuation) = AsyncStream.makeStream()
     }
 
     func readerSessionDidBecomeActive(_ session: NFCNDEFReaderSession) {
+        watch.call(session)
         continuation.yield(.active)
     }
 
     func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
+        watch.call(session)
         continuation.yield(.messages(messages))
     }
 
     func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+        watch.call(session, isEnd: true)
         guard let error = error as? NFCReaderError else { return }
         continuation.yield(.invalidated(error))
         continuation.finish()
@@ -42,6 +46,7 @@ final class MessageDelegate: RecordingDelegate, NFCNDEFReaderSessionDelegate, @u
 /// A delegate of the second kind, which gets tags.
 final class TagDelegate: RecordingDelegate, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
     func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+        watch.call(session)
         continuation.yield(.tags(tags))
     }
 }

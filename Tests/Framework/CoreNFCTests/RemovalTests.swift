@@ -21,23 +21,23 @@ import VirtualTags
     private static let idm: [UInt8] = [0x01, 0x2E, 0x4C, 0xE1, 0x9C, 0x5B, 0x12, 0x34]
 
     static let kinds = [
-        Kind(name: "Topaz 512", make: { Type1Tag(.topaz512) }, question: [0x78]),
-        Kind(name: "Ultralight", make: { Type2Tag(.ultralight) }, question: [0x30, 0x03]),
-        Kind(name: "NTAG216", make: { Type2Tag(.ntag216) }, question: [0x3A, 0x03, 0x03]),
-        Kind(name: "FeliCa Lite-S", make: { Type3Tag(FeliCaLiteSContents(idm: idm)) }, question: [0x06, 0x00]),
+        Kind(name: "Topaz 512", make: { VirtualType1Tag(.topaz512) }, question: [0x78]),
+        Kind(name: "Ultralight", make: { VirtualType2Tag(.ultralight) }, question: [0x30, 0x03]),
+        Kind(name: "NTAG216", make: { VirtualType2Tag(.ntag216) }, question: [0x3A, 0x03, 0x03]),
+        Kind(name: "FeliCa Lite-S", make: { VirtualType3Tag(FeliCaLiteSContents(idm: idm)) }, question: [0x06, 0x00]),
         Kind(
             name: "FeliCa Standard",
-            make: { Type3Tag(FeliCaStandardContents(idm: idm, systems: [FeliCaSystem(ndefBlocks: 8)])) },
+            make: { VirtualType3Tag(FeliCaStandardContents(idm: idm, systems: [FeliCaSystem(ndefBlocks: 8)])) },
             question: [0x0A, 0x04]
         ),
         // DESFire gives its applications 77 ms a block.
-        Kind(name: "DESFire", make: { Type4Tag(DESFireContents.ndef(size: .kilobytes4)) }, question: [0xB2]),
+        Kind(name: "DESFire", make: { VirtualType4Tag(DESFireContents.ndef(size: .kilobytes4)) }, question: [0xB2]),
         Kind(
             name: "Type 4B",
-            make: { Type4Tag(card: ApplicationCard([NDEFApplication()]), frontEnd: .nfcB(pupi: [1, 2, 3, 4])) },
+            make: { VirtualType4Tag(card: ApplicationCard([NDEFApplication()]), frontEnd: .nfcB(pupi: [1, 2, 3, 4])) },
             question: [0xB2]
         ),
-        Kind(name: "ICODE SLIX2", make: { Type5Tag(.icodeSLIX2) }, question: [0x22, 0x20]),
+        Kind(name: "ICODE SLIX2", make: { VirtualType5Tag(.icodeSLIX2) }, question: [0x22, 0x20]),
     ]
 
     /// The loop of Apple's sample. Sendable because a tag and a session may be used by any task.
@@ -103,8 +103,8 @@ import VirtualTags
             #expect(questions.count == 3)
             for question in questions {
                 // The number of an ISO-DEP block alternates.
-                let octets = question.request.bytes.enumerated().map { $0 == 0 && $1 == 0xB3 ? 0xB2 : $1 }
-                #expect(octets.starts(with: kind.question), "It was \(octets).")
+                let bytes = question.request.bytes.enumerated().map { $0 == 0 && $1 == 0xB3 ? 0xB2 : $1 }
+                #expect(bytes.starts(with: kind.question), "It was \(bytes).")
             }
             // The tag keeps its state.
             _ = try await tag.readNDEF(orNothing: ())

@@ -3,7 +3,7 @@
 import Dispatch
 import Foundation
 import NFCTestKit
-import Synchronization
+import TagLink
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct `The queue of a session` {
@@ -11,7 +11,7 @@ import Testing
 
     /// A delegate that checks where it is called.
     final class QueueDelegate: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
-        let calls = Mutex<[String?]>([])
+        let calls = Locked<[String?]>([])
         let done: AsyncStream<Void>
         private let finish: AsyncStream<Void>.Continuation
 

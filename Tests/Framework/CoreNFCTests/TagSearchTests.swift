@@ -24,7 +24,7 @@ import VirtualTags
         return app
     }
 
-    /// A card with applications that says that it takes PACE.
+    /// A card with applications that reports that it supports PACE.
     private static func paceCard(_ names: [[UInt8]] = []) -> ScriptedCard {
         var card = Cards.card(with: names)
         card.answer([0x00, 0xA4, 0x02, 0x0C, 0x02, 0x01, 0x1C], with: [0x90, 0x00])
@@ -97,7 +97,7 @@ import VirtualTags
     ) async throws {
         let app = Self.app(applications: ["A0000002471001"])
         for frontEnd in [Type4FrontEnd.randomEMRTD, .emrtd(pupi: [0x31, 0x32, 0x33, 0x34])] {
-            let card = Type4Tag(card: Self.paceCard([Cards.otherName]), frontEnd: frontEnd)
+            let card = VirtualType4Tag(card: Self.paceCard([Cards.otherName]), frontEnd: frontEnd)
             let found = try await Self.first([card], app, Configuration(pollingOption: option))
             #expect(found.map { $0 == ("iso7816", true, "") } == true)
         }
@@ -112,18 +112,18 @@ import VirtualTags
         )
         let app = Self.app(applications: ["A0000002471001"])
         let configuration = Configuration(pollingOption: .pace)
-        let without = try await Self.first([Type4Tag(contents)], app, configuration)
+        let without = try await Self.first([VirtualType4Tag(contents)], app, configuration)
         #expect(without.map { $0 == ("iso7816", false, "A0000002471001") } == true)
         contents.cardAccess = [
             0x31, 0x14, 0x30, 0x12, 0x06, 0x0A, 0x04, 0x00, 0x7F, 0x00, 0x07, 0x02, 0x02, 0x04, 0x02, 0x02, 0x02, 0x01,
             0x02, 0x02, 0x01, 0x0D,
         ]
-        let with = try await Self.first([Type4Tag(contents)], app, configuration)
+        let with = try await Self.first([VirtualType4Tag(contents)], app, configuration)
         #expect(with.map { $0 == ("iso7816", true, "") } == true)
     }
 
     @Test func `Without the option no card is asked for PACE`() async throws {
-        let card = Type4Tag(card: Self.paceCard([Cards.otherName]))
+        let card = VirtualType4Tag(card: Self.paceCard([Cards.otherName]))
         let app = Self.app(applications: ["A0000002471001"])
         let found = try await Self.first([card], app, Configuration(pollingOption: .iso14443))
         #expect(found.map { $0 == ("iso7816", false, "A0000002471001") } == true)
@@ -131,7 +131,9 @@ import VirtualTags
 
     @Test func `With PACE alone other cards are not found`() async throws {
         let app = Self.app(applications: ["A0000002471001"])
-        for tag in [Type2Tag(.ntag213), Type4Tag(DESFireContents.ndef(size: .kilobytes4))] as [any VirtualTag] {
+        for tag in [VirtualType2Tag(.ntag213), VirtualType4Tag(DESFireContents.ndef(size: .kilobytes4))]
+            as [any VirtualTag]
+        {
             #expect(try await Self.first([tag], app, Configuration(pollingOption: .pace)) == nil)
             let found = try await Self.first([tag], app, Configuration(pollingOption: [.pace, .iso14443]))
             #expect(found?.kind == "miFare")
@@ -145,14 +147,14 @@ import VirtualTags
         (["F000000001", "A0000002471001", "A0000002471001", "D2760000850101"], "A0000002471001"),
     ])
     func `A configuration names some of the listed applications`(part: [String], selected: String) async throws {
-        let card = Type4Tag(card: Cards.card(with: [Cards.ndefName, Cards.otherName, [0xF0, 0, 0, 0, 1]]))
+        let card = VirtualType4Tag(card: Cards.card(with: [Cards.ndefName, Cards.otherName, [0xF0, 0, 0, 0, 1]]))
         let app = Self.app(applications: ["D2760000850101", "A0000002471001"])
         let configuration = Configuration(pollingOption: .iso14443, iso7816SelectIdentifiers: part)
         #expect(try await Self.first([card], app, configuration)?.selected == selected)
     }
 
     @Test func `An application that is not listed is not looked for`() async throws {
-        let card = Type4Tag(card: Cards.card(with: [Cards.ndefName, [0xF0, 0, 0, 0, 1]]))
+        let card = VirtualType4Tag(card: Cards.card(with: [Cards.ndefName, [0xF0, 0, 0, 0, 1]]))
         let configuration = Configuration(pollingOption: .iso14443, iso7816SelectIdentifiers: ["F000000001"])
         let listed = try await Self.first([card], Self.app(applications: ["D2760000850101"]), configuration)
         #expect(listed?.kind == "miFare")
@@ -162,7 +164,7 @@ import VirtualTags
     }
 
     @Test func `A configuration names some of the listed FeliCa systems`() async throws {
-        let card = Type3Tag(.transitCard(idm: [1, 0x2E, 0x4C, 0xE1, 0x9C, 0x5B, 0x12, 0x34], balance: 500))
+        let card = VirtualType3Tag(.transitCard(idm: [1, 0x2E, 0x4C, 0xE1, 0x9C, 0x5B, 0x12, 0x34], balance: 500))
         let app = Self.app(systems: ["0003", "FE00"])
         func found(_ codes: [String]) async throws -> String? {
             try await Self.first([card], app, Configuration(pollingOption: .iso18092, feliCaSystemCodes: codes))?
@@ -177,7 +179,7 @@ import VirtualTags
     // MARK: Restarting
 
     @Test func `Polling restarts by another configuration, once`() async throws {
-        let card = Type4Tag(card: Cards.card(with: [Cards.ndefName, Cards.otherName]))
+        let card = VirtualType4Tag(card: Cards.card(with: [Cards.ndefName, Cards.otherName]))
         let app = Self.app(applications: ["D2760000850101", "A0000002471001"])
         try await Self.withSession([card], app, Configuration(pollingOption: .iso14443)) { _, session, events in
             func selected(_ tags: [NFCTag]?) -> String? {
@@ -198,7 +200,7 @@ import VirtualTags
 
     @Test func `A session that looks for other tags takes the configuration at once, and goes back`() async throws {
         let app = Self.app(applications: ["D2760000850101"])
-        let tags: [any VirtualTag] = [Type2Tag(.ntag213)]
+        let tags: [any VirtualTag] = [VirtualType2Tag(.ntag213)]
         try await Self.withSession(tags, app, Configuration(pollingOption: .iso15693)) { field, session, events in
             guard case .active? = await events.next(isolation: nil) else { throw Unexpected() }
             session.restartPolling(configuration: Configuration(pollingOption: .iso14443))
@@ -240,7 +242,7 @@ import VirtualTags
 
     @Test func `A session that is not active takes no configuration`() async {
         await withVirtualField { field in
-            field.tags.bring(Type2Tag(.ntag213))
+            field.tags.bring(VirtualType2Tag(.ntag213))
             let delegate = TagSessionDelegate()
             let session = NFCTagReaderSession(
                 configuration: Configuration(pollingOption: .iso14443),
@@ -259,8 +261,8 @@ import VirtualTags
 
     @Test func `A payment session takes ISO 14443 alone`() async {
         await withVirtualField { field in
-            field.tags.bring(Type5Tag(.icodeSLIX))
-            field.tags.bring(Type2Tag(.ntag213))
+            field.tags.bring(VirtualType5Tag(.icodeSLIX))
+            field.tags.bring(VirtualType2Tag(.ntag213))
             let delegate = TagSessionDelegate()
             let session = NFCPaymentTagReaderSession(delegate: delegate)
             session.begin()

@@ -15,6 +15,7 @@ final class TagSessionDelegate: NSObject, NFCTagReaderSessionDelegate, Sendable 
     let events: AsyncStream<TagSessionEvent>
     private let continuation: AsyncStream<TagSessionEvent>.Continuation
     private let onDetect: (@Sendable (NFCTagReaderSession) -> Void)?
+    private let watch = EndWatch()
 
     init(onDetect: (@Sendable (NFCTagReaderSession) -> Void)? = nil) {
         (events, continuation) = AsyncStream.makeStream()
@@ -22,15 +23,18 @@ final class TagSessionDelegate: NSObject, NFCTagReaderSessionDelegate, Sendable 
     }
 
     func tagReaderSessionDidBecomeActive(_ session: NFCTagReaderSession) {
+        watch.call(session)
         continuation.yield(.active)
     }
 
     func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag]) {
+        watch.call(session)
         continuation.yield(.tags(tags))
         onDetect?(session)
     }
 
     func tagReaderSession(_ session: NFCTagReaderSession, didInvalidateWithError error: any Error) {
+        watch.call(session, isEnd: true)
         guard let error = error as? NFCReaderError else { return }
         continuation.yield(.invalidated(error))
         continuation.finish()

@@ -7,14 +7,21 @@ import Testing
 final class VASDelegate: NSObject, NFCVASReaderSessionDelegate, Sendable {
     let events: AsyncStream<NFCReaderError?>
     private let continuation: AsyncStream<NFCReaderError?>.Continuation
+    private let watch = EndWatch()
 
     override init() {
         (events, continuation) = AsyncStream.makeStream()
     }
 
-    func readerSessionDidBecomeActive(_ session: NFCVASReaderSession) { continuation.yield(nil) }
-    func readerSession(_ session: NFCVASReaderSession, didReceive responses: [NFCVASResponse]) {}
+    func readerSessionDidBecomeActive(_ session: NFCVASReaderSession) {
+        watch.call(session)
+        continuation.yield(nil)
+    }
+
+    func readerSession(_ session: NFCVASReaderSession, didReceive responses: [NFCVASResponse]) { watch.call(session) }
+
     func readerSession(_ session: NFCVASReaderSession, didInvalidateWithError error: any Error) {
+        watch.call(session, isEnd: true)
         continuation.yield(error as? NFCReaderError)
         continuation.finish()
     }
@@ -23,7 +30,7 @@ final class VASDelegate: NSObject, NFCVASReaderSessionDelegate, Sendable {
 @Suite(.timeLimit(.minutes(5))) struct `A session for value added services` {
     static let pass = NFCVASCommandConfiguration(vasMode: .normal, passTypeIdentifier: "pass.com.example", url: nil)
 
-    /// The errors of a session's events, nil for the one that says that it became active.
+    /// Returns the errors of a session's events; nil stands for the event that the session became active.
     static func events(_ configurations: [NFCVASCommandConfiguration]) async -> [NFCReaderError?] {
         let delegate = VASDelegate()
         let session = NFCVASReaderSession(vasCommandConfigurations: configurations, delegate: delegate, queue: nil)

@@ -2,6 +2,7 @@
 @unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCTestKit
+import TestThreads
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct `A test with an app's configuration` {
@@ -23,12 +24,12 @@ import Testing
     /// A card with two applications.
     static let card = TagSpec.script(
         [ndef, ticket].flatMap { name -> [(command: [UInt8], answer: [UInt8])] in
-            let select = [0, 0xA4, 4, 0, 7] + octets(name)
+            let select = [0, 0xA4, 4, 0, 7] + bytes(name)
             return [(select, [0x90, 0]), (select + [0], [0x90, 0])]
         }
     )
 
-    static func octets(_ name: String) -> [UInt8] {
+    static func bytes(_ name: String) -> [UInt8] {
         stride(from: 0, to: name.utf8.count, by: 2).compactMap { UInt8(name.dropFirst($0).prefix(2), radix: 16) }
     }
 
@@ -40,13 +41,13 @@ import Testing
             try await withField(Self.card, app: app) { field in
                 let client = CardClient()
                 let result: Result<UInt16, any Error> = try await field.completion("select") { done in
-                    client.select(Self.octets(Self.ticket), done)
+                    client.select(Self.bytes(Self.ticket), done)
                 }
                 switch result {
                 case .success(let status): #expect(code == nil && status == 0x9000)
                 case .failure(let error): #expect(code != nil && (error as? NFCReaderError)?.code == code)
                 }
-                let name = Self.octets(Self.ticket)
+                let name = Self.bytes(Self.ticket)
                 let heard = field.exchanges.contains { $0.request.bytes.contains(name) }
                 #expect(heard == (code == nil))
                 #expect(field.sheetHistory.last?.content.state != .failure)
@@ -58,7 +59,7 @@ import Testing
         try await withField(Self.card, app: Self.app(selecting: "A0000000000000")) { field in
             let client = CardClient()
             let result: Result<UInt16, any Error> = try await field.completion("select") { done in
-                client.select(Self.octets(Self.ticket), done)
+                client.select(Self.bytes(Self.ticket), done)
             }
             #expect(throws: CardClient.OtherKind.self) { try result.get() }
         }
@@ -75,7 +76,7 @@ import Testing
             try await withField(Self.card, app: app) { field in
                 let client = CardClient()
                 let result: Result<UInt16, any Error> = try await field.completion("select") { done in
-                    client.select(Self.octets(Self.ndef), done)
+                    client.select(Self.bytes(Self.ndef), done)
                 }
                 let error = #expect(throws: NFCReaderError.self) { try result.get() }
                 #expect(error?.code == .readerErrorSecurityViolation)
@@ -84,13 +85,13 @@ import Testing
         }
     }
 
-    @Test func `The usage description is missing: the process ends, as an app's does`() async throws {
+    @Test(.ownThreads) func `The usage description is missing: the process ends, as an app's does`() async throws {
         let exit = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let app = AppProperties(infoPlist: [:], entitlements: Self.entitlements)
             try await withField(Self.card, app: app) { field in
                 let client = CardClient()
                 let _: Result<UInt16, any Error> = try await field.completion("select") { done in
-                    client.select(Self.octets(Self.ndef), done)
+                    client.select(Self.bytes(Self.ndef), done)
                 }
             }
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import NFCTestKit
+import TestThreads
 import Testing
 
 @Suite("A process that ends in a run", .timeLimit(.minutes(10))) struct CrashTests {
@@ -12,7 +13,7 @@ import Testing
         String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
     }
 
-    @Test func `Each way to end is seen, and the process ends as it would have`() async throws {
+    @Test(.ownThreads) func `Each way to end is seen, and the process ends as it would have`() async throws {
         for signal in [SIGSEGV, SIGBUS, SIGABRT, SIGFPE] {
             let said = try Self.said(
                 await #expect(
@@ -43,7 +44,7 @@ import Testing
         #expect(said.contains("NFC_REPLAY=cancel@1\n"), "\(said)")
     }
 
-    @Test func `A process that a run ends with the status of success does not pass`() async throws {
+    @Test(.ownThreads) func `A process that a run ends with the status of success does not pass`() async throws {
         let said = try Self.said(
             await #expect(processExitsWith: .exitCode(1), observing: [\.standardErrorContent]) {
                 try await explore([.cancels], near: PlantedBug.link) { field in
@@ -58,7 +59,7 @@ import Testing
         #expect(said.contains("NFC_REPLAY=cancel@1\n"), "\(said)")
     }
 
-    @Test(.enabled(if: !isSanitized, "a sanitizer handles signals itself"), .timeLimit(.minutes(2)))
+    @Test(.ownThreads, .enabled(if: !isSanitized, "a sanitizer handles signals itself"), .timeLimit(.minutes(2)))
     func `A read of invalid memory is seen, and the process ends at once, with Swift's report`() async throws {
         let start = ContinuousClock.now
         let said = try Self.said(
@@ -74,7 +75,7 @@ import Testing
         #expect(start.duration(to: .now) < .seconds(60))
     }
 
-    @Test(.enabled(if: !isSanitized, "a sanitizer handles signals itself"), .timeLimit(.minutes(2)))
+    @Test(.ownThreads, .enabled(if: !isSanitized, "a sanitizer handles signals itself"), .timeLimit(.minutes(2)))
     func `A stack that overflows is seen, in a task, in a delegate's method and in a thread of the app`() async throws {
         let inTask = try Self.said(
             await #expect(processExitsWith: .signal(SIGSEGV), observing: [\.standardErrorContent]) {
@@ -108,7 +109,7 @@ import Testing
         #expect(inThread.contains("no fault, in the first run\n"), "\(inThread)")
     }
 
-    @Test func `Of several explorations the one is named in whose run it ends`() async throws {
+    @Test(.ownThreads) func `Of several explorations the one is named in whose run it ends`() async throws {
         let said = try Self.said(
             await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
                 typealias Gate = `A session whose test nobody knows`.Gate
@@ -137,7 +138,7 @@ import Testing
         #expect(!said.contains("in the first run"), "\(said)")
     }
 
-    @Test func `Outside of a run nothing is said`() async throws {
+    @Test(.ownThreads) func `Outside of a run nothing is said`() async throws {
         let said = try Self.said(
             await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
                 try await explore(.cancels, near: PlantedBug.link) { field in
@@ -159,7 +160,9 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(10))) struct `The line in NFC_REPLAY` {
-    @Test func `Is the only run with faults; empty, it is as unset; and a stale one is refused`() async throws {
+    @Test(.ownThreads) func `Is the only run with faults; empty, it is as unset; and a stale one is refused`()
+        async throws
+    {
         await #expect(processExitsWith: .success) {
             for (line, runs) in [("", 9), ("cancel@2", 2), ("loss@9999", nil)] as [(String, Int?)] {
                 unsafe setenv("NFC_REPLAY", line, 1)

@@ -2,7 +2,7 @@
 @unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCTestKit
-import Synchronization
+import TagLink
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct `What an exploration makes happen` {
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func `A failure that does not come again is called one that is not in every run`() async throws {
-        let fails = Mutex(true)
+        let fails = Locked(true)
         let once = Invariant("it is luck") { run in
             guard run.replay == "cancel@3" else { return nil }
             return fails.withLock { fails in

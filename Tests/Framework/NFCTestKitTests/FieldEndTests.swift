@@ -3,6 +3,7 @@
 import Foundation
 import NFCRuntime
 import NFCTestKit
+import TestThreads
 import Testing
 
 /// What a client leaves when its test ends.
@@ -137,7 +138,7 @@ private final class Remains: @unchecked Sendable {
         return wrong
     }
 
-    @Test func `It ends with an error, and does not meet the process's reader`() async throws {
+    @Test(.ownThreads) func `It ends with an error, and does not meet the process's reader`() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let wrong = try await Self.wrong([.globalQueue, .task, .detachedTask, .thread]) { try await $0() }
             guard wrong.isEmpty else { fatalError("\(wrong)") }
@@ -146,7 +147,7 @@ private final class Remains: @unchecked Sendable {
         #expect(said.contains("begun by what a test has left behind, when the test's field had ended"), "\(said)")
     }
 
-    @Test func `It ends with an error, and does not meet another test's tag`() async {
+    @Test(.ownThreads) func `It ends with an error, and does not meet another test's tag`() async {
         await #expect(processExitsWith: .success) {
             let wrong = try await Self.wrong([.globalQueue, .task, .detachedTask]) { work in
                 try await withField(.product("NTAG215", holding: .uri("https://example.com/other"))) { _ in
@@ -157,7 +158,7 @@ private final class Remains: @unchecked Sendable {
         }
     }
 
-    @Test func `A task that slept until then ends with an error too`() async {
+    @Test(.ownThreads) func `A task that slept until then ends with an error too`() async {
         await #expect(processExitsWith: .success) {
             let result = Box<Result<String, any Error>>()
             try await withField { field in
@@ -187,7 +188,7 @@ private final class Remains: @unchecked Sendable {
         return inTask && onQueue && NFCEnvironment.current === NFCEnvironment.process
     }
 
-    @Test func `The code behind withField is of no test`() async {
+    @Test(.ownThreads) func `The code behind withField is of no test`() async {
         await #expect(processExitsWith: .success) {
             for _ in 0..<20 {
                 try await withField("NTAG215") { field in
@@ -198,7 +199,7 @@ private final class Remains: @unchecked Sendable {
         }
     }
 
-    @Test func `The code behind an exploration is of no test`() async {
+    @Test(.ownThreads) func `The code behind an exploration is of no test`() async {
         await #expect(processExitsWith: .success) {
             try await explore(.losses, near: PlantedBug.link) { field in
                 _ = try await field.completion { LinkReader().begin($0) }.get()

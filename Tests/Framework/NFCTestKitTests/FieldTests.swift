@@ -72,6 +72,8 @@ import Testing
         let error = await #expect(throws: FieldError.self) {
             try await withField(.product("NTAG215", holding: Self.old)) { field in
                 try field.inject(.loss(atExchange: 12))
+                // What was called is not among what was never called.
+                #expect(try await field.completion("at once") { $0(true) })
                 let _: Int = try await field.completion("never") { _ in Writer("x").start { _ in } }
             }
         }

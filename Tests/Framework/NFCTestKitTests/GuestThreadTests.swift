@@ -2,6 +2,7 @@
 import Foundation
 import NFCTestKit
 import TagLink
+import TestThreads
 import Testing
 
 /// An executor with its own thread, such as that of a database.
@@ -40,7 +41,7 @@ private actor Worker {
 }
 
 @Suite(.timeLimit(.minutes(2))) struct `Time, while a thread works that no test has begun` {
-    @Test func `It stands while the thread computes, once that has put work on a queue`() async {
+    @Test(.ownThreads) func `It stands while the thread computes, once that has put work on a queue`() async {
         // In another process, because other tests may use the threads for tasks for a long time.
         await #expect(processExitsWith: .success) {
             // Created outside of the field, so its thread does not belong to the test.

@@ -3,6 +3,7 @@
 import Foundation
 import NFCTestKit
 import TagLink
+import TestThreads
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct `What is checked after a run` {
@@ -37,7 +38,7 @@ import Testing
         #expect(thrown?.finding.contains("the flow failed with ") == true, "\(thrown?.finding ?? "passed")")
     }
 
-    @Test func `A line about the app is printed once for all runs`() async throws {
+    @Test(.ownThreads) func `A line about the app is printed once for all runs`() async throws {
         let said = try CrashTests.said(
             await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
                 try await explore(.losses, near: Self.link, invariants: []) { field in
@@ -97,7 +98,7 @@ import Testing
             do {
                 return try await PageWriter(CorrectClient.message).scan(field)
             } catch {
-                // Another session says that all is well.
+                // Another session reports success.
                 let session = NFCNDEFReaderSession(delegate: Nobody(), queue: .main, invalidateAfterFirstRead: false)
                 session.begin()
                 session.invalidate()

@@ -2,7 +2,7 @@
 @unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCTestKit
-import Synchronization
+import TagLink
 import Testing
 
 /// A client that ends its session a while after something failed.
@@ -67,7 +67,7 @@ private final class LateReader: NSObject, NFCNDEFReaderSessionDelegate, @uncheck
 
 @Suite(.timeLimit(.minutes(5))) struct `What a run waits for that is outside of the process` {
     @Test func `A program's end is waited for, also where the first run begins none`() async throws {
-        let failures = Mutex(0)
+        let failures = Locked(0)
         // Foundation holds what is called when a program ends until a moment later.
         let invariants = Invariant.all.except(.nothingLeaks)
         try await explore(.losses, near: PlantedBug.link, invariants: invariants) { field in
@@ -108,8 +108,8 @@ enum Outside: String, CaseIterable, Sendable {
             try program.run()
             return { program.terminate() }
         case .request:
-            server.ask { _ in done() }
-            return {}
+            // While a request lasts, a thread of Foundation runs on and on, and no other test sees the process at rest.
+            return server.ask { _ in done() }
         case .timerSource:
             let timer = DispatchSource.makeTimerSource(queue: .global())
             timer.schedule(deadline: .now() + seconds)
@@ -149,7 +149,7 @@ enum OwnLimit: String, CaseIterable, Sendable {
         defer { unsafe stop() }
         return try await withField { field in
             try await field.completion("work") { done in
-                let once = Mutex<(@Sendable (Bool) -> Void)?>(done)
+                let once = Locked<(@Sendable (Bool) -> Void)?>(done)
                 let end: @Sendable (Bool) -> Void = { isInTime in once.withLock { $0.take() }?(isInTime) }
                 limit.begin(seconds) { end(false) }
                 do { unsafe stop = try outside.take(takes, server) { end(true) } } catch { end(false) }
@@ -184,7 +184,7 @@ enum OwnLimit: String, CaseIterable, Sendable {
     @Test func `A test that waits for a later time lets it pass at once`() async throws {
         let start = ContinuousClock.now
         try await withField { field in
-            let hasPassed = Mutex(false)
+            let hasPassed = Locked(false)
             let timer = DispatchSource.makeTimerSource(queue: .global())
             timer.schedule(deadline: .distantFuture)
             timer.setEventHandler {}
@@ -200,17 +200,17 @@ enum OwnLimit: String, CaseIterable, Sendable {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct `Time, while a thread of the test works` {
-    /// Waits until a thread has worked, and for ten seconds of the field's time at the most.
-    private static func isInTime(_ work: @escaping @Sendable () -> Void) async throws -> Bool {
+    /// Waits until a thread has worked, and for some seconds of the field's time at the most.
+    private static func isInTime(_ seconds: Double = 10, _ work: @escaping @Sendable () -> Void) async throws -> Bool {
         try await withField { field in
             try await field.completion("work") { done in
-                let once = Mutex<(@Sendable (Bool) -> Void)?>(done)
+                let once = Locked<(@Sendable (Bool) -> Void)?>(done)
                 let end: @Sendable (Bool) -> Void = { isInTime in once.withLock { $0.take() }?(isInTime) }
                 Thread.detachNewThread {
                     work()
                     end(true)
                 }
-                DispatchQueue.global().asyncAfter(deadline: .now() + 10) { end(false) }
+                DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { end(false) }
             }
         }
     }
@@ -228,13 +228,14 @@ enum OwnLimit: String, CaseIterable, Sendable {
     @Test func `It passes at once while the thread waits for something else`() async throws {
         let start = ContinuousClock.now
         let semaphore = DispatchSemaphore(value: 0)
-        #expect(try await !Self.isInTime { semaphore.wait() })
+        #expect(try await !Self.isInTime(500) { semaphore.wait() })
         semaphore.signal()
-        #expect(start.duration(to: .now) < .seconds(5))
+        // In real time it would take longer, and a busy machine takes less.
+        #expect(start.duration(to: .now) < .seconds(240))
     }
 
     @Test func `It passes in the end when a thread sleeps without end`() async throws {
-        let isOver = Mutex(false)
+        let isOver = Locked(false)
         try await withField(grace: .milliseconds(100)) { field in
             Thread.detachNewThread { while !isOver.withLock({ $0 }) { usleep(5000) } }
             await field.wait(for: .seconds(10))

@@ -2,6 +2,7 @@
 import CoreNFC
 import Foundation
 import NFCTestKit
+import TestThreads
 import Testing
 
 /// How a client comes to make its session.
@@ -119,7 +120,7 @@ enum StrangersReason {
 
 /// A session that belongs to no test is created in another process, because it fails all tests with open fields.
 @Suite(.timeLimit(.minutes(10))) struct `A session whose test nobody knows` {
-    @Test func `It belongs to the only field that is open`() async {
+    @Test(.ownThreads) func `It belongs to the only field that is open`() async {
         await #expect(processExitsWith: .success) {
             let stranger = Stranger()
             let link = "https://example.com/only"
@@ -132,7 +133,7 @@ enum StrangersReason {
         }
     }
 
-    @Test
+    @Test(.ownThreads)
     func `With several open it ends at once, says where it was made and what to do, and each of their tests fails`()
         async
     {
@@ -167,7 +168,7 @@ enum StrangersReason {
         }
     }
 
-    @Test func `What a library does for all tests is of none of them, while several are open`() async {
+    @Test(.ownThreads) func `What a library does for all tests is of none of them, while several are open`() async {
         await #expect(processExitsWith: .success) {
             // The first program has Foundation begin the thread on which all end.
             let results = await withTaskGroup(of: String.self) { group in
@@ -196,7 +197,7 @@ enum StrangersReason {
         }
     }
 
-    @Test func `A wait of another test goes on until it is signalled`() async {
+    @Test(.ownThreads) func `A wait of another test goes on until it is signalled`() async {
         await #expect(processExitsWith: .success) {
             let stranger = Stranger()
             let semaphore = DispatchSemaphore(value: 0)

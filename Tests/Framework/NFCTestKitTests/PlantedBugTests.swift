@@ -2,6 +2,7 @@
 @unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCTestKit
+import TestThreads
 import Testing
 
 /// A client with a bug, and the report of an exploration.
@@ -75,7 +76,7 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// A flow on a tag that is locked, which a client that looks refuses by itself.
+    /// A flow on a locked tag. A client that checks the tag's status refuses to write.
     static let refused: @Sendable (TestField, Bug) async throws -> String = { field, bug in
         async let result = LinkClient(CorrectClient.link, bug: bug).scan()
         await field.wait(for: .seconds(70))
@@ -168,7 +169,7 @@ enum FoundBugs {
         #expect(try FoundBugs.rows().contains(row), "\(row)")
     }
 
-    @Test func `A record that is taken for granted ends the process, and its run is named`() async throws {
+    @Test(.ownThreads) func `A record that is taken for granted ends the process, and its run is named`() async throws {
         let said = try CrashTests.said(
             await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 _ = try await PlantedBug.all.first { $0.bug == .forcesPayload }?.explore(.forcesPayload)
@@ -181,7 +182,8 @@ enum FoundBugs {
         try expectRow(of: .forcesPayload, in: said)
     }
 
-    @Test func `A continuation that is resumed twice ends the process, and its run is named`() async throws {
+    @Test(.ownThreads) func `A continuation that is resumed twice ends the process, and its run is named`() async throws
+    {
         let said = try CrashTests.said(
             await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 _ = try await PlantedBug.all.first { $0.bug == .resumesTwice }?.explore(.resumesTwice)

@@ -2,6 +2,7 @@
 import CoreNFC
 import Foundation
 import NFCTestKit
+import TestThreads
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct `What a test runs on` {
@@ -67,7 +68,7 @@ import Testing
         #expect(error?.code == .neverEnds)
     }
 
-    @Test func `The environment says what tests run on, by a name of its own`() async {
+    @Test(.ownThreads) func `The environment says what tests run on, by a name of its own`() async {
         await #expect(processExitsWith: .success) {
             unsafe setenv("NFC_READER", "none", 1)
             let readers: [(String?, isVirtual: Bool)] = [(nil, true), ("", true), ("virtual", true), ("none", false)]

@@ -2,16 +2,17 @@
 import Foundation
 import Glibc
 import NFCTestKit
+import TestThreads
 import Testing
 
 /// Runs in other processes, which are stopped or have no free thread.
 @Suite(.timeLimit(.minutes(10))) struct `A process that can't go on for a while` {
-    @Test func `While it is stopped, as in a debugger, no time counts as quiet`() async {
+    @Test(.ownThreads) func `While it is stopped, as in a debugger, no time counts as quiet`() async {
         await #expect(processExitsWith: .success) {
             typealias Stranger = `A session whose test nobody knows`.Stranger
             let stranger = Stranger()
-            try stopForSeconds(3, after: 1)
-            try await withField(grace: .milliseconds(200)) { field in
+            try stopForSeconds(7, after: 1)
+            try await withField(grace: .milliseconds(500)) { field in
                 try await field.completion("work") { done in
                     stranger.perform {
                         // So that it isn't already over when the process continues.
@@ -23,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `While other tests have all threads, a flow waits for its turn`() async {
+    @Test(.ownThreads) func `While other tests have all threads, a flow waits for its turn`() async {
         await #expect(processExitsWith: .success) {
             // libdispatch begins one more thread a second where those that it has sleep.
             let count = ProcessInfo.processInfo.activeProcessorCount + 11

@@ -2,6 +2,7 @@
 import Foundation
 import NFCTestKit
 import TagLink
+import TestThreads
 import Testing
 
 /// The thread that starts a task runs it itself, unless it is busy for a long time.
@@ -16,7 +17,7 @@ import Testing
     }
 
     /// In another process, because the tasks of all tests share one thread per processor.
-    @Test(.enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1, "there is no other thread"))
+    @Test(.ownThreads, .enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1, "there is no other thread"))
     func `It begins on another thread when its own does not return`() async {
         await #expect(processExitsWith: .success) {
             for count in [1, 2, 5] {

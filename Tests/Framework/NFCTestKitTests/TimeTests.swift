@@ -98,11 +98,20 @@ final class SlowServer: Sendable {
     deinit { shutdown(socket, Int32(SHUT_RDWR)) }
 
     /// Asks, and calls something with the answer.
-    func ask(_ done: @escaping @Sendable (String?) -> Void) {
-        guard let url = URL(string: "http://127.0.0.1:\(port)/") else { return done(nil) }
+    ///
+    /// - Returns: what ends the request sooner.
+    @discardableResult func ask(_ done: @escaping @Sendable (String?) -> Void) -> @Sendable () -> Void {
+        guard let url = URL(string: "http://127.0.0.1:\(port)/") else {
+            done(nil)
+            return {}
+        }
         let session = URLSession(configuration: .ephemeral)
-        session.dataTask(with: url) { data, _, _ in done(data.map { String(decoding: $0, as: UTF8.self) }) }.resume()
+        let request = session.dataTask(with: url) { data, _, _ in
+            done(data.map { String(decoding: $0, as: UTF8.self) })
+        }
+        request.resume()
         session.finishTasksAndInvalidate()
+        return { request.cancel() }
     }
 }
 
@@ -158,6 +167,21 @@ private func read(
         async throws
     {
         try await read(queue: .main, grace: .seconds(60)) { read in delay.begin(read) }
+    }
+
+    @Test(arguments: [0.5, 0.012, 0.0005]) func `A delay is as long as the code says, though it asks late for it`(
+        seconds: Double
+    ) async throws {
+        try await withField { field in
+            try await field.completion("later") { done in
+                DispatchQueue.global().async {
+                    let end = DispatchTime.now() + seconds
+                    usleep(30_000)
+                    DispatchQueue.global().asyncAfter(deadline: end) { done(()) }
+                }
+            }
+            #expect(field.now == .seconds(seconds))
+        }
     }
 
     @Test func `What a semaphore is signalled by may wait for time itself`() async throws {

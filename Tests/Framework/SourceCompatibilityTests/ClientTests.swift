@@ -112,24 +112,24 @@ import Testing
 
 enum VirtualTagExamples {
     /// An NTAG213 with a link.
-    static var ntag213: Type2Tag {
+    static var ntag213: VirtualType2Tag {
         let message: [UInt8] = [0xD1, 1, 12, 0x55, 4] + Array("example.com".utf8)
         var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
         let block = [3, UInt8(message.count)] + message + [0xFE]
         contents.memory.replaceSubrange(21..<21 + block.count, with: block)
-        return Type2Tag(contents)
+        return VirtualType2Tag(contents)
     }
 
     /// A transport card with a history of ten entries, the newest with a balance of 1234.
-    static var transportCard: Type3Tag {
+    static var transportCard: VirtualType3Tag {
         let entry: [UInt8] = [0x16, 1, 0, 2, 0x1B, 0x6C, 1, 2, 3, 4, 0xD2, 0x04, 0, 0, 1, 0]
         let file = FeliCaFile(serviceCodes: [0x090F], memory: [[UInt8]](repeating: entry, count: 10).flatMap(\.self))
         let systems = [FeliCaSystem(code: 0x0003, files: [file])]
-        return Type3Tag(FeliCaStandardContents(idm: [1, 2, 3, 4, 5, 6, 7, 8], systems: systems))
+        return VirtualType3Tag(FeliCaStandardContents(idm: [1, 2, 3, 4, 5, 6, 7, 8], systems: systems))
     }
 
     /// A travel document that accepts any authentication and has one short file.
-    static var document: Type4Tag {
+    static var document: VirtualType4Tag {
         var card = ScriptedCard()
         card.answer([0, 0xA4, 4, 0x0C, 7, 0xA0, 0, 0, 2, 0x47, 0x10, 1], with: [0x90, 0])
         card.answer([0, 0xA4, 4, 0, 7, 0xA0, 0, 0, 2, 0x47, 0x10, 1, 0], with: [0x90, 0])
@@ -137,6 +137,6 @@ enum VirtualTagExamples {
         card.answer([0, 0x82, 0, 0, 2, 8, 1, 40], with: [UInt8](repeating: 9, count: 40) + [0x90, 0])
         card.answer([0, 0xB0, 0, 0, 0], with: [0x60, 0x02, 0xAA, 0xBB, 0x90, 0])
         card.answer([0, 0xB0, 0, 4, 0], with: [0x6B, 0x00])
-        return Type4Tag(card: card)
+        return VirtualType4Tag(card: card)
     }
 }

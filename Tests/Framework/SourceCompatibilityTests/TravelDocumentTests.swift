@@ -43,7 +43,7 @@ private struct SystemCryptography: DocumentCryptography {
         let contents = try EMRTDContents(MachineReadableZone(Self.lines.joined()), signer: .test)
         try await withVirtualField { field in
             try await AppConfiguration.$scoped.withValue(`Clients before virtual tags`.configuration) {
-                field.tags.bring(Type4Tag(contents, frontEnd: frontEnd))
+                field.tags.bring(VirtualType4Tag(contents, frontEnd: frontEnd))
                 let scanner = DocumentScanner(access: Self.access, cryptography: SystemCryptography())
                 let files = try await scanner.scan([0x011E, 0x0101, 0x0102, 0x011D])
                 #expect(files == contents.files.mapValues { Data($0) })
@@ -71,7 +71,7 @@ private struct SystemCryptography: DocumentCryptography {
         let contents = try EMRTDContents(MachineReadableZone(Self.lines.joined()), signer: .test)
         try await withVirtualField { field in
             await AppConfiguration.$scoped.withValue(`Clients before virtual tags`.configuration) {
-                field.tags.bring(Type4Tag(contents))
+                field.tags.bring(VirtualType4Tag(contents))
                 let scanner = DocumentScanner(access: "L898902C<369080619406236", cryptography: SystemCryptography())
                 await #expect(throws: DocumentError.wrongZone) { try await scanner.scan([0x011E]) }
             }

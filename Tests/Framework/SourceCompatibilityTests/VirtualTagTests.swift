@@ -11,7 +11,7 @@ import VirtualTags
 @testable import SourceCompatibilitySwift6
 
 @Suite(.timeLimit(.minutes(5))) struct `Clients before virtual tags` {
-    /// An app that lists what its clients ask for.
+    /// The configuration of an app that lists everything that its clients use.
     static let configuration = AppConfiguration(
         infoPlist: AppConfiguration.PropertyFile(
             path: "Info.plist",
@@ -60,7 +60,7 @@ import VirtualTags
 
     @Test func `The sensor reader hears of a command that the tag does not have`() async throws {
         try await withVirtualField { field in
-            field.tags.bring(Type5Tag(.icodeSLIX2))
+            field.tags.bring(VirtualType5Tag(.icodeSLIX2))
             let (results, result) = AsyncStream<Result<Data, SensorError>>.makeStream()
             let reader = SensorReader { result.yield($0) }
             reader.start()
@@ -136,9 +136,9 @@ import VirtualTags
         }
         try await withVirtualField { [contents] field in
             await AppConfiguration.$scoped.withValue(Self.configuration) {
-                field.tags.bring(Type4Tag(contents))
+                field.tags.bring(VirtualType4Tag(contents))
                 field.tags.bring(
-                    Type3Tag(.transitCard(idm: [1, 0x2E, 0x4C, 0xE1, 0x9C, 0x5B, 0x12, 0x34], balance: 5))
+                    VirtualType3Tag(.transitCard(idm: [1, 0x2E, 0x4C, 0xE1, 0x9C, 0x5B, 0x12, 0x34], balance: 5))
                 )
                 let (logs, log) = AsyncStream<[String]>.makeStream()
                 let finder = DocumentFinder { log.yield($0) }

@@ -96,4 +96,62 @@ private final class Screen: UserActivityRestoring {
         application.receive(try UserActivityPayload(json: payload("https://example.org/x").json))
         #expect(delegate.messages.first?.records.count == 2)
     }
+
+    /// A delegate that has only what every delegate has to have.
+    private final class PlainDelegate: ApplicationDelegate {
+        var takes = false
+        var links: [URL?] = []
+        var restored: [any UIUserActivityRestoring]?
+
+        func application(
+            _ application: UIApplication,
+            continue userActivity: NSUserActivity,
+            restorationHandler: @escaping ([any UIUserActivityRestoring]?) -> Void
+        ) -> Bool {
+            links.append(userActivity.webpageURL)
+            restorationHandler(restored)
+            return takes
+        }
+    }
+
+    @Test func `Whether a link was taken is what the delegate returns, and each object is restored`() throws {
+        let application = Application()
+        let delegate = PlainDelegate()
+        application.delegate = delegate
+        #expect(!application.receive(try payload("https://example.org/a")))
+        delegate.takes = true
+        let screens = [Screen(), Screen()]
+        delegate.restored = screens
+        #expect(application.receive(try payload("https://example.org/b")))
+        #expect(delegate.links.map { $0?.lastPathComponent } == ["a", "b"])
+        #expect(screens.map { $0.shown.map { $0?.lastPathComponent } } == [["b"], ["b"]])
+    }
+
+    @Test func `A delegate says nothing of an activity, and takes a failure, unless it has methods for that`() {
+        let delegate = PlainDelegate()
+        let type = UserActivityPayload.browsingWeb
+        #expect(!delegate.application(Application(), willContinueUserActivityWithType: type))
+        delegate.application(
+            Application(),
+            didFailToContinueUserActivityWithType: type,
+            error: CocoaError(.userActivityHandoffFailed)
+        )
+        #expect(delegate.links.isEmpty)
+    }
+
+    @Test func `A link that comes when the delegate is gone waits for the next one, and comes once`() throws {
+        let application = Application()
+        var first: PlainDelegate? = PlainDelegate()
+        application.delegate = first
+        first = nil
+        #expect(application.delegate == nil)
+        #expect(application.receive(try payload("https://example.org/a")))
+        application.delegate = nil
+        let second = PlainDelegate()
+        application.delegate = second
+        #expect(second.links.map { $0?.lastPathComponent } == ["a"])
+        let third = PlainDelegate()
+        application.delegate = third
+        #expect(third.links.isEmpty)
+    }
 }

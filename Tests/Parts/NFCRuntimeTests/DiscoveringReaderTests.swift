@@ -13,7 +13,7 @@ struct DiscoveringReaderTests {
     /// A session on a reader with some tags near, which waits until they are found.
     private struct Scan {
         let session: ReaderSession
-        let tags: [DetectedTag]
+        let tags: [ConnectableTag]
 
         init(_ tags: [any VirtualTag], plan: PollingPlan = .ndef) async throws {
             let field = VirtualField(onElapsed: { _ in })
@@ -33,7 +33,7 @@ struct DiscoveringReaderTests {
         }
 
         func run<Value: Sendable>(
-            on tag: DetectedTag,
+            on tag: ConnectableTag,
             _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value
         ) async throws -> Value {
             try await handedOver { session.connect(to: tag, completion: $0) }.get()
@@ -46,10 +46,10 @@ struct DiscoveringReaderTests {
     @Test(
         "A tag of each technology is read and written",
         arguments: [
-            VirtualTags.Type2Tag(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])) as any VirtualTag,
-            VirtualTags.Type3Tag(FeliCaLiteSContents(idm: [2, 0xFE, 1, 2, 3, 4, 5, 6])),
-            VirtualTags.Type4Tag(NTAG424Contents()),
-            VirtualTags.Type5Tag(Type5Contents(blank: .icodeSLIX, uid: [0xE0, 4, 1, 0x10, 1, 2, 3, 4])),
+            VirtualType2Tag(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])) as any VirtualTag,
+            VirtualType3Tag(FeliCaLiteSContents(idm: [2, 0xFE, 1, 2, 3, 4, 5, 6])),
+            VirtualType4Tag(NTAG424Contents()),
+            VirtualType5Tag(Type5Contents(blank: .icodeSLIX, uid: [0xE0, 4, 1, 0x10, 1, 2, 3, 4])),
         ]
     )
     func roundTrip(tag: any VirtualTag) async throws {
@@ -70,16 +70,16 @@ struct DiscoveringReaderTests {
     @Test("Of two tags each is worked with in turn")
     func twoTags() async throws {
         let uids: [[UInt8]] = [[4, 1, 2, 3, 4, 5, 6], [4, 9, 8, 7, 6, 5, 4]]
-        let scan = try await Scan(uids.map { VirtualTags.Type2Tag(Type2Contents(blank: .ntag213, uid: $0)) })
+        let scan = try await Scan(uids.map { VirtualType2Tag(Type2Contents(blank: .ntag213, uid: $0)) })
         #expect(Set(scan.tags.map(\.target.identifier)) == Set(uids))
         for (index, tag) in (scan.tags + scan.tags.reversed()).enumerated() {
-            let octet = UInt8(index)
+            let byte = UInt8(index)
             let read = try await scan.run(on: tag) { tag throws(TagError) in
                 _ = try await tag.detectNDEF()
-                try await tag.writeNDEF([0xD1, 0x01, 0x01, 0x54, octet])
+                try await tag.writeNDEF([0xD1, 0x01, 0x01, 0x54, byte])
                 return try await tag.readNDEF()
             }
-            #expect(read == [0xD1, 0x01, 0x01, 0x54, octet])
+            #expect(read == [0xD1, 0x01, 0x01, 0x54, byte])
         }
         scan.session.invalidate()
     }
@@ -87,7 +87,7 @@ struct DiscoveringReaderTests {
     @Test("A tag that another program has is waited for")
     func inUse() async throws {
         let field = VirtualField(onElapsed: { _ in })
-        field.bring(VirtualTags.Type2Tag(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])))
+        field.bring(VirtualType2Tag(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])))
         let reader = SharedReader(ActivatingReader(field), timesInUse: 3)
         let session = try #require(ReaderSession(environment: NFCEnvironment(reader: .discovering(reader))))
         let (events, continuation) = AsyncStream.makeStream(of: ReaderSession.Event.self)
@@ -111,12 +111,12 @@ struct DiscoveringReaderTests {
 
     @Test("A tag that fell asleep over a refused command is woken by the reader")
     func refusedCommand() async throws {
-        let tag = VirtualTags.Type2Tag(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6]))
+        let tag = VirtualType2Tag(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6]))
         let scan = try await Scan([tag])
         let found = try #require(scan.tags.first)
         try await handedOver { scan.session.connect(to: found, completion: $0) }.get()
-        func send(_ octets: [UInt8]) async -> Result<[UInt8], CommandError> {
-            let packet = TagPacket(octets, answer: .within(.milliseconds(5)))
+        func send(_ bytes: [UInt8]) async -> Result<[UInt8], CommandError> {
+            let packet = TagPacket(bytes, answer: .within(.milliseconds(5)))
             return await handedOver { scan.session.send(packet, to: found, completion: $0) }
         }
         // It refuses and falls asleep; then it is silent, and is woken.

@@ -2,6 +2,7 @@
 import NFCRuntime
 import NFCTestKit
 import TagLink
+import TagProtocols
 import Testing
 import VirtualTags
 
@@ -14,11 +15,11 @@ import VirtualTags
         let stored = [0x03, UInt8(Self.message.count)] + Self.message + [0xFE]
         contents.memory.replaceSubrange(16..<16 + stored.count, with: stored)
         let field = VirtualField()
-        field.bring(Type2Tag(contents))
+        field.bring(VirtualType2Tag(contents))
         let session = try #require(
             ReaderSession(environment: NFCEnvironment(reader: .field(field), clock: ManualClock()))
         )
-        let (events, continuation) = AsyncStream.makeStream(of: [DetectedTag].self)
+        let (events, continuation) = AsyncStream.makeStream(of: [ConnectableTag].self)
         session.observe { if case .detected(let tags) = $0 { continuation.yield(tags) } }
         session.begin()
         var found = events.makeAsyncIterator()
@@ -34,5 +35,65 @@ import VirtualTags
         }
         #expect(ofNew == .success([Self.message]))
         session.invalidate()
+    }
+
+    /// A tag with a message, or an empty one.
+    private static func tag(_ number: UInt8, isEmpty: Bool = false) -> VirtualType2Tag {
+        var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, number])
+        let stored = isEmpty ? [0x03, 0x00, 0xFE] : [0x03, UInt8(message.count)] + message + [0xFE]
+        contents.memory.replaceSubrange(16..<16 + stored.count, with: stored)
+        return VirtualType2Tag(contents)
+    }
+
+    /// A session with tags near, which were found.
+    private static func scene(_ tags: [VirtualType2Tag]) async throws -> (Scene, VirtualField, ReaderSession) {
+        let field = VirtualField()
+        for tag in tags { field.bring(tag) }
+        let scene = Scene(.field(field))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found \(tags.count)"])
+        return (scene, field, session)
+    }
+
+    private static func messages(
+        _ session: ReaderSession,
+        of tags: [ConnectableTag]
+    ) async -> Result<[[UInt8]], CommandError> {
+        await handedOver { session.readMessages(from: tags, completion: $0) }
+    }
+
+    @Test func `The messages of all tags are read, and tags without one are left out`() async throws {
+        let (scene, _, session) = try await Self.scene([
+            Self.tag(1), Self.tag(2, isEmpty: true), Self.tag(3),
+        ])
+        #expect(await Self.messages(session, of: scene.tags) == .success([Self.message, Self.message]))
+        #expect(await Self.messages(session, of: []) == .success([]))
+        let empty = scene.tags.filter { $0.target.identifier.last == 2 }
+        #expect(await Self.messages(session, of: empty) == .success([]))
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+        #expect(await Self.messages(session, of: scene.tags) == .failure(.sessionInvalidated))
+    }
+
+    @Test func `A tag that leaves while it is read is left out`() async throws {
+        let (scene, field, session) = try await Self.scene([Self.tag(1)])
+        field.arm(.loss(atExchange: 0))
+        #expect(await Self.messages(session, of: scene.tags) == .success([]))
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
+    @Test func `A restart while tags are read leaves them to be found again`() async throws {
+        let (scene, field, session) = try await Self.scene([Self.tag(1)])
+        let old = scene.tags
+        field.arm(.effect(.call { session.restartPolling() }, atExchange: 0))
+        #expect(await Self.messages(session, of: old) == .failure(.tagUnavailable))
+        #expect(await scene.event() == "a found 1")
+        #expect(await Self.messages(session, of: scene.tags) == .success([Self.message]))
+        // One of them is not enough.
+        #expect(await Self.messages(session, of: scene.tags + old) == .failure(.tagUnavailable))
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
     }
 }

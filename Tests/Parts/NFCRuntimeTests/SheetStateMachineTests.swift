@@ -53,4 +53,62 @@ import Testing
         #expect(gone.handle(.messageChanged("Late.")) == nil)
         #expect(gone.handle(.present(message: "Again.")) == nil)
     }
+
+    // MARK: Every event in every state
+
+    private static let events: [(name: String, event: SheetStateMachine.Event)] = [
+        ("present", .present(message: "Again.")), ("message", .messageChanged("Other.")), ("found", .tagFound),
+        ("restarted", .pollingRestarted), ("succeeded", .succeeded),
+        ("failed", .failed(message: "No.", showsErrorSymbol: true)), ("leave", .leave), ("over", .resultShown),
+    ]
+
+    @Test(
+        arguments: [
+            ([], ["present": "ready, Ready to Scan, Again."]),
+            (
+                [.present(message: "Near.")],
+                [
+                    "message": "ready, Ready to Scan, Other.", "found": "scanning, Ready to Scan, Near.",
+                    "succeeded": "success, , Near.", "failed": "failure, , No. ✗",
+                    "leave": "dismissed, Ready to Scan, Near.",
+                ]
+            ),
+            (
+                [.present(message: "Near."), .tagFound],
+                [
+                    "message": "scanning, Ready to Scan, Other.", "restarted": "ready, Ready to Scan, Near.",
+                    "succeeded": "success, , Near.", "failed": "failure, , No. ✗",
+                    "leave": "dismissed, Ready to Scan, Near.",
+                ]
+            ),
+            ([.present(message: "Near."), .succeeded], ["over": "dismissed, , Near."]),
+            (
+                [.present(message: "Near."), .failed(message: "No.", showsErrorSymbol: true)],
+                ["over": "dismissed, , No. ✗"]
+            ),
+            ([.present(message: "Near."), .leave], [:]),
+        ] as [([SheetStateMachine.Event], [String: String])]
+    )
+    func `Each event draws what its state allows, and nothing else`(
+        before: [SheetStateMachine.Event],
+        drawn: [String: String]
+    ) {
+        for (name, event) in Self.events {
+            var sheet = Self.sheet(after: before)
+            let last = sheet.content
+            let content = sheet.handle(event)
+            let text = content.map { "\($0.state), \($0.title), \($0.message)\($0.showsErrorSymbol ? " ✗" : "")" }
+            #expect(text == drawn[name], "\(name)")
+            #expect(sheet.content == content ?? last, "\(name)")
+        }
+    }
+
+    @Test func `The sheet is visible from its presentation until it has left`() {
+        #expect(!SheetStateMachine().isVisible)
+        let present = SheetStateMachine.Event.present(message: "")
+        #expect(Self.sheet(after: [present]).isVisible && Self.sheet(after: [present, .tagFound]).isVisible)
+        #expect(Self.sheet(after: [present, .succeeded]).isVisible)
+        #expect(!Self.sheet(after: [present, .leave]).isVisible)
+        #expect(!Self.sheet(after: [present, .succeeded, .resultShown]).isVisible)
+    }
 }

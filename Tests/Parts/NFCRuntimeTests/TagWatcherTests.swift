@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import Foundation
 import NFCReaders
 import NFCRuntime
 import NFCTestKit
+import SystemLibrary
 import TagLink
+import TagProtocols
 import Testing
 import VirtualTags
 
@@ -12,7 +15,7 @@ import VirtualTags
 struct TagWatcherTests {
     private typealias Events = AsyncStream<TagWatcher.Event>
 
-    private func watch(_ field: VirtualField) throws -> (TagWatcher, Events.Iterator) {
+    private func watch(_ field: any FieldDriver) throws -> (TagWatcher, Events.Iterator) {
         let environment = NFCEnvironment(reader: .field(field), clock: ManualClock())
         let (events, continuation) = Events.makeStream()
         let watcher = try #require(TagWatcher(environment) { continuation.yield($0) })
@@ -29,7 +32,27 @@ struct TagWatcherTests {
         }
     }
 
-    private func tag(_ number: UInt8) -> Type2Tag { Type2Tag(.ntag213, uid: [0x04, 1, 2, 3, 4, 5, number]) }
+    private func tag(_ number: UInt8) -> VirtualType2Tag {
+        VirtualType2Tag(.ntag213, uid: [0x04, 1, 2, 3, 4, 5, number])
+    }
+
+    @Test(arguments: 2...4) func `Tags that are near together are all read`(count: Int) async throws {
+        let field = VirtualField()
+        let reads = Locked((sent: 0, answered: 0))
+        for number in 1...count { field.bring(CountedTag(tag(UInt8(number)), reads, isFirst: number == 1)) }
+        let (watcher, stream) = try watch(field)
+        var events = stream
+        watcher.start()
+        #expect(await next(&events) == "available")
+        #expect(await next(&events) == "near \(count)")
+        var read: [String] = []
+        for _ in 0..<count { read.append(await next(&events)) }
+        #expect(read.sorted() == (1...count).map { "read \($0) empty" })
+        await watcher.stop()
+        // Each was awake when it was read: no command was sent in vain.
+        let (sent, answered) = reads.withLock { $0 }
+        #expect(sent >= count && answered == sent)
+    }
 
     @Test func `Each tag is read once while it stays, and again when it comes back`() async throws {
         let field = VirtualField()
@@ -81,10 +104,7 @@ struct TagWatcherTests {
     {
         let reader = PluggedReader()
         reader.field.bring(tag(1))
-        let environment = NFCEnvironment(reader: .field(reader), clock: ManualClock())
-        let (stream, continuation) = Events.makeStream()
-        let watcher = try #require(TagWatcher(environment) { continuation.yield($0) })
-        var events = stream.makeAsyncIterator()
+        var (watcher, events) = try watch(reader)
         reader.plug("It is not plugged in.")
         watcher.start()
         #expect(await next(&events) == "unavailable It is not plugged in.")
@@ -208,16 +228,56 @@ struct TagWatcherTests {
         #expect(await wanted.next() == [.session])
         var happened = events.makeAsyncIterator()
         guard case .becameActive = await happened.next() else { throw CancellationError() }
-        // It does not look before the service says so.
+        // It does not poll before the service grants access.
         #expect(field.statistics.exchanges == 0)
         server.grant()
         guard case .detected = await happened.next() else { throw CancellationError() }
-        // The service learns which tag it is, before it has the reader back.
+        // The service gets the tag's identifier before it has the reader back.
         var found = tags.makeAsyncIterator()
         #expect(await found.next() == [[0x04, 1, 2, 3, 4, 5, 1]])
         session.invalidate()
         #expect(await wanted.next() == [])
         withExtendedLifetime(server) {}
+    }
+
+    @Test func `A reader that goes while a tag is read is reported at once, and the tag is read when it is back`()
+        async throws
+    {
+        let reader = PluggedReader()
+        reader.field.bring(tag(1))
+        var (watcher, events) = try watch(reader)
+        reader.pullsOutAtRead.withLock { $0 = "It was pulled out." }
+        watcher.start()
+        #expect(await next(&events) == "available")
+        #expect(await next(&events) == "near 1")
+        #expect(await next(&events) == "unavailable It was pulled out.")
+        reader.pullsOutAtRead.withLock { $0 = nil }
+        reader.plug(nil)
+        #expect(await next(&events) == "available")
+        #expect(await next(&events) == "near 1")
+        #expect(await next(&events) == "read 1 empty")
+        await watcher.stop()
+    }
+
+    @Test(arguments: [true, false]) func `It works where its caller says`(discovers: Bool) async throws {
+        let key = DispatchSpecificKey<String>()
+        let queue = DispatchQueue(label: "watching")
+        queue.setSpecific(key: key, value: "here")
+        let reader = ScriptedReader([.tags([tag(1)])])
+        let field = VirtualField()
+        field.bring(tag(1))
+        let environment = NFCEnvironment(reader: discovers ? .discovering(reader) : .field(field), clock: ManualClock())
+        let (places, continuation) = AsyncStream.makeStream(of: String?.self)
+        let watcher = try #require(
+            TagWatcher(environment, executor: QueueExecutor(target: queue)) { _ in
+                continuation.yield(DispatchQueue.getSpecific(key: key))
+            }
+        )
+        #expect(watcher.readerName == environment.driver?.name)
+        watcher.start()
+        var happened = places.makeAsyncIterator()
+        for _ in 0..<3 { #expect(await happened.next() == "here") }
+        await watcher.stop()
     }
 }
 
@@ -235,14 +295,14 @@ private final class HastyClock: RuntimeClock {
 
 /// A tag that is found, and can not be read for a while.
 private final class SilentTag: VirtualTag {
-    private let base: Type2Tag
+    private let base: VirtualType2Tag
     let isSilent = Locked(true)
     /// How often the field was turned off.
     let powerLosses = Locked(0)
     var technology: Technology { base.technology }
     var identifier: [UInt8] { base.identifier }
 
-    init(_ base: Type2Tag) { self.base = base }
+    init(_ base: VirtualType2Tag) { self.base = base }
 
     func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? {
         // READ, and WUPA, which would find that it is still there.
@@ -256,36 +316,28 @@ private final class SilentTag: VirtualTag {
     }
 }
 
-/// A virtual field that can be unplugged, and says when that happens.
-private final class PluggedReader: FieldDriver {
-    private struct State {
-        var failure: String?
-        var handler: (@Sendable () -> Void)?
+/// A tag that counts the READ commands in its field, and those that any tag answers.
+private final class CountedTag: VirtualTag {
+    private let base: VirtualType2Tag
+    private let reads: Locked<(sent: Int, answered: Int)>
+    private let isFirst: Bool
+    var technology: Technology { base.technology }
+    var identifier: [UInt8] { base.identifier }
+
+    /// - Parameter isFirst: whether it counts what is sent, which every tag hears.
+    init(_ base: VirtualType2Tag, _ reads: Locked<(sent: Int, answered: Int)>, isFirst: Bool) {
+        (self.base, self.reads, self.isFirst) = (base, reads, isFirst)
     }
 
-    let field = VirtualField()
-    private let state = Locked(State())
-
-    var name: String { field.name }
-    var technologies: Set<Technology> { field.technologies }
-
-    func link(for technology: Technology) -> (any FrameLink)? { field.link(for: technology) }
-
-    func setCarrier(_ isOn: Bool) async throws(LinkError) {
-        if isOn, let failure = state.withLock({ $0.failure }) { throw LinkError(.readerUnavailable, failure) }
-        field.switchCarrier(isOn)
+    func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? {
+        let answer = base.answer(request, disturbance: disturbance)
+        guard request.bytes.first == 0x30 else { return answer }
+        reads.withLock { reads in
+            if isFirst { reads.sent += 1 }
+            if answer != nil { reads.answered += 1 }
+        }
+        return answer
     }
 
-    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
-        state.withLock { $0.handler = handler }
-        return PresenceObservation { [self] in state.withLock { $0.handler = nil } }
-    }
-
-    /// Unplugs it for a reason, or plugs it in.
-    func plug(_ failure: String?) {
-        state.withLock { state in
-            state.failure = failure
-            return state.handler
-        }?()
-    }
+    func losePower() { base.losePower() }
 }

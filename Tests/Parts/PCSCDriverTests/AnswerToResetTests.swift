@@ -17,9 +17,9 @@ struct AnswerToResetTests {
         ]
     )
     func storageCard(name: String, kind: Kind) throws {
-        var octets = [UInt8](hex: "3B8F8001804F0CA000000306" + name + "00000000")
-        octets.append(octets.dropFirst().reduce(0, ^))
-        let answer = try #require(AnswerToReset(octets))
+        var bytes = [UInt8](hex: "3B8F8001804F0CA000000306" + name + "00000000")
+        bytes.append(bytes.dropFirst().reduce(0, ^))
+        let answer = try #require(AnswerToReset(bytes))
         #expect(answer.isContactless)
         #expect(answer.storageCard?.kind == kind)
     }
@@ -44,8 +44,8 @@ struct AnswerToResetTests {
         #expect(AnswerToReset([]) == nil)
         #expect(AnswerToReset([0x3B, 0xFF]) == nil)
         #expect(AnswerToReset([0x00, 0x00]) == nil)
-        for octet in UInt8.min...UInt8.max {
-            _ = AnswerToReset([0x3B, octet] + [UInt8](repeating: octet, count: 20))
+        for byte in UInt8.min...UInt8.max {
+            _ = AnswerToReset([0x3B, byte] + [UInt8](repeating: byte, count: 20))
         }
     }
 }

@@ -88,12 +88,12 @@ struct ChipRouteTests {
 
     @Test("An answer of NFC-A is four bits, or bytes with the right checksum")
     func answers() throws {
-        let checksum = CyclicRedundancyCheck.a([7]).littleEndianOctets.hex
-        for (octets, wanted) in [
+        let checksum = CyclicRedundancyCheck.a([7]).littleEndianBytes.hex
+        for (bytes, wanted) in [
             ("fa", Frame(bits: [0x0A], validBitsInLastByte: 4)), ("07" + checksum, Frame([7])), ("6363", nil),
             ("0102", nil), ("070000", nil),
         ] as [(String, Frame?)] {
-            let found = try Self.code(Self.nfcA, Frame([0x30, 0]), [Self.read: "d54300" + octets + "9000"])
+            let found = try Self.code(Self.nfcA, Frame([0x30, 0]), [Self.read: "d54300" + bytes + "9000"])
             #expect(found.answer == wanted)
             #expect(found.code == (wanted == nil ? .transmission : nil))
         }
@@ -187,9 +187,9 @@ struct ChipRouteTests {
         last.close(.leave)
     }
 
-    private static func sent(_ octets: String, microseconds: UInt32 = 10_000) -> String {
+    private static func sent(_ bytes: String, microseconds: UInt32 = 10_000) -> String {
         let time = (0..<4).map { UInt8(truncatingIfNeeded: microseconds >> (8 * UInt32($0))) }
-        let data = "5f4604" + time.hex + "95" + [UInt8(octets.count / 2)].hex + octets
+        let data = "5f4604" + time.hex + "95" + [UInt8(bytes.count / 2)].hex + bytes
         return "ffc20001" + [UInt8(data.count / 2)].hex + data + "00"
     }
 

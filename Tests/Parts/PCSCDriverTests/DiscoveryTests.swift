@@ -75,7 +75,7 @@ struct DiscoveryTests {
             let tag = try #require(try await Self.discover(service).first)
             guard case .commands(_, let answer?) = tag.port else { throw LinkError(.unsupported, "no ATS") }
             #expect(answer == [UInt8](hex: wanted))
-            #expect(try AnswerToSelect(answer).octets == answer)
+            #expect(try AnswerToSelect(answer).bytes == answer)
         }
     }
 

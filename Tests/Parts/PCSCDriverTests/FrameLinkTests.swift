@@ -52,7 +52,7 @@ struct FrameLinkTests {
         #expect(!reader.tellsActivation)
         // Page 42 can be read, as on an Ultralight C; that GET_VERSION can't be sent says nothing of the tag.
         #expect(try await Type2Tag(target: target, link: link).identifyProduct() == nil)
-        #expect(try await Type2Tag(target: target, link: link).versionOctets() == nil)
+        #expect(try await Type2Tag(target: target, link: link).versionBytes() == nil)
     }
 
     @Test("What a reader has no command for is unsupported, and is not sent")

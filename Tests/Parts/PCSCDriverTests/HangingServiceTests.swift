@@ -69,7 +69,7 @@ struct HangingServiceTests {
         #expect(failure?.reason.contains("systemctl restart pcscd") == true)
     }
 
-    @Test("is gone when it does not come back in the time of a restart, and the observer is told")
+    @Test("is gone when it does not come back in the time of a restart, and the observer is called")
     func absence() async throws {
         let service = Self.service()
         let limits = CallLimits(call: Self.long, look: Self.long, absence: 50)

@@ -40,7 +40,7 @@ struct IdentityTests {
     }
 
     @Test("An ATR's interface bytes are counted through all their groups")
-    func interfaceOctets() throws {
+    func interfaceBytes() throws {
         let cases: [(String, String, Bool)] = [
             ("3B00", "", false), ("3F00", "", false), ("3B80 8001", "", true), ("3B81 8001 77", "77", true),
             ("3F81 8001 77", "77", false), ("3B82 8001 7788", "7788", true), ("3B81 8001 77 00", "77", true),
@@ -59,8 +59,8 @@ struct IdentityTests {
     @Test("A storage card has the identifier of PC/SC's list of names in its historical bytes")
     func registered() {
         func card(_ historical: String) -> AnswerToReset.StorageCard? {
-            let octets = [UInt8](hex: historical)
-            return AnswerToReset([0x3B, 0x80 | UInt8(octets.count), 0x80, 0x01] + octets)?.storageCard
+            let bytes = [UInt8](hex: historical)
+            return AnswerToReset([0x3B, 0x80 | UInt8(bytes.count), 0x80, 0x01] + bytes)?.storageCard
         }
         #expect(card("804F0CA000000306030001") == AnswerToReset.StorageCard(standard: 3, name: 1))
         #expect(card("804F0CA0000003060300FF00000000") == AnswerToReset.StorageCard(standard: 3, name: 0xFF))
@@ -117,7 +117,7 @@ struct IdentityTests {
             )
             try connection.open(isInUse: false)
             defer { connection.close(.leave) }
-            return try TagIdentification.answerToSelect(connection)?.octets
+            return try TagIdentification.answerToSelect(connection)?.bytes
         }
         #expect(try told("03 7780 9000".replacing(" ", with: "")) == [3, 0x77, 0x80])
         #expect(try told("047780" + "9000") == [5, 8, 4, 0x77, 0x80])

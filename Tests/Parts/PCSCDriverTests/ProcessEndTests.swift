@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import TestThreads
 import Testing
 
 @testable import PCSCDriver
@@ -9,7 +10,7 @@ import Testing
 struct ProcessEndTests {
     private static let hasLibrary = unsafe dlopen("libpcsclite.so.1", RTLD_NOW) != nil
 
-    @Test("lets no call to the library begin", .enabled(if: hasLibrary, "libpcsclite is not installed."))
+    @Test("lets no call to the library begin", .ownThreads, .enabled(if: hasLibrary, "libpcsclite is not installed."))
     func letsNoCallBegin() async {
         await #expect(processExitsWith: .exitCode(42)) {
             // Handlers run in the reverse order: this one after what the library's opening has registered.

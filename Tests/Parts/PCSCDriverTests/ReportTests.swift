@@ -44,7 +44,7 @@ struct ReportTests {
         #expect(calls["NFCTagReaderSession.PollingOption.pace"]?.support == .yes)
         #expect(calls["NFCVASReaderSession"]?.support == .no)
         for (takes, words): (UInt8?, String) in [
-            (nil, "does not tell"), (1, "extended ones too"), (0, "takes no extended ones"),
+            (nil, "does not report"), (1, "extended ones too"), (0, "takes no extended ones"),
         ] {
             let report = Self.report { report in
                 report.features.properties[10] = takes.map { [$0, $0, $0, 0] }
@@ -54,7 +54,7 @@ struct ReportTests {
         }
     }
 
-    @Test("What goes through a chip, a transparent session, Traverse or storage commands is told for each technology")
+    @Test("What passes a chip, a transparent session, Traverse or storage commands is reported for each technology")
     func technologies() throws {
         let names: [(Technology, String)] = [
             (.nfcA, "NFCMiFareTag.sendMiFareCommand"), (.nfcF, "NFCFeliCaTag's commands"),
@@ -104,7 +104,7 @@ struct ReportTests {
         let report = try #require(await PCSCReader.reports(states, service, askingReaders: true).first)
         #expect(report.usbIdentifier == "072f:2300" && report.hasEscapeCommands && report.chip == "PN532 1.6")
         #expect(report.problem == nil && report.presence == .empty)
-        // The reader was opened by itself, and left as it was; nothing is open any more.
+        // The report connected to the reader without a card, and left it unchanged. No connection remains open.
         #expect(service.look(\.dispositions) == [.leave])
         #expect(service.look { $0.open.isEmpty && $0.contexts.isEmpty })
         let unasked = try #require(await PCSCReader.reports(states, service, askingReaders: false).first)
@@ -127,7 +127,7 @@ struct ReportTests {
         #expect(service.look(\.dispositions) == [.unpower, .leave])
     }
 
-    @Test("What keeps a reader from being used is told in its report")
+    @Test("What keeps a reader from being used is in its report")
     func problem() async throws {
         let service = SampleCards.service([0x00]) { _ in [0x6A, 0x81] }
         let report = try #require(

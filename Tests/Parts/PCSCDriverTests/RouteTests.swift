@@ -4,9 +4,9 @@ import Testing
 
 @testable import PCSCDriver
 
-/// Checks each way for frames by itself: what goes to the reader, and what is made of each of its answers.
+/// Checks each route for frames alone: the commands to the reader, and the results of its answers.
 struct RouteTests {
-    /// What became of a frame: its answer in hex, with the bits of its last byte where they are not eight, or an error.
+    /// The result of a frame: its answer in hex, with the number of bits in an incomplete last byte, or an error.
     private enum Outcome: Equatable {
         case answer(String)
         case bits(UInt8, Int)

@@ -34,19 +34,19 @@ enum SampleCards {
 
     /// An NTAG213 in a reader that has nothing but commands for storage cards.
     static func storageReader() -> (service: ScriptedService, memory: Locked<[UInt8]>) {
-        var octets = [UInt8](repeating: 0, count: 180)
-        octets.replaceSubrange(0..<10, with: [0x04, 0xA1, 0xB2, 0x9F, 0xC3, 0xD4, 0xE5, 0x80, 0x72, 0x48])
-        octets.replaceSubrange(12..<16, with: [0xE1, 0x10, 0x12, 0x00])
-        octets.replaceSubrange(16..<19, with: [0x03, 0x00, 0xFE])
-        let memory = Locked(octets)
+        var bytes = [UInt8](repeating: 0, count: 180)
+        bytes.replaceSubrange(0..<10, with: [0x04, 0xA1, 0xB2, 0x9F, 0xC3, 0xD4, 0xE5, 0x80, 0x72, 0x48])
+        bytes.replaceSubrange(12..<16, with: [0xE1, 0x10, 0x12, 0x00])
+        bytes.replaceSubrange(16..<19, with: [0x03, 0x00, 0xFE])
+        let memory = Locked(bytes)
         let service = service(type2Answer) { command in
             switch (command[0], command[1]) {
             case (0xFF, 0xCA): return uid + [0x90, 0x00]
             case (0xFF, 0xB0):
                 let start = Int(command[3]) * 4
-                return memory.withLock { octets in
-                    guard start < octets.count else { return [0x63, 0x00] }
-                    return (0..<Int(command[4])).map { octets[(start + $0) % octets.count] } + [0x90, 0x00]
+                return memory.withLock { bytes in
+                    guard start < bytes.count else { return [0x63, 0x00] }
+                    return (0..<Int(command[4])).map { bytes[(start + $0) % bytes.count] } + [0x90, 0x00]
                 }
             case (0xFF, 0xD6):
                 let start = Int(command[3]) * 4

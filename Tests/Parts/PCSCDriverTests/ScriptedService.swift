@@ -14,6 +14,8 @@ final class ScriptedService: SmartCardLayer {
         var isInUse = false
         /// Whether the service takes the reader for empty until its card is reset.
         var isHidden = false
+        /// Whether the service takes the reader's card for one that does not answer, until a card is reset.
+        var isMute = false
         /// Counts the cards that came and went.
         var events: UInt32 = 0
     }
@@ -132,8 +134,9 @@ final class ScriptedService: SmartCardLayer {
                 )
             }
             var flags = SmartCardReaderState.Flags(rawValue: reader.events << 16)
-            let isEmpty = reader.card == nil || reader.isHidden
+            let isEmpty = !reader.isMute && (reader.card == nil || reader.isHidden)
             flags.insert(reader.isGone ? .unavailable : isEmpty ? .empty : .present)
+            if reader.isMute { flags.insert(.mute) }
             if reader.isInUse { flags.insert(.inUse) }
             return SmartCardReaderState(name, flags: flags, answerToReset: reader.card?.answerToReset ?? [])
         }
@@ -176,6 +179,7 @@ final class ScriptedService: SmartCardLayer {
             guard let found = state.readers.first(where: { $0.name == reader }) else {
                 throw SmartCardError(.unknownReader, "SCardConnect")
             }
+            guard share == .direct || !found.isMute else { throw SmartCardError(.unresponsiveCard, "SCardConnect") }
             let isThere = share == .direct || found.card != nil && !found.isHidden
             guard isThere else { throw SmartCardError(.noSmartcard, "SCardConnect") }
             state.next += 1
@@ -191,6 +195,7 @@ final class ScriptedService: SmartCardLayer {
         state.withLock { state in
             for index in state.readers.indices where state.readers[index].name == state.open[card.handle] {
                 state.readers[index].isHidden = false
+                state.readers[index].isMute = false
             }
         }
         return SmartCardHandle(handle: card.handle, answerToReset: present.answerToReset)
@@ -254,13 +259,13 @@ final class ScriptedService: SmartCardLayer {
 
 extension [UInt8] {
     init(hex: String) {
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         var rest = hex.filter { $0 != " " }[...]
         while !rest.isEmpty {
-            octets.append(UInt8(rest.prefix(2), radix: 16) ?? 0)
+            bytes.append(UInt8(rest.prefix(2), radix: 16) ?? 0)
             rest = rest.dropFirst(2)
         }
-        self = octets
+        self = bytes
     }
 
     var hex: String {

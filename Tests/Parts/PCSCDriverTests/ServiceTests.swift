@@ -135,6 +135,40 @@ struct ServiceTests {
         #expect(try await reader.discover(Self.all, systemCodes: []).isEmpty)
     }
 
+    @Test("A tag that comes before the last one is known to have left is found, though the first look failed")
+    func hiddenAtFirst() async throws {
+        let service = Self.card { _ in [0x90, 0x00] }
+        let reader = PCSCReader(.first, layer: service)
+        service.change { $0.connectFailure = .noSmartcard }
+        await #expect(throws: LinkError(.transmission, "")) { _ = try await reader.discover(Self.all, systemCodes: []) }
+        service.change { state in
+            state.connectFailure = nil
+            state.readers[0].isHidden = true
+        }
+        _ = try await Self.commands(reader)
+    }
+
+    @Test("A tag that comes where the service sees a mute one is found, within ten looks", arguments: [9, 10])
+    func mute(looks: Int) async throws {
+        let service = Self.card { _ in [0x90, 0x00] }
+        let reader = PCSCReader(.first, layer: service)
+        let card = try #require(service.look { $0.readers[0].card })
+        service.change { state in
+            state.readers[0].card = nil
+            state.readers[0].isMute = true
+        }
+        for _ in 0..<looks {
+            await #expect(throws: LinkError(.transmission, "")) {
+                _ = try await reader.discover(Self.all, systemCodes: [])
+            }
+        }
+        service.change { $0.readers[0].card = card }
+        #expect(try await reader.discover(Self.all, systemCodes: []).count == (looks < 10 ? 1 : 0))
+        // Another arrival is tried again.
+        service.change { $0.readers[0].events += 2 }
+        _ = try await Self.commands(reader)
+    }
+
     @Test("A service that counts nothing is not asked for hidden tags without end")
     func notHidden() async throws {
         let service = Self.card { _ in [0x90, 0x00] }
@@ -284,7 +318,22 @@ struct ServiceTests {
         #expect(try await other.transmit(long) == [0x90, 0x00])
     }
 
-    @Test("Whoever observes is told of cards, readers and the service, and nothing is asked while nothing happens")
+    @Test("An observer is called for a card that was swapped for another between two looks")
+    func swap() async throws {
+        let card = ScriptedService.Card(answerToReset: [0x3B, 0x80]) { _ in [] }
+        let service = ScriptedService([ScriptedService.Reader(name: "NFC reader", card: card)])
+        let reader = PCSCReader(.first, layer: service)
+        let (changes, mark) = AsyncStream.makeStream(of: Void.self)
+        let observation = reader.observePresence { mark.yield() }
+        var iterator = changes.makeAsyncIterator()
+        while service.look(\.looks) < 2 { await Task.yield() }
+        // Its flags are the same, and only the service's counter is not.
+        service.change { $0.readers[0].events += 2 }
+        await iterator.next()
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test("An observer is called for cards, readers and the service, and nothing is asked while nothing happens")
     func presence() async throws {
         let service = ScriptedService([ScriptedService.Reader(name: "NFC reader")])
         let reader = PCSCReader(.first, layer: service)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChipTesting
 import Testing
 
 @testable import PN532Driver
@@ -7,11 +8,11 @@ import Testing
 struct ChipFrameDecoderTests {
     private static let long = (0..<262).map { UInt8(truncatingIfNeeded: $0) }
 
-    private static func frames(in octets: [UInt8], step: Int) -> [ChipFrame] {
+    private static func frames(in bytes: [UInt8], step: Int) -> [ChipFrame] {
         var decoder = ChipFrameDecoder()
         var frames: [ChipFrame] = []
-        for start in stride(from: 0, to: octets.count, by: step) {
-            decoder.append(Array(octets[start..<min(start + step, octets.count)]))
+        for start in stride(from: 0, to: bytes.count, by: step) {
+            decoder.append(Array(bytes[start..<min(start + step, bytes.count)]))
             while let frame = decoder.next() { frames.append(frame) }
         }
         return frames
@@ -30,29 +31,29 @@ struct ChipFrameDecoderTests {
 
     @Test("Frames are found however the line cuts them", arguments: [1, 2, 3, 7, 64, 1000])
     func pieces(step: Int) {
-        let octets =
+        let bytes =
             ScriptedChip.acknowledge + ScriptedChip.frame(0x02, [0x32, 1, 6, 7]) + ScriptedChip.frame(0x42, Self.long)
             + [0x00, 0x00, 0xFF, 0x01, 0xFF, 0x7F, 0x81, 0x00]
         let expected: [ChipFrame] = [
             .acknowledge, .answer(code: 0x03, data: [0x32, 1, 6, 7]), .answer(code: 0x43, data: Self.long),
             .syntaxError,
         ]
-        #expect(Self.frames(in: octets, step: step) == expected)
+        #expect(Self.frames(in: bytes, step: step) == expected)
     }
 
     @Test("Noise before and between frames is passed over")
     func noise() {
         let noise: [UInt8] = [0xFF, 0x00, 0x55, 0x00, 0xFF, 0x12, 0x34, 0x00]
-        let octets = noise + ScriptedChip.acknowledge + noise + ScriptedChip.frame(0x02, [1]) + noise
-        #expect(Self.frames(in: octets, step: 5) == [.acknowledge, .answer(code: 0x03, data: [1])])
+        let bytes = noise + ScriptedChip.acknowledge + noise + ScriptedChip.frame(0x02, [1]) + noise
+        #expect(Self.frames(in: bytes, step: 5) == [.acknowledge, .answer(code: 0x03, data: [1])])
     }
 
-    @Test("A damaged answer is told, and does not hide the one behind it")
+    @Test("A damaged answer is reported, and does not hide the one behind it")
     func damage() {
         var damaged = ScriptedChip.frame(0x42, [0, 1, 2, 3])
         damaged[8] ^= 0x10
-        let octets = damaged + ScriptedChip.frame(0x42, [0, 4])
-        #expect(Self.frames(in: octets, step: 100) == [.damaged(code: 0x43), .answer(code: 0x43, data: [0, 4])])
+        let bytes = damaged + ScriptedChip.frame(0x42, [0, 4])
+        #expect(Self.frames(in: bytes, step: 100) == [.damaged(code: 0x43), .answer(code: 0x43, data: [0, 4])])
     }
 
     @Test("A frame that breaks off is given up, at whatever byte it does")
@@ -76,12 +77,12 @@ struct ChipFrameDecoderTests {
         var decoder = ChipFrameDecoder()
         for _ in 0..<3000 {
             // Bytes of which frames are made, so that many begin.
-            var octets: [UInt8] = []
+            var bytes: [UInt8] = []
             for _ in 0..<40 {
                 let any = UInt8.random(in: 0...0xFF, using: &generator)
-                octets.append([0x00, 0x00, 0xFF, 0xFF, 0xD5, any].randomElement(using: &generator) ?? any)
+                bytes.append([0x00, 0x00, 0xFF, 0xFF, 0xD5, any].randomElement(using: &generator) ?? any)
             }
-            decoder.append(octets)
+            decoder.append(bytes)
             while decoder.next() != nil {}
             #expect(decoder.keptCount <= ChipFrameDecoder.maximumPayload + 8)
         }

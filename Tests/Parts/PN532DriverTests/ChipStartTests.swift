@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChipTesting
 import Glibc
 import TagLink
 import Testing
@@ -94,7 +95,7 @@ struct ChipStartTests {
                 return $0
             }
             chip.repeats(count <= times ? bad : good)
-            return .octets(count <= times ? bad : good)
+            return .bytes(count <= times ? bad : good)
         }
         defer { chip.end() }
         let reader = try PN532Reader(chip.path, limits: .patient)
@@ -139,7 +140,7 @@ struct ChipStartTests {
         #expect(PN532Reader.calls.allSatisfy { $0.reason.hasSuffix(".") && $0.reason.count > 20 })
         for (line, start) in zip(
             PN532Reader.capabilities,
-            ["NFC-A:", "NFC-B:", "NFC-F:", "NFC-V:", "As a card:", "It can't"]
+            ["NFC-A:", "NFC-B:", "NFC-F:", "NFC-V:", "As a card:", "It does not report"]
         ) {
             #expect(line.hasPrefix(start))
         }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChipTesting
 import TagLink
 import Testing
 
@@ -29,7 +30,7 @@ struct ExactExchangeTests {
 
     @Test("A tag's answer is four bits, or bytes with a checksum that is right")
     func answersOfNFCA() async throws {
-        let good: (([UInt8]) -> [UInt8]) = { $0 + CyclicRedundancyCheck.a($0).littleEndianOctets }
+        let good: (([UInt8]) -> [UInt8]) = { $0 + CyclicRedundancyCheck.a($0).littleEndianBytes }
         let answers: [([UInt8], Frame?)] = [
             ([0xFA], Frame(bits: [0x0A], validBitsInLastByte: 4)), (good([7]), Frame([7])),
             (good([1, 2, 3]), Frame([1, 2, 3])), (good([]), nil), ([1, 2], nil), ([1, 2, 3, 4], nil), ([], nil),
@@ -159,9 +160,9 @@ struct ExactExchangeTests {
     // MARK: Type 1 tags through the registers
 
     /// Bytes with a parity bit after each, as in the contactless unit's buffer.
-    private static func withParity(_ octets: [UInt8]) -> [UInt8] {
-        let bits = octets.flatMap { octet in
-            let data = (0..<8).map { octet >> UInt8($0) & 1 }
+    private static func withParity(_ bytes: [UInt8]) -> [UInt8] {
+        let bits = bytes.flatMap { byte in
+            let data = (0..<8).map { byte >> UInt8($0) & 1 }
             return data + [1 ^ data.reduce(0, ^)]
         }
         return stride(from: 0, to: bits.count, by: 8).map { start in
@@ -171,8 +172,8 @@ struct ExactExchangeTests {
 
     @Test("A parity bit behind each byte is left out", arguments: [0, 1, 2, 7, 8, 9, 11, 56])
     func parity(count: Int) {
-        let octets = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 0x81) }
-        #expect(PN532Chip.withoutParity(Self.withParity(octets)) == octets)
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 0x81) }
+        #expect(PN532Chip.withoutParity(Self.withParity(bytes)) == bytes)
     }
 
     private static let readBlock: [UInt8] = [0x02, 0x05, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4]
@@ -194,8 +195,8 @@ struct ExactExchangeTests {
         }
     }
 
-    private static func checked(_ octets: [UInt8]) -> [UInt8] {
-        withParity(octets + CyclicRedundancyCheck.b(octets).littleEndianOctets)
+    private static func checked(_ bytes: [UInt8]) -> [UInt8] {
+        withParity(bytes + CyclicRedundancyCheck.b(bytes).littleEndianBytes)
     }
 
     @Test("A block of a Type 1 tag is read through the registers: the first byte in seven bits, each by itself")
@@ -203,9 +204,9 @@ struct ExactExchangeTests {
         let responder = Self.unit(.syntaxError, level: 0x80 | 13, Self.checked(Self.block))
         try await Self.withTag(Self.type1, modulation: 4, responder) { chip, _, link in
             let command = Frame(Self.readBlock, checksum: .crcB)
-            let octets = Self.readBlock + CyclicRedundancyCheck.b(Self.readBlock).littleEndianOctets
+            let bytes = Self.readBlock + CyclicRedundancyCheck.b(Self.readBlock).littleEndianBytes
             let sent = "08 633902" + "633d07" + "633104" + "633d00" + "630d30"
-            let each = octets.dropFirst().map { "6339" + [$0].hexText() + "633104" + "633107" }.joined()
+            let each = bytes.dropFirst().map { "6339" + [$0].hexText() + "633104" + "633107" }.joined()
             let unit = [
                 sent + each + "633108", "08 630d20", "06 633a",
                 "06 " + [String](repeating: "6339", count: 13).joined(),

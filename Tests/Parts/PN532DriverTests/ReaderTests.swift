@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChipTesting
 import TagLink
 import TagProtocols
 import Testing
@@ -25,8 +26,8 @@ struct ReaderTests {
         return link
     }
 
-    private static func ntag(_ last: UInt8) -> VirtualTags.Type2Tag {
-        VirtualTags.Type2Tag(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, last]))
+    private static func ntag(_ last: UInt8) -> VirtualType2Tag {
+        VirtualType2Tag(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, last]))
     }
 
     @Test("What tags say of themselves is told as it is")
@@ -34,12 +35,12 @@ struct ReaderTests {
         let expected: [(any VirtualTag, DiscoveredTag.Identity)] = [
             (Self.ntag(6), .nfcA(atqa: 0x0044, sak: 0, uid: [4, 1, 2, 3, 4, 5, 6])),
             (
-                VirtualTags.Type1Tag(Type1Contents(blank: .topaz96, uid: [1, 2, 3, 4, 5, 6, 7])),
+                VirtualType1Tag(Type1Contents(blank: .topaz96, uid: [1, 2, 3, 4, 5, 6, 7])),
                 .nfcA(atqa: 0x0C00, sak: nil, uid: [1, 2, 3, 4])
             ),
             (Sample.type4B.make(), .nfcB(answer: [0x50, 1, 2, 3, 4, 0, 0, 0, 0, 0x00, 0x81, 0x71])),
             (
-                VirtualTags.Type3Tag(FeliCaLiteSContents(idm: [2, 0xFE, 1, 2, 3, 4, 5, 6])),
+                VirtualType3Tag(FeliCaLiteSContents(idm: [2, 0xFE, 1, 2, 3, 4, 5, 6])),
                 .nfcF(
                     idm: [2, 0xFE, 1, 2, 3, 4, 5, 6],
                     pmm: [0x00, 0xF1, 0x00, 0x00, 0x00, 0x01, 0x43, 0x00],
@@ -113,7 +114,7 @@ struct ReaderTests {
     func cardIsWokenGently(isTypeA: Bool) async throws {
         let frontEnd: Type4FrontEnd =
             isTypeA ? .nfcA(uid: [8, 1, 2, 3], ats: [0x05, 0x78, 0x80, 0x70, 0x02]) : .nfcB(pupi: [1, 2, 3, 4])
-        let card = VirtualTags.Type4Tag(card: ApplicationCard([NDEFApplication()]), frontEnd: frontEnd)
+        let card = VirtualType4Tag(card: ApplicationCard([NDEFApplication()]), frontEnd: frontEnd)
         try await Self.withReader([card]) { reader, chip, _ in
             let tag = try #require(try await reader.discover([.nfcA, .nfcB], systemCodes: []).first)
             try await reader.select(tag)
@@ -151,15 +152,15 @@ struct ReaderTests {
 
     @Test("Firmware without commands to the blocks of Type 1 tags is gone round", arguments: [false, true])
     func topaz512(takesBlockCommands: Bool) async throws {
-        let tag = VirtualTags.Type1Tag(Type1Contents(blank: .topaz512, uid: [1, 2, 3, 4, 5, 6, 0x25]))
+        let tag = VirtualType1Tag(Type1Contents(blank: .topaz512, uid: [1, 2, 3, 4, 5, 6, 0x25]))
         try await Self.withReader([tag]) { reader, chip, model in
             model.takesBlockCommands = takesBlockCommands
             let found = try #require(try await reader.discover([.nfcA], systemCodes: []).first)
-            let type1 = TagProtocols.Type1Tag(link: try Self.link(found))
+            let type1 = Type1Tag(link: try Self.link(found))
             _ = try await type1.detectNDEF()
             let message: [UInt8] = [0xC1, 0x01, 0, 0, 1, 0, 0x54] + [UInt8](repeating: 0x33, count: 256)
             try await type1.writeNDEF(message)
-            let again = TagProtocols.Type1Tag(link: try Self.link(found))
+            let again = Type1Tag(link: try Self.link(found))
             _ = try await again.detectNDEF()
             #expect(try await again.readNDEF() == message)
             // The contactless unit is controlled through its registers.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChipTesting
 @unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCRuntime
@@ -50,7 +51,7 @@ struct SessionTests {
             .nfcA(uid: [4, 8, 9, 10, 11, 12, 13], ats: [0x05, 0x78, 0x80, 0x70, 0x02]), .nfcB(pupi: [1, 2, 3, 4]),
         ] {
             let application = NDEFApplication(mapping: .version3, maximumRead: 0x400, maximumWrite: 0x400)
-            let card = Type4Tag(card: ApplicationCard([application]), frontEnd: frontEnd)
+            let card = VirtualType4Tag(card: ApplicationCard([application]), frontEnd: frontEnd)
             try await Self.withReader([card]) { chip, _ in
                 let delegate = CardDelegate()
                 let session = try AppConfiguration.$scoped.withValue(Self.listsNDEF) {
@@ -84,8 +85,8 @@ struct SessionTests {
         )
     )
 
-    private static func send(_ card: any NFCISO7816Tag, _ octets: [UInt8]) async throws -> [UInt8] {
-        let apdu = try #require(NFCISO7816APDU(data: Data(octets)))
+    private static func send(_ card: any NFCISO7816Tag, _ bytes: [UInt8]) async throws -> [UInt8] {
+        let apdu = try #require(NFCISO7816APDU(data: Data(bytes)))
         let (data, sw1, sw2) = try await card.sendCommand(apdu: apdu)
         #expect((sw1, sw2) == (0x90, 0x00))
         return Array(data)
@@ -109,7 +110,9 @@ struct SessionTests {
 
     @Test("A tag that the reader let go of for one that had left is not connected, until it is connected again")
     func letGo() async throws {
-        let virtual = [UInt8(1), 2].map { Type2Tag(Type2Contents(blank: .ntag216, uid: [4, $0, $0, $0, $0, $0, $0])) }
+        let virtual = [UInt8(1), 2].map {
+            VirtualType2Tag(Type2Contents(blank: .ntag216, uid: [4, $0, $0, $0, $0, $0, $0]))
+        }
         try await Self.withReader(virtual) { _, model in
             let delegate = NDEFDelegate()
             let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)

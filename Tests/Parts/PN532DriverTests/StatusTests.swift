@@ -17,16 +17,16 @@ struct StatusTests {
             (0x2B, .tagRemoved), (0x2D, .readerUnavailable), (0x3E, .transmission),
         ] as [(UInt8, LinkError.Code)]
     )
-    func codes(octet: UInt8, code: LinkError.Code) {
-        #expect(PN532Status(octet: octet).error?.code == code)
-        #expect(PN532Status(octet: octet | 0x40).error?.code == code)
+    func codes(byte: UInt8, code: LinkError.Code) {
+        #expect(PN532Status(byte: byte).error?.code == code)
+        #expect(PN532Status(byte: byte | 0x40).error?.code == code)
     }
 
     @Test("Bit 6 says that more follows")
     func more() {
-        #expect(PN532Status(octet: 0x40).error == nil)
-        #expect(PN532Status(octet: 0x40).hasMore)
-        #expect(!PN532Status(octet: 0x00).hasMore)
+        #expect(PN532Status(byte: 0x40).error == nil)
+        #expect(PN532Status(byte: 0x40).hasMore)
+        #expect(!PN532Status(byte: 0x00).hasMore)
     }
 
     @Test("Time-outs are never shorter than what is wanted")
@@ -43,9 +43,9 @@ struct StatusTests {
     @Test("A status that is no success is named by its two digits where people may look it up")
     func names() {
         for (code, text): (UInt8, String) in [(0x0B, "(status 0B)"), (0x27, "(status 27)"), (0x3E, "(status 3E)")] {
-            #expect(PN532Status(octet: code | 0xC0).error?.reason.contains(text) == true)
+            #expect(PN532Status(byte: code | 0xC0).error?.reason.contains(text) == true)
         }
-        #expect(PN532Status(octet: 0x80).error == nil && PN532Status(octet: 0xC0).hasMore)
-        #expect(PN532Status(octet: 0xE9).code == 0x29)
+        #expect(PN532Status(byte: 0x80).error == nil && PN532Status(byte: 0xC0).hasMore)
+        #expect(PN532Status(byte: 0xE9).code == 0x29)
     }
 }

@@ -103,7 +103,7 @@ func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async 
 
         /// Asks with room for so many bytes.
         ///
-        /// - Returns: how many bytes the driver says that it has given, and the memory, of which it may have written no more.
+        /// - Returns: the number of bytes that the driver reports, and the memory. It may not have written more bytes.
         func capability(_ tag: UInt, room: Int) async -> (result: Int, length: UInt, memory: [UInt8]) {
             await callDriver { [lun] in
                 var memory = [UInt8](repeating: 0xEE, count: 80)
@@ -118,8 +118,8 @@ func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async 
     private static let absent = 616
     private static let noDevice = 617
 
-    private static func ntag(_ last: UInt8) -> Type2Tag {
-        Type2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, last])
+    private static func ntag(_ last: UInt8) -> VirtualType2Tag {
+        VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, last])
     }
 
     @Test func `A card is found, powered, asked and taken away`() async throws {

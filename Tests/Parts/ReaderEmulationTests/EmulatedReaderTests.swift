@@ -19,19 +19,19 @@ import VirtualTags
         return (reader, atr)
     }
 
-    private static func ntag() -> Type2Tag {
-        Type2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80])
+    private static func ntag() -> VirtualType2Tag {
+        VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80])
     }
 
-    private static func type4(_ frontEnd: Type4FrontEnd? = nil) -> Type4Tag {
-        Type4Tag(card: ApplicationCard([NDEFApplication(size: 64)]), frontEnd: frontEnd)
+    private static func type4(_ frontEnd: Type4FrontEnd? = nil) -> VirtualType4Tag {
+        VirtualType4Tag(card: ApplicationCard([NDEFApplication(size: 64)]), frontEnd: frontEnd)
     }
 
     private static func storageATR(_ standard: UInt8, _ name: UInt16) -> [UInt8] {
-        let octets: [UInt8] =
+        let bytes: [UInt8] =
             [0x8F, 0x80, 0x01, 0x80, 0x4F, 0x0C, 0xA0, 0x00, 0x00, 0x03, 0x06, standard]
             + [UInt8(name >> 8), UInt8(name & 0xFF), 0, 0, 0, 0]
-        return [0x3B] + octets + [octets.reduce(0, ^)]
+        return [0x3B] + bytes + [bytes.reduce(0, ^)]
     }
 
     // MARK: ATR
@@ -39,12 +39,12 @@ import VirtualTags
     @Test func `Storage cards have the ATR of their standard and name`() async {
         #expect(await reader(Self.ntag()).atr == Self.storageATR(0x03, 0x0003))
         field.removeAll()
-        #expect(await reader(Type1Tag(.topaz96)).atr == Self.storageATR(0x03, 0xF004))
+        #expect(await reader(VirtualType1Tag(.topaz96)).atr == Self.storageATR(0x03, 0xF004))
         field.removeAll()
         let felica = FeliCaLiteSContents(idm: [0x02, 0xFE, 1, 2, 3, 4, 5, 6])
-        #expect(await reader(Type3Tag(felica)).atr == Self.storageATR(0x03, 0xF011))
+        #expect(await reader(VirtualType3Tag(felica)).atr == Self.storageATR(0x03, 0xF011))
         field.removeAll()
-        #expect(await reader(Type5Tag(.icodeSLIX)).atr == Self.storageATR(0x0B, 0x0014))
+        #expect(await reader(VirtualType5Tag(.icodeSLIX)).atr == Self.storageATR(0x0B, 0x0014))
     }
 
     @Test func `ISO-DEP cards have the ATR of their historical bytes`() async {
@@ -63,9 +63,9 @@ import VirtualTags
 
     @Test func `GET DATA gives the UID and the ATS`() async {
         var (reader, _) = await reader(Self.type4())
-        #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 0]) == .done(Type4Tag.defaultUID + [0x90, 0x00]))
+        #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 0]) == .done(VirtualType4Tag.defaultUID + [0x90, 0x00]))
         #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 4]) == .done([0x6C, 7]))
-        #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 9]) == .done(Type4Tag.defaultUID + [0x62, 0x82]))
+        #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 9]) == .done(VirtualType4Tag.defaultUID + [0x62, 0x82]))
         #expect(await reader.transmit([0xFF, 0xCA, 1, 0, 0]) == .done([5, 0x78, 0x80, 0x70, 2, 0x90, 0x00]))
         #expect(await reader.transmit([0xFF, 0xCA, 2, 0, 0]) == .done([0x6A, 0x81]))
     }
@@ -120,7 +120,7 @@ import VirtualTags
     }
 
     @Test func `A Type 5 tag is read by blocks and in a transparent session`() async {
-        let tag = Type5Tag(.icodeSLIX)
+        let tag = VirtualType5Tag(.icodeSLIX)
         var (reader, _) = await reader(tag)
         #expect(await reader.transmit([0xFF, 0xD6, 0, 5, 4, 1, 2, 3, 4]) == .done([0x90, 0x00]))
         #expect(await reader.transmit([0xFF, 0xB0, 0, 5, 4]) == .done([1, 2, 3, 4, 0x90, 0x00]))
@@ -141,7 +141,7 @@ import VirtualTags
     }
 
     @Test func `No short command harms the reader`() async {
-        for tag in [Self.ntag(), Self.type4(), Type5Tag(.icodeSLIX)] as [any VirtualTag] {
+        for tag in [Self.ntag(), Self.type4(), VirtualType5Tag(.icodeSLIX)] as [any VirtualTag] {
             field.removeAll()
             var (reader, _) = await reader(tag)
             for instruction in UInt8.min...UInt8.max {

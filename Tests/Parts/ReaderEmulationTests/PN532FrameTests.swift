@@ -11,10 +11,10 @@ func hostFrame(_ command: [UInt8]) -> [UInt8] {
 }
 
 @Suite struct `Frames of a PN532` {
-    private func decode(_ octets: [UInt8], pieces: Int) -> [PN532HostFrame] {
+    private func decode(_ bytes: [UInt8], pieces: Int) -> [PN532HostFrame] {
         var decoder = PN532FrameDecoder()
         var frames: [PN532HostFrame] = []
-        var rest = octets[...]
+        var rest = bytes[...]
         while !rest.isEmpty {
             decoder.append(Array(rest.prefix(pieces)))
             rest = rest.dropFirst(pieces)
@@ -26,11 +26,11 @@ func hostFrame(_ command: [UInt8]) -> [UInt8] {
     @Test(arguments: [1, 2, 3, 5, 7, 1000])
     func `Frames are found in pieces of any size, among bytes that wake the chip up`(pieces: Int) {
         let wakeUp: [UInt8] = [0x55, 0x55, 0x00, 0x00, 0x00, 0x00, 0x00]
-        let octets =
+        let bytes =
             wakeUp + hostFrame([0x02]) + PN532ChipFrame.acknowledge + [0x00, 0x00, 0xFF, 0xFF, 0x00, 0x00]
             + hostFrame([0x4A, 0x01, 0x00])
         #expect(
-            decode(octets, pieces: pieces) == [
+            decode(bytes, pieces: pieces) == [
                 .command([0x02]), .acknowledge, .negativeAcknowledge, .command([0x4A, 0x01, 0x00]),
             ]
         )
@@ -41,9 +41,9 @@ func hostFrame(_ command: [UInt8]) -> [UInt8] {
         let high = UInt8(payload.count >> 8)
         let low = UInt8(payload.count & 0xFF)
         let checksum = 0 &- payload.reduce(0, &+)
-        let octets = [0x00, 0x00, 0xFF, 0xFF, 0xFF, high, low, 0 &- high &- low] + payload + [checksum, 0x00]
+        let bytes = [0x00, 0x00, 0xFF, 0xFF, 0xFF, high, low, 0 &- high &- low] + payload + [checksum, 0x00]
         for pieces in [1, 300] {
-            #expect(decode(octets, pieces: pieces) == [.command(Array(payload.dropFirst()))])
+            #expect(decode(bytes, pieces: pieces) == [.command(Array(payload.dropFirst()))])
         }
     }
 
@@ -62,9 +62,9 @@ func hostFrame(_ command: [UInt8]) -> [UInt8] {
     }
 
     @Test func `A frame that is cut off yields nothing`() {
-        let octets = hostFrame([0x4A, 0x01, 0x00])
-        for count in 0..<octets.count - 1 {
-            #expect(decode(Array(octets.prefix(count)), pieces: 1) == [])
+        let bytes = hostFrame([0x4A, 0x01, 0x00])
+        for count in 0..<bytes.count - 1 {
+            #expect(decode(Array(bytes.prefix(count)), pieces: 1) == [])
         }
     }
 

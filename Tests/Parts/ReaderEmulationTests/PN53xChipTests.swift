@@ -12,8 +12,8 @@ import VirtualTags
         return PN53xChip(field: field)
     }
 
-    private static func ntag(_ last: UInt8 = 0x80) -> Type2Tag {
-        Type2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, last])
+    private static func ntag(_ last: UInt8 = 0x80) -> VirtualType2Tag {
+        VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, last])
     }
 
     @Test func `A Type 2 tag is listed, read and written`() async {
@@ -79,7 +79,7 @@ import VirtualTags
     }
 
     @Test func `An ISO-DEP card is opened with RATS where the host wants that`() async {
-        let card = Type4Tag(card: ApplicationCard([NDEFApplication(size: 64)]))
+        let card = VirtualType4Tag(card: ApplicationCard([NDEFApplication(size: 64)]))
         var chip = chip(card)
         guard case .answer(let list) = await chip.receive([0x4A, 0x01, 0x00]) else { return }
         #expect(list.suffix(5) == [0x05, 0x78, 0x80, 0x70, 0x02])

@@ -5,8 +5,8 @@ import Testing
 import VirtualTags
 
 @Suite struct `A PN532's contactless unit in the hands of a host` {
-    private let tag = Type1Tag(.topaz512)
-    private static let uid = Array(Type1Tag.defaultUID.prefix(4))
+    private let tag = VirtualType1Tag(.topaz512)
+    private static let uid = Array(VirtualType1Tag.defaultUID.prefix(4))
 
     /// A chip that has listed the Topaz.
     private func listed() async -> PN53xChip {
@@ -19,7 +19,7 @@ import VirtualTags
 
     /// Sends bytes as nfcpy does: each in its own frame, the first one with 7 bits, and without parity in the answer.
     private func send(_ bytes: [UInt8], through chip: inout PN53xChip) async {
-        let frame = bytes + CyclicRedundancyCheck.b(bytes).littleEndianOctets
+        let frame = bytes + CyclicRedundancyCheck.b(bytes).littleEndianBytes
         var writes: [[UInt8]] = [
             [0x63, 0x39, frame[0]], [0x63, 0x3D, 0x07], [0x63, 0x31, 0x04], [0x63, 0x3D, 0x00], [0x63, 0x0D, 0x30],
         ]
@@ -46,7 +46,7 @@ import VirtualTags
         for group in groups { #expect(group.reduce(0, +) % 2 == 1) }
         let bytes = groups.map { group in (0..<8).reduce(UInt8(0)) { $0 | group[$1] << $1 } }
         let checksum = CyclicRedundancyCheck.b(bytes.dropLast(2))
-        try #require(Array(bytes.suffix(2)) == checksum.littleEndianOctets)
+        try #require(Array(bytes.suffix(2)) == checksum.littleEndianBytes)
         return bytes.dropLast(2)
     }
 
@@ -88,7 +88,7 @@ import VirtualTags
     @Test func `The command to be idle ends the wait for an answer, and what was sent before it counts no more`() async
     {
         let field = VirtualField()
-        field.bring(Type2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
+        field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
         var chip = PN53xChip(field: field)
         let (transmit, receive, idle): ([UInt8], [UInt8], [UInt8]) = (
             [0x63, 0x31, 0x04], [0x63, 0x31, 0x08], [0x63, 0x31, 0x00]
@@ -104,7 +104,7 @@ import VirtualTags
 
     @Test func `A short frame goes out with its bits, and the answer says how many bits came`() async {
         let field = VirtualField()
-        field.bring(Type2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
+        field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
         var chip = PN53xChip(field: field)
         for (value, bits) in [(0x26, 7), (0x26, 8)] as [(UInt8, UInt8)] {
             let writes: [UInt8] = [
@@ -114,5 +114,21 @@ import VirtualTags
             #expect(await received(from: &chip) == (bits == 7 ? [0x44, 0x00] : []))
         }
         #expect(await chip.receive([0x06, 0x63, 0x3C]) == .answer([0]))
+    }
+
+    @Test func `An answer of four bits has no parity, whether the host wants it or not`() async {
+        for manual in [0x00, 0x10] as [UInt8] {
+            let field = VirtualField()
+            field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
+            var chip = PN53xChip(field: field)
+            _ = await chip.receive([0x4A, 1, 0])
+            let bytes = [0xA2, 0x14, 1, 2, 3, 4] as [UInt8]
+            let pushes = bytes.flatMap { (byte: UInt8) -> [UInt8] in [0x63, 0x39, byte] }
+            let writes: [UInt8] =
+                [0x63, 0x0D, manual, 0x63, 0x03, 0x00] + pushes + [0x63, 0x31, 0x04, 0x63, 0x31, 0x08]
+            #expect(await chip.receive([0x08] + writes) == .answer([]))
+            #expect(await chip.receive([0x06, 0x63, 0x3C]) == .answer([4]))
+            #expect(await received(from: &chip) == [0x0A])
+        }
     }
 }

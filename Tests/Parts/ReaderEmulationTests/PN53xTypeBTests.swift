@@ -14,7 +14,7 @@ import VirtualTags
     private func chip(options: UInt8) -> PN53xChip {
         let field = VirtualField()
         let frontEnd = Type4FrontEnd.nfcB(pupi: Self.pupi, protocolInfo: [0x00, 0x81, options])
-        field.bring(Type4Tag(card: ApplicationCard([NDEFApplication(size: 64)]), frontEnd: frontEnd))
+        field.bring(VirtualType4Tag(card: ApplicationCard([NDEFApplication(size: 64)]), frontEnd: frontEnd))
         return PN53xChip(field: field)
     }
 

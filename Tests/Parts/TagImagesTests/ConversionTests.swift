@@ -22,7 +22,7 @@ import VirtualTags
         )
         var image = try TagImage(parsing: line)
         #expect(image.contents.type2?.memory.count == 231 * 4)
-        let tag = Type2Tag(try #require(image.contents.type2))
+        let tag = VirtualType2Tag(try #require(image.contents.type2))
         #expect(tag.contents.memory.count == 234 * 4)
         image.contents = .type2(tag.contents)
         #expect(try image.encoded() == line)
@@ -40,9 +40,18 @@ import VirtualTags
         #expect(Type2Product(named: "NTAG 424 DNA") == nil)
     }
 
+    @Test(arguments: ["NTAG210\u{B5}", "ntag 210 \u{3BC}", "NTAG210\u{39C}", "NTAG-210u"])
+    func `A µ in a name counts, and may be written as u`(_ name: String) {
+        #expect(ProductName(name) == ProductName("NTAG210µ"))
+        #expect(ProductName(name).names("NTAG210µ", withoutFamilies: []))
+        // There is no model of the NTAG210µ, and it is not the NTAG210.
+        #expect(Type2Product(named: name) == nil && TagProduct(named: name) == nil)
+        #expect(Type2Product(named: "NTAG 210") == .ntag210 && TagProduct(named: "NTAG 210")?.name == "NTAG210")
+    }
+
     @Test func `A random UID is NXP's, and its check bytes are right`() {
         for _ in 0..<20 {
-            let memory = Type2Tag(.ntag215).contents.memory
+            let memory = VirtualType2Tag(.ntag215).contents.memory
             #expect(memory[0] == 0x04)
             #expect(memory[3] == 0x88 ^ memory[0] ^ memory[1] ^ memory[2])
             #expect(memory[8] == memory[4] ^ memory[5] ^ memory[6] ^ memory[7])

@@ -17,7 +17,7 @@ import VirtualTags
         let text = #"{"type": "T4T", "product": "eMRTD", "uid": "08aabbcc", "mrz": "\#(Self.zone)"}"#
         let image = try TagImage(parsing: Array(text.utf8))
         #expect(image.product == "eMRTD" && image.uid == hex("08 aa bb cc"))
-        let tag = try #require(image.makeTag() as? Type4Tag)
+        let tag = try #require(image.makeTag() as? VirtualType4Tag)
         #expect(tag.frontEnd == .emrtd(uid: hex("08 aa bb cc")))
         let contents = try EMRTDContents(MachineReadableZone(Self.machineReadableZone), signer: .test)
         #expect(tag.contents?.kind == .emrtd(contents))
@@ -30,7 +30,7 @@ import VirtualTags
              "protocol_info": "778195", "mrz": "\(Self.zone)", "card_access": "3100", "files": {"011e": "6000"}}
             """
         let image = try TagImage(parsing: Array(text.utf8))
-        let tag = try #require(image.makeTag() as? Type4Tag)
+        let tag = try #require(image.makeTag() as? VirtualType4Tag)
         #expect(tag.frontEnd == .emrtd(pupi: [1, 2, 3, 4]))
         let card = try #require(tag.card as? EMRTDCard)
         #expect(card.contents.files == [0x011E: [0x60, 0]] && card.contents.cardAccess == [0x31, 0])

@@ -10,7 +10,7 @@ import VirtualTags
     /// Sends a FeliCa command with its length byte.
     private func send(_ script: LinkScript, _ command: String) async -> String {
         let body = hex(command)
-        return await script.send(octets([UInt8(body.count + 1)] + body))
+        return await script.send(hexText([UInt8(body.count + 1)] + body))
     }
 
     @Test func `Areas and the versions of keys are those of the dump`() async throws {

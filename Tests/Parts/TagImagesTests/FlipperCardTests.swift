@@ -8,7 +8,7 @@ import VirtualTags
 
 @Suite struct `Flipper files of cards` {
     private func card(_ name: String) throws -> any Card {
-        try #require(try Files.image(name).makeTag() as? Type4Tag).card
+        try #require(try Files.image(name).makeTag() as? VirtualType4Tag).card
     }
 
     // MARK: Type 4 Tag
@@ -115,6 +115,20 @@ import VirtualTags
         #expect(plus.process([0x60], tear: nil).bytes == [0x1C])
     }
 
+    @Test func `The version of a DESFire's master key is kept`() throws {
+        let text = try Files.text("desfire.nfc")
+        let changed = text.replacing("PICC Key 0 Version: 00", with: "PICC Key 0 Version: 42")
+        #expect(changed != text)
+        let image = try TagImage(parsing: Array(changed.utf8))
+        guard case .type4(let contents) = image.contents, case .desfire(let card) = contents.kind else {
+            Issue.record("It is no DESFire.")
+            return
+        }
+        #expect(card.masterKey.version == 0x42)
+        let again = try TagImage(parsing: TagImage(image.contents).encoded())
+        #expect(again.contents == image.contents)
+    }
+
     @Test func `The remarks say what such a file lacks`() throws {
         let remarks = try ["ntag424-version.nfc", "mifare-plus.nfc", "emv.nfc"].map { try Files.image($0).remarks }
         #expect(remarks.map { $0.map(\.kind) } == [[.missing], [.missing], [.missing]])
@@ -152,22 +166,22 @@ import VirtualTags
 
     @Test func `A payment card reports the application of its file`() throws {
         var card = try card("emv.nfc")
-        func send(_ command: String) -> String { octets(card.process(hex(command), tear: nil).bytes) }
-        let directory = octets(Array("2PAY.SYS.DDF01".utf8))
-        let label = octets(Array("TEST DEBIT".utf8))
+        func send(_ command: String) -> String { hexText(card.process(hex(command), tear: nil).bytes) }
+        let directory = hexText(Array("2PAY.SYS.DDF01".utf8))
+        let label = hexText(Array("TEST DEBIT".utf8))
         #expect(
             send("00 a4 04 00 0e \(directory) 00")
                 == "6f 2f 84 0e \(directory) a5 1d bf 0c 1a 61 18 4f 07 a0 00 00 00 03 10 10 50 0a \(label) 87 01 01 90 00"
         )
         #expect(send("00 a4 04 00 07 a0 00 00 00 04 10 10 00") == "6a 82")
-        let name = octets(Array("Test Debit".utf8))
+        let name = hexText(Array("Test Debit".utf8))
         #expect(
             send("00 a4 04 00 07 a0 00 00 00 03 10 10 00")
                 == "6f 28 84 07 a0 00 00 00 03 10 10 a5 1d 50 0a \(label) 9f 11 01 01 9f 12 0a \(name) 90 00"
         )
         #expect(send("00 b2 01 0c 00") == "69 85")
         #expect(send("80 a8 00 00 02 83 00 00") == "77 0a 82 02 20 00 94 04 08 01 01 00 90 00")
-        let holder = octets(Array("CARDHOLDER/TEST".utf8))
+        let holder = hexText(Array("CARDHOLDER/TEST".utf8))
         #expect(
             send("00 b2 01 0c 00")
                 == "70 32 5a 08 41 11 11 11 11 11 11 11 5f 20 0f \(holder) 5f 24 03 30 12 31 5f 25 03 25 01 01 "
@@ -190,13 +204,13 @@ import VirtualTags
         )
         #expect(try TagImage(parsing: image.encoded()).contents == image.contents)
         var card = EMVCard(contents)
-        func send(_ command: String) -> String { octets(card.process(hex(command), tear: nil).bytes) }
+        func send(_ command: String) -> String { hexText(card.process(hex(command), tear: nil).bytes) }
         _ = send("00 a4 04 00 07 a0 00 00 00 03 10 10 00")
         _ = send("80 a8 00 00 02 83 00 00")
         #expect(send("00 b2 01 0c 00") == "70 02 5a 00 90 00")
         #expect(send("80 ca 9f 17 00") == "6a 88")
         var empty = EMVCard(EMVContents(applicationIdentifier: [], accountNumber: []))
-        #expect(octets(empty.process(hex("00 a4 04 00 07 a0 00 00 00 03 10 10 00"), tear: nil).bytes) == "6a 82")
+        #expect(hexText(empty.process(hex("00 a4 04 00 07 a0 00 00 00 03 10 10 00"), tear: nil).bytes) == "6a 82")
     }
 
     @Test(arguments: ["PIN attempts left", "PIN counter"])

@@ -6,6 +6,29 @@ import VirtualCards
 import VirtualTags
 
 @Suite struct `Flipper NFC files` {
+    @Test func `A new file has each counter before its tearing flag`() throws {
+        var contents = Type2Contents(blank: .ultralightEV1UL11, uid: [4, 1, 2, 3, 4, 5, 6])
+        contents.counters = [1, 2, 0x010203]
+        contents.tearingFlags = [0xBD, 0x00, 0x55]
+        let text = String(decoding: try TagImage(contents, format: .flipper).encoded(), as: UTF8.self)
+        #expect(
+            text.contains(
+                "\nCounter 0: 1\nTearing 0: BD\nCounter 1: 2\nTearing 1: 00\nCounter 2: 66051\nTearing 2: 55\nPages total:"
+            )
+        )
+    }
+
+    @Test(arguments: ["", "\u{FEFF}", " \r\n\t"])
+    func `A Flipper file is one from its first words on, also with a zero byte in it`(start: String) throws {
+        let text = try Files.text("ntag215-uri.nfc")
+        #expect(Files.failure(start + text) == nil)
+        // A memory without a header has almost always a zero byte, and this is none.
+        let error = try #require(Files.failure(start + text.replacing("\nVersion:", with: "\n\0Version:")))
+        #expect(error.code == .missingField && error.reason.hasPrefix("Version is missing;"))
+        let other = try #require(Files.failure(start + text.replacing("Filetype:", with: "\0iletype:")))
+        #expect(other.code == .unknownFormat && other.reason.hasPrefix("The file is in no known format,"))
+    }
+
     @Test func `A dump of an NTAG215 is a tag with its message`() async throws {
         let image = try TagImage(parsing: Files.dump("ntag215-uri.nfc"))
         #expect(image.format == .flipper)
@@ -18,7 +41,7 @@ import VirtualTags
         #expect(await script.send("60") == "00 04 04 02 01 00 11 03")
         #expect(await script.send("3a 04 07") == "03 34 d1 01 30 55 04 65 78 61 6d 70 6c 65 2e 6f")
         let contents = try #require(image.contents.type2)
-        #expect(await script.send("3c 00") == octets(contents.signature))
+        #expect(await script.send("3c 00") == hexText(contents.signature))
         #expect(contents.signature.contains { $0 != 0 })
     }
 
@@ -79,7 +102,7 @@ import VirtualTags
     }
 
     private func trimmed(_ tag: any VirtualTag, to image: TagImage) -> Type2Contents? {
-        (tag as? Type2Tag)?.contents
+        (tag as? VirtualType2Tag)?.contents
     }
 
     @Test func `Counters and failed passwords are written too`() async throws {

@@ -25,7 +25,7 @@ import VirtualTags
         #expect(files[2].accessRights == 0xEEE0)
         // What could not be read is zero.
         #expect(files[3].data == Array(repeating: 0, count: 32))
-        #expect(files[3].communication == 3)
+        #expect(files[3].communication == .enciphered)
         // The names of the NDEF mapping, which the file has not.
         #expect(card.applications[1].isoIdentifier == 0xE110)
         #expect(card.applications[1].files.map(\.isoIdentifier) == [0xE103, 0xE104])
@@ -78,7 +78,7 @@ import VirtualTags
         #expect(card.uid == hex("9c 0c 37 01"))
         #expect(card.sak == 0x08)
         // Blocks 8 to 63, and key B of block 7.
-        #expect(card.unknownOctets.count == 56 * 16 + 6)
+        #expect(card.unknownBytes.count == 56 * 16 + 6)
         #expect(Array(card.memory[16..<32]) == Array("MIFARE APP DIR  ".utf8))
         #expect(!TagImage.Format.mfd.canHold(.classic(card)))
         let again = try TagImage(parsing: TagImage(.classic(card), format: .flipper).encoded())

@@ -14,7 +14,7 @@ import Testing
     func `JSON that is nested too deep is refused with its line`(_ begin: String) throws {
         let error = try #require(failure(note: "\n" + String(repeating: begin, count: 40_000)))
         #expect(error.code == .malformed && error.line == 2)
-        #expect(error.reason == "Values are nested too deep.")
+        #expect(error.reason == "The JSON is not valid: the values are nested too deeply.")
     }
 
     @Test(arguments: [
@@ -24,7 +24,7 @@ import Testing
     func `What is no number of JSON is refused`(_ text: String) throws {
         let error = try #require(failure(note: text))
         #expect(error.code == .malformed)
-        #expect(error.reason == "A JSON value is expected here.")
+        #expect(error.reason.hasPrefix("The JSON is not valid: "))
     }
 
     @Test(arguments: ["0", "-0", "10", "-1.5", "1e5", "1E+05", "0.5e-3", "1e999", String(repeating: "9", count: 64)])

@@ -44,7 +44,7 @@ import VirtualTags
             let script = try Script(image.makeTag())
             try await script.activate(image.uid)
             if let version = object["get_version"] as? String, version.count == 16 {
-                #expect(await script.send("60") == octets(hex(version)))
+                #expect(await script.send("60") == hexText(hex(version)))
             }
             var answered: [UInt8] = []
             let product = try #require(image.contents.type2?.product)
@@ -54,7 +54,7 @@ import VirtualTags
                     #expect(await script.send("c2 ff") == "ACK")
                     #expect(await script.send("01 00 00 00") == "timeout")
                 }
-                answered += hex(await script.send("30 " + octets([UInt8(page % 256)]))).prefix(4)
+                answered += hex(await script.send("30 " + hexText([UInt8(page % 256)]))).prefix(4)
             }
             var expected = Array(memory.prefix(pages * 4))
             // The password and its acknowledgement read as 0.

@@ -29,7 +29,7 @@ import VirtualTags
         #expect(isSet)
         contents.keys[1] = try #require(DESFireKey(.aes, Array(0..<16), version: 3))
         contents.readCounter = 41
-        let tag = Type4Tag(contents)
+        let tag = VirtualType4Tag(contents)
         let held = try #require(TagContents(of: tag))
         let text = try text(TagImage(held))
         #expect(text.contains(#""keys": {"1": "aes:000102030405060708090a0b0c0d0e0f:03"}"#))
@@ -38,12 +38,12 @@ import VirtualTags
         #expect(try image(text).contents == held)
 
         var image = try image(text)
-        let read = try #require(image.makeTag() as? Type4Tag)
+        let read = try #require(image.makeTag() as? VirtualType4Tag)
         var card = try #require(read.card as? NTAG424Card)
         for command in ["00 a4 04 00 07 d2 76 00 00 85 01 01 00", "00 b0 84 00 10"] {
             _ = card.process(hex(command), tear: nil)
         }
-        image.update(from: Type4Tag(card: card, frontEnd: read.frontEnd))
+        image.update(from: VirtualType4Tag(card: card, frontEnd: read.frontEnd))
         #expect(try self.text(image).contains(#""read_counter": 42"#))
     }
 
@@ -52,7 +52,7 @@ import VirtualTags
         contents.masterKey = .zero(.aes)
         contents.applications[0].keyCount = 0xA2
         contents.applications[0].keys = [.zero(.aes), try #require(DESFireKey(.aes, Array(1...16)))]
-        let held = try #require(TagContents(of: Type4Tag(contents)))
+        let held = try #require(TagContents(of: VirtualType4Tag(contents)))
         let text = try text(TagImage(held))
         #expect(text.contains(#""product": "DESFire EV2""#))
         #expect(text.contains(#""key_settings": "0fa2""#))
@@ -73,7 +73,7 @@ import VirtualTags
         (#""file_settings": {"e103": "40e0eec1ff21"}"#, .malformed),
     ])
     func `Keys and settings that can't be are malformed`(member: String, code: TagImageError.Code) throws {
-        let held = try #require(TagContents(of: Type4Tag(NTAG424Contents())))
+        let held = try #require(TagContents(of: VirtualType4Tag(NTAG424Contents())))
         let text = try text(TagImage(held))
         #expect(!text.contains("keys"))
         let changed = text.replacing("}}", with: "}, \(member)}")

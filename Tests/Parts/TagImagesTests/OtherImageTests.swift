@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import TagImages
 import TagLink
 import TagScripts
@@ -19,7 +20,7 @@ import VirtualTags
         slix.isAFILocked = true
         slix.counter = 300
         slix.isSurveillanceSet = false
-        var topaz = Type1Contents(blank: .topaz96, uid: Type1Tag.defaultUID)
+        var topaz = Type1Contents(blank: .topaz96, uid: VirtualType1Tag.defaultUID)
         topaz.header = [0x11, 0x49]
         var ntag = NTAG424Contents()
         ntag.readCounter = 9
@@ -101,6 +102,20 @@ import VirtualTags
     ])
     func `Faulty images are refused`(text: String, code: String) throws {
         #expect(try #require(Files.failure(text)).code.description == code)
+    }
+
+    @Test(arguments: [0, 1, 27, 28, 29, 30, 60])
+    func `A version of another length than a card's answer is refused, with its line`(count: Int) throws {
+        let bytes = try TagImage(parsing: Files.dump("ntag424-version.nfc")).contents
+        let text = String(decoding: try TagImage(bytes).encoded(), as: UTF8.self)
+        let start = try #require(text.range(of: "\"get_version\": \"")).upperBound
+        let end = try #require(text[start...].firstIndex(of: "\""))
+        let version = String(repeating: "04", count: count)
+        let changed = text.replacing(text[start..<end], with: version)
+        guard count != 28, count != 29 else { return #expect(Files.failure(changed) == nil) }
+        let error = try #require(Files.failure(changed))
+        #expect(error.code == .malformed && error.line != nil)
+        #expect(error.reason == "\"get_version\" has \(count) bytes; an answer has 28 or 29.")
     }
 
     // MARK: Flipper

@@ -99,6 +99,21 @@ import VirtualTags
         }
     }
 
+    @Test(arguments: [TagImage.Format.proxmarkJSON, .proxmarkBinary])
+    func `The password of an ISO 15693 tag's privacy is kept, where the tag has one`(format: TagImage.Format) throws {
+        for (product, hasPassword) in [(Type5Product.icodeSLIX2, true), (.icodeSLIX, false), (.st25tv02K, false)] {
+            var contents = Type5Contents(blank: product)
+            #expect((contents.passwords[0x04] != nil) == hasPassword)
+            if hasPassword { contents.passwords[0x04] = 0x0102_0384 }
+            let image = try TagImage(parsing: TagImage(.type5(contents), format: format).encoded())
+            guard case .type5(let read) = image.contents else {
+                Issue.record("\(product.name) is no Type 5 tag")
+                continue
+            }
+            #expect(read.passwords[0x04] == contents.passwords[0x04], "\(product.name)")
+        }
+    }
+
     @Test func `Older versions of ISO 15693 files have memory alone`() throws {
         let data = "E1400401" + String(repeating: "00", count: 28)
         for (type, body) in [

@@ -36,6 +36,17 @@ import VirtualTags
         #expect(remark.text.contains(memory))
     }
 
+    @Test func `A UID is compared with the memory where all of its place was read`() throws {
+        let block = "Block 0: 9C 0C 37 01"
+        let text = try Files.text("classic-unknown.nfc").replacing("UID: 9C 0C 37 01", with: "UID: 9C 0C 38 01")
+        for (known, isCompared) in [
+            (block, true), ("Block 0: ?? 0C 37 01", false), ("Block 0: 9C 0C 37 ??", false),
+        ] {
+            let image = try TagImage(parsing: Array(text.replacing(block, with: known).utf8))
+            #expect(image.remarks.contains { $0.kind == .contradiction } == isCompared, "\(known)")
+        }
+    }
+
     @Test func `A card with a random UID keeps its own in the version`() throws {
         let text = String(decoding: try Files.dump("desfire.nfc"), as: UTF8.self)
             .replacing("UID: 04 2F 19 0A CD 66 80", with: "UID: 08 11 22 33")
@@ -101,6 +112,17 @@ import VirtualTags
         #expect(remarks.contains { $0.kind == .leftOut && $0.text.contains("IC Type") } == isLeftOut)
     }
 
+    @Test func `A line that is not known is named with the system that it belongs to`() throws {
+        for (line, name) in [
+            ("System found: 2", "Strange:"), ("System 00 Key: A0", "Strange of System 00:"),
+            ("System 01: FE00", "Strange of System 00:"), ("Area found: ", "Strange of System 00:"),
+        ] {
+            let remarks = try remarks("felica-keys.nfc", line, "Strange: 1\n" + line)
+            let text = try #require(remarks.last { $0.kind == .leftOut }?.text)
+            #expect(text.contains(name), "\(text)")
+        }
+    }
+
     @Test func `What a binary file says that a tag has no place for is named by its place`() throws {
         var bytes = try Files.dump("hf-mfu-ntag215-dump.bin")
         #expect(try TagImage(parsing: bytes).remarks.isEmpty)
@@ -111,7 +133,7 @@ import VirtualTags
 
     // MARK: Round trips
 
-    /// The values of a Flipper file by their keys; keys of a FeliCa system begin with it.
+    /// Returns the values of a Flipper file by key. The keys of a FeliCa system start with the system's name.
     private func values(_ bytes: [UInt8]) -> [String: String] {
         var values: [String: String] = [:]
         var system = ""

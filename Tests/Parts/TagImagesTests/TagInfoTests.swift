@@ -29,8 +29,8 @@ import VirtualTags
         }
         #expect(card.atqa == 0x0004 && card.sak == 0x08)
         #expect(Array(card.memory[48..<58]) == hex("a0 a1 a2 a3 a4 a5 ff 07 80 69"))
-        #expect(card.unknownOctets.count == 56 * 16 + 2 * 6)
-        #expect(card.unknownOctets.contains(58) && !card.unknownOctets.contains(57))
+        #expect(card.unknownBytes.count == 56 * 16 + 2 * 6)
+        #expect(card.unknownBytes.contains(58) && !card.unknownBytes.contains(57))
     }
 
     @Test func `A report is not written`() throws {

@@ -64,7 +64,7 @@ struct CardReader {
         _ key: DESFireKey,
         challenge: [UInt8] = Array(0x61..<0x71)
     ) throws -> UInt8 {
-        let cipher: BlockCipher = key.kind == .aes ? try .aes(key.octets) : try .des(key.octets)
+        let cipher: BlockCipher = key.kind == .aes ? try .aes(key.bytes) : try .des(key.bytes)
         let zero = [UInt8](repeating: 0, count: cipher.blockLength)
         let first = send(command, command == 0x71 ? [number, 0] : [number])
         guard first.status == 0xAF else { return first.status }
@@ -118,25 +118,25 @@ struct CardReader {
                 counter: counter
             )
         case 0xAA:
-            let octets = part(0..<4) + part(12..<16)
-            session = .chained(try .aes(octets), vector: Array(repeating: 0, count: 16))
+            let bytes = part(0..<4) + part(12..<16)
+            session = .chained(try .aes(bytes), vector: Array(repeating: 0, count: 16))
         default:
-            let isSingle = key.kind == .des && key.octets[..<8] == key.octets[8...]
-            let octets =
+            let isSingle = key.kind == .des && key.bytes[..<8] == key.bytes[8...]
+            let bytes =
                 key.kind == .tripleDES
                 ? part(0..<4) + part(6..<10) + part(12..<16) : isSingle ? part(0..<4) : part(0..<4) + part(4..<8)
-            let cipher = try BlockCipher.des(octets)
+            let cipher = try BlockCipher.des(bytes)
             session = command == 0x0A ? .legacy(cipher) : .chained(cipher, vector: Array(repeating: 0, count: 8))
         }
     }
 }
 
 /// The CRC-32 of DESFire, least significant byte first, bit by bit as IEEE 802.3 has it.
-func crc32(_ octets: [UInt8]) -> [UInt8] {
+func crc32(_ bytes: [UInt8]) -> [UInt8] {
     var register: UInt32 = 0xFFFF_FFFF
-    for octet in octets {
+    for byte in bytes {
         for bit in 0..<8 {
-            let mixed = (register ^ UInt32(octet >> UInt8(bit))) & 1
+            let mixed = (register ^ UInt32(byte >> UInt8(bit))) & 1
             register = register >> 1 ^ (mixed == 1 ? 0xEDB8_8320 : 0)
         }
     }

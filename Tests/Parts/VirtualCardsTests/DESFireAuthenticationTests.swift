@@ -25,8 +25,8 @@ import VirtualCards
 
     /// The key that has a number in the application of ``reader(_:isWrapped:)``.
     private func key(_ number: UInt8, _ way: Way) throws -> DESFireKey {
-        let octets = (0..<UInt8(way.kind.length)).map { $0 &* 7 &+ number &* 16 }
-        return try #require(DESFireKey(way.kind, octets, version: number))
+        let bytes = (0..<UInt8(way.kind.length)).map { $0 &* 7 &+ number &* 16 }
+        return try #require(DESFireKey(way.kind, bytes, version: number))
     }
 
     /// A reader with a card whose application has three keys, and a file in each mode: read by key 1, written by key 2,
@@ -38,7 +38,7 @@ import VirtualCards
             application.files.append(
                 DESFireFile(
                     number: number,
-                    communication: mode,
+                    communication: CommunicationSettings(rawValue: mode),
                     accessRights: 0x1200,
                     kind: .standard(Array(repeating: 0, count: 200))
                 )
@@ -153,7 +153,7 @@ import VirtualCards
         reader.session = .none
         #expect(try reader.authenticate(way.command, 0, new) == 0)
         let card = try #require(reader.card as? DESFireCard)
-        #expect(card.contents.applications[0].keys.map(\.octets) == [new.octets, try key(1, way).octets, new.octets])
+        #expect(card.contents.applications[0].keys.map(\.bytes) == [new.bytes, try key(1, way).bytes, new.bytes])
     }
 
     @Test func `A blank card gets an AES master key, an application and a file, and is formatted`() throws {
@@ -259,14 +259,14 @@ extension CardReader {
         isOwn: Bool
     ) throws -> Answer {
         let version = new.kind == .aes ? [new.version] : []
-        let key = isOwn ? new.octets : zip(new.octets, old.octets).map { $0 ^ $1 }
+        let key = isOwn ? new.bytes : zip(new.bytes, old.bytes).map { $0 ^ $1 }
         switch session {
         case .none: return transmit(0xC4, [number])
         case .legacy(let cipher):
-            let sums = Self.crc16(key + version) + (isOwn ? [] : Self.crc16(new.octets))
+            let sums = Self.crc16(key + version) + (isOwn ? [] : Self.crc16(new.bytes))
             return transmit(0xC4, [number] + (try Self.deciphered(key + version + sums, cipher)))
         case .chained(let cipher, var vector):
-            let sums = crc32([0xC4, number] + key + version) + (isOwn ? [] : crc32(new.octets))
+            let sums = crc32([0xC4, number] + key + version) + (isOwn ? [] : crc32(new.bytes))
             var answer = transmit(0xC4, [number] + (try Self.enciphered(key + version + sums, cipher, &vector)))
             if answer.status == 0, !answer.data.isEmpty {
                 vector = try cipher.cmac([0], vector: vector)
@@ -275,7 +275,7 @@ extension CardReader {
             session = .chained(cipher, vector: vector)
             return answer
         case .ev2:
-            let sum = isOwn ? [] : crc32(new.octets)
+            let sum = isOwn ? [] : crc32(new.bytes)
             return try command(0xC4, [number], key + version + sum, mode: .enciphered)
         }
     }

@@ -173,7 +173,7 @@ import VirtualTags
         var contents = DESFireContents.ndef()
         contents.configuration.usesRandomUID = true
         contents.configuration.answerToSelect = hex("06 75 77 81 02 aa")
-        let tag = Type4Tag(contents)
+        let tag = VirtualType4Tag(contents)
         #expect(tag.identifier == contents.uid)
         let script = try Script(tag)
         var seen: Set<[UInt8]> = []
@@ -197,7 +197,7 @@ import VirtualTags
     }
 
     @Test func `What a reader configures takes effect when the power comes back, and is in the image`() async throws {
-        let tag = Type4Tag(DESFireContents.ndef())
+        let tag = VirtualType4Tag(DESFireContents.ndef())
         let script = try Script(tag)
         try await script.activate(tag.identifier, atqa: 0x0344, sak: 0x20)
         #expect(await script.send("e0 80") == "06 75 77 81 02 80")
@@ -206,7 +206,7 @@ import VirtualTags
         #expect(try reader.authenticate(0x0A, 0, .zero(.des)) == 0)
         #expect(try reader.command(0x5C, [0x00], [0x02], mode: .enciphered).status == 0)
         #expect(try reader.markedCommand(0x5C, [0x02], hex("06 75 77 81 02 bb")).status == 0)
-        let configured = Type4Tag(card: reader.card, frontEnd: tag.frontEnd)
+        let configured = VirtualType4Tag(card: reader.card, frontEnd: tag.frontEnd)
         let held = try #require(TagContents(of: configured))
         let text = try TagImage(held).encoded()
         let again = try TagImage(parsing: text)
@@ -225,7 +225,7 @@ import VirtualTags
         contents.configuration.defaultKeyVersion = 7
         for applications in [contents.applications, []] {
             contents.applications = applications
-            let held = try #require(TagContents(of: Type4Tag(contents)))
+            let held = try #require(TagContents(of: VirtualType4Tag(contents)))
             let text = try TagImage(held).encoded()
             #expect(try TagImage(parsing: text).contents == held)
             do {

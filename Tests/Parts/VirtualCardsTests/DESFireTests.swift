@@ -10,11 +10,11 @@ import VirtualTags
 
     private func run(_ contents: DESFireContents, _ commands: [String]) -> [String] {
         var card = DESFireCard(contents)
-        return commands.map { octets(card.process(hex($0), tear: nil).bytes) }
+        return commands.map { hexText(card.process(hex($0), tear: nil).bytes) }
     }
 
     @Test func `The activation is that of the product`() async throws {
-        let script = try LinkScript(.nfcA, Type4Tag(DESFireContents.ndef()))
+        let script = try LinkScript(.nfcA, VirtualType4Tag(DESFireContents.ndef()))
         await script.activateA(hex("04 11 22 33 44 55 66"))
         #expect(await script.send("e0 80") == "06 75 77 81 02 80")
         #expect(await script.send("02 60") == "02 af 04 01 01 01 00 18 05")
@@ -36,7 +36,7 @@ import VirtualTags
     }
 
     @Test(arguments: [(DESFireContents.Size.kilobytes2, "08 00"), (.kilobytes4, "10 00"), (.kilobytes8, "1e 00")])
-    func `The NDEF application as ISO commands see it`(size: DESFireContents.Size, octets: String) {
+    func `The NDEF application as ISO commands see it`(size: DESFireContents.Size, bytes: String) {
         let answers = run(
             .ndef(size: size),
             [
@@ -45,7 +45,7 @@ import VirtualTags
                 "00 d6 00 00 35" + String(repeating: "00", count: 53), "00 b0 7f 00 01", "00 b0 85 00 01",
             ]
         )
-        #expect(answers[2] == "00 0f 20 00 3b 00 34 04 06 e1 04 \(octets) 00 00 90 00")
+        #expect(answers[2] == "00 0f 20 00 3b 00 34 04 06 e1 04 \(bytes) 00 00 90 00")
         #expect(answers[3] == "69 82")
         #expect(answers[5] == "90 00")
         #expect(answers[6].hasPrefix("00 03 d0 00 00 00"))
@@ -79,8 +79,8 @@ import VirtualTags
         #expect(answers[5] == "00 00 00 e0 ee 00 08 00")
         #expect(answers[6...9] == ["00 0f 01", "00 00", "af", "00"])
         let whole = String(repeating: "a5 ", count: 52) + String(repeating: "5a ", count: 28)
-        #expect(answers[10] == "af " + octets(hex(whole).prefix(59)))
-        #expect(answers[11] == "00 " + octets(hex(whole).dropFirst(59)))
+        #expect(answers[10] == "af " + hexText(hex(whole).prefix(59)))
+        #expect(answers[11] == "00 " + hexText(hex(whole).dropFirst(59)))
         #expect(answers[12...] == ["be", "f0", "ae"])
     }
 
@@ -172,7 +172,7 @@ import VirtualTags
 @Suite struct `NTAG 424 DNA` {
     private func run(_ card: NTAG424Card, _ commands: [String]) -> [String] {
         var card = card
-        return commands.map { octets(card.process(hex($0), tear: nil).bytes) }
+        return commands.map { hexText(card.process(hex($0), tear: nil).bytes) }
     }
 
     private let select = "00 a4 04 0c 07 d2 76 00 00 85 01 01 00"

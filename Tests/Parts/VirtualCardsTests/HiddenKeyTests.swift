@@ -19,7 +19,7 @@ import VirtualTags
         #expect(hides(key))
         var tag424 = NTAG424Contents(uid: [4, 1, 2, 3, 4, 5, 6])
         tag424.keys[0] = key
-        #expect(hides(tag424) && tag424.keys[0].octets == Self.key)
+        #expect(hides(tag424) && tag424.keys[0].bytes == Self.key)
         var lite = FeliCaLiteSContents(idm: [1, 2, 3, 4, 5, 6, 7, 8])
         lite.cardKey = Self.key
         #expect(hides(lite))

@@ -104,9 +104,9 @@ import VirtualTags
             #expect(link.hasPrefix("example.com/t?e="))
             #expect(seen.insert(link).inserted)
             let parts = link.dropFirst(16).split(separator: "&c=")
-            let plain = try BlockCipher.aes(key(2).octets).decrypt(hex(String(parts[0])))
+            let plain = try BlockCipher.aes(key(2).bytes).decrypt(hex(String(parts[0])))
             #expect(Array(plain[..<11]) == [0xC7] + uid + [count, 0, 0])
-            let session = try BlockCipher.aes(key(1).octets).cmac(hex("3c c3 00 01 00 80") + plain[1..<11])
+            let session = try BlockCipher.aes(key(1).bytes).cmac(hex("3c c3 00 01 00 80") + plain[1..<11])
             let code = try BlockCipher.aes(session).cmac([])
             #expect(hex(String(parts[1])) == (0..<8).map { code[2 * $0 + 1] })
         }

@@ -33,19 +33,19 @@ import VirtualTags
     @Test func `Each key of a card, and each password of an ICODE, is a secret`() throws {
         let key = try #require(DESFireKey(.aes, Array(1...16)))
         var desfire = DESFireContents.ndef()
-        #expect(try !holdsSecrets(Type4Tag(desfire)))
+        #expect(try !holdsSecrets(VirtualType4Tag(desfire)))
         desfire.masterKey = key
-        #expect(try holdsSecrets(Type4Tag(desfire)))
+        #expect(try holdsSecrets(VirtualType4Tag(desfire)))
         for index in try #require(DESFireContents.ndef().applications.first).keys.indices {
             var contents = DESFireContents.ndef()
             contents.applications[0].keys[index] = key
-            #expect(try holdsSecrets(Type4Tag(contents)))
+            #expect(try holdsSecrets(VirtualType4Tag(contents)))
         }
-        #expect(try !holdsSecrets(Type4Tag(NTAG424Contents())))
+        #expect(try !holdsSecrets(VirtualType4Tag(NTAG424Contents())))
         for index in NTAG424Contents().keys.indices {
             var contents = NTAG424Contents()
             contents.keys[index] = key
-            #expect(try holdsSecrets(Type4Tag(contents)))
+            #expect(try holdsSecrets(VirtualType4Tag(contents)))
         }
         let icode = Type5Contents(blank: .icodeSLIX2)
         #expect(!TagContents.type5(icode).holdsSecrets)
@@ -92,5 +92,5 @@ import VirtualTags
         }
     }
 
-    private func holdsSecrets(_ tag: Type4Tag) throws -> Bool { try #require(TagContents(of: tag)).holdsSecrets }
+    private func holdsSecrets(_ tag: VirtualType4Tag) throws -> Bool { try #require(TagContents(of: tag)).holdsSecrets }
 }

@@ -42,7 +42,7 @@ import VirtualCards
             .aes,
             replacing: nil
         )
-        #expect(key.octets == hex("00 10 20 30 40 50 60 70 80 90 a0 b0 b0 a0 90 80"))
+        #expect(key.bytes == hex("00 10 20 30 40 50 60 70 80 90 a0 b0 b0 a0 90 80"))
         #expect(key.version == 0x10)
     }
 
@@ -98,7 +98,7 @@ import VirtualCards
             .des,
             replacing: nil
         )
-        #expect(double.octets.map { $0 & 0xFE } == stride(from: 0, to: 32, by: 2).map { UInt8($0) })
+        #expect(double.bytes.map { $0 & 0xFE } == stride(from: 0, to: 32, by: 2).map { UInt8($0) })
         #expect(double.version == 0x10)
         session = LegacyMessaging(cipher: try .des(hex("c8 6d b4 4f 9e 5d 3a b9")))
         let single = try session.openKey(
@@ -107,7 +107,7 @@ import VirtualCards
             .des,
             replacing: nil
         )
-        #expect(single.octets[..<8].map { $0 & 0xFE } == [0, 2, 4, 6, 8, 10, 12, 14])
+        #expect(single.bytes[..<8].map { $0 & 0xFE } == [0, 2, 4, 6, 8, 10, 12, 14])
         #expect(single.version == 0x10)
     }
 
@@ -187,7 +187,7 @@ import VirtualCards
             .aes,
             replacing: .zero(.aes)
         )
-        #expect(second.octets == hex("f3847d627727ed3bc9c4cc050489b966"))
+        #expect(second.bytes == hex("f3847d627727ed3bc9c4cc050489b966"))
         #expect(second.version == 1)
         #expect(try other.seal([], .standard, status: 0) == hex("203bb55d1089d587"))
         var own = try session(3)
@@ -197,7 +197,7 @@ import VirtualCards
             .aes,
             replacing: nil
         )
-        #expect(first.octets == hex("5004bf991f408672b1ef00f08f9e8647"))
+        #expect(first.bytes == hex("5004bf991f408672b1ef00f08f9e8647"))
         #expect(first.version == 1)
     }
 }

@@ -17,8 +17,8 @@ import VirtualTags
 
     @Test func `Equal answers arrive as one`() async throws {
         let script = try Script(
-            Type2Tag(.ntag213, uid: Script.uid),
-            Type2Tag(.ntag215, uid: [0x04, 0xA1, 0xB2, 0, 0, 0, 0])
+            VirtualType2Tag(.ntag213, uid: Script.uid),
+            VirtualType2Tag(.ntag215, uid: [0x04, 0xA1, 0xB2, 0, 0, 0, 0])
         )
         #expect(await script.sendShort(0x26) == "44 00")
         #expect(await script.sendRaw("93 20") == "88 04 a1 b2 9f")
@@ -27,8 +27,8 @@ import VirtualTags
 
     @Test func `The first bit on which tags disagree is reported, with the bits before it`() async throws {
         let script = try Script(
-            Type2Tag(.ntag213, uid: [0x04, 0b1010_0001, 0, 1, 2, 3, 4]),
-            Type2Tag(.ntag213, uid: [0x04, 0b1011_0001, 9, 1, 2, 3, 4])
+            VirtualType2Tag(.ntag213, uid: [0x04, 0b1010_0001, 0, 1, 2, 3, 4]),
+            VirtualType2Tag(.ntag213, uid: [0x04, 0b1011_0001, 9, 1, 2, 3, 4])
         )
         #expect(await script.sendShort(0x26) == "44 00")
         let collision = await collision(script.link, Frame([0x93, 0x20], checksum: .none))
@@ -44,7 +44,7 @@ import VirtualTags
     @Test func `ATQA of tags with UIDs of different length collides`() async throws {
         var contents = Type2Contents(blank: .ultralight, uid: [1, 2, 3, 4])
         contents.atqa = 0x0004
-        let script = try Script(Type2Tag(contents), Type2Tag(.ntag213, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(contents), VirtualType2Tag(.ntag213, uid: Script.uid))
         let collision = await collision(script.link, Frame(bits: [0x26], validBitsInLastByte: 7))
         #expect(collision == LinkError.Collision(bitIndex: 6, bits: [0x04]))
     }
@@ -52,7 +52,7 @@ import VirtualTags
     @Test(arguments: 1...6) func `Every tag of a crowd is found by bits`(_ count: Int) async throws {
         var generator = Numbers(seed: UInt64(count))
         let uids = (0..<count).map { _ in Type2Contents.randomUID(using: &generator) }
-        let script = try Script(field: VirtualField(), uids.map { Type2Tag(.ntag213, uid: $0) })
+        let script = try Script(field: VirtualField(), uids.map { VirtualType2Tag(.ntag213, uid: $0) })
         var found: Set<[UInt8]> = []
         for _ in 0..<count {
             _ = await script.sendShort(0x26)
@@ -70,12 +70,12 @@ import VirtualTags
     private func resolve(_ link: any FrameLink, _ select: UInt8) async throws -> [UInt8] {
         var known: [Bool] = []
         while known.count < 40 {
-            let octets = pack(known)
+            let bytes = pack(known)
             let nvb = UInt8(2 + known.count / 8) << 4 | UInt8(known.count % 8)
             let frame =
                 known.count % 8 == 0
-                ? Frame([select, nvb] + octets, checksum: .none)
-                : Frame(bits: [select, nvb] + octets, validBitsInLastByte: known.count % 8)
+                ? Frame([select, nvb] + bytes, checksum: .none)
+                : Frame(bits: [select, nvb] + bytes, validBitsInLastByte: known.count % 8)
             if let collision = await collision(link, frame) {
                 known += (0..<collision.bitIndex).map { collision.bits[$0 / 8] >> ($0 % 8) & 1 == 1 } + [true]
             } else {
@@ -83,9 +83,9 @@ import VirtualTags
                 known += (0..<answer.bitCount).map { answer.bytes[$0 / 8] >> ($0 % 8) & 1 == 1 }
             }
         }
-        let octets = pack(known)
-        _ = try await link.transceive(Frame([select, 0x70] + octets), timeout: .milliseconds(1))
-        return octets
+        let bytes = pack(known)
+        _ = try await link.transceive(Frame([select, 0x70] + bytes), timeout: .milliseconds(1))
+        return bytes
     }
 
     private func pack(_ bits: [Bool]) -> [UInt8] {

@@ -5,14 +5,14 @@ import Testing
 import VirtualTags
 
 @Suite struct `Faults` {
-    private func activated(_ product: Type2Product = .ntag213) async throws -> (Script, Type2Tag) {
-        let tag = Type2Tag(product, uid: Script.uid)
+    private func activated(_ product: Type2Product = .ntag213) async throws -> (Script, VirtualType2Tag) {
+        let tag = VirtualType2Tag(product, uid: Script.uid)
         let script = try Script(tag)
         try await script.activate()
         return (script, tag)
     }
 
-    private func page(_ index: Int, of tag: Type2Tag) -> [UInt8] {
+    private func page(_ index: Int, of tag: VirtualType2Tag) -> [UInt8] {
         Array(tag.contents.memory[(index * 4)..<(index * 4 + 4)])
     }
 
@@ -167,7 +167,7 @@ import VirtualTags
 
     @Test func `A tag is swapped for another, which has to be woken`() async throws {
         let (script, _) = try await activated()
-        let other = Type2Tag(.ntag215, uid: [0x04, 9, 9, 9, 9, 9, 9])
+        let other = VirtualType2Tag(.ntag215, uid: [0x04, 9, 9, 9, 9, 9, 9])
         script.field.arm(.effect(.swap(other), atExchange: 1))
         #expect(await script.send("30 00").hasPrefix("04 a1"))
         #expect(await script.send("30 00") == "timeout")

@@ -11,16 +11,18 @@ import VirtualTags
     private let challenge: [UInt8] = Array(0x80..<0x90)
     private let zero = [UInt8](repeating: 0, count: 16)
 
-    private func makeScript(_ change: (inout FeliCaLiteSContents) -> Void = { _ in }) throws -> (LinkScript, Type3Tag) {
+    private func makeScript(_ change: (inout FeliCaLiteSContents) -> Void = { _ in }) throws -> (
+        LinkScript, VirtualType3Tag
+    ) {
         var contents = FeliCaLiteSContents(idm: hex(idm))
         contents.cardKey = cardKey
         change(&contents)
-        let tag = Type3Tag(contents)
+        let tag = VirtualType3Tag(contents)
         return (try LinkScript(.nfcF, tag), tag)
     }
 
     private func send(_ script: LinkScript, _ body: [UInt8]) async -> [UInt8] {
-        hex(await script.send(octets([UInt8(body.count + 1)] + body)))
+        hex(await script.send(hexText([UInt8(body.count + 1)] + body)))
     }
 
     /// Reads blocks: status flags, and the bytes.
@@ -39,14 +41,14 @@ import VirtualTags
         counter: UInt32 = 0
     ) async throws -> [UInt8] {
         var list: [UInt8] = [0x80, block]
-        var octets = data
+        var bytes = data
         if let codes {
             list += [0x80, 0x91]
-            octets += try codes.writeCode(block: block, data: data, counter: counter)
-            octets += [UInt8(counter & 0xFF), UInt8(counter >> 8 & 0xFF), UInt8(counter >> 16), 0, 0, 0, 0, 0]
+            bytes += try codes.writeCode(block: block, data: data, counter: counter)
+            bytes += [UInt8(counter & 0xFF), UInt8(counter >> 8 & 0xFF), UInt8(counter >> 16), 0, 0, 0, 0, 0]
         }
         let head = [0x08] + hex(idm) + [1, 0x09, 0, UInt8(list.count / 2)] + list
-        return Array(await send(script, head + octets).dropFirst(10).prefix(2))
+        return Array(await send(script, head + bytes).dropFirst(10).prefix(2))
     }
 
     private func codes() throws -> FeliCaLiteCodes {

@@ -10,20 +10,22 @@ private let idmText = "02 fe 00 11 22 33 44 55"
 /// Sends a FeliCa command with its length byte.
 private func send(_ script: LinkScript, _ command: String) async -> String {
     let body = hex(command)
-    return await script.send(octets([UInt8(body.count + 1)] + body))
+    return await script.send(hexText([UInt8(body.count + 1)] + body))
 }
 
 @Suite struct `FeliCa Lite-S` {
-    private func makeScript(_ change: (inout FeliCaLiteSContents) -> Void = { _ in }) throws -> (LinkScript, Type3Tag) {
+    private func makeScript(_ change: (inout FeliCaLiteSContents) -> Void = { _ in }) throws -> (
+        LinkScript, VirtualType3Tag
+    ) {
         var contents = FeliCaLiteSContents(idm: idm)
         change(&contents)
-        let tag = Type3Tag(contents)
+        let tag = VirtualType3Tag(contents)
         return (try LinkScript(.nfcF, tag), tag)
     }
 
     private func read(_ script: LinkScript, _ blocks: String, service: String = "0b 00") async -> String {
         let count = hex(blocks).count / 2
-        return await send(script, "06 \(idmText) 01 \(service) \(octets([UInt8(count)])) \(blocks)")
+        return await send(script, "06 \(idmText) 01 \(service) \(hexText([UInt8(count)])) \(blocks)")
     }
 
     private func write(_ script: LinkScript, _ block: String, _ data: String) async -> String {
@@ -152,7 +154,7 @@ private func send(_ script: LinkScript, _ command: String) async -> String {
         let record = hex("16 01 00 02 2b 5a e3 0d 27 11 d2 04 00 00 01 00")
         let script = try LinkScript(
             .nfcF,
-            Type3Tag(.transitCard(idm: hex("01 01 0a 10 11 12 13 14"), balance: 1234, history: [record]))
+            VirtualType3Tag(.transitCard(idm: hex("01 01 0a 10 11 12 13 14"), balance: 1234, history: [record]))
         )
         let idm = "01 01 0a 10 11 12 13 14"
         #expect(await send(script, "00 00 03 01 00").hasSuffix("00 03"))
@@ -163,7 +165,7 @@ private func send(_ script: LinkScript, _ command: String) async -> String {
             await send(script, "06 \(idm) 01 8b 00 01 80 00")
                 == "1d 07 \(idm) 00 00 01 00 00 00 00 00 00 00 00 20 00 00 d2 04 00 00 00"
         )
-        #expect(await send(script, "06 \(idm) 01 0f 09 01 80 00") == "1d 07 \(idm) 00 00 01 \(octets(record))")
+        #expect(await send(script, "06 \(idm) 01 0f 09 01 80 00") == "1d 07 \(idm) 00 00 01 \(hexText(record))")
         #expect(await send(script, "06 \(idm) 01 0f 09 01 80 14") == "0c 07 \(idm) 01 a8")
         #expect(await send(script, "06 \(idm) 01 88 00 01 80 00") == "0c 07 \(idm) 01 a5")
         #expect(
@@ -180,7 +182,7 @@ private func send(_ script: LinkScript, _ command: String) async -> String {
             idm: idm,
             systems: [FeliCaSystem(ndefBlocks: 300, maximumRead: 2, maximumWrite: 1)]
         )
-        let script = try LinkScript(.nfcF, Type3Tag(contents))
+        let script = try LinkScript(.nfcF, VirtualType3Tag(contents))
         #expect(await send(script, "06 \(idmText) 01 0b 00 02 80 00 00 2c 01").hasPrefix("2d 07 \(idmText) 00 00 02"))
         #expect(await send(script, "06 \(idmText) 01 0b 00 03 80 00 80 01 80 02") == "0c 07 \(idmText) ff a2")
         #expect(await send(script, "06 \(idmText) 01 0b 00 01 00 2d 01") == "0c 07 \(idmText) 01 a8")
@@ -194,7 +196,7 @@ private func send(_ script: LinkScript, _ command: String) async -> String {
             idm: idm,
             systems: [FeliCaSystem(code: 0x0003, files: []), FeliCaSystem(ndefBlocks: 4)]
         )
-        let script = try LinkScript(.nfcF, Type3Tag(contents))
+        let script = try LinkScript(.nfcF, VirtualType3Tag(contents))
         #expect(await send(script, "00 12 fc 00 00").hasPrefix("12 01 12 fe 00 11 22 33 44 55"))
         #expect(await send(script, "06 12 fe 00 11 22 33 44 55 01 0b 00 01 80 00").hasPrefix("1d 07 12 fe"))
         #expect(await send(script, "06 \(idmText) 01 0b 00 01 80 00") == "0c 07 \(idmText) ff a6")
@@ -203,7 +205,7 @@ private func send(_ script: LinkScript, _ command: String) async -> String {
     @Test func `A cyclic file takes a new record in front`() async throws {
         let file = FeliCaFile(serviceCodes: [0x010D], memory: hex("11") + Array(repeating: 0, count: 31))
         let contents = FeliCaStandardContents(idm: idm, systems: [FeliCaSystem(code: 0xFE00, files: [file])])
-        let script = try LinkScript(.nfcF, Type3Tag(contents))
+        let script = try LinkScript(.nfcF, VirtualType3Tag(contents))
         let zero = String(repeating: " 00", count: 15)
         #expect(await send(script, "08 \(idmText) 01 0d 01 01 80 00 22" + zero) == "0c 09 \(idmText) 00 00")
         #expect(await send(script, "06 \(idmText) 01 0d 01 02 80 00 80 01").hasSuffix("02 22\(zero) 11\(zero)"))
@@ -213,8 +215,8 @@ private func send(_ script: LinkScript, _ command: String) async -> String {
         let other = hex("02 fe 99 88 77 66 55 44")
         let script = try LinkScript(
             .nfcF,
-            Type3Tag(FeliCaLiteSContents(idm: idm)),
-            Type3Tag(FeliCaStandardContents(idm: other, systems: [FeliCaSystem(ndefBlocks: 4)]))
+            VirtualType3Tag(FeliCaLiteSContents(idm: idm)),
+            VirtualType3Tag(FeliCaStandardContents(idm: other, systems: [FeliCaSystem(ndefBlocks: 4)]))
         )
         #expect(await send(script, "00 12 fc 00 00") == "collision")
         var found: Set<String> = []
@@ -222,15 +224,15 @@ private func send(_ script: LinkScript, _ command: String) async -> String {
             let answer = hex(await send(script, "00 12 fc 00 0f"))
             var rest = answer[...]
             while let length = rest.first, rest.count >= Int(length) {
-                found.insert(octets(rest.dropFirst(2).prefix(8)))
+                found.insert(hexText(rest.dropFirst(2).prefix(8)))
                 rest = rest.dropFirst(Int(length))
             }
         }
-        #expect(found == [idmText, octets(other)])
+        #expect(found == [idmText, hexText(other)])
     }
 
     @Test func `A fault's refusal is a memory failure`() async throws {
-        let script = try LinkScript(.nfcF, Type3Tag(FeliCaLiteSContents(idm: idm)))
+        let script = try LinkScript(.nfcF, VirtualType3Tag(FeliCaLiteSContents(idm: idm)))
         script.field.arm(FaultPlan([Fault(.refusal(0), at: .write(1)), Fault(.refusal(0), at: .exchange(0))]))
         #expect(await send(script, "06 \(idmText) 01 0b 00 01 80 00") == "0c 07 \(idmText) ff 70")
         let data = String(repeating: "77", count: 16)

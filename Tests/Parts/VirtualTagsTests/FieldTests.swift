@@ -19,7 +19,7 @@ import VirtualTags
         let field = VirtualField()
         let calls = Counter()
         var observation = field.observePresence { calls.add() }
-        let tag = Type2Tag(.ntag213)
+        let tag = VirtualType2Tag(.ntag213)
         field.bring(tag)
         field.bring(tag)
         #expect(calls.value == 1)
@@ -28,7 +28,7 @@ import VirtualTags
         field.remove(tag)
         #expect(calls.value == 2)
         field.bring(tag)
-        field.bring(Type2Tag(.ntag215))
+        field.bring(VirtualType2Tag(.ntag215))
         field.removeAll()
         #expect(calls.value == 5)
         #expect(field.tags.isEmpty)
@@ -43,13 +43,13 @@ import VirtualTags
         let observation = field.observePresence { [weak field] in
             if field?.tags.count == 1 { field?.removeAll() }
         }
-        field.bring(Type2Tag(.ntag213))
+        field.bring(VirtualType2Tag(.ntag213))
         #expect(field.tags.isEmpty)
         withExtendedLifetime(observation) {}
     }
 
     @Test func `Without a carrier nothing can be sent, and the tag forgets its state`() async throws {
-        let script = try Script(Type2Tag(.ntag213, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(.ntag213, uid: Script.uid))
         try await script.activate()
         try await script.field.setCarrier(false)
         let before = script.link.statistics
@@ -61,7 +61,7 @@ import VirtualTags
     }
 
     @Test func `Exchanges are counted with their bytes, airtime and the tag's work`() async throws {
-        let script = try Script(Type2Tag(.ntag213, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(.ntag213, uid: Script.uid))
         try await script.activate()
         let start = script.link.statistics
         #expect(await script.send("30 03").hasPrefix("e1"))
@@ -88,7 +88,7 @@ import VirtualTags
     }
 
     @Test func `A write is done even when the reader does not wait for it`() async throws {
-        let tag = Type2Tag(.ntag213, uid: Script.uid)
+        let tag = VirtualType2Tag(.ntag213, uid: Script.uid)
         let script = try Script(tag)
         try await script.activate()
         let answer = await script.exchange(Frame(hex("a2 04 01 02 03 04")), timeout: .milliseconds(4))
@@ -99,7 +99,7 @@ import VirtualTags
     @Test func `Elapsed time is reported once an exchange, and adds up to what was counted`() async throws {
         let elapsed = Counter()
         let field = VirtualField(onElapsed: { elapsed.add(Int($0.carrierPeriods)) })
-        let script = try Script(field: field, [Type2Tag(.ntag213, uid: Script.uid)])
+        let script = try Script(field: field, [VirtualType2Tag(.ntag213, uid: Script.uid)])
         try await script.activate()
         #expect(await script.send("a2 04 00 00 00 00") == "ACK")
         #expect(await script.send("c2 ff") == "NAK 0")
@@ -112,21 +112,21 @@ import VirtualTags
         let box = Mutex<VirtualField?>(nil)
         let field = VirtualField(onElapsed: { _ in box.withLock { _ = $0?.tags } })
         box.withLock { $0 = field }
-        let script = try Script(field: field, [Type2Tag(.ntag213, uid: Script.uid)])
+        let script = try Script(field: field, [VirtualType2Tag(.ntag213, uid: Script.uid)])
         try await script.activate()
         box.withLock { $0 = nil }
     }
 
     @Test func `An answer that is longer than the reader can take is an error`() async throws {
         let field = VirtualField(maximumFrameLength: 64)
-        let script = try Script(field: field, [Type2Tag(.ntag213, uid: Script.uid)])
+        let script = try Script(field: field, [VirtualType2Tag(.ntag213, uid: Script.uid)])
         try await script.activate()
         #expect(await script.send("3a 00 0e").count == 60 * 3 - 1)
         #expect(await script.send("3a 00 0f") == "frameTooLong")
     }
 
     @Test func `A recording has every exchange, in words too`() async throws {
-        let script = try Script(Type2Tag(.ntag213, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(.ntag213, uid: Script.uid))
         #expect(script.field.stopRecording().isEmpty)
         script.field.startRecording()
         try await script.activate(wake: 0x26)
@@ -149,7 +149,7 @@ import VirtualTags
     }
 
     @Test func `A cancelled task sends nothing`() async throws {
-        let script = try Script(Type2Tag(.ntag213, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(.ntag213, uid: Script.uid))
         let task = Task {
             while !Task.isCancelled { await Task.yield() }
             return await script.sendShort(0x26)
@@ -167,7 +167,7 @@ import VirtualTags
             }
             for _ in 0..<2 {
                 group.addTask {
-                    let tag = Type2Tag(.ntag213)
+                    let tag = VirtualType2Tag(.ntag213)
                     for _ in 0..<500 {
                         script.field.bring(tag)
                         _ = tag.contents.memory.count

@@ -7,7 +7,7 @@ import VirtualTags
 @Suite struct `Protection of ICODE` {
     /// A field with one tag, and its UID in the order of the air interface.
     private struct Bench {
-        let tag: Type5Tag
+        let tag: VirtualType5Tag
         let script: LinkScript
         let uid: String
 
@@ -18,9 +18,9 @@ import VirtualTags
             contents.passwords[0x10] = 0x1413_1211
             if product == .icodeSLIX { contents.passwords = [0x10: 0x1413_1211] }
             change(&contents)
-            tag = Type5Tag(contents)
+            tag = VirtualType5Tag(contents)
             script = try LinkScript(.nfcV, tag)
-            uid = octets(contents.uid.reversed())
+            uid = hexText(contents.uid.reversed())
         }
 
         /// Sends a command of NXP's to the tag by its UID.
@@ -31,7 +31,7 @@ import VirtualTags
         /// A password as it goes over the air: combined with a random number that is fetched first.
         func covered(_ password: String) async -> String {
             let random = hex(await script.send("02 b2 04")).dropFirst()
-            return octets(zip(hex(password), Array(random) + Array(random)).map { $0 ^ $1 })
+            return hexText(zip(hex(password), Array(random) + Array(random)).map { $0 ^ $1 })
         }
 
         func give(_ identifier: String, _ password: String) async -> String {
@@ -201,12 +201,12 @@ import VirtualTags
     func `INVENTORY READ gives blocks, and the rest of the UID`(_ product: Type5Product) async throws {
         let bench = try Bench(product)
         let uid = hex(bench.uid)
-        let blocks = octets(bench.tag.contents.memory.prefix(8))
+        let blocks = hexText(bench.tag.contents.memory.prefix(8))
         #expect(await bench.script.send("26 a0 04 00 00 01") == "00 \(blocks)")
         #expect(await bench.script.send("26 a1 04 08 44 00 01") == "00 \(blocks)")
-        #expect(await bench.script.send("66 a0 04 08 44 00 01") == "00 \(octets(uid.dropFirst())) \(blocks)")
+        #expect(await bench.script.send("66 a0 04 08 44 00 01") == "00 \(hexText(uid.dropFirst())) \(blocks)")
         // A mask of 12 bits: the byte that is known in part is there as a whole.
-        #expect(await bench.script.send("66 a0 04 0c 44 03 00 01") == "00 \(octets(uid.dropFirst())) \(blocks)")
+        #expect(await bench.script.send("66 a0 04 0c 44 03 00 01") == "00 \(hexText(uid.dropFirst())) \(blocks)")
         #expect(await bench.script.send("36 a0 04 55 00 00 01") == "timeout")
         #expect(await bench.script.send("26 a0 02 00 00 01") == "timeout")
         #expect(await bench.script.send("26 a0 04 00 00 f0") == "timeout")
@@ -214,12 +214,12 @@ import VirtualTags
         // Sixteen slots: the first byte 44 names the fourth, and with the slot's bits a mask of four is a byte.
         #expect(await bench.script.send("46 a0 04 04 04 00 00") == "timeout")
         for _ in 1..<4 { #expect(await bench.script.sendEnd() == "timeout") }
-        #expect(await bench.script.sendEnd() == "00 \(octets(uid.dropFirst())) \(octets(hex(blocks).prefix(4)))")
+        #expect(await bench.script.sendEnd() == "00 \(hexText(uid.dropFirst())) \(hexText(hex(blocks).prefix(4)))")
     }
 
     @Test func `The extended INVENTORY READ of SLIX2 chooses tags and what they tell`() async throws {
         let bench = try Bench { $0.isSurveillanceSet = false }
-        let blocks = octets(bench.tag.contents.memory.prefix(4))
+        let blocks = hexText(bench.tag.contents.memory.prefix(4))
         #expect(await bench.script.send("26 a0 04 88 12 44") == "00 \(bench.uid)")
         #expect(await bench.script.send("26 a0 04 88 02 44 00 00") == "00 \(bench.uid) \(blocks)")
         #expect(await bench.script.send("26 a0 04 80 11") == "timeout")

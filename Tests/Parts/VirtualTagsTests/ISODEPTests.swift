@@ -6,16 +6,16 @@ import VirtualTags
 
 @Suite struct `ISO-DEP on the card's side` {
     /// A card with one short command, one long answer and one slow answer, with frames of 32 bytes.
-    private func makeTag(fsci: UInt8 = 2) -> Type4Tag {
+    private func makeTag(fsci: UInt8 = 2) -> VirtualType4Tag {
         var card = ScriptedCard()
         card.answer(hex("01"), with: hex("aa 90 00"))
         card.answer(hex("02"), with: (0..<40).map { UInt8($0) })
         card.answer(hex("03"), with: hex("bb"), workTime: .milliseconds(1000))
         card.answer(hex("04"), with: hex("cc"), waitingTimeExtensions: [2, 3])
         card.answer((0..<40).map { UInt8($0) }, with: hex("dd"))
-        return Type4Tag(
+        return VirtualType4Tag(
             card: card,
-            frontEnd: .nfcA(uid: Type4Tag.defaultUID, ats: [0x05, 0x70 | fsci, 0x80, 0x70, 0x02])
+            frontEnd: .nfcA(uid: VirtualType4Tag.defaultUID, ats: [0x05, 0x70 | fsci, 0x80, 0x70, 0x02])
         )
     }
 
@@ -36,8 +36,8 @@ import VirtualTags
     @Test func `A long answer is chained at the reader's frame size`() async throws {
         let script = try await makeScript(rats: "e0 10")
         // FSD 24: 21 bytes of information a block.
-        #expect(await script.send("02 02") == "12 " + octets((0..<21).map { UInt8($0) }))
-        #expect(await script.send("a3") == "03 " + octets((21..<40).map { UInt8($0) }))
+        #expect(await script.send("02 02") == "12 " + hexText((0..<21).map { UInt8($0) }))
+        #expect(await script.send("a3") == "03 " + hexText((21..<40).map { UInt8($0) }))
     }
 
     @Test func `R(NAK) repeats the last block, with the block number of the card`() async throws {
@@ -58,13 +58,13 @@ import VirtualTags
 
     @Test func `A chained command is acknowledged block by block`() async throws {
         let script = try await makeScript()
-        #expect(await script.send("12 " + octets((0..<25).map { UInt8($0) })) == "a2")
-        #expect(await script.send("03 " + octets((25..<40).map { UInt8($0) })) == "03 dd")
+        #expect(await script.send("12 " + hexText((0..<25).map { UInt8($0) })) == "a2")
+        #expect(await script.send("03 " + hexText((25..<40).map { UInt8($0) })) == "03 dd")
     }
 
     @Test func `Blocks longer than the card's frame size are not heard`() async throws {
         let script = try await makeScript()
-        #expect(await script.send("12 " + octets((0..<30).map { UInt8($0) })) == "timeout")
+        #expect(await script.send("12 " + hexText((0..<30).map { UInt8($0) })) == "timeout")
         #expect(await script.send("02 01") == "02 aa 90 00")
     }
 
@@ -106,9 +106,9 @@ import VirtualTags
     @Test func `PPS is answered once, right after the ATS, for rates that it offers`() async throws {
         let script = try LinkScript(
             .nfcA,
-            Type4Tag(
+            VirtualType4Tag(
                 card: ScriptedCard([(hex("01"), hex("90 00"))]),
-                frontEnd: .nfcA(uid: Type4Tag.defaultUID, ats: hex("05 78 91 70 02"))
+                frontEnd: .nfcA(uid: VirtualType4Tag.defaultUID, ats: hex("05 78 91 70 02"))
             )
         )
         await script.activateA()

@@ -9,7 +9,7 @@ import VirtualTags
 
     private func run(_ application: NDEFApplication, _ commands: [String]) -> [String] {
         var card = ApplicationCard([application])
-        return commands.map { octets(card.process(hex($0), tear: nil).bytes) }
+        return commands.map { hexText(card.process(hex($0), tear: nil).bytes) }
     }
 
     @Test func `A reader's way from SELECT to the message`() {
@@ -31,11 +31,11 @@ import VirtualTags
     }
 
     @Test(arguments: [(NDEFApplication.Mapping.version1, "00"), (.version2, "01"), (.version3, "01")])
-    func `The application's name ends in the mapping's byte`(mapping: NDEFApplication.Mapping, octet: String) {
-        let other = octet == "00" ? "01" : "00"
+    func `The application's name ends in the mapping's byte`(mapping: NDEFApplication.Mapping, byte: String) {
+        let other = byte == "00" ? "01" : "00"
         let answers = run(
             NDEFApplication(mapping: mapping),
-            ["00 a4 04 00 07 d2 76 00 00 85 01 \(other)", "00 a4 04 00 07 d2 76 00 00 85 01 \(octet)"]
+            ["00 a4 04 00 07 d2 76 00 00 85 01 \(other)", "00 a4 04 00 07 d2 76 00 00 85 01 \(byte)"]
         )
         #expect(answers == ["6a 82", "90 00"])
     }
@@ -100,8 +100,8 @@ import VirtualTags
 
     @Test func `A torn update leaves the old bytes, the new ones, or a mixture after whole units`() throws {
         for (tear, expected) in [(TornWrite.old, UInt8(0)), (.new, 0xFF)] {
-            let octets = try tornFile(tear)
-            #expect(octets == Array(repeating: expected, count: 200))
+            let bytes = try tornFile(tear)
+            #expect(bytes == Array(repeating: expected, count: 200))
         }
         for seed in UInt64(0)..<32 {
             let file = try tornFile(.mixed(seed: seed))
@@ -124,7 +124,7 @@ import VirtualTags
     }
 
     @Test func `Faults reach the card: refusals as statuses, power cuts as torn memory`() async throws {
-        let tag = Type4Tag(card: ApplicationCard([NDEFApplication(size: 16)]))
+        let tag = VirtualType4Tag(card: ApplicationCard([NDEFApplication(size: 16)]))
         let script = try LinkScript(.nfcA, tag)
         await script.activateA()
         _ = await script.send("e0 80")

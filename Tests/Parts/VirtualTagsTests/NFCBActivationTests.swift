@@ -5,8 +5,8 @@ import Testing
 import VirtualTags
 
 @Suite struct `Activation of NFC-B tags` {
-    private func makeTag(_ pupi: String = "01 02 03 04", data: String = "00 00 00 00") -> Type4Tag {
-        Type4Tag(
+    private func makeTag(_ pupi: String = "01 02 03 04", data: String = "00 00 00 00") -> VirtualType4Tag {
+        VirtualType4Tag(
             card: ScriptedCard([(hex("01"), hex("90 00"))]),
             frontEnd: .nfcB(pupi: hex(pupi), applicationData: hex(data), protocolInfo: hex("00 81 75"))
         )
@@ -55,7 +55,7 @@ import VirtualTags
         for _ in 0..<4 where found.count < 2 {
             var answers = [await script.send("05 00 04")]
             for slot in 1..<16 {
-                answers.append(await script.send(octets([UInt8(slot << 4 | 5)])))
+                answers.append(await script.send(hexText([UInt8(slot << 4 | 5)])))
             }
             for answer in answers where answer.hasPrefix("50") { found.insert(String(answer.prefix(14))) }
         }

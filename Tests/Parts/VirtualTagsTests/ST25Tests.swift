@@ -8,18 +8,18 @@ import VirtualTags
     /// A password as it goes over the air: combined with a random number that is fetched first.
     private func covered(_ password: String, _ script: LinkScript) async -> String {
         let random = Array(hex(await script.send("02 b4 02")).dropFirst())
-        return octets(zip(0..., hex(password)).map { $0.1 ^ random[$0.0 & 1] })
+        return hexText(zip(0..., hex(password)).map { $0.1 ^ random[$0.0 & 1] })
     }
 
     private func present(_ identifier: String, _ password: String, _ script: LinkScript) async -> String {
         await script.send("02 b3 02 \(identifier) \(await covered(password, script))")
     }
 
-    private func make(change: (inout Type5Contents) -> Void = { _ in }) throws -> (LinkScript, Type5Tag) {
+    private func make(change: (inout Type5Contents) -> Void = { _ in }) throws -> (LinkScript, VirtualType5Tag) {
         var contents = Type5Contents(blank: .st25tv02K)
         contents.settings.passwords = [[1, 1, 1, 1], [2, 2, 2, 2], [3, 3, 3, 3], [4, 4, 4, 4]]
         change(&contents)
-        let tag = Type5Tag(contents)
+        let tag = VirtualType5Tag(contents)
         return (try LinkScript(.nfcV, tag), tag)
     }
 
@@ -120,9 +120,17 @@ import VirtualTags
         }
     }
 
+    @Test(arguments: [("00", 32), ("01", 16), ("02", 8), ("03", 4), ("04", 32), ("fe", 8)])
+    func `The lowest two bits choose the length of the telegram`(parameter: String, length: Int) async throws {
+        let (script, _) = try make()
+        #expect(await script.send("02 a2 02") == "00")
+        #expect(await script.send("02 a8 02 \(parameter)") == "00")
+        #expect(hex(await script.send("02 a5 02")).count == 1 + length)
+    }
+
     @Test func `Fast reads, INITIATE and INVENTORY READ`() async throws {
         let (script, tag) = try make()
-        let uid = octets(tag.identifier.reversed())
+        let uid = hexText(tag.identifier.reversed())
         #expect(await script.send("02 c0 02 00") == "00 e1 40 1f 01")
         #expect(await script.send("42 c3 02 00 01") == "00 00 e1 40 1f 01 00 03 00 fe 00")
         #expect(await script.send("02 c4 02 00 00") == "01 01")
@@ -136,10 +144,10 @@ import VirtualTags
 @Suite struct `Configuration of ST25DV` {
     private static let zero = "00 00 00 00 00 00 00 00"
 
-    private func make(change: (inout Type5Contents) -> Void = { _ in }) throws -> (LinkScript, Type5Tag) {
+    private func make(change: (inout Type5Contents) -> Void = { _ in }) throws -> (LinkScript, VirtualType5Tag) {
         var contents = Type5Contents(blank: .st25dv04K)
         change(&contents)
-        let tag = Type5Tag(contents)
+        let tag = VirtualType5Tag(contents)
         return (try LinkScript(.nfcV, tag), tag)
     }
 
@@ -208,6 +216,9 @@ import VirtualTags
         #expect(await script.send("02 ad 02 0d") == "00 85")
         #expect(await script.send("02 aa 02 00 09") == "01 0f")
         #expect(!tag.putMessage([1]))
+        // Who reads its own message has not taken it from the other side.
+        #expect(await script.send("02 ac 02 00 02") == "00 01 02 03")
+        #expect(await script.send("02 ad 02 0d") == "00 85")
         #expect(tag.takeMessage() == [1, 2, 3])
         #expect(tag.takeMessage() == nil)
         #expect(await script.send("02 cd 02 0d") == "00 81")

@@ -6,7 +6,7 @@ import VirtualTags
 
 @Suite struct `Sectors of NTAG I2C` {
     @Test func `SECTOR SELECT is acknowledged by silence, and lasts until the next activation`() async throws {
-        let script = try Script(Type2Tag(.ntagI2C2K, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(.ntagI2C2K, uid: Script.uid))
         try await script.activate()
         #expect(await script.send("a2 04 01 02 03 04") == "ACK")
         #expect(await script.send("c2 ff") == "ACK")
@@ -22,7 +22,7 @@ import VirtualTags
 
     @Test(arguments: [("02 00 00 00", Type2Product.ntagI2C2K), ("01 00 00 00", .ntagI2C1K), ("01", .ntagI2C2K)])
     func `A sector that is not there is refused`(_ sector: String, _ product: Type2Product) async throws {
-        let script = try Script(Type2Tag(product, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(product, uid: Script.uid))
         try await script.activate()
         #expect(await script.send("c2 ff") == "ACK")
         #expect(await script.send(sector) == "NAK 0")
@@ -32,7 +32,7 @@ import VirtualTags
     }
 
     @Test func `Sector 3 has the session registers and nothing else`() async throws {
-        let script = try Script(Type2Tag(.ntagI2C1K, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(.ntagI2C1K, uid: Script.uid))
         try await script.activate()
         #expect(await script.send("c2 ff") == "ACK")
         #expect(await script.send("03 00 00 00") == "timeout")
@@ -41,7 +41,7 @@ import VirtualTags
     }
 
     @Test func `Reading ends at the end of a sector's memory`() async throws {
-        let script = try Script(Type2Tag(.ntagI2C2K, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(.ntagI2C2K, uid: Script.uid))
         try await script.activate()
         #expect(await script.send("3a f0 ff").split(separator: " ").count == 64)
         #expect(await script.send("c2 ff") == "ACK")
@@ -52,7 +52,7 @@ import VirtualTags
     }
 
     @Test func `The lock bits of the second sector lock both`() async throws {
-        let script = try Script(Type2Tag(.ntagI2C2K, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(.ntagI2C2K, uid: Script.uid))
         try await script.activate()
         #expect(await script.send("c2 ff") == "ACK")
         #expect(await script.send("01 00 00 00") == "timeout")

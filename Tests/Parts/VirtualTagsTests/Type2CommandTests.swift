@@ -21,14 +21,14 @@ import VirtualTags
         _ product: Type2Product,
         _ version: String
     ) async throws {
-        let script = try Script(Type2Tag(product, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(product, uid: Script.uid))
         try await script.activate()
         #expect(await script.send("60") == version)
     }
 
     @Test(arguments: [Type2Product.ultralight, .ultralightC, .ntag203])
     func `Products without GET_VERSION refuse it or ignore it, and fall back`(_ product: Type2Product) async throws {
-        let script = try Script(Type2Tag(product, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(product, uid: Script.uid))
         try await script.activate()
         #expect(await script.send("60") == (product == .ultralight ? "timeout" : "NAK 0"))
         #expect(await script.send("30 00") == "timeout")
@@ -55,7 +55,7 @@ import VirtualTags
         _ product: Type2Product,
         _ start: String
     ) async throws {
-        let script = try Script(Type2Tag(product, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(product, uid: Script.uid))
         try await script.activate()
         #expect(await script.send("30 03").hasPrefix(start))
         let head = product.name.contains("I2C") ? "04 a1 b2 c3 d4 e5 80 00 44 00" : "04 a1 b2 9f c3 d4 e5 80 72 48"
@@ -74,15 +74,15 @@ import VirtualTags
         _ last: UInt8,
         _ rollsOver: Bool
     ) async throws {
-        let script = try Script(Type2Tag(product, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(product, uid: Script.uid))
         try await script.activate()
         let head = rollsOver ? "04 a1 b2 9f c3 d4 e5 80" : "00 00 00 00 00 00 00 00"
-        #expect(await script.send("30 \(octets([last - 1]))").hasSuffix(head))
-        #expect(await script.send("30 \(octets([last + 1]))") == "NAK 0")
+        #expect(await script.send("30 \(hexText([last - 1]))").hasSuffix(head))
+        #expect(await script.send("30 \(hexText([last + 1]))") == "NAK 0")
     }
 
     @Test func `FAST_READ gives any range, and refuses one that is reversed or runs past the end`() async throws {
-        let script = try Script(Type2Tag(.ntag213, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(.ntag213, uid: Script.uid))
         try await script.activate()
         #expect(await script.send("3a 00 02") == "04 a1 b2 9f c3 d4 e5 80 72 48 00 00")
         #expect(await script.send("3a 00 2c").split(separator: " ").count == 45 * 4)
@@ -95,7 +95,7 @@ import VirtualTags
 
     @Test(arguments: [Type2Product.ultralight, .ultralightC, .ntag203])
     func `Older products have no FAST_READ, signature or password`(_ product: Type2Product) async throws {
-        let script = try Script(Type2Tag(product, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(product, uid: Script.uid))
         for command in ["3a 00 02", "3c 00", "1b ff ff ff ff", "39 02", "c2 ff", "a5 00 01 00 00 00", "3e 00"] {
             try await script.activate()
             #expect(await script.send(command) == (product == .ultralight ? "timeout" : "NAK 0"))
@@ -105,7 +105,7 @@ import VirtualTags
     @Test(arguments: Type2Product.all) func `WRITE changes one page of data and no other`(
         _ product: Type2Product
     ) async throws {
-        let tag = Type2Tag(product, uid: Script.uid)
+        let tag = VirtualType2Tag(product, uid: Script.uid)
         let before = tag.contents.memory
         let script = try Script(tag)
         try await script.activate()
@@ -121,7 +121,7 @@ import VirtualTags
     }
 
     @Test func `COMPATIBILITY_WRITE takes sixteen bytes and writes four`() async throws {
-        let tag = Type2Tag(.ultralight, uid: Script.uid)
+        let tag = VirtualType2Tag(.ultralight, uid: Script.uid)
         let script = try Script(tag)
         try await script.activate()
         #expect(await script.send("a0 06") == "ACK")
@@ -139,14 +139,14 @@ import VirtualTags
     @Test func `READ_SIG gives the signature, which is zero unless given`() async throws {
         var contents = Type2Contents(blank: .ntag216, uid: Script.uid)
         contents.signature = (0..<32).map { $0 }
-        let script = try Script(Type2Tag(contents))
+        let script = try Script(VirtualType2Tag(contents))
         try await script.activate()
-        #expect(await script.send("3c 00") == octets(0..<32))
+        #expect(await script.send("3c 00") == hexText(0..<32))
         #expect(await script.send("3c 01") == "NAK 0")
     }
 
     @Test func `A frame with a wrong checksum is refused with 1, and the tag falls back`() async throws {
-        let script = try Script(Type2Tag(.ntag213, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(.ntag213, uid: Script.uid))
         try await script.activate()
         #expect(await script.sendRaw("30 00 00 00") == "NAK 1")
         #expect(await script.send("30 00") == "timeout")
@@ -156,23 +156,23 @@ import VirtualTags
     }
 
     @Test func `The caller may bring the checksum along, and then gets the tag's`() async throws {
-        let script = try Script(Type2Tag(.ntag213, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(.ntag213, uid: Script.uid))
         try await script.activate()
         let crc = CyclicRedundancyCheck.a([0x60])
-        let answer = await script.sendRaw("60 " + octets([UInt8(crc & 0xFF), UInt8(crc >> 8)]))
+        let answer = await script.sendRaw("60 " + hexText([UInt8(crc & 0xFF), UInt8(crc >> 8)]))
         let body = hex("00 04 04 02 01 00 0f 03")
         let check = CyclicRedundancyCheck.a(body)
-        #expect(answer == octets(body + [UInt8(check & 0xFF), UInt8(check >> 8)]))
+        #expect(answer == hexText(body + [UInt8(check & 0xFF), UInt8(check >> 8)]))
     }
 
     @Test func `VCSL of Ultralight EV1 gives the identifier of the configuration`() async throws {
-        let script = try Script(Type2Tag(.ultralightEV1UL11, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(.ultralightEV1UL11, uid: Script.uid))
         try await script.activate()
         #expect(await script.send("4b" + String(repeating: "00", count: 20)) == "05")
     }
 
     @Test func `AUTHENTICATE of Ultralight C ends in a refusal, because the cipher is not there`() async throws {
-        let script = try Script(Type2Tag(.ultralightC, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(.ultralightC, uid: Script.uid))
         try await script.activate()
         let challenge = await script.send("1a 00")
         #expect(challenge.hasPrefix("af "))
@@ -181,7 +181,7 @@ import VirtualTags
     }
 
     @Test func `The key of Ultralight C is written but never read`() async throws {
-        let tag = Type2Tag(.ultralightC, uid: Script.uid)
+        let tag = VirtualType2Tag(.ultralightC, uid: Script.uid)
         let script = try Script(tag)
         try await script.activate()
         #expect(await script.send("30 2a") == "30 00 00 00 00 00 00 00 04 a1 b2 9f c3 d4 e5 80")

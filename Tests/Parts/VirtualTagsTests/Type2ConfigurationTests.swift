@@ -11,18 +11,18 @@ import VirtualTags
     }
 
     /// A tag that is activated, and the number of its first configuration page.
-    private func activated(_ product: Type2Product) async throws -> (Script, Type2Tag, Int) {
-        let tag = Type2Tag(product, uid: Script.uid)
+    private func activated(_ product: Type2Product) async throws -> (Script, VirtualType2Tag, Int) {
+        let tag = VirtualType2Tag(product, uid: Script.uid)
         let script = try Script(tag)
         try await script.activate()
         return (script, tag, try #require(product.firstConfigurationPage))
     }
 
     private func write(_ page: Int, _ bytes: String) -> String {
-        "a2 " + octets([UInt8(page)]) + " " + bytes
+        "a2 " + hexText([UInt8(page)]) + " " + bytes
     }
 
-    /// Wakes a tag that went to sleep by itself or by HLTA.
+    /// Activates a tag again that went to sleep after an error or by HLTA.
     private func reactivate(_ script: Script) async throws {
         #expect(await script.send("50 00") == "timeout")
         try await script.activate()
@@ -90,7 +90,7 @@ import VirtualTags
         #expect(await script.send("30 04").hasPrefix("01 03 a0 0c"))
         #expect(await script.send("39 02") == "NAK 0")
         try await script.activate()
-        #expect(await script.send("30 04") == octets(Array("04A1B2C3D4E580".utf8) + [0, 0]))
+        #expect(await script.send("30 04") == hexText(Array("04A1B2C3D4E580".utf8) + [0, 0]))
         #expect(await script.send("39 02") == "01 00 00")
     }
 

@@ -8,7 +8,7 @@ import VirtualTags
     @Test func `Bytes of page 3 can only gain bits`() async throws {
         var contents = Type2Contents(blank: .ultralight, uid: Script.uid)
         contents.memory.replaceSubrange(12..<16, with: [0, 0, 0, 0])
-        let script = try Script(Type2Tag(contents))
+        let script = try Script(VirtualType2Tag(contents))
         try await script.activate()
         // The example of the data sheets.
         #expect(await script.send("a2 03 ff fc 05 07") == "ACK")
@@ -17,7 +17,7 @@ import VirtualTags
     }
 
     @Test func `A write to page 2 sets lock bits, and leaves the two bytes before them`() async throws {
-        let script = try Script(Type2Tag(.ntag213, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(.ntag213, uid: Script.uid))
         try await script.activate()
         #expect(await script.send("a2 02 ff ff 10 80") == "ACK")
         #expect(await script.send("30 02").hasPrefix("72 48 10 80"))
@@ -27,21 +27,21 @@ import VirtualTags
 
     /// Each static lock bit and the page that it locks.
     static let locks: [(String, Int)] =
-        (3...7).map { (octets([1 << $0, 0]), $0) } + (8...15).map { (octets([0, 1 << ($0 - 8)]), $0) }
+        (3...7).map { (hexText([1 << $0, 0]), $0) } + (8...15).map { (hexText([0, 1 << ($0 - 8)]), $0) }
 
     @Test(arguments: locks) func `Each static lock bit locks its page and no other`(
         _ bits: String,
         _ page: Int
     ) async throws {
-        let script = try Script(Type2Tag(.ntag216, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(.ntag216, uid: Script.uid))
         try await script.activate()
         #expect(await script.send("a2 02 00 00 \(bits)") == "ACK")
         for other in 3...16 {
-            let answer = await script.send("a2 \(octets([UInt8(other)])) 00 00 00 00")
+            let answer = await script.send("a2 \(hexText([UInt8(other)])) 00 00 00 00")
             #expect(answer == (other == page ? "NAK 0" : "ACK"))
             if other == page { try await script.activate() }
         }
-        #expect(await script.send("a0 \(octets([UInt8(page)]))") == "NAK 0")
+        #expect(await script.send("a0 \(hexText([UInt8(page)]))") == "NAK 0")
     }
 
     /// Block-lock bits, and lock bits that they freeze or leave.
@@ -54,7 +54,7 @@ import VirtualTags
         _ frozen: String,
         _ free: String
     ) async throws {
-        let tag = Type2Tag(.ntag213, uid: Script.uid)
+        let tag = VirtualType2Tag(.ntag213, uid: Script.uid)
         let script = try Script(tag)
         try await script.activate()
         #expect(await script.send("a2 02 00 00 \(block)") == "ACK")
@@ -68,7 +68,7 @@ import VirtualTags
     func `On Ultralight C and NTAG203 lock bits take effect at the next REQA or WUPA`(
         _ product: Type2Product
     ) async throws {
-        let script = try Script(Type2Tag(product, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(product, uid: Script.uid))
         try await script.activate()
         #expect(await script.send("a2 02 00 00 10 00") == "ACK")
         #expect(await script.send("a2 28 02 00 00 00") == "ACK")
@@ -110,21 +110,21 @@ import VirtualTags
     ]
 
     @Test(arguments: dynamic) func `Each dynamic lock bit locks its block and no more`(_ test: Dynamic) async throws {
-        let script = try Script(Type2Tag(test.product, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(test.product, uid: Script.uid))
         try await script.activate()
-        #expect(await script.send("a2 \(octets([test.page])) \(test.bits) 00") == "ACK")
+        #expect(await script.send("a2 \(hexText([test.page])) \(test.bits) 00") == "ACK")
         #expect(await script.send("50 00") == "timeout")
         let end = test.product.pageCount - 1
         for page in [test.first - 1, test.first, test.last, test.last + 1] where page <= end && page != Int(test.page) {
             try await script.activate()
-            let answer = await script.send("a2 \(octets([UInt8(page)])) 01 00 00 00")
+            let answer = await script.send("a2 \(hexText([UInt8(page)])) 01 00 00 00")
             #expect(answer == ((test.first...test.last).contains(page) ? "NAK 0" : "ACK"), "page \(page)")
             if answer == "ACK" { #expect(await script.send("50 00") == "timeout") }
         }
     }
 
     @Test func `Dynamic block-lock bits freeze two lock bits each, and unknown bits stay 0`() async throws {
-        let tag = Type2Tag(.ntag213, uid: Script.uid)
+        let tag = VirtualType2Tag(.ntag213, uid: Script.uid)
         let script = try Script(tag)
         try await script.activate()
         #expect(await script.send("a2 28 00 00 02 00") == "ACK")
@@ -134,7 +134,7 @@ import VirtualTags
     }
 
     @Test func `Lock bits of Ultralight C are frozen three at a time, and one by one behind the data`() async throws {
-        let tag = Type2Tag(.ultralightC, uid: Script.uid)
+        let tag = VirtualType2Tag(.ultralightC, uid: Script.uid)
         let script = try Script(tag)
         try await script.activate()
         #expect(await script.send("a2 28 01 01 00 00") == "ACK")

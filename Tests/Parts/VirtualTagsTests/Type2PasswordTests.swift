@@ -7,13 +7,13 @@ import VirtualTags
 
 @Suite struct `Passwords and configuration` {
     /// An NTAG213 with the password 01020304 and the acknowledgement AA55.
-    private func script(auth0: UInt8, access: UInt8) throws -> (Script, Type2Tag) {
+    private func script(auth0: UInt8, access: UInt8) throws -> (Script, VirtualType2Tag) {
         var contents = Type2Contents(blank: .ntag213, uid: Script.uid)
         contents.memory.replaceSubrange(
             164..<180,
             with: [0x04, 0, 0, auth0, access, 0, 0, 0, 1, 2, 3, 4, 0xAA, 0x55, 0, 0]
         )
-        let tag = Type2Tag(contents)
+        let tag = VirtualType2Tag(contents)
         return (try Script(tag), tag)
     }
 
@@ -100,7 +100,7 @@ import VirtualTags
 
     @Test(arguments: [true, false])
     func `Ultralight C protects from AUTH0 on, as AUTH1 says`(_ isReadable: Bool) async throws {
-        let script = try Script(Type2Tag(.ultralightC, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(.ultralightC, uid: Script.uid))
         try await script.activate()
         #expect(await script.send("a2 2b 0\(isReadable ? 1 : 0) 00 00 00") == "ACK")
         #expect(await script.send("a2 2a 10 00 00 00") == "ACK")
@@ -129,16 +129,16 @@ import VirtualTags
         let theirs = try cipher.decrypt(Array(first[1...]), zero)
         let proof = challenge + theirs.dropFirst() + theirs.prefix(1)
         let sent = try cipher.encrypt(proof, .blockChaining(vector: Array(first[1...])))
-        let second = hex(await script.send("af " + octets(sent)))
+        let second = hex(await script.send("af " + hexText(sent)))
         guard second.first == 0x00, second.count == 9 else { return false }
         let answer = try cipher.decrypt(Array(second[1...]), .blockChaining(vector: Array(sent.suffix(8))))
         return answer == Array(challenge.dropFirst() + challenge.prefix(1))
     }
 
-    private func protectedScript() async throws -> (Script, Type2Tag) {
+    private func protectedScript() async throws -> (Script, VirtualType2Tag) {
         var contents = Type2Contents(blank: .ultralightC, uid: Script.uid)
         contents.memory[42 * 4] = 0x10
-        let tag = Type2Tag(contents)
+        let tag = VirtualType2Tag(contents)
         return (try Script(tag), tag)
     }
 
@@ -198,7 +198,7 @@ import VirtualTags
         var contents = Type2Contents(blank: .ntag213, uid: Script.uid)
         contents.memory[168] = 0x10
         contents.counters[2] = 0x0102FF
-        let script = try Script(Type2Tag(contents))
+        let script = try Script(VirtualType2Tag(contents))
         try await script.activate()
         #expect(await script.send("39 02") == "ff 02 01")
         _ = await script.send("30 00")
@@ -213,12 +213,12 @@ import VirtualTags
     }
 
     @Test func `The counter is refused while it is off, and without the password where it needs one`() async throws {
-        let off = try Script(Type2Tag(.ntag213, uid: Script.uid))
+        let off = try Script(VirtualType2Tag(.ntag213, uid: Script.uid))
         try await off.activate()
         #expect(await off.send("39 02") == "NAK 0")
         var contents = Type2Contents(blank: .ntag215, uid: Script.uid)
         contents.memory[132 * 4] = 0x18
-        let script = try Script(Type2Tag(contents))
+        let script = try Script(VirtualType2Tag(contents))
         try await script.activate()
         #expect(await script.send("39 02") == "NAK 4")
         try await script.activate()
@@ -227,7 +227,7 @@ import VirtualTags
     }
 
     @Test func `Ultralight EV1 has three counters that never run over`() async throws {
-        let script = try Script(Type2Tag(.ultralightEV1UL11, uid: Script.uid))
+        let script = try Script(VirtualType2Tag(.ultralightEV1UL11, uid: Script.uid))
         try await script.activate()
         #expect(await script.send("a5 01 02 01 00 00") == "ACK")
         #expect(await script.send("39 01") == "02 01 00")
@@ -243,7 +243,7 @@ import VirtualTags
 
     @Test func `The counter in page 41 is set once and then adds`() async throws {
         for product in [Type2Product.ultralightC, .ntag203] {
-            let script = try Script(Type2Tag(product, uid: Script.uid))
+            let script = try Script(VirtualType2Tag(product, uid: Script.uid))
             try await script.activate()
             #expect(await script.send("a2 29 f0 ff 00 00") == "ACK")
             #expect(await script.send("a2 29 0f 00 00 00") == "ACK")
@@ -258,10 +258,10 @@ import VirtualTags
         // Both, from byte 1 of page 8.
         contents.memory.replaceSubrange(164..<172, with: [0xD4, 0, 0x08, 0xFF, 0x10, 0, 0, 0])
         contents.counters[2] = 0x00ABCD
-        let script = try Script(Type2Tag(contents))
+        let script = try Script(VirtualType2Tag(contents))
         try await script.activate()
         let mirror = "04A1B2C3D4E580x00ABCE"
-        #expect(await script.send("3a 08 0d") == octets([0] + Array(mirror.utf8) + [0, 0]))
-        #expect(await script.send("30 0a") == octets(Array(mirror.utf8)[7..<21] + [0, 0]))
+        #expect(await script.send("3a 08 0d") == hexText([0] + Array(mirror.utf8) + [0, 0]))
+        #expect(await script.send("30 0a") == hexText(Array(mirror.utf8)[7..<21] + [0, 0]))
     }
 }

@@ -25,8 +25,8 @@ struct FeliCaLiteCodesTests {
 
     /// Codes by the formulas of the FeliCa Lite-S User's Manual (2.10), with the cipher alone.
     private func expected(_ data: [UInt8], firstHalfFirst: Bool) throws -> [UInt8] {
-        func turned(_ octets: [UInt8]) -> [UInt8] {
-            stride(from: 0, to: octets.count, by: 8).flatMap { octets[$0..<$0 + 8].reversed() }
+        func turned(_ bytes: [UInt8]) -> [UInt8] {
+            stride(from: 0, to: bytes.count, by: 8).flatMap { bytes[$0..<$0 + 8].reversed() }
         }
         let session = try BlockCipher.des(turned(cardKey)).encrypt(
             turned(challenge),

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CardCryptography
 import Glibc
+import TestThreads
 import Testing
 
 /// Checks virtual cards while their process ends: their threads run until it is gone.
 @Suite("The end of the process")
 struct ProcessEndTests {
-    @Test("leaves ciphers and hashes at work")
+    @Test("leaves ciphers and hashes at work", .ownThreads)
     func leavesCiphersAtWork() async {
         await #expect(processExitsWith: .exitCode(42)) {
             // Handlers run in the reverse order: what libcrypto would do at the end comes before this one.

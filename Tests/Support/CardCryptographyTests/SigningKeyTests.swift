@@ -5,8 +5,8 @@ import Testing
 struct SigningKeyTests {
     @Test("A key of RSA signs as the command openssl does")
     func rsa() throws {
-        let key = SigningKey(encoded: octets(Self.key))
-        #expect(try key.sign(Array("abc".utf8), .sha256) == octets(Self.signature))
+        let key = SigningKey(encoded: bytes(Self.key))
+        #expect(try key.sign(Array("abc".utf8), .sha256) == bytes(Self.signature))
     }
 
     @Test("What is no private key is refused", arguments: [[], [0x30, 0x00], [UInt8](repeating: 0x30, count: 600)])
@@ -19,7 +19,7 @@ struct SigningKeyTests {
 
     @Test("A key of an elliptic curve signs, and its signature has the length that it says")
     func ellipticCurve() throws {
-        let key = SigningKey(encoded: octets(Self.curveKey))
+        let key = SigningKey(encoded: bytes(Self.curveKey))
         // Its two numbers are shorter now and then, and so is the signature.
         for _ in 0..<64 {
             let signature = try key.sign(Array("abc".utf8), .sha256)
@@ -51,7 +51,7 @@ struct SigningKeyTests {
             80b9ac481dc0120a
         """
 
-    /// What openssl dgst -sha256 -sign made of the message abc with it.
+    /// The signature of the message abc with this key, created by openssl dgst -sha256 -sign.
     private static let signature = """
             3a479a0d294665a794134b6907d021b72b8ff5623a1f4180a18df45d92aba46d54de499d7fb7a777641ed7fbe1b1d6255a12
             7b2914283f1f63c3945f1ee524a8aeab1e4aaf31fa7f1d1c13e658a729d40b60533278c00ff23dc5c1ce46ef024a493a0b35
@@ -60,7 +60,7 @@ struct SigningKeyTests {
 }
 
 /// Bytes from hexadecimal digits, with any separators.
-private func octets(_ text: String) -> [UInt8] {
+private func bytes(_ text: String) -> [UInt8] {
     let digits = text.compactMap(\.hexDigitValue)
     return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
 }

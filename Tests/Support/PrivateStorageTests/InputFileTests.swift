@@ -49,7 +49,7 @@ import Testing
         let writer = unsafe open(path, O_WRONLY | O_CLOEXEC)
         try #require(reader >= 0 && writer >= 0)
         let input = try InputFile(owning: reader, name: "A pipe", limit: 4)
-        // A thread of its own: this one waits, and there may be no other for tasks.
+        // This task blocks its thread, and tasks may have no other one. So the writer needs its own thread.
         Thread {
             // By then it is read already, most of the time.
             for _ in 0..<1000 { sched_yield() }

@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// A folder of a test's own, which goes with it.
+/// A folder for one test. It is deleted with this object.
 final class Place {
     let folder: String
 

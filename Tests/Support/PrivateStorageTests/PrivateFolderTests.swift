@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
 @testable import PrivateStorage
@@ -47,9 +48,9 @@ import Testing
         #expect(code { () throws(StorageError) in _ = try folder.open("file", O_RDONLY) } == .unsafe)
         let file = try folder.makeFile("file")
         #expect(unsafe write(file, "x", 1) == 1)
-        var octet: UInt8 = 0
+        var byte: UInt8 = 0
         // It is read and written, and closed in programs that are started.
-        #expect(unsafe pread(file, &octet, 1, 0) == 1 && octet == 0x78)
+        #expect(unsafe pread(file, &byte, 1, 0) == 1 && byte == 0x78)
         #expect(fcntl(file, F_GETFD) & FD_CLOEXEC != 0)
         close(file)
         #expect(try place.text("other") == "secret" && place.text("own/file") == "x")
@@ -123,7 +124,7 @@ import Testing
         #expect(unsafe lstat(random.path, &status) == 0 && status.st_mode & 0o777 == 0o700)
     }
 
-    @Test func `of a random name goes by TMPDIR where that is absolute`() async {
+    @Test(.ownThreads) func `of a random name goes by TMPDIR where that is absolute`() async {
         await #expect(processExitsWith: .success) {
             unsafe setenv("TMPDIR", "/var/tmp", 1)
             #expect(PrivateFolder.parentOfRandom == "/var/tmp")
@@ -224,7 +225,7 @@ import Testing
         #expect(try place.mode("own/socket") == 0o660)
     }
 
-    @Test(.enabled(if: Place.isRoot)) func `is this user's or root's, whoever this user is`() async {
+    @Test(.ownThreads, .enabled(if: Place.isRoot)) func `is this user's or root's, whoever this user is`() async {
         await #expect(processExitsWith: .success) {
             #expect(seteuid(12345) == 0)
             for (user, isOwn): (UInt32, Bool) in [(12345, true), (0, true), (12346, false)] {

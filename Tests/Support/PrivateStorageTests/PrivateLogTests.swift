@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import PrivateStorage
+import TestThreads
 import Testing
 
 @Suite struct `Files that grow and are their owner's alone` {
@@ -66,7 +67,9 @@ import Testing
         #expect(try PrivateLog("/dev/null", replacing: head).isStarted)
     }
 
-    @Test func `A file to which nothing could be written is not left behind, but one that was there is`() async throws {
+    @Test(.ownThreads) func `A file to which nothing could be written is not left behind, but one that was there is`()
+        async throws
+    {
         for (name, isThere) in [("new", false), ("old", true)] {
             let path: String = isThere ? try place.file(name, "") : place.path(name)
             await #expect(processExitsWith: .success) { [path = path as String] in

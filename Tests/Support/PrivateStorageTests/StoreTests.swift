@@ -132,7 +132,7 @@ import Testing
                 return error.reason
             }
         }
-        // In proc(5) nobody makes a folder, and none is written to a disk.
+        // In proc(5) no folder can be created, and none can be synchronized to a disk.
         #expect(
             reason { () throws(StorageError) in _ = try DirectoryStore("/proc/self/none/b") }?
                 .hasPrefix("The folder /proc/self/none can't be made") == true

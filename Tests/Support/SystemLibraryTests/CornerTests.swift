@@ -3,6 +3,7 @@ import Dispatch
 import Foundation
 import Glibc
 import SystemLibrary
+import TestThreads
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct `Descriptors of this process` {
@@ -17,9 +18,9 @@ import Testing
         defer { for end in [pipe.reader, pipe.writer] { close(end) } }
         for end in [pipe.reader, pipe.writer] { #expect(Self.flags(end) == (true, blocks)) }
         #expect(unsafe write(pipe.writer, "ab", 2) == 2)
-        var octets = [UInt8](repeating: 0, count: 4)
-        #expect(unsafe read(pipe.reader, &octets, 4) == 2 && octets == [0x61, 0x62, 0, 0])
-        if !blocks { #expect(unsafe read(pipe.reader, &octets, 4) == -1 && errno == EAGAIN) }
+        var bytes = [UInt8](repeating: 0, count: 4)
+        #expect(unsafe read(pipe.reader, &bytes, 4) == 2 && bytes == [0x61, 0x62, 0, 0])
+        if !blocks { #expect(unsafe read(pipe.reader, &bytes, 4) == -1 && errno == EAGAIN) }
     }
 
     /// The descriptors that lead to a file.
@@ -69,7 +70,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(5))) struct `What ends with this process` {
-    @Test func `A lifeline's script runs when the process is gone, however it goes`() async throws {
+    @Test(.ownThreads) func `A lifeline's script runs when the process is gone, however it goes`() async throws {
         let file = "/tmp/nfc-tests-\(UUID().uuidString)"
         defer { _ = unsafe unlink(file) }
         await #expect(processExitsWith: .signal(SIGKILL)) { [file = file as String] in
@@ -81,7 +82,9 @@ import Testing
         #expect(try String(contentsOfFile: file, encoding: .utf8) == "a word\n")
     }
 
-    @Test func `A process is ended when this one is gone, and stays when the lifeline is cut`() async throws {
+    @Test(.ownThreads) func `A process is ended when this one is gone, and stays when the lifeline is cut`()
+        async throws
+    {
         let process = try ProgramLaunch("/bin/sleep", ["sleep", "600"]).start()
         var status: Int32 = 0
         try #require(Lifeline(ending: process)).cut()

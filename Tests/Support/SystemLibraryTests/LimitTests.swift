@@ -3,11 +3,12 @@ import Dispatch
 import Foundation
 import Glibc
 import SystemLibrary
+import TestThreads
 import Testing
 
-/// Descriptors of number 0, and waits that fail. Each in a process of its own, which is spoilt afterwards.
+/// Descriptors with the number 0, and failing waits. Each test leaves its process unusable, so it has its own.
 @Suite(.timeLimit(.minutes(5))) struct `A process with other descriptors than most` {
-    @Test func `The first number of a descriptor is as good as any`() async {
+    @Test(.ownThreads) func `The first number of a descriptor is as good as any`() async {
         await #expect(processExitsWith: .success) {
             let process = try ProgramLaunch("/bin/sleep", ["sleep", "600"]).start()
             // Whatever is opened next has the number 0.
@@ -24,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `A watch ends when it can wait no longer`() async {
+    @Test(.ownThreads) func `A watch ends when it can wait no longer`() async {
         await #expect(processExitsWith: .exitCode(42)) {
             alarm(20)
             let pipe = DescriptorPipe()
@@ -43,27 +44,10 @@ import Testing
 
     @Test func `Descriptors are given under numbers that are free here, in any order`() throws {
         let pipes = try (0..<8).map { _ in try #require(DescriptorPipe()) }
-        defer { for pipe in pipes { close(pipe.reader) } }
         // Far from those that others open meanwhile, and from each other's copies at first.
         let first = fcntl(2, F_DUPFD_CLOEXEC, 300)
         close(first)
-        var launch = ProgramLaunch(
-            "/usr/bin/env",
-            ["env", "bash", "-c", "for n in \"$@\"; do eval \"echo $n >&$n\"; done", "sh"]
-        )
-        for (index, pipe) in pipes.enumerated() {
-            let number = first + Int32(index)
-            launch.descriptors[number] = pipe.writer
-            launch.arguments.append(String(number))
-        }
-        let process = try launch.start()
-        for pipe in pipes { close(pipe.writer) }
-        #expect(waitpid(process, nil, 0) == process)
-        for (index, pipe) in pipes.enumerated() {
-            var buffer = [UInt8](repeating: 0, count: 64)
-            let count = unsafe read(pipe.reader, &buffer, buffer.count)
-            let text = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
-            #expect(text == "\(first + Int32(index))\n")
-        }
+        let texts = try NumberedPipes.texts(through: pipes, from: first)
+        #expect(texts == (first..<first + 8).map { "\($0)\n" })
     }
 }

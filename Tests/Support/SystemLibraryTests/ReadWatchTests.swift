@@ -37,8 +37,8 @@ import Testing
                     continuation.finish()
                 }
             )
-            var octet: UInt8 = 1
-            #expect(unsafe write(other, &octet, 1) == 1)
+            var byte: UInt8 = 1
+            #expect(unsafe write(other, &byte, 1) == 1)
             for _ in 0..<(round % 100) { sched_yield() }
             close(other)
             var iterator = ends.makeAsyncIterator()
@@ -62,8 +62,8 @@ import Testing
             }
             watch?.cancel()
             watch?.cancel()
-            var octet: UInt8 = 1
-            _ = unsafe send(other, &octet, 1, Int32(MSG_NOSIGNAL))
+            var byte: UInt8 = 1
+            _ = unsafe send(other, &byte, 1, Int32(MSG_NOSIGNAL))
             var count = 0
             for await _ in ends { count += 1 }
             #expect(count == 1)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct `EF.CardAccess` {
     /// PACE with the elliptic curve of parameter set 13, as the worked example of ICAO Doc 9303-11 has it.
-    static let pace = octets("31 14 30 12 06 0a 04007f00070202040202 02 01 02 02 01 0d")
+    static let pace = bytes("31 14 30 12 06 0a 04007f00070202040202 02 01 02 02 01 0d")
 
     /// A card with the file, or with other data under its name.
     private final class Card: APDULink {
@@ -39,11 +39,11 @@ import Testing
     @Test func `A variant of PACE is one`() throws {
         let access = try #require(CardAccess(Self.pace))
         #expect(access.supportsPACE)
-        #expect(access.protocols == [octets("04007f00070202040202")])
+        #expect(access.protocols == [bytes("04007f00070202040202")])
     }
 
     @Test func `Other protocols, and parameters alone, are ignored`() throws {
-        let entries = [octets("04007f0007020202"), octets("04007f000702020402")]
+        let entries = [bytes("04007f0007020202"), bytes("04007f000702020402")]
         for entry in entries {
             let sequence = [0x06, UInt8(entry.count)] + entry
             let file = [0x31, UInt8(sequence.count + 2), 0x30, UInt8(sequence.count)] + sequence
@@ -65,19 +65,19 @@ import Testing
     }
 
     @Test func `The file is read, in one part or in many`() async throws {
-        let long = [0x31, 0x82, 0x01, 0x2C] + Array(repeating: octets("30 08 06 06 040000000001"), count: 30).joined()
+        let long = [0x31, 0x82, 0x01, 0x2C] + Array(repeating: bytes("30 08 06 06 040000000001"), count: 30).joined()
         for (file, chunk, count) in [(Self.pace, 256, 2), (Self.pace, 7, 5), (long, 256, 3), (long, 100, 5)] {
             let card = Card(file, chunk: chunk)
             let access = try #require(await card.readCardAccess())
             #expect(access == CardAccess(file))
             let commands = card.commands.withLock { $0 }
-            #expect(commands.first == octets("00a4020c02011c"))
+            #expect(commands.first == bytes("00a4020c02011c"))
             #expect(commands.count == count)
         }
     }
 
     @Test(
-        arguments: [nil, [], octets("6f0a"), octets("3182ffff00"), octets("31"), octets("3184")] as [[UInt8]?]
+        arguments: [nil, [], bytes("6f0a"), bytes("3182ffff00"), bytes("31"), bytes("3184")] as [[UInt8]?]
     )
     func `A card without it, or with something else there, has none`(file: [UInt8]?) async throws {
         let card = Card(file)

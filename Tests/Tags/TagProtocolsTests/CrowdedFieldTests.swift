@@ -59,8 +59,8 @@ private final class CrowdedField: FrameLink {
             }
         }
 
-        private func bits(_ octets: [UInt8]) -> [Bool] {
-            octets.flatMap { octet in (0..<8).map { octet >> $0 & 1 != 0 } }
+        private func bits(_ bytes: [UInt8]) -> [Bool] {
+            bytes.flatMap { byte in (0..<8).map { byte >> $0 & 1 != 0 } }
         }
     }
 
@@ -86,16 +86,16 @@ private final class CrowdedField: FrameLink {
             return state.tags.indices.compactMap { state.tags[$0].answer(frame) }
         }
         guard let first = answers.first else { throw LinkError(.timeout, "silence") }
-        var octets = [UInt8](repeating: 0, count: (first.count + 7) / 8)
+        var bytes = [UInt8](repeating: 0, count: (first.count + 7) / 8)
         for (index, bit) in first.enumerated() {
             guard answers.allSatisfy({ index < $0.count && $0[index] == bit }) else {
-                let bits = Array(octets.prefix((index + 7) / 8))
+                let bits = Array(bytes.prefix((index + 7) / 8))
                 throw LinkError(.collision, "crowd", collision: .init(bitIndex: index, bits: bits))
             }
-            if bit { octets[index / 8] |= 1 << (index % 8) }
+            if bit { bytes[index / 8] |= 1 << (index % 8) }
         }
         return first.count % 8 == 0
-            ? Frame(octets, checksum: frame.checksum) : Frame(bits: octets, validBitsInLastByte: first.count % 8)
+            ? Frame(bytes, checksum: frame.checksum) : Frame(bits: bytes, validBitsInLastByte: first.count % 8)
     }
 }
 
@@ -106,10 +106,10 @@ private final class CrowdedField: FrameLink {
     }
 
     static let crowds: [[[UInt8]]] = [
-        [octets("04a1b2c3d4e580"), octets("04a1b2c3d4e581")],
-        [octets("04a1b2c3d4e580"), octets("04a1b3c3d4e580"), octets("84a1b2c3d4e580")],
-        [octets("01020304"), octets("01020305"), octets("04a1b2c3d4e580")],
-        [octets("00000000"), octets("80000000"), octets("00000080"), octets("00008000"), octets("ffffffff")],
+        [bytes("04a1b2c3d4e580"), bytes("04a1b2c3d4e581")],
+        [bytes("04a1b2c3d4e580"), bytes("04a1b3c3d4e580"), bytes("84a1b2c3d4e580")],
+        [bytes("01020304"), bytes("01020305"), bytes("04a1b2c3d4e580")],
+        [bytes("00000000"), bytes("80000000"), bytes("00000080"), bytes("00008000"), bytes("ffffffff")],
         many,
     ]
 
@@ -142,7 +142,7 @@ private final class CrowdedField: FrameLink {
     }
 
     @Test func `A tag that was halted is found by waking only`() async throws {
-        let field = CrowdedField([octets("04a1b2c3d4e580")])
+        let field = CrowdedField([bytes("04a1b2c3d4e580")])
         let activation = NFCAActivation(link: field)
         _ = try await activation.activateAll()
         try await activation.halt()

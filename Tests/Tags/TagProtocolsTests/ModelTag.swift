@@ -54,7 +54,7 @@ final class ModelTag: FrameLink {
     }
 
     let product: Product
-    let uid = octets("04a1b2c3d4e580")
+    let uid = bytes("04a1b2c3d4e580")
     let technology = Technology.nfcA
     let maximumFrameLength: Int
     private let state: Mutex<State>
@@ -161,7 +161,7 @@ final class ModelTag: FrameLink {
             guard page <= last, pages.contains(last) else { return nak(&state) }
             state.readPages += page...last
             return Frame(Array(state.memory[page * 4..<last * 4 + 4]))
-        case (0x60, 1): return product.version.map { Frame(octets($0)) } ?? nak(&state)
+        case (0x60, 1): return product.version.map { Frame(bytes($0)) } ?? nak(&state)
         case (0xC2, 2) where product.pageCount > 256:
             state.awaitsSector = true
             return Frame(bits: [0x0A], validBitsInLastByte: 4)
@@ -253,15 +253,15 @@ extension ModelTag.Product {
 
     /// A memory with a message after some bytes of other TLVs.
     func memory(_ message: [UInt8], before: [UInt8] = []) -> [UInt8] {
-        var octets = octets("04a1b29fc3d4e58072480000e110") + [areaSize, 0x00] + before
-        octets += [0x03] + (message.count <= 254 ? [] : [0xFF, UInt8(message.count >> 8)])
-        octets += [UInt8(message.count & 0xFF)] + message
-        if octets.count < 16 + area { octets.append(0xFE) }
-        octets += [UInt8](repeating: 0, count: pageCount * 4 - octets.count)
-        if name == "NTAG213" { octets[163] = 0xBD }
+        var bytes = bytes("04a1b29fc3d4e58072480000e110") + [areaSize, 0x00] + before
+        bytes += [0x03] + (message.count <= 254 ? [] : [0xFF, UInt8(message.count >> 8)])
+        bytes += [UInt8(message.count & 0xFF)] + message
+        if bytes.count < 16 + area { bytes.append(0xFE) }
+        bytes += [UInt8](repeating: 0, count: pageCount * 4 - bytes.count)
+        if name == "NTAG213" { bytes[163] = 0xBD }
         if let page = ["NTAG212": 37, "NTAG213": 41, "NTAG215": 131, "NTAG216": 227][name] {
-            octets[page * 4 + 3] = 0xFF
+            bytes[page * 4 + 3] = 0xFF
         }
-        return octets
+        return bytes
     }
 }

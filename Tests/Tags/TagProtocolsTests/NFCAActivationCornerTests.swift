@@ -252,16 +252,16 @@ import Testing
         let felica = try TagTarget(.nfcF(idm: uid, pmm: uid, systemCode: 3))
         #expect(felica == .nfcF(NFCFTarget(idm: uid, pmm: uid, systemCode: 3)) && felica.technology == .nfcF)
         #expect(felica.identifier == uid && felica.kindName == "FeliCa tag" && !felica.isISODEP)
-        let card = try TagTarget(.nfcB(answer: octets("50 11223344 00000000 008171")))
-        #expect(card.technology == .nfcB && card.identifier == octets("11223344") && card.isISODEP)
+        let card = try TagTarget(.nfcB(answer: bytes("50 11223344 00000000 008171")))
+        #expect(card.technology == .nfcB && card.identifier == bytes("11223344") && card.isISODEP)
         #expect(card.kindName == "Type B card")
         let plain = try TagTarget(.nfcA(atqa: 4, sak: 0x20, uid: [1, 2, 3, 4]))
         #expect(plain.technology == .nfcA && plain.identifier == [1, 2, 3, 4] && plain.isISODEP)
         for wrong: DiscoveredTag.Identity in [
             .nfcV(uid: Array(uid.dropLast()), dsfid: 0), .nfcF(idm: uid, pmm: [], systemCode: nil),
-            .nfcF(idm: uid + [9], pmm: uid, systemCode: nil), .nfcB(answer: octets("50 11223344 00000000 0081")),
-            .nfcB(answer: octets("50 11223344 00000000 0081710000")),
-            .nfcB(answer: octets("51 11223344 00000000 008171")),
+            .nfcF(idm: uid + [9], pmm: uid, systemCode: nil), .nfcB(answer: bytes("50 11223344 00000000 0081")),
+            .nfcB(answer: bytes("50 11223344 00000000 0081710000")),
+            .nfcB(answer: bytes("51 11223344 00000000 008171")),
         ] { #expect(throws: TagError(.badAnswer, "")) { try TagTarget(wrong) } }
     }
 

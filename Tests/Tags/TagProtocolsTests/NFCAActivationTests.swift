@@ -4,10 +4,10 @@ import TagProtocols
 import Testing
 
 @Suite struct `NFC-A activation` {
-    static let uid = octets("04a1b2c3d4e580")
+    static let uid = bytes("04a1b2c3d4e580")
 
     static func collision(_ bitIndex: Int, _ bits: String) -> LinkError {
-        LinkError(.collision, "scripted", collision: .init(bitIndex: bitIndex, bits: octets(bits)))
+        LinkError(.collision, "scripted", collision: .init(bitIndex: bitIndex, bits: bytes(bits)))
     }
 
     @Test func `A tag with 7 bytes of UID takes five exchanges and 4.42 ms`() async throws {

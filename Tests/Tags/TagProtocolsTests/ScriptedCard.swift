@@ -12,11 +12,11 @@ final class ScriptedCard: APDULink {
         var result: Result<[UInt8], LinkError>
 
         static func command(_ command: String, _ response: String) -> Step {
-            Step(command: octets(command), result: .success(octets(response)))
+            Step(command: bytes(command), result: .success(bytes(response)))
         }
 
         static func command(_ command: String, _ code: LinkError.Code) -> Step {
-            Step(command: octets(command), result: .failure(LinkError(code, "scripted")))
+            Step(command: bytes(command), result: .failure(LinkError(code, "scripted")))
         }
     }
 

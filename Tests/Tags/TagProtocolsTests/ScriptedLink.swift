@@ -67,17 +67,17 @@ final class ScriptedLink: FrameLink {
 extension ScriptedLink.Step {
     /// A command with its checksum, and an answer of whole bytes with one.
     static func exchange(_ request: String, _ response: String) -> Self {
-        Self(request: Frame(octets(request)), result: .success(Frame(octets(response))))
+        Self(request: Frame(bytes(request)), result: .success(Frame(bytes(response))))
     }
 
     /// A command with its checksum, and a 4-bit answer.
     static func exchange(_ request: String, nibble: UInt8) -> Self {
-        Self(request: Frame(octets(request)), result: .success(Frame(bits: [nibble], validBitsInLastByte: 4)))
+        Self(request: Frame(bytes(request)), result: .success(Frame(bits: [nibble], validBitsInLastByte: 4)))
     }
 
     /// A command with its checksum that fails.
     static func exchange(_ request: String, _ code: LinkError.Code) -> Self {
-        Self(request: Frame(octets(request)), result: .failure(LinkError(code, "scripted")))
+        Self(request: Frame(bytes(request)), result: .failure(LinkError(code, "scripted")))
     }
 
     /// A frame of bits without a checksum.
@@ -91,7 +91,7 @@ extension ScriptedLink.Step {
     }
 
     private static func rawFrame(_ hex: String, _ bits: Int) -> Frame {
-        bits == 8 ? Frame(octets(hex), checksum: .none) : Frame(bits: octets(hex), validBitsInLastByte: bits)
+        bits == 8 ? Frame(bytes(hex), checksum: .none) : Frame(bits: bytes(hex), validBitsInLastByte: bits)
     }
 
     /// The three exchanges that wake and select the tag with the UID 04A1B2C3D4E580.
@@ -103,12 +103,12 @@ extension ScriptedLink.Step {
 }
 
 /// Bytes from hexadecimal digits; spaces don't count.
-func octets(_ hex: String) -> [UInt8] {
+func bytes(_ hex: String) -> [UInt8] {
     let digits = hex.compactMap(\.hexDigitValue)
     return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
 }
 
 /// Hexadecimal digits of bytes.
-func hex(_ octets: some Sequence<UInt8>) -> String {
-    octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+func hex(_ bytes: some Sequence<UInt8>) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }

@@ -9,7 +9,7 @@ import Testing
     /// A memory of which some bytes are known.
     private static func memory(_ hex: String, unitSize: Int = 4, at address: Int = 0) -> TLVMemory {
         var memory = TLVMemory(unitSize: unitSize, limit: 4096)
-        memory.store(octets(hex), at: address)
+        memory.store(bytes(hex), at: address)
         return memory
     }
 
@@ -21,9 +21,9 @@ import Testing
         isForWriting: Bool = false
     ) throws(TagError) -> TLVWalk.Action {
         let memory = memory(hex)
-        let bytes = octets(hex)
+        let count = bytes(hex).count
         var walk = TLVWalk(
-            area: area ?? 0..<bytes.count,
+            area: area ?? 0..<count,
             reserved: reserved,
             hasControls: hasControls,
             specification: "X, 1",
@@ -54,7 +54,7 @@ import Testing
                 continue
             }
             #expect(
-                layout.area == start..<octets(hex).count && layout.messageLength == length && layout.lengthSize == size
+                layout.area == start..<bytes(hex).count && layout.messageLength == length && layout.lengthSize == size
             )
             #expect(layout.messageAddresses == Array(start + 1 + size..<start + 1 + size + length) && !layout.isBroken)
         }
@@ -127,7 +127,7 @@ import Testing
         let control = TLVControl(value: value, isLock: isLock)
         #expect(
             control.address == address && control.range == address..<address + count
-                && control.octetsPerLockBit == perBit
+                && control.bytesPerLockBit == perBit
         )
     }
 
@@ -154,18 +154,18 @@ import Testing
 
     @Test func `A memory knows what was stored, up to its limit, until it is forgotten`() {
         var memory = TLVMemory(unitSize: 4, limit: 10)
-        #expect(memory[octet: 0] == nil && memory[octet: -1] == nil && memory.unit(0) == nil)
+        #expect(memory[byte: 0] == nil && memory[byte: -1] == nil && memory.unit(0) == nil)
         memory.store([1, 2, 3, 4, 5, 6], at: 3)
-        #expect((0..<10).map { memory[octet: $0] } == [nil, nil, nil, 1, 2, 3, 4, 5, 6, nil])
+        #expect((0..<10).map { memory[byte: $0] } == [nil, nil, nil, 1, 2, 3, 4, 5, 6, nil])
         #expect(memory.unit(1) == [2, 3, 4, 5] && memory.unit(0) == nil && memory.unit(2) == nil && memory.contains(1))
         memory.store([9, 9, 9], at: 8)
-        #expect(memory[octet: 9] == 9 && memory[octet: 10] == nil)
+        #expect(memory[byte: 9] == 9 && memory[byte: 10] == nil)
         memory.store([7], at: 10)
-        #expect(memory[octet: 10] == nil)
+        #expect(memory[byte: 10] == nil)
         #expect(memory.firstUnknownRun(in: 0..<4) == 0..<1 && memory.firstUnknownRun(in: 1..<4) == 2..<4)
         #expect(memory.firstUnknownRun(in: 1..<2) == nil)
         memory.forget(1)
-        #expect(memory.unit(1) == nil && memory[octet: 3] == 1 && memory[octet: 8] == 9)
+        #expect(memory.unit(1) == nil && memory[byte: 3] == 1 && memory[byte: 8] == 9)
         memory.forget(9)
     }
 
@@ -175,10 +175,10 @@ import Testing
         -> [String]
     {
         let memory = memory(old)
-        var layout = TLVLayout(area: area ?? 0..<octets(old).count, reserved: reserved)
+        var layout = TLVLayout(area: area ?? 0..<bytes(old).count, reserved: reserved)
         layout.messageLength = 0
-        let plan = TLVWritePlan(octets(message), layout: layout, unitSize: 4)
-        return plan.steps(memory).map { "\($0.unit): " + hex($0.octets) }
+        let plan = TLVWritePlan(bytes(message), layout: layout, unitSize: 4)
+        return plan.steps(memory).map { "\($0.unit): " + hex($0.bytes) }
     }
 
     @Test func `A message in the unit of its length is written by one step`() {
@@ -199,7 +199,7 @@ import Testing
                 "1: 33445566", "2: 77fe0000", "0: 03071122",
             ]
         )
-        // What is there already is not written again.
+        // Unchanged units are not written again.
         #expect(Self.steps("1122ccddfe00", over: "0300fe00 ccddfe00 fe000000") == ["0: 03061122"])
     }
 
@@ -207,7 +207,7 @@ import Testing
         let message = [UInt8](repeating: 0x11, count: 255)
         let plan = TLVWritePlan(message, layout: TLVLayout(area: 0..<300, reserved: []), unitSize: 4)
         let steps = plan.steps(TLVMemory(unitSize: 4, limit: 512))
-        #expect(steps.last?.octets == [0x00, 0xFF, 0x00, 0xFF] && steps.first?.octets == [0x00, 0x00, 0x00, 0xFF])
+        #expect(steps.last?.bytes == [0x00, 0xFF, 0x00, 0xFF] && steps.first?.bytes == [0x00, 0x00, 0x00, 0xFF])
         #expect(plan.units == Array(0...64) && steps.count == 66)
         #expect(TLVWritePlan([], layout: TLVLayout(area: 0..<8, reserved: []), unitSize: 4).units == [0])
     }
@@ -226,8 +226,8 @@ import Testing
     // MARK: Files of Type 4 tags
 
     private static func plan(_ message: String, lengthSize: Int = 2, old: Int = 0, limit: Int) -> [String] {
-        let plan = Type4WritePlan(octets(message), lengthSize: lengthSize, oldLength: old) { _ in limit }
-        return plan.steps.map { "\($0.offset): " + hex($0.octets) }
+        let plan = Type4WritePlan(bytes(message), lengthSize: lengthSize, oldLength: old) { _ in limit }
+        return plan.steps.map { "\($0.offset): " + hex($0.bytes) }
     }
 
     @Test func `A file is written by one command, or with its length last`() {

@@ -30,7 +30,7 @@ import Testing
 
     static func new(_ isLarge: Bool) -> [UInt8] { message(isLarge ? 200 : 120) }
 
-    /// The product's memory with the old message, which in the large one stands behind a TLV of 900 octets.
+    /// The product's memory with the old message. On the large product the message follows a TLV of 900 bytes.
     static func image(_ product: ModelTag.Product) -> [UInt8] {
         let filler = [0xFD, 0xFF, 0x03, 0x84] + [UInt8](repeating: 0, count: 900)
         return product.memory(old(product), before: product.pageCount > 256 ? filler : [])
@@ -147,7 +147,7 @@ import Testing
     @Test func `An area of nothing but NULL TLVs ends`() async throws {
         let product = ModelTag.Product.named("NTAG I2C 2K")
         var image = [UInt8](repeating: 0, count: product.pageCount * 4)
-        image.replaceSubrange(0..<16, with: octets("04a1b29fc3d4e58072480000e110ea00"))
+        image.replaceSubrange(0..<16, with: bytes("04a1b29fc3d4e58072480000e110ea00"))
         let link = ModelTag(product, memory: image)
         await #expect(throws: TagError(.noMessageTLV, "")) { try await makeTag(link).readNDEF() }
         #expect(link.statistics.exchanges < 130)
@@ -159,7 +159,7 @@ import Testing
     ])
     func `A capability container is checked`(_ container: String, _ code: TagError.Code) async throws {
         var image = Self.product.memory([])
-        image.replaceSubrange(12..<16, with: octets(container))
+        image.replaceSubrange(12..<16, with: bytes(container))
         let error = await #expect(throws: TagError.self) {
             try await makeTag(ModelTag(Self.product, memory: image)).detectNDEF()
         }
@@ -169,7 +169,7 @@ import Testing
     @Test(arguments: ["e1116d00", "e1126d0f", "e1106d08"])
     func `Later minor versions and proprietary write access can be read`(_ container: String) async throws {
         var image = Self.product.memory(message(20))
-        image.replaceSubrange(12..<16, with: octets(container))
+        image.replaceSubrange(12..<16, with: bytes(container))
         let tag = makeTag(ModelTag(Self.product, memory: image))
         #expect(try await tag.readNDEF() == message(20))
         #expect(try await tag.detectNDEF().access == (image[15] == 0 ? .readWrite : .readOnly))
@@ -181,7 +181,7 @@ import Testing
     ])
     func `TLVs are walked as the specification says`(_ area: String, _ length: Int) async throws {
         var image = Self.product.memory([])
-        let area = octets(area)
+        let area = bytes(area)
         image.replaceSubrange(16..<16 + area.count, with: area)
         let tag = makeTag(ModelTag(Self.product, memory: image))
         do {

@@ -63,12 +63,12 @@ private final class NonsenseLink: FrameLink {
             return Frame(data(count, &state))
         default:
             let sizes: [UInt8] = [0, 1, 6, 0x10, 0x12, 0x3E, 0x6D, 0xEA, 0xFF]
-            var octets = data(16, &state)
+            var bytes = data(16, &state)
             if frame.bytes == [0x30, 3] || frame.bytes == [0x30, 2] {
                 let start = frame.bytes[1] == 3 ? 0 : 4
-                octets.replaceSubrange(start..<start + 4, with: [0xE1, 0x10, sizes[state.next(9)], 0])
+                bytes.replaceSubrange(start..<start + 4, with: [0xE1, 0x10, sizes[state.next(9)], 0])
             }
-            return Frame(octets)
+            return Frame(bytes)
         }
     }
 

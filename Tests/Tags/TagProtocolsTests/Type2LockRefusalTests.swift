@@ -9,7 +9,7 @@ import VirtualTags
     private static let products = ["NTAG213", "NTAG215", "NTAG216", "MIFARE Ultralight C", "MIFARE Ultralight"]
 
     private func memory(_ tag: any VirtualTag) throws -> [UInt8] {
-        try #require(tag as? VirtualTags.Type2Tag).contents.memory
+        try #require(tag as? VirtualType2Tag).contents.memory
     }
 
     @Test(arguments: products)

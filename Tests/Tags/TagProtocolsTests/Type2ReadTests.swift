@@ -5,7 +5,7 @@ import Testing
 
 /// A tag that is ACTIVE, in the field of a link.
 func makeTag(_ link: any FrameLink) -> Type2Tag {
-    Type2Tag(target: NFCATarget(atqa: 0x0044, sak: 0, uid: octets("04a1b2c3d4e580")), link: link)
+    Type2Tag(target: NFCATarget(atqa: 0x0044, sak: 0, uid: bytes("04a1b2c3d4e580")), link: link)
 }
 
 /// A message of so many bytes that says where each belongs.
@@ -39,7 +39,7 @@ func message(_ count: Int, seed: UInt8 = 0) -> [UInt8] {
 
     @Test(arguments: budgets) func `Detection and reading take the minimum on the air`(_ budget: Budget) async throws {
         let product = ModelTag.Product.named(budget.product)
-        let link = ModelTag(product, memory: product.memory(message(budget.size), before: octets(budget.before)))
+        let link = ModelTag(product, memory: product.memory(message(budget.size), before: bytes(budget.before)))
         let tag = makeTag(link)
         let detection = try await tag.detectNDEF()
         #expect(detection.messageLength == budget.size)

@@ -20,7 +20,7 @@ import Testing
         var testDescription: String { "\(id): \(product), \(note)" }
 
         var link: ModelTag {
-            let memory = octets(memory_hex)
+            let memory = bytes(memory_hex)
             let version = (get_version?.count ?? 0) == 16 ? get_version : nil
             return ModelTag(
                 ModelTag.Product(name: product, pageCount: pages, areaSize: memory[14], version: version),
@@ -58,7 +58,7 @@ import Testing
         let tag = makeTag(link)
         let capacity = try #require(image.capacity)
         await #expect(throws: TagError(.messageTooLong, "")) { try await tag.writeNDEF(message(capacity + 1)) }
-        #expect(link.memory == octets(image.memory_hex))
+        #expect(link.memory == bytes(image.memory_hex))
         try await tag.writeNDEF(message(capacity))
         #expect(try await makeTag(ModelTag(link.product, memory: link.memory)).readNDEF() == message(capacity))
     }

@@ -50,7 +50,7 @@ import Testing
     @Test(arguments: ModelTag.Product.all)
     func `A tear after any write leaves the old message, none, or the new one`(_ product: ModelTag.Product) async throws
     {
-        for before in Self.layouts + (product.lockControl.map { [octets($0)] } ?? []) {
+        for before in Self.layouts + (product.lockControl.map { [bytes($0)] } ?? []) {
             let room = product.area - before.count
             let full = room - 2 <= 254 ? room - 2 : max(254, room - 4)
             // What the TLV's place in its page may matter for: its beginning, and the length that grows and shrinks.
@@ -103,7 +103,7 @@ import Testing
     @Test func `Bytes that a control TLV reserves inside the message are passed over and kept`() async throws {
         let product = ModelTag.Product.named("NTAG216")
         // Two lock bytes at 60 hexadecimal.
-        var image = product.memory(message(20), before: octets("0103601044"))
+        var image = product.memory(message(20), before: bytes("0103601044"))
         image[0x60] = 0x5A
         image[0x61] = 0xA5
         let link = ModelTag(product, memory: image)
@@ -116,7 +116,7 @@ import Testing
 
     @Test func `A message that is too long is refused before anything is written`() async throws {
         let product = ModelTag.Product.named("NTAG213")
-        let link = ModelTag(product, memory: product.memory(message(9), before: octets("0103a00c34")))
+        let link = ModelTag(product, memory: product.memory(message(9), before: bytes("0103a00c34")))
         let error = await #expect(throws: TagError.self) { try await makeTag(link).writeNDEF(message(138)) }
         #expect(error?.code == .messageTooLong)
         #expect(error?.reason.contains("137") == true)
@@ -125,11 +125,11 @@ import Testing
 
     @Test func `A lock bit under the message is reported before anything is written`() async throws {
         let product = ModelTag.Product.named("NTAG213")
-        for (octet, bits, size, isRefused) in [
+        for (byte, bits, size, isRefused) in [
             (10, 0x20, 9, true), (11, 0x80, 60, true), (11, 0x80, 9, false), (160, 1, 60, true), (160, 1, 40, false),
         ] {
             var image = product.memory([])
-            image[octet] = UInt8(bits)
+            image[byte] = UInt8(bits)
             let link = ModelTag(product, memory: image)
             if isRefused {
                 await #expect(throws: TagError(.readOnly, "")) { try await makeTag(link).writeNDEF(message(size)) }
@@ -165,7 +165,7 @@ import Testing
 
     @Test(arguments: ModelTag.Product.all)
     func `A locked tag is read-only for good, and its message stays`(_ product: ModelTag.Product) async throws {
-        let before = product.lockControl.map(octets) ?? []
+        let before = product.lockControl.map(bytes) ?? []
         let link = ModelTag(product, memory: product.memory(message(20), before: before))
         let tag = makeTag(link)
         try await tag.lock()
@@ -184,8 +184,8 @@ import Testing
             "NTAG213": (160, "ff0f3fbd"), "NTAG215": (520, "ff000f00"), "NTAG216": (904, "ff3f7f00"),
             "NTAG I2C 1K": (904, "ff3f7f00"), "NTAG I2C 2K": (1920, "ff7fff00"),
         ]
-        if let (address, octets) = expected[product.name] {
-            #expect(hex(link.memory[address..<address + 4]) == octets)
+        if let (address, bytes) = expected[product.name] {
+            #expect(hex(link.memory[address..<address + 4]) == bytes)
         }
     }
 

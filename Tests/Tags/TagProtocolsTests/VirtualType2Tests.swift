@@ -11,27 +11,27 @@ import VirtualTags
     /// A virtual Type 2 tag in its own field, and normal readers.
     struct Bench {
         let field = VirtualField()
-        let tag: VirtualTags.Type2Tag
+        let tag: VirtualType2Tag
         let link: any FrameLink
 
-        init(_ tag: VirtualTags.Type2Tag) throws {
+        init(_ tag: VirtualType2Tag) throws {
             self.tag = tag
             link = try #require(field.link(for: .nfcA))
             field.bring(tag)
         }
 
         init(_ product: Type2Product, message: [UInt8]) async throws {
-            try self.init(VirtualTags.Type2Tag(product, uid: TagProtocolsTests.octets("04a1b2c3d4e580")))
+            try self.init(VirtualType2Tag(product, uid: TagProtocolsTests.bytes("04a1b2c3d4e580")))
             try await reader().writeNDEF(message)
         }
 
         /// The tag after a pause without power, activated.
-        func reader() async throws -> TagProtocols.Type2Tag {
+        func reader() async throws -> Type2Tag {
             field.switchCarrier(false)
             field.switchCarrier(true)
             let target = try #require(try await NFCAActivation(link: link).activateAll().first)
             #expect(target.uid == tag.identifier)
-            return TagProtocols.Type2Tag(target: target, link: link)
+            return Type2Tag(target: target, link: link)
         }
     }
 
@@ -130,7 +130,7 @@ import VirtualTags
         _ index: Int
     ) async throws {
         let (text, expected) = Self.images[index]
-        let tag = try #require(try TagImage(parsing: text).makeTag() as? VirtualTags.Type2Tag)
+        let tag = try #require(try TagImage(parsing: text).makeTag() as? VirtualType2Tag)
         let reader = try await Bench(tag).reader()
         do throws(TagError) {
             let detection = try await reader.detectNDEF()

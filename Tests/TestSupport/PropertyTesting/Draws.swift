@@ -4,7 +4,7 @@
 ///
 /// A value is made by drawing numbers. The numbers drawn are kept, so that the same value can be made again, and a
 /// simpler one from fewer or smaller numbers. Draw so that 0 is the simplest choice: put the plainest element first.
-public struct Draws: Sendable {
+package struct Draws: Sendable {
     private var random: UInt64
     private let replayed: [UInt64]?
     /// The numbers drawn so far.
@@ -23,7 +23,7 @@ public struct Draws: Sendable {
     }
 
     /// A number in a range; the lower bound is the simplest.
-    public mutating func int(in range: ClosedRange<Int>) -> Int {
+    package mutating func int(in range: ClosedRange<Int>) -> Int {
         let width = UInt64(range.upperBound - range.lowerBound)
         let number: UInt64
         if let replayed {
@@ -36,17 +36,17 @@ public struct Draws: Sendable {
     }
 
     /// One of several elements; the first is the simplest.
-    public mutating func element<Element>(of elements: [Element]) -> Element {
+    package mutating func element<Element>(of elements: [Element]) -> Element {
         elements[int(in: 0...elements.count - 1)]
     }
 
     /// Whether something rare happens: once in so many times.
-    public mutating func happens(onceIn times: Int) -> Bool {
+    package mutating func happens(onceIn times: Int) -> Bool {
         int(in: 0...times - 1) == times - 1
     }
 
     /// Elements that are made one after the other.
-    public mutating func array<Element>(
+    package mutating func array<Element>(
         count: ClosedRange<Int>,
         of make: (inout Draws) -> Element
     ) -> [Element] {
@@ -54,7 +54,7 @@ public struct Draws: Sendable {
     }
 
     /// Random bytes.
-    public mutating func bytes(count: ClosedRange<Int>) -> [UInt8] {
+    package mutating func bytes(count: ClosedRange<Int>) -> [UInt8] {
         array(count: count) { UInt8($0.int(in: 0...255)) }
     }
 

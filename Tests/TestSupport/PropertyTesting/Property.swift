@@ -2,9 +2,9 @@
 import Glibc
 
 /// A case in which a rule does not hold: the simplest that was found.
-public struct BrokenRule: Error, CustomStringConvertible {
-    /// The case, in words, what is wrong with it, and how to run it again.
-    public let description: String
+package struct BrokenRule: Error, CustomStringConvertible {
+    /// The case in words, the problem, and how to run the case again.
+    package let description: String
 }
 
 /// Checks a rule on random cases, and reports the simplest that breaks it.
@@ -16,7 +16,7 @@ public struct BrokenRule: Error, CustomStringConvertible {
 ///   - make: makes a case.
 ///   - problem: returns what is wrong with a case; nil when the rule holds. A thrown error also breaks the rule.
 /// - Throws: ``BrokenRule``.
-public func checkRule<Case>(
+package func checkRule<Case>(
     cases: Int,
     of make: (inout Draws) -> Case,
     problem: (Case) async throws -> String?
@@ -45,7 +45,7 @@ private struct Found {
     var words: String
 }
 
-/// The first simpler case that breaks the rule too; nil when there is none.
+/// Returns the first simpler case that breaks the rule too; nil when there is none.
 private func simplify<Case>(
     _ found: Found,
     _ attempts: inout Int,

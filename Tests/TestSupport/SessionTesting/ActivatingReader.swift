@@ -3,7 +3,7 @@ package import TagLink
 import TagProtocols
 package import VirtualTags
 
-/// A reader over a virtual field that finds and activates tags by itself, and sends no frame of activation for anybody.
+/// A reader over a virtual field. It finds and activates tags itself, and sends no activation frames for the caller.
 package final class ActivatingReader: DiscoveringDriver {
     package let name = "model"
     package let technologies = Set(Technology.allCases)

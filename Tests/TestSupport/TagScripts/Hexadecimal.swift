@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Bytes as text.
-package func octets(_ bytes: some Sequence<UInt8>) -> String {
+package func hexText(_ bytes: some Sequence<UInt8>) -> String {
     bytes.map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined(separator: " ")
 }
 

@@ -17,13 +17,13 @@ package struct LinkScript {
     }
 
     /// Sends bytes with their checksum; the answer as text, or the error's code.
-    package func send(_ octets: String, timeout: Airtime = .milliseconds(500)) async -> String {
-        await exchange(Frame(hex(octets), checksum: checksum), timeout: timeout)
+    package func send(_ bytes: String, timeout: Airtime = .milliseconds(500)) async -> String {
+        await exchange(Frame(hex(bytes), checksum: checksum), timeout: timeout)
     }
 
     /// Sends bytes without a checksum.
-    package func sendRaw(_ octets: String) async -> String {
-        await exchange(Frame(hex(octets), checksum: .none))
+    package func sendRaw(_ bytes: String) async -> String {
+        await exchange(Frame(hex(bytes), checksum: .none))
     }
 
     /// Sends the end of a frame alone, which opens the next slot of NFC-V, and checks the checksum of the answer.
@@ -31,19 +31,19 @@ package struct LinkScript {
         let answer = await exchange(Frame([], checksum: .none))
         guard answer.contains(" ") else { return answer }
         let frame = Frame(hex(answer), checksum: .none)
-        return frame.payload(checkedBy: .nfcV).map(octets) ?? "wrong checksum"
+        return frame.payload(checkedBy: .nfcV).map(hexText) ?? "wrong checksum"
     }
 
     package func exchange(_ frame: Frame, timeout: Airtime = .milliseconds(500)) async -> String {
         do {
-            return octets(try await link.transceive(frame, timeout: timeout).bytes)
+            return hexText(try await link.transceive(frame, timeout: timeout).bytes)
         } catch {
             return error.code.description
         }
     }
 
     /// Activates an NFC-A tag with a 7-byte UID, up to its SAK.
-    package func activateA(_ uid: [UInt8] = Type4Tag.defaultUID) async {
+    package func activateA(_ uid: [UInt8] = VirtualType4Tag.defaultUID) async {
         _ = await exchange(Frame(bits: [0x52], validBitsInLastByte: 7))
         let first = [0x88] + uid[0..<3]
         let second = Array(uid[3..<7])

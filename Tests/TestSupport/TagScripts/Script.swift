@@ -21,13 +21,13 @@ package struct Script {
     }
 
     /// Sends bytes with CRC_A and gives the answer as text: hexadecimal bytes, `ACK`, `NAK n`, or the error's code.
-    package func send(_ octets: String) async -> String {
-        await exchange(Frame(hex(octets)))
+    package func send(_ bytes: String) async -> String {
+        await exchange(Frame(hex(bytes)))
     }
 
     /// Sends bytes as they are.
-    package func sendRaw(_ octets: String) async -> String {
-        await exchange(Frame(hex(octets), checksum: .none))
+    package func sendRaw(_ bytes: String) async -> String {
+        await exchange(Frame(hex(bytes), checksum: .none))
     }
 
     /// Sends a short frame of 7 bits.
@@ -50,12 +50,12 @@ package struct Script {
 
     /// Wakes and selects a tag with a UID of 4 or 7 bytes, and expects its answers.
     package func activate(_ uid: [UInt8], atqa: UInt16, sak: UInt8) async throws {
-        #expect(await sendShort(0x52) == octets([UInt8(atqa & 0xFF), UInt8(atqa >> 8)]))
+        #expect(await sendShort(0x52) == hexText([UInt8(atqa & 0xFF), UInt8(atqa >> 8)]))
         var rest = uid[...]
         for command: UInt8 in [0x93, 0x95] {
             let part = rest.count > 4 ? [0x88] + rest.prefix(3) : Array(rest)
             let answer = await exchange(Frame([command, 0x70] + part + [part.reduce(0, ^)]))
-            #expect(answer == (rest.count > 4 ? octets([sak | 0x04]) : octets([sak])))
+            #expect(answer == (rest.count > 4 ? hexText([sak | 0x04]) : hexText([sak])))
             guard rest.count > 4 else { return }
             rest = rest.dropFirst(3)
         }
@@ -65,7 +65,7 @@ package struct Script {
         do {
             let answer = try await link.transceive(frame, timeout: timeout)
             switch answer.nibble {
-            case nil: return octets(answer.bytes)
+            case nil: return hexText(answer.bytes)
             case 0x0A: return "ACK"
             case let code?: return "NAK \(code)"
             }

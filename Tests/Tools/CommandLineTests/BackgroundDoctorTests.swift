@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import LinkDelivery
+import TestThreads
 import Testing
 
-@Suite struct `nfc background doctor` {
+@Suite(.ownThreads) struct `nfc background doctor` {
     private func findings(_ user: User) throws -> (status: Int32, found: [String: [String: Any]]) {
         let outcome = try user.nfc.run("background", "doctor", "--json")
         var found: [String: [String: Any]] = [:]

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
-@Suite struct `nfc background` {
+@Suite(.ownThreads) struct `nfc background` {
     /// A user whose systemctl logs its arguments, and exits with a status.
     ///
     /// - Parameter failing: the command that fails.
@@ -142,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func `Without systemd the person is told what to do, and nothing is written`() throws {
+    @Test func `Without systemd a message explains what to do, and nothing is written`() throws {
         let user = try user(status: 1)
         let outcome = try user.nfc.run("background", "enable", "--json")
         #expect(outcome.status == 1)

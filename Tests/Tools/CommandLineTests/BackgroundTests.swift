@@ -4,10 +4,11 @@ import Foundation
 import LinkDelivery
 import NDEF
 import PrivateStorage
+import TestThreads
 import Testing
 import UserBus
 
-@Suite struct `nfc apps` {
+@Suite(.ownThreads) struct `nfc apps` {
     @Test func `It lists each app with its domains and rules`() throws {
         let user = try User()
         let before = try user.nfc.run("apps")
@@ -63,7 +64,7 @@ import UserBus
     }
 }
 
-@Suite struct `nfc inbox` {
+@Suite(.ownThreads) struct `nfc inbox` {
     @Test func `It lists entries, safely and with where they go`() throws {
         let user = try User()
         try user.cache(User.association)
@@ -202,7 +203,7 @@ import UserBus
     }
 }
 
-@Suite struct `Delivery over the bus` {
+@Suite(.ownThreads) struct `Delivery over the bus` {
     /// What the sample app keeps.
     private func kept(_ store: String) throws -> [[String: Any]] {
         let data = try Data(contentsOf: URL(fileURLWithPath: store))
@@ -315,7 +316,7 @@ import UserBus
     }
 }
 
-@Suite struct `nfc links fetch` {
+@Suite(.ownThreads) struct `nfc links fetch` {
     @Test func `Only domains that an installed app lists are fetched`() throws {
         let user = try User()
         let outcome = try user.nfc.run("links", "fetch", "other.example", "--json")

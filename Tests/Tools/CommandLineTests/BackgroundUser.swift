@@ -86,7 +86,7 @@ struct User {
     }
 }
 
-/// A bus of a test's own, which ends with it, with everything that it started.
+/// A bus for one test. It ends with this object, and so does everything that it started.
 final class Bus {
     /// Whether there is the program for it.
     static let isInstalled = FileManager.default.isExecutableFile(atPath: "/usr/bin/dbus-daemon")

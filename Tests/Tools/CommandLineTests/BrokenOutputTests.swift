@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
 /// Programs other than `nfc` whose standard output is full or closed.
-@Suite struct `Standard output that can't be written` {
+@Suite(.ownThreads) struct `Standard output that can't be written` {
     private let images: Images
     private let environment: [String: String]
 
@@ -40,7 +41,8 @@ import Testing
 
     @Test(arguments: redirections)
     func `The first example ends with 1`(redirection: String, reason: String) throws {
-        #expect(try run("FirstScan", "", redirection).status == 1)
+        let outcome = try run("FirstScan", "", redirection)
+        #expect(outcome.status == 1, "\(outcome)")
     }
 
     @Test(arguments: redirections)

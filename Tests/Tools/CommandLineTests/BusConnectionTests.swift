@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 import UserBus
 
 /// A connection with unread messages.
-@Suite(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
+@Suite(.ownThreads, .enabled(if: Bus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
 struct `A connection to a bus` {
     @Test func `is closed with its last use, also when messages wait`() throws {
         let folder = try ScratchFolder()
@@ -36,7 +37,7 @@ struct `A connection to a bus` {
         #expect(try received([texts(10_000)]).arguments("as") == [.list(Array(repeating: .string("x"), count: 10_000))])
         #expect(try received([texts(20_000)]).arguments("as") == nil)
         #expect(try received([texts(10_000), texts(10_000)]).arguments("asas") == nil)
-        #expect(try received([.octets(Array(repeating: 1, count: 17 << 20))]).arguments("ay") == nil)
+        #expect(try received([.bytes(Array(repeating: 1, count: 17 << 20))]).arguments("ay") == nil)
         #expect(try received([.string("x")]).arguments("") == nil)
         #expect(try received([.string("x")]).arguments("s") == [.string("x")])
         #expect(try received([]).arguments("") == [])

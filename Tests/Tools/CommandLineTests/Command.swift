@@ -32,7 +32,7 @@ struct Command {
     var variables: [String: String] {
         var variables = ProcessInfo.processInfo.environment
         for key in variables.keys where key.hasPrefix("NFC_") || key.hasPrefix("TAGREADER_") { variables[key] = nil }
-        // No reader, no desktop and no bus of this machine is meant, unless a test says so.
+        // Tests use no reader, desktop or bus of this machine unless they set one.
         variables["PCSCLITE_CSOCK_NAME"] = "/nonexistent/pcscd.comm"
         variables["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/nowhere"
         for name in ["DISPLAY", "WAYLAND_DISPLAY"] { variables[name] = nil }
@@ -68,7 +68,7 @@ struct Command {
     }
 }
 
-/// A folder of a test's own, which goes with it.
+/// A folder for one test. It is deleted with this object.
 final class ScratchFolder {
     private let url: URL
 

@@ -2,10 +2,11 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestThreads
 import Testing
 import UserBus
 
-@Suite(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))
+@Suite(.ownThreads, .enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))
 struct `nfc demo` {
     private let scratch: ScratchFolder
     private var nfc: Command

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
 /// What a person reads where there is no bus, no systemd and nothing in the inbox.
-@Suite struct `Sentences where there is nothing` {
+@Suite(.ownThreads) struct `Sentences where there is nothing` {
     private let user: User
 
     init() throws {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import TestThreads
 import Testing
 
-@Suite struct `A reader that root installs` {
+@Suite(.ownThreads) struct `A reader that root installs` {
     private let scratch: ScratchFolder
 
     init() throws { scratch = try ScratchFolder() }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import TestThreads
 import Testing
 
-@Suite struct `nfc emulate` {
+@Suite(.ownThreads) struct `nfc emulate` {
     private let folder: URL
 
     init() throws {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 import UserBus
 
 /// A program on the user's bus that has no name there, and answers calls that were made to others.
-@Suite(.serialized, .enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))
+@Suite(.ownThreads, .serialized, .enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))
 struct `Answers of somebody who was not asked` {
     private static let buses = Bus.isBrokerInstalled ? [false, true] : [false]
     /// An attack is a matter of chance: with the sender unchecked, some rounds go wrong. The rule itself is that of the ledger.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import TestThreads
 import Testing
 
 /// Checks commands on a PC/SC service that hangs: its socket exists, but nothing reads from it.
-@Suite struct `A PC/SC service that hangs` {
+@Suite(.ownThreads) struct `A PC/SC service that hangs` {
     private let socket: HangingSocket
 
     init() throws {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import SystemLibrary
+import TestThreads
 import Testing
 
-@Suite struct `How programs are linked` {
+@Suite(.ownThreads) struct `How programs are linked` {
     private static func file(_ path: String) throws -> ELFFile {
         try ELFFile(parsing: [UInt8](Data(contentsOf: URL(fileURLWithPath: path))))
     }

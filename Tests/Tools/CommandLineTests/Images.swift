@@ -40,8 +40,8 @@ struct Images {
     func changingLink() throws -> String {
         let link = "\u{04}example.com/t?e=\(String(repeating: "0", count: 32))&c=\(String(repeating: "0", count: 16))"
         let ndef: [UInt8] = [0, UInt8(link.utf8.count + 4), 0xD1, 0x01, UInt8(link.utf8.count), 0x55] + link.utf8
-        func hex(_ octets: [UInt8], _ size: Int) -> String {
-            (octets + [UInt8](repeating: 0, count: size - octets.count)).map { String(format: "%02x", $0) }.joined()
+        func hex(_ bytes: [UInt8], _ size: Int) -> String {
+            (bytes + [UInt8](repeating: 0, count: size - bytes.count)).map { String(format: "%02x", $0) }.joined()
         }
         let container = "001720010000ff0406e104010000000506e10500808283"
         let text = """

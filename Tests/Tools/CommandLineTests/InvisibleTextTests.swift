@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
 /// Checks that text of a tag, a file or the caller can't control a terminal or hide text.
-@Suite struct `Words that are not to be trusted` {
+@Suite(.ownThreads) struct `Words that are not to be trusted` {
     /// A title for the window, a control of C1, marks of direction, and what is not drawn at all.
     private static let words = "\u{1B}]0;x\u{7}\u{9B}2J\u{202E}\u{2066}\u{200B}\u{E0041}\u{3164}z"
     private static let escaped =

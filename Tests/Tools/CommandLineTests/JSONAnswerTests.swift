@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
-@Suite struct `Answers of nfc in JSON` {
+@Suite(.ownThreads) struct `Answers of nfc in JSON` {
     private let images: Images
     private let nfc = Command(name: "nfc", environment: ["NFC_SHEET": "none"])
 

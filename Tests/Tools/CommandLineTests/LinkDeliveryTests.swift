@@ -3,6 +3,7 @@ import BackgroundTagReading
 import Foundation
 import LinkDelivery
 import NDEF
+import TestThreads
 import Testing
 import UserBus
 
@@ -59,7 +60,7 @@ private struct Desk {
     }
 }
 
-@Suite struct `An app that is started by its Exec` {
+@Suite(.ownThreads) struct `An app that is started by its Exec` {
     private static let hostile = "https://a.example/$(touch x);`y`&'|\"\\-*?~#!{a,b}"
 
     @Test(arguments: [hostile, "https://a.example/" + String(repeating: "$(x)", count: 15_000)])
@@ -128,7 +129,7 @@ private struct Desk {
     }
 }
 
-@Suite struct `What the desktop opens` {
+@Suite(.ownThreads) struct `What the desktop opens` {
     @Test func `The browser of the person gets the URL alone, and then the next that can be started`() throws {
         let desk = try Desk()
         try desk.program("first")
@@ -233,7 +234,7 @@ private struct Desk {
     }
 }
 
-@Suite(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))
+@Suite(.ownThreads, .enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))
 struct `An app on the bus` {
     private let folder: ScratchFolder
     private let bus: Bus

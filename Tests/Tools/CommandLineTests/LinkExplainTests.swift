@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
-@Suite struct `nfc links explain` {
+@Suite(.ownThreads) struct `nfc links explain` {
     private let user: User
 
     init() throws {
@@ -123,7 +124,7 @@ import Testing
     }
 }
 
-@Suite struct `Files of sites that failed` {
+@Suite(.ownThreads) struct `Files of sites that failed` {
     private func write(_ user: User, _ failure: String, asked: Int64 = 0) throws {
         let now = Int64(Date().timeIntervalSince1970)
         try user.write("cache/nfc/links/good.site.example.links", "nfc-links 2 \(now - asked) - - 1 \(failure)\n")

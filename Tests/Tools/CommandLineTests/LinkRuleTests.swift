@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
 /// Every rule of `nfc links check`, with what breaks it and what keeps it.
-@Suite struct `Each rule of nfc links check` {
+@Suite(.ownThreads) struct `Each rule of nfc links check` {
     struct Row: Sendable, CustomTestStringConvertible {
         var id: String
         var bad: [Input]

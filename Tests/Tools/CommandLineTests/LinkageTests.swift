@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
-@Suite struct `Linkage` {
+@Suite(.ownThreads) struct `Linkage` {
     /// The targets below CoreNFC. One that is left out is missed when the probe is linked.
     private static let targets = [
         "CLibCrypto", "CSystemCalls", "CardCryptography", "NDEF", "NFCRuntime", "PCSCDriver", "PN532Driver",

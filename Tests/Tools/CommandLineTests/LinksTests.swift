@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
-@Suite struct `nfc links` {
+@Suite(.ownThreads) struct `nfc links` {
     private let nfc = Command(name: "nfc")
     private static let file = #"""
         {"applinks":{"details":[{"appIDs":["T.a","T.b"],"components":[{"/":"/x/private/*","exclude":true,"comment":"not yet"},\

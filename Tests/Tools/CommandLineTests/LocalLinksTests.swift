@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
-@Suite struct `Local association files` {
+@Suite(.ownThreads) struct `Local association files` {
     private let user: User
 
     init() throws {

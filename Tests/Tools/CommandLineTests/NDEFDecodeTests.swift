@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
-@Suite struct `nfc ndef decode` {
+@Suite(.ownThreads) struct `nfc ndef decode` {
     @Test func `The vectors are decoded as they should be, a line each, in order`() throws {
         let vectors = try NDEFVector.all()
         let output = try NFCTool.run("ndef", "decode", "--json", lines: vectors.map(\.hex))

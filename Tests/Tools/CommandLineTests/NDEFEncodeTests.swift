@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
-@Suite struct `nfc ndef encode` {
+@Suite(.ownThreads) struct `nfc ndef encode` {
     @Test func `What decode printed is encoded to the same message when it was canonical`() throws {
         let vectors = try NDEFVector.all().filter(\.isGood)
         let decoded = try NFCTool.run("ndef", "decode", "--json", lines: vectors.map(\.hex))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Synchronization
+import TestThreads
 import Testing
 import UserBus
 
@@ -78,7 +79,7 @@ private final class Server: Sendable {
 }
 
 /// Numbers of notifications are those of one program on one bus: what another one has shown under the same number is not ours.
-@Suite(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .enabled(if: Bus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(5)))
 struct `Notifications of others` {
     private let folder: ScratchFolder
 

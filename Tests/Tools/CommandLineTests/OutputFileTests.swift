@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
-@Suite struct `Files that nfc writes` {
+@Suite(.ownThreads) struct `Files that nfc writes` {
     private let images: Images
     private let folder: String
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
-@Suite struct `Recordings on the command line` {
+@Suite(.ownThreads) struct `Recordings on the command line` {
     private let images: Images
     private let nfc = Command(name: "nfc", environment: ["NFC_SHEET": "none"])
 

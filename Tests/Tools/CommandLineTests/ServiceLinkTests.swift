@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
-@Suite(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))
+@Suite(.ownThreads, .enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))
 struct `The service and association files` {
     /// An app whose site has a name of the kind that no name service knows (RFC 6761).
     private static let app =

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
 /// The service while it has hostile association files to compile and compare.
-@Suite(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))
+@Suite(.ownThreads, .enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))
 struct `The service under load` {
     private static let domains = (0..<20).map { "site\($0).invalid" }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
-@Suite struct `The reader of the service` {
+@Suite(.ownThreads) struct `The reader of the service` {
     @Test(arguments: ["bogus", "none:", "pcsc:", "virtual:1", "replay:", "pn532", "pn532:", "pn532:/dev/ttyS0@1"])
     func `One that can't exist is wrong usage at once, named by the option or the variable`(reader: String) throws {
         let user = try User()

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 import UserBus
 
 /// A bus whose program is stopped: its socket accepts data, but there are no answers.
-@Suite(.serialized, .enabled(if: Bus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
+@Suite(.ownThreads, .serialized, .enabled(if: Bus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
 struct `A bus that does not answer` {
     private let folder: ScratchFolder
     private let bus: Bus

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
-@Suite struct `Standard input and output of nfc` {
+@Suite(.ownThreads) struct `Standard input and output of nfc` {
     private let images: Images
     private let folder: String
 

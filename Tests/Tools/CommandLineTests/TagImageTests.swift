@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
-@Suite struct `nfc tag` {
+@Suite(.ownThreads) struct `nfc tag` {
     private let images: Images
     private let nfc = Command(name: "nfc")
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
-@Suite struct `nfc tag on a reader` {
+@Suite(.ownThreads) struct `nfc tag on a reader` {
     private static let link = "https://example.com"
     private static let message = "d1010c55046578616d706c652e636f6d"
     private let images: Images

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import TestThreads
 import Testing
 
 /// Files in the place of TagReader's messages that it did not write.
-@Suite struct `A file of messages that TagReader did not write` {
+@Suite(.ownThreads) struct `A file of messages that TagReader did not write` {
     private let scratch: ScratchFolder
     private let store: String
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import TestThreads
 import Testing
 import UserBus
 
-@Suite(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))
+@Suite(.ownThreads, .enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))
 struct `Links of cards that come to TagReader` {
     private let folder: ScratchFolder
     private let bus: Bus
@@ -42,7 +43,7 @@ struct `Links of cards that come to TagReader` {
         try open(1)
         try terminal.wait(for: "This message came from a card that was held near the reader.")
         #expect(terminal.screen.contains("  Payload     Link: https://tagreader.example/x/1"))
-        // The window comes up, and the terminal says so where it can't.
+        // The app asks the terminal to show its window, and rings the bell in case the terminal can't.
         #expect(terminal.output.contains("\u{1B}[1t\u{1B}[5t\u{07}"))
         try terminal.type("y")
         try terminal.type("q")
@@ -156,8 +157,8 @@ struct `Links of cards that come to TagReader` {
     @Test(arguments: terminals.indices)
     func `On a desktop it opens a window of the person's terminal, which is given the message`(index: Int) throws {
         let (name, words, variables) = Self.terminals[index]
-        // A terminal that can't open a window, which would come before, and one that hands on to a window: it runs the app,
-        // with a pipe for its keys.
+        // A terminal with a higher priority fails to open a window. The expected one runs the app, with a pipe for its
+        // keys.
         let script = "#!/bin/sh\necho \"$0 $1\" >>'\(folder.path("started"))'\n"
         let keys = folder.path("keys")
         let made = unsafe mkfifo(keys, 0o600)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import TestThreads
 import Testing
 
-@Suite struct `TagReader line by line on a terminal` {
+@Suite(.ownThreads) struct `TagReader line by line on a terminal` {
     private let scratch: ScratchFolder
 
     init() throws {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import TestThreads
 import Testing
 
-@Suite struct `TagReader on the full screen` {
+@Suite(.ownThreads) struct `TagReader on the full screen` {
     private let scratch: ScratchFolder
     private let app: Command
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
-@Suite struct `TagReader without a terminal` {
+@Suite(.ownThreads) struct `TagReader without a terminal` {
     private let images: Images
     private let store: String
 

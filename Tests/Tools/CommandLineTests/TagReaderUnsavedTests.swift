@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
 /// A disk, or a folder, that does not take what TagReader reads.
-@Suite struct `Messages that TagReader can't save` {
+@Suite(.ownThreads) struct `Messages that TagReader can't save` {
     private let scratch: ScratchFolder
 
     init() throws { scratch = try ScratchFolder() }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import TestThreads
 import Testing
 
 /// However a program ends, the person's terminal is as it was: keys are shown, and the cursor can be seen.
-@Suite struct `The terminal of a program that a signal ends` {
+@Suite(.ownThreads) struct `The terminal of a program that a signal ends` {
     private let scratch: ScratchFolder
     private let app: Command
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestThreads
 import Testing
 
-@Suite struct `Programs in a terminal` {
+@Suite(.ownThreads) struct `Programs in a terminal` {
     private let images: Images
     private let environment: [String: String]
 

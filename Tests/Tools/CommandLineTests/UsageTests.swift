@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestThreads
 import Testing
 
-@Suite struct `Usage of nfc` {
+@Suite(.ownThreads) struct `Usage of nfc` {
     private let nfc = Command(name: "nfc")
 
     @Test(arguments: [
@@ -18,7 +19,7 @@ import Testing
 
     /// The words of each command with its own help, found in the help of commands with subcommands.
     private static func commands(below words: [String] = []) throws -> [[String]] {
-        let help = try Command(name: "nfc").run(words + ["--help"]).output
+        let help = try Command(name: "nfc").run(["help"] + words).output
         guard let list = help.split(separator: "SUBCOMMANDS:\n").dropFirst().first else { return [words] }
         let names = list.matches(of: /(?m)^  ([a-z0-9-]+)/).map { String($0.1) }
         return [words] + (try names.flatMap { try commands(below: words + [$0]) })
@@ -32,7 +33,8 @@ import Testing
         for words in commands {
             // The text before the usage is written line by line; only the first line can have any length.
             func text(_ command: Command) throws -> [Substring] {
-                let help = try command.run(words + ["--help"]).output
+                // With --help, a command that is another program shows that program's help.
+                let help = try command.run(["help"] + words).output
                 let lines = (help.split(separator: "\nUSAGE:").first ?? "").split(
                     separator: "\n",
                     omittingEmptySubsequences: false

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
 /// Checks the sample app's texts against the Human Interface Guidelines for the scanning sheet.
-@Suite struct `Wording of the sample app` {
+@Suite(.ownThreads) struct `Wording of the sample app` {
     /// Each string literal of the file that holds the texts, without the titles.
     private static let texts: [String] = {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -8,7 +8,7 @@
     @Suite(.timeLimit(.minutes(5))) struct `One fault, and what it leaves` {
         let ticket = TagSpec.product("NTAG213", holding: .text("Day pass"))
 
-        @Test func `A ticket that is lost in the tenth exchange is told`() async throws {
+        @Test func `A ticket that is lost in the tenth exchange is reported`() async throws {
             try await withField(ticket) { field in
                 // Exchanges count from 0, starting at this line.
                 try field.inject(.loss(atExchange: 9))

@@ -25,7 +25,7 @@
 
         // MARK: A tag that is lost
 
-        @Test func `A ticket that is lost at any moment is told, and never spoiled`() async throws {
+        @Test func `A ticket that is lost at any moment is reported, and never damaged`() async throws {
             let report = try await explore(.everyLoss, near: Self.ticket) { _ in
                 _ = try await FixedTicketApp.TicketStamper().stamp("14:05")
             }
@@ -69,11 +69,11 @@
                 await field.settle()
                 #expect(try await field.tags[0].message() == before)
                 #expect(field.now < .seconds(30), "The sheet is gone before its minute is over.")
-                #expect(field.sheetHistory.contains { $0.content.state == .failure }, "The person is told.")
+                #expect(field.sheetHistory.contains { $0.content.state == .failure }, "The person sees an error.")
             }
         }
 
-        @Test func `A ticket that is full is told`() async throws {
+        @Test func `A ticket that is full is reported`() async throws {
             try await Self.fails(on: Self.fullTicket) { try await FixedTicketApp.TicketStamper().stamp("14:05") }
         }
 
@@ -83,7 +83,7 @@
             }
         }
 
-        @Test func `A ticket that is locked is told`() async throws {
+        @Test func `A ticket that is locked is reported`() async throws {
             try await Self.fails(on: try Self.locked()) { try await FixedTicketApp.TicketStamper().stamp("14:05") }
         }
 

@@ -43,15 +43,15 @@ public struct AppDescription: Sendable, Hashable {
 
     /// Reads a file.
     ///
-    /// - Parameter octets: the file's bytes.
+    /// - Parameter bytes: the file's bytes.
     /// - Throws: ``Problem``.
-    public init(parsing octets: [UInt8]) throws(Problem) {
-        guard octets.count <= Self.maximumSize else {
+    public init(parsing bytes: [UInt8]) throws(Problem) {
+        guard bytes.count <= Self.maximumSize else {
             throw Problem(reason: "The file is larger than \(Self.maximumSize) bytes.")
         }
         let content: Content
         do {
-            content = try JSONDecoder().decode(Content.self, from: Data(octets))
+            content = try JSONDecoder().decode(Content.self, from: Data(bytes))
         } catch {
             throw Problem(reason: "The file is no JSON object with app_id and associated_domains.")
         }
@@ -123,8 +123,8 @@ public struct AppDescription: Sendable, Hashable {
         return text.utf8.count <= 255 && labels.count >= 2
             && labels.allSatisfy { label in
                 !label.isEmpty
-                    && label.utf8.allSatisfy { octet in
-                        switch octet {
+                    && label.utf8.allSatisfy { byte in
+                        switch byte {
                         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
                         default: false
                         }

@@ -5,8 +5,8 @@ package struct KeyFile: Sendable {
     private var groups: [Substring: [Substring: Substring]] = [:]
 
     /// Reads a file. Returns nil when it is too large or not text.
-    package init?(parsing octets: [UInt8]) {
-        guard octets.count <= DesktopEntry.maximumSize, let text = String(validating: octets, as: UTF8.self) else {
+    package init?(parsing bytes: [UInt8]) {
+        guard bytes.count <= DesktopEntry.maximumSize, let text = String(validating: bytes, as: UTF8.self) else {
             return nil
         }
         var group: Substring?

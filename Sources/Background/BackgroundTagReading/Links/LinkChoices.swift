@@ -50,8 +50,8 @@ public struct LinkChoices: Sendable, Hashable {
     }
 
     /// Reads a file. Each line has a domain, followed by `browser`. Other lines are ignored.
-    public init(parsing octets: [UInt8]) {
-        for line in String(decoding: octets.prefix(Self.maximumSize), as: UTF8.self).split(separator: "\n") {
+    public init(parsing bytes: [UInt8]) {
+        for line in String(decoding: bytes.prefix(Self.maximumSize), as: UTF8.self).split(separator: "\n") {
             let words = line.split(separator: " ")
             if words.count == 2, words[1] == "browser" { _ = choose(String(words[0]), isBrowser: true) }
         }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-public import NDEF
 import UniversalLinks
 
 /// The URI of a tag, in the single form that is shown, matched and passed on. It is ASCII only, so what the user reads
@@ -53,8 +52,8 @@ public struct TagURI: Sendable, Hashable {
 
     private static func isScheme(_ text: String) -> Bool {
         guard let first = text.utf8.first, (0x61...0x7A).contains(first), text.utf8.count <= 64 else { return false }
-        return text.utf8.allSatisfy { octet in
-            switch octet {
+        return text.utf8.allSatisfy { byte in
+            switch byte {
             case 0x61...0x7A, 0x30...0x39, 0x2B, 0x2D, 0x2E: true
             default: false
             }
@@ -93,45 +92,13 @@ public struct TagURI: Sendable, Hashable {
         var result: [UInt8] = []
         result.reserveCapacity(text.utf8.count)
         let digits = Array("0123456789ABCDEF".utf8)
-        for octet in text.utf8 {
-            switch octet {
+        for byte in text.utf8 {
+            switch byte {
             case 0x00...0x20, 0x22, 0x3C, 0x3E, 0x5C, 0x5E, 0x60, 0x7B...0x7D, 0x7F...0xFF:
-                result.append(contentsOf: [0x25, digits[Int(octet >> 4)], digits[Int(octet & 0x0F)]])
-            default: result.append(octet)
+                result.append(contentsOf: [0x25, digits[Int(byte >> 4)], digits[Int(byte & 0x0F)]])
+            default: result.append(byte)
             }
         }
         return String(decoding: result, as: UTF8.self)
-    }
-}
-
-/// The part of a message that background reading uses: its first well-known URI record, at any position.
-///
-/// URIs in smart posters, absolute URI records and other records are ignored.
-public enum LinkChoice: Sendable, Hashable {
-    /// The message has no URI record.
-    case none
-    /// The first URI record can't be read.
-    case unusable
-    /// The URI of the first URI record.
-    case uri(TagURI)
-
-    /// Finds the link of a message.
-    public init(_ message: NDEFMessage) {
-        guard let record = message.records.first(where: { $0.kind == .uri }) else {
-            self = .none
-            return
-        }
-        // A reserved code is a sign of a payload without a code byte: "https" would then start with code 68 and
-        // continue "ttps".
-        guard let content = try? URIRecord(record), !content.hasReservedPrefix, let uri = TagURI(content.uri) else {
-            self = .unusable
-            return
-        }
-        // A link with a system scheme but without a target opens nothing.
-        guard LinkScheme(uri) == nil || SystemLink(uri) != nil else {
-            self = .unusable
-            return
-        }
-        self = .uri(uri)
     }
 }

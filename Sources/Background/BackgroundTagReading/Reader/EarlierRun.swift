@@ -24,11 +24,3 @@ public struct EarlierRun: Sendable {
         self.marks = marks
     }
 }
-
-/// A mark of an entry, saved beside its message.
-public enum EntryMark: String, Sendable, Hashable {
-    /// The user wants to open it, and the screen was locked.
-    case wanted
-    /// The user has dismissed its notification. The entry stays in the inbox, but is not shown again.
-    case dismissed
-}

@@ -23,18 +23,18 @@ public struct RadioSwitches: Sendable, Hashable {
     /// - Returns: false when the event is too short.
     @discardableResult
     public mutating func take(_ event: some Collection<UInt8>) -> Bool {
-        let octets = Array(event.prefix(Self.eventSize))
-        guard octets.count == Self.eventSize else { return false }
-        let index: UInt32 = octets[..<4].reversed().reduce(0) { $0 << 8 | UInt32($1) }
-        let isBlocked = octets[6] != 0 || octets[7] != 0
-        switch octets[5] {
+        let bytes = Array(event.prefix(Self.eventSize))
+        guard bytes.count == Self.eventSize else { return false }
+        let index: UInt32 = bytes[..<4].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+        let isBlocked = bytes[6] != 0 || bytes[7] != 0
+        switch bytes[5] {
         case 0, 2:
             guard switches[index] != nil || switches.count < Self.maximumCount else { return true }
-            switches[index] = Switch(type: octets[4], isBlocked: isBlocked)
+            switches[index] = Switch(type: bytes[4], isBlocked: isBlocked)
         case 1: switches[index] = nil
         case 3:
             // All switches of a type; 0 means every type.
-            for (index, entry) in switches where octets[4] == 0 || entry.type == octets[4] {
+            for (index, entry) in switches where bytes[4] == 0 || entry.type == bytes[4] {
                 switches[index]?.isBlocked = isBlocked
             }
         default: break

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-public import BackgroundTagReading
-public import PrivateStorage
+package import BackgroundTagReading
+package import PrivateStorage
 
 /// The desktop entries of the user and of the system, and which of them opens which scheme.
-public struct DesktopEntries: Sendable, Hashable {
+package struct DesktopEntries: Sendable, Hashable {
     /// An entry and its file.
-    public struct Found: Sendable, Hashable {
+    package struct Found: Sendable, Hashable {
         /// The entry's name, without `.desktop`.
-        public var name: String
+        package var name: String
         /// The path of the file.
-        public var path: String
+        package var path: String
         /// The content of the entry.
-        public var entry: DesktopEntry
+        package var entry: DesktopEntry
     }
 
     /// Why an entry can't be used.
-    public struct Problem: Error, Sendable, Hashable {
+    package struct Problem: Error, Sendable, Hashable {
         /// A sentence for people.
-        public var reason: String
+        package var reason: String
     }
 
     private let folders: UserFolders
@@ -28,14 +28,14 @@ public struct DesktopEntries: Sendable, Hashable {
     /// - Parameters:
     ///   - folders: the user's folders.
     ///   - desktops: the names of the running desktop, in the format of `XDG_CURRENT_DESKTOP`.
-    public init(_ folders: UserFolders, desktops: String = "") {
+    package init(_ folders: UserFolders, desktops: String = "") {
         self.folders = folders
         self.desktops = desktops.lowercased().split(separator: ":").prefix(8).map(String.init)
             .filter(DesktopEntry.isName)
     }
 
     /// Finds an entry by its name. The user's entries hide those of the system with the same name.
-    public func entry(_ name: String) throws(Problem) -> Found {
+    package func entry(_ name: String) throws(Problem) -> Found {
         guard DesktopEntry.isName(name) else { throw Problem(reason: "The name can't be that of a desktop entry.") }
         // A hyphen may also stand for a folder separator (Desktop Entry Specification 1.5, 2).
         var files = [name]
@@ -45,15 +45,15 @@ public struct DesktopEntries: Sendable, Hashable {
         for folder in folders.allData {
             for file in files {
                 let path = "\(folder)/applications/\(file).desktop"
-                let octets: [UInt8]
+                let bytes: [UInt8]
                 do throws(StorageError) {
-                    octets = try TrustedFile.read(path, limit: DesktopEntry.maximumSize)
+                    bytes = try TrustedFile.read(path, limit: DesktopEntry.maximumSize)
                 } catch  where error.code == .missing || error.code == .unsafe && file.contains("/") {
                     continue
                 } catch {
                     throw Problem(reason: error.reason)
                 }
-                guard let entry = DesktopEntry(parsing: octets) else {
+                guard let entry = DesktopEntry(parsing: bytes) else {
                     throw Problem(reason: "\(path) is no desktop entry of an app that is shown.")
                 }
                 return Found(name: name, path: path, entry: entry)
@@ -68,10 +68,10 @@ public struct DesktopEntries: Sendable, Hashable {
     /// - Parameters:
     ///   - scheme: the scheme, in lower case.
     ///   - limit: the maximum number of apps.
-    public func handlers(of scheme: String, limit: Int = 4) -> [Found] { handlers(of: scheme, limit, lists) }
+    package func handlers(of scheme: String, limit: Int = 4) -> [Found] { handlers(of: scheme, limit, lists) }
 
     /// Returns the apps for each scheme, like ``handlers(of:limit:)``.
-    public func handlers(of schemes: [String]) -> [String: [Found]] {
+    package func handlers(of schemes: [String]) -> [String: [Found]] {
         let lists = lists
         return Dictionary(schemes.map { ($0, handlers(of: $0, 4, lists)) }) { first, _ in first }
     }

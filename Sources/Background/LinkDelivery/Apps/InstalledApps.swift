@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-public import BackgroundTagReading
-public import PrivateStorage
+package import BackgroundTagReading
+package import PrivateStorage
 import SystemLibrary
 
 /// The installed apps: the descriptions in `nfc/apps` of the data folders, with the desktop entries in `applications`.
 ///
 /// A file of the user hides the system's files with the same name.
-public struct InstalledApps: Sendable, Hashable {
+package struct InstalledApps: Sendable, Hashable {
     /// A problem with a description: it does not declare an app, or a part of it has no effect.
-    public struct Problem: Sendable, Hashable {
+    package struct Problem: Sendable, Hashable {
         /// The path of the file.
-        public var path: String
+        package var path: String
         /// What is wrong, as a sentence for people.
-        public var reason: String
+        package var reason: String
     }
 
     /// The maximum number of descriptions in one folder.
-    public static let maximumCount = 1000
+    package static let maximumCount = 1000
 
     /// The apps. Each identifier occurs once.
-    public private(set) var apps: [InstalledApp] = []
+    package private(set) var apps: [InstalledApp] = []
     /// The problems with the descriptions.
-    public private(set) var problems: [Problem] = []
+    package private(set) var problems: [Problem] = []
 
     /// Reads the descriptions.
     ///
     /// - Parameter folders: the user's folders.
-    public init(_ folders: UserFolders) {
+    package init(_ folders: UserFolders) {
         var seen: Set<String> = []
         var identifiers: Set<String> = []
         for folder in folders.allData {

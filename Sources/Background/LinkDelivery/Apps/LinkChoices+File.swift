@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-public import BackgroundTagReading
-public import PrivateStorage
+package import BackgroundTagReading
+package import PrivateStorage
 
 extension LinkChoices {
     /// The name of the file in the folder `nfc` of the configuration folder.
@@ -9,15 +9,15 @@ extension LinkChoices {
     /// Reads the user's choices. Without a choice for a domain, its app opens the links.
     ///
     /// - Parameter folders: the user's folders.
-    public init(of folders: UserFolders) {
-        let octets = try? TrustedFile.read("\(folders.config)/nfc/\(Self.name)", limit: Self.maximumSize)
-        self.init(parsing: octets ?? [])
+    package init(of folders: UserFolders) {
+        let bytes = try? TrustedFile.read("\(folders.config)/nfc/\(Self.name)", limit: Self.maximumSize)
+        self.init(parsing: bytes ?? [])
     }
 
     /// Saves the choices.
     ///
     /// - Parameter folders: the user's folders.
-    public func save(in folders: UserFolders) throws(StorageError) {
+    package func save(in folders: UserFolders) throws(StorageError) {
         try DirectoryStore(folders.config + "/nfc").replace(Self.name, with: file)
     }
 }

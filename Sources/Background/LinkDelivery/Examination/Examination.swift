@@ -6,7 +6,7 @@ import PrivateStorage
 /// Checks everything that background reading needs on a desktop: the bus, notifications, the screen lock, the apps for
 /// each scheme, the installed apps and their association files. It blocks, and changes nothing, but it may start the
 /// program that shows notifications.
-public struct Examination: Sendable {
+package struct Examination: Sendable {
     let environment: [String: String]
     private let deliverer: LinkDeliverer
     private let now: Int64
@@ -16,14 +16,14 @@ public struct Examination: Sendable {
     /// - Parameters:
     ///   - environment: the variables of the process.
     ///   - now: the seconds since 1970.
-    public init(environment: [String: String], now: Int64) {
+    package init(environment: [String: String], now: Int64) {
         self.environment = environment
         self.now = now
         deliverer = LinkDeliverer(environment: environment)
     }
 
     /// The findings; at least one for each check. Reading this property performs the checks.
-    public var findings: [Finding] {
+    package var findings: [Finding] {
         let apps = InstalledApps(deliverer.folders)
         return busFindings + schemeFindings + appFindings(apps) + associationFindings(apps)
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The result of checking one thing that background reading needs.
-public struct Finding: Sendable, Hashable {
+package struct Finding: Sendable, Hashable {
     /// The state of the thing.
-    public enum State: String, Sendable, Hashable {
+    package enum State: String, Sendable, Hashable {
         /// It works.
         case works
         /// It works in part, or something that only some people need is missing.
@@ -13,18 +13,18 @@ public struct Finding: Sendable, Hashable {
     }
 
     /// What was checked, as a word for programs, such as `bus` or `scheme`.
-    public var check: String
+    package var check: String
     /// Which one of several: a scheme, a domain or a file.
-    public var subject: String?
+    package var subject: String?
     /// The state of the thing.
-    public var state: State
+    package var state: State
     /// The result, as a sentence for people.
-    public var text: String
+    package var text: String
     /// What to do about it; nil when there is nothing to do.
-    public var fix: String?
+    package var fix: String?
 
     /// Creates a finding.
-    public init(_ check: String, of subject: String? = nil, _ state: State, _ text: String, fix: String? = nil) {
+    package init(_ check: String, of subject: String? = nil, _ state: State, _ text: String, fix: String? = nil) {
         self.check = check
         self.subject = subject
         self.state = state

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-public import BackgroundTagReading
-public import PrivateStorage
+package import BackgroundTagReading
+package import PrivateStorage
 
 /// The service's marks of entries, on the disk: which ones the user wants to open after unlocking the screen, and which
 /// ones the user has dismissed.
 ///
 /// Marks are only valid until the system restarts, so that a link that the user wanted yesterday does not open today.
-public struct EntryMarks<Store: FileStore>: Sendable {
+package struct EntryMarks<Store: FileStore>: Sendable {
     private static var name: String { "marks" }
     /// A line has less than 100 bytes.
     private static var limit: Int { 100 * BackgroundReader.maximumEntries }
@@ -14,14 +14,14 @@ public struct EntryMarks<Store: FileStore>: Sendable {
     private var store: Store
     private let boot: String
     /// The valid marks.
-    public private(set) var marks: [InboxEntry.ID: EntryMark]
+    package private(set) var marks: [InboxEntry.ID: EntryMark]
 
     /// Reads the marks. A damaged file counts as empty.
     ///
     /// - Parameters:
     ///   - store: the folder.
     ///   - boot: an identifier of this system start, without spaces; nil if there is none.
-    public init(_ store: Store, boot: String?) {
+    package init(_ store: Store, boot: String?) {
         self.store = store
         self.boot = boot ?? "-"
         marks = [:]
@@ -38,7 +38,7 @@ public struct EntryMarks<Store: FileStore>: Sendable {
     }
 
     /// Saves a mark, replacing the entry's last one; nil removes it. When this returns, the change is on the disk.
-    public mutating func keep(_ mark: EntryMark?, of id: InboxEntry.ID) throws(StorageError) {
+    package mutating func keep(_ mark: EntryMark?, of id: InboxEntry.ID) throws(StorageError) {
         guard marks[id] != mark else { return }
         marks[id] = mark
         try write()
@@ -47,7 +47,7 @@ public struct EntryMarks<Store: FileStore>: Sendable {
     /// Removes the marks of entries that are not in the inbox any more.
     ///
     /// - Parameter entries: the entries in the inbox.
-    public mutating func keepOnly(_ entries: Set<InboxEntry.ID>) throws(StorageError) {
+    package mutating func keepOnly(_ entries: Set<InboxEntry.ID>) throws(StorageError) {
         let kept = marks.filter { entries.contains($0.key) }
         guard kept.count < marks.count else { return }
         marks = kept
@@ -55,7 +55,7 @@ public struct EntryMarks<Store: FileStore>: Sendable {
     }
 
     /// Writes the marks to another folder, which is used from now on.
-    public mutating func move(to store: Store) throws(StorageError) {
+    package mutating func move(to store: Store) throws(StorageError) {
         self.store = store
         if !marks.isEmpty { try write() }
     }

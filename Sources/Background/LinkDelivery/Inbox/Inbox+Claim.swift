@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-public import BackgroundTagReading
-public import PrivateStorage
+package import BackgroundTagReading
+package import PrivateStorage
 
 extension Inbox where Store == DirectoryStore {
     /// Claims an entry before it is opened. So only one process at a time opens it, and no process opens it a second
@@ -12,7 +12,7 @@ extension Inbox where Store == DirectoryStore {
     /// - Parameter id: the entry.
     /// - Throws: `StorageError` with `inUse` when another process is opening it, or `missing` when it is not in the
     ///   inbox, because it was opened or removed.
-    public func claim(_ id: InboxEntry.ID) throws(StorageError) -> FileClaim {
+    package func claim(_ id: InboxEntry.ID) throws(StorageError) -> FileClaim {
         do throws(StorageError) {
             return try store.claim(Self.name(id, isAnnounced: false))
         } catch  where error.code == .missing {

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-public import BackgroundTagReading
-public import PrivateStorage
+package import BackgroundTagReading
+package import PrivateStorage
 
 /// Removing entries and damaged files.
 extension Inbox {
     /// The result of a removal.
-    public struct Removal: Sendable, Hashable {
+    package struct Removal: Sendable, Hashable {
         /// The number of removed entries.
-        public var entries = 0
+        package var entries = 0
         /// The number of removed files that were damaged or did not belong to the inbox.
-        public var damaged = 0
+        package var damaged = 0
         /// The files that could not be removed, with the reasons.
-        public var kept: [Kept] = []
+        package var kept: [Kept] = []
 
         /// Creates the result of a removal without any files.
-        public init() {}
+        package init() {}
     }
 
     /// A file that could not be removed.
-    public struct Kept: Sendable, Hashable {
+    package struct Kept: Sendable, Hashable {
         /// Its name in the inbox's folder.
-        public var name: String
+        package var name: String
         /// Why it could not be removed, as a sentence.
-        public var reason: String
+        package var reason: String
     }
 
     /// Removes everything, including damaged files. A file that can't be removed, such as a folder with files, does not
     /// stop the removal of the others.
     ///
     /// - Throws: `StorageError` when the inbox can't be read, or the changes can't be written to the disk.
-    public func clear() throws(StorageError) -> Removal {
+    package func clear() throws(StorageError) -> Removal {
         let content = try content()
         var removal = Removal()
         for entry in content.entries { take(entry.id, &removal) }
@@ -41,7 +41,7 @@ extension Inbox {
     /// Removes the files that are damaged or don't belong to the inbox.
     ///
     /// - Throws: `StorageError`, like ``clear()``.
-    public func removeDamaged() throws(StorageError) -> Removal {
+    package func removeDamaged() throws(StorageError) -> Removal {
         var removal = Removal()
         take(try content().damaged, &removal)
         try store.synchronize()
@@ -52,7 +52,7 @@ extension Inbox {
     ///
     /// - Returns: nil when one of them is not in the inbox. Then nothing is removed.
     /// - Throws: `StorageError`, like ``clear()``.
-    public func remove(_ ids: Set<InboxEntry.ID>) throws(StorageError) -> Removal? {
+    package func remove(_ ids: Set<InboxEntry.ID>) throws(StorageError) -> Removal? {
         let content = try content()
         let whole = Set(content.entries.map(\.id))
         guard ids.isSubset(of: whole.union(content.damagedEntries)) else { return nil }

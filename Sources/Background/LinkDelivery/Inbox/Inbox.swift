@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-public import BackgroundTagReading
-public import PrivateStorage
+package import BackgroundTagReading
+package import PrivateStorage
 
 /// The messages that were read and not opened yet, on the disk.
 ///
 /// Each entry has its own file: `NAME.new` until its notification was shown, then `NAME.entry`. A file gets its name
 /// when it is completely on the disk, and is renamed in one step. So at any time an entry exists once or not at all.
 /// When ``add(_:)`` has returned, the entry exists until it is removed, even after a crash.
-public struct Inbox<Store: FileStore>: Sendable {
+package struct Inbox<Store: FileStore>: Sendable {
     /// The maximum number of entries. When there are more, the oldest are removed.
-    public static var maximumEntries: Int { BackgroundReader.maximumEntries }
+    package static var maximumEntries: Int { BackgroundReader.maximumEntries }
 
     /// The content of the inbox.
-    public struct Content: Sendable, Hashable {
+    package struct Content: Sendable, Hashable {
         /// The entries, oldest first.
-        public var entries: [InboxEntry]
+        package var entries: [InboxEntry]
         /// The names of files that are damaged, or don't belong to the inbox.
-        public var damaged: [String]
+        package var damaged: [String]
 
         /// The entries whose files are damaged.
-        public var damagedEntries: Set<InboxEntry.ID> { Set(damaged.compactMap { Inbox.parse($0)?.id }) }
+        package var damagedEntries: Set<InboxEntry.ID> { Set(damaged.compactMap { Inbox.parse($0)?.id }) }
     }
 
     private static var header: String { "nfc-inbox 1 " }
@@ -30,18 +30,18 @@ public struct Inbox<Store: FileStore>: Sendable {
     /// Opens an inbox.
     ///
     /// - Parameter store: its folder.
-    public init(_ store: Store) {
+    package init(_ store: Store) {
         self.store = store
     }
 
     /// Removes files that an interrupted run did not finish. Only the service may call this.
-    public func recover() throws(StorageError) {
+    package func recover() throws(StorageError) {
         try store.removeUnfinished()
         try trim()
     }
 
     /// Reads all entries.
-    public func content() throws(StorageError) -> Content {
+    package func content() throws(StorageError) -> Content {
         var content = Content(entries: [], damaged: [])
         var seen: Set<InboxEntry.ID> = []
         for name in try store.names() where !Self.isUnfinished(name) {
@@ -68,19 +68,19 @@ public struct Inbox<Store: FileStore>: Sendable {
     }
 
     /// Returns the identifiers of the existing entries.
-    public func identifiers() throws(StorageError) -> Set<InboxEntry.ID> {
+    package func identifiers() throws(StorageError) -> Set<InboxEntry.ID> {
         Set(try store.names().compactMap { Self.parse($0)?.id })
     }
 
     /// Adds an entry. When this returns, the entry is on the disk.
-    public func add(_ entry: InboxEntry) throws(StorageError) {
+    package func add(_ entry: InboxEntry) throws(StorageError) {
         let header = Array("\(Self.header)\(entry.message.count)\n".utf8)
         try store.replace(Self.name(entry.id, isAnnounced: entry.isAnnounced), with: header + entry.message)
         try trim(keeping: entry.id)
     }
 
     /// Marks the entry's notification as shown. It is not an error if the entry does not exist.
-    public func markAnnounced(_ id: InboxEntry.ID) throws(StorageError) {
+    package func markAnnounced(_ id: InboxEntry.ID) throws(StorageError) {
         do throws(StorageError) {
             try store.rename(Self.name(id, isAnnounced: false), to: Self.name(id, isAnnounced: true))
         } catch  where error.code == .missing {
@@ -90,7 +90,7 @@ public struct Inbox<Store: FileStore>: Sendable {
     }
 
     /// Removes an entry. It is not an error if the entry does not exist.
-    public func remove(_ id: InboxEntry.ID) throws(StorageError) {
+    package func remove(_ id: InboxEntry.ID) throws(StorageError) {
         try unlink(id)
         try store.synchronize()
     }
@@ -135,14 +135,14 @@ public struct Inbox<Store: FileStore>: Sendable {
     }
 
     /// Returns the message in a file; nil if the file is incomplete.
-    private static func message(_ octets: [UInt8]) -> [UInt8]? {
-        guard let end = octets.prefix(32).firstIndex(of: 0x0A), octets.starts(with: header.utf8),
-            let count = Int(String(decoding: octets[header.utf8.count..<end], as: UTF8.self)),
-            octets.count - end - 1 == count
+    private static func message(_ bytes: [UInt8]) -> [UInt8]? {
+        guard let end = bytes.prefix(32).firstIndex(of: 0x0A), bytes.starts(with: header.utf8),
+            let count = Int(String(decoding: bytes[header.utf8.count..<end], as: UTF8.self)),
+            bytes.count - end - 1 == count
         else {
             return nil
         }
-        return Array(octets[(end + 1)...])
+        return Array(bytes[(end + 1)...])
     }
 }
 
@@ -150,13 +150,13 @@ extension Inbox where Store == DirectoryStore {
     /// Opens the user's inbox: `nfc/inbox` in the state folder.
     ///
     /// - Parameter folders: the user's folders.
-    public init(of folders: UserFolders) throws(StorageError) {
+    package init(of folders: UserFolders) throws(StorageError) {
         self.init(try DirectoryStore(Self.path(of: folders)))
     }
 
     /// Returns the path of the user's inbox.
-    public static func path(of folders: UserFolders) -> String { folders.state + "/nfc/inbox" }
+    package static func path(of folders: UserFolders) -> String { folders.state + "/nfc/inbox" }
 
     /// Whether the inbox's folder is still the one at its path. Nobody would find entries in another folder.
-    public var isInPlace: Bool { store.isInPlace }
+    package var isInPlace: Bool { store.isInPlace }
 }

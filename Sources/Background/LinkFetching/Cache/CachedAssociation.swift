@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A domain's association file in the cache, with the time and result of the last fetch.
-public struct CachedAssociation: Sendable, Hashable {
+package struct CachedAssociation: Sendable, Hashable {
     /// How long a file is used before the site is asked again, in seconds: a week.
-    public static let refreshInterval: Int64 = 7 * 24 * 3600
+    package static let refreshInterval: Int64 = 7 * 24 * 3600
     /// How long a site is not asked after its first failure, in seconds: a minute. Each further failure doubles it.
-    public static let firstRetryInterval: Int64 = 60
+    package static let firstRetryInterval: Int64 = 60
     /// The longest time that a site is not asked after a failure, in seconds: six hours.
-    public static let longestRetryInterval: Int64 = 6 * 3600
+    package static let longestRetryInterval: Int64 = 6 * 3600
 
     /// The domain, in ASCII.
-    public let domain: String
+    package let domain: String
     /// The file as the site served it; nil when there never was one, or the site has removed it.
-    public var file: [UInt8]?
+    package var file: [UInt8]?
     /// When the site last answered, with or without a file, in seconds since 1970; nil if it never answered.
-    public var answered: Int64?
+    package var answered: Int64?
     /// When the site was last asked, in seconds since 1970.
-    public var asked: Int64
+    package var asked: Int64
     /// Why the last request gave no file; nil when it gave one.
-    public var failure: String?
+    package var failure: String?
     /// The code of the failure, as the command line prints it, and its reason; nil when there was no failure.
-    public var failureParts: (code: String, reason: String)? {
+    package var failureParts: (code: String, reason: String)? {
         guard let failure else { return nil }
         let parts = failure.split(separator: ":", maxSplits: 1).map(String.init)
         return (parts.first ?? "", parts.count > 1 ? String(parts[1].drop { $0 == " " }) : failure)
     }
     /// How many times in a row the site has failed; 0 after a success.
-    public private(set) var failureCount = 0
+    package private(set) var failureCount = 0
     /// Whether the file was added on this machine, in developer mode. Then it replaces the site's file, and the site is
     /// not asked.
-    public let isLocal: Bool
+    package let isLocal: Bool
 
     /// How long the site is not asked after the last answer or failure, in seconds.
     private var interval: Int64 {
@@ -42,7 +42,7 @@ public struct CachedAssociation: Sendable, Hashable {
     /// the clock was set back, that is now.
     ///
     /// - Parameter now: the seconds since 1970.
-    public func nextTry(at now: Int64) -> Int64? {
+    package func nextTry(at now: Int64) -> Int64? {
         guard !isLocal else { return nil }
         return now < asked ? now : asked + interval
     }
@@ -50,15 +50,15 @@ public struct CachedAssociation: Sendable, Hashable {
     /// Whether to ask the site again.
     ///
     /// - Parameter now: the seconds since 1970.
-    public func isDue(at now: Int64) -> Bool { nextTry(at: now).map { $0 <= now } ?? false }
+    package func isDue(at now: Int64) -> Bool { nextTry(at: now).map { $0 <= now } ?? false }
 
     /// Stores the result of a request. A known file stays when the site can't be reached or serves an invalid one. It
     /// is removed when the site reports that there is no file.
     mutating func take(_ result: Result<[UInt8], FetchError>, at now: Int64) {
         asked = now
         switch result {
-        case .success(let octets):
-            file = octets
+        case .success(let bytes):
+            file = bytes
             answered = now
             failure = nil
             failureCount = 0
@@ -79,7 +79,7 @@ public struct CachedAssociation: Sendable, Hashable {
     private static let firstMark = "nfc-links 1"
     private static let none = "-"
 
-    var octets: [UInt8] {
+    var bytes: [UInt8] {
         let answered = answered.map(String.init) ?? Self.none
         let failure = (failure ?? "").map { $0.isNewline || $0 == "\r" ? " " : $0 }.prefix(500)
         let size = file.map { "\($0.count)" } ?? Self.none
@@ -101,9 +101,9 @@ public struct CachedAssociation: Sendable, Hashable {
         isLocal = true
     }
 
-    package init?(domain: String, octets: [UInt8]) {
-        guard let end = octets.prefix(4096).firstIndex(of: 0x0A) else { return nil }
-        let head = String(decoding: octets[..<end], as: UTF8.self)
+    package init?(domain: String, bytes: [UInt8]) {
+        guard let end = bytes.prefix(4096).firstIndex(of: 0x0A) else { return nil }
+        let head = String(decoding: bytes[..<end], as: UTF8.self)
         var words = head.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: false).map(String.init)
         guard words.count == 6, let asked = Int64(words[2]) else { return nil }
         self.init(domain: domain, asked: asked)
@@ -118,7 +118,7 @@ public struct CachedAssociation: Sendable, Hashable {
         }
         answered = Int64(words[3])
         failure = words[5].isEmpty ? nil : words[5]
-        let rest = Array(octets[(end + 1)...])
+        let rest = Array(bytes[(end + 1)...])
         if words[4] == Self.none {
             guard rest.isEmpty else { return nil }
         } else {

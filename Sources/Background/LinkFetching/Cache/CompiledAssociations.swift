@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-public import UniversalLinks
+package import UniversalLinks
 
 /// A store of compiled association files by domain. Each file is compiled once, and again when its bytes change.
 ///
 /// Share one instance in a process. Any thread may use it.
-public final class CompiledAssociations: @unchecked Sendable {
+package final class CompiledAssociations: @unchecked Sendable {
     // Sendable because the lock guards everything that changes.
     private struct Entry {
         var file: [UInt8]
@@ -18,12 +18,12 @@ public final class CompiledAssociations: @unchecked Sendable {
     private var count = 0
 
     /// Creates an empty store.
-    public init() {}
+    package init() {}
 
     /// Returns the compiled files of domains, without the invalid ones, and forgets the files of all other domains.
     ///
     /// - Parameter files: the files, by domain.
-    public func matchers(of files: [String: [UInt8]]) -> [String: LinkMatcher] {
+    package func matchers(of files: [String: [UInt8]]) -> [String: LinkMatcher] {
         let known = lock.withLock { self.entries }
         var entries: [String: Entry] = [:]
         var compilations = 0

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-public import PrivateStorage
-public import UniversalLinks
+package import PrivateStorage
+package import UniversalLinks
 
 /// The association files of the domains that installed apps list, on the disk. A file that was added on this machine
 /// replaces the site's file (``LocalAssociations``).
-public struct LinkCache<Store: FileStore>: Sendable {
+package struct LinkCache<Store: FileStore>: Sendable {
     private static var suffix: String { ".links" }
     private static var limit: Int { AssociationFile.maximumSize + 4096 }
 
@@ -17,16 +17,16 @@ public struct LinkCache<Store: FileStore>: Sendable {
     /// - Parameters:
     ///   - store: its folder.
     ///   - local: the files that were added on this machine.
-    public init(_ store: Store, local: LocalAssociations<Store>? = nil) {
+    package init(_ store: Store, local: LocalAssociations<Store>? = nil) {
         self.store = store
         self.local = local
     }
 
     /// Returns the entry of a domain; nil when there is none, or it is damaged.
-    public func association(of domain: String) -> CachedAssociation? {
+    package func association(of domain: String) -> CachedAssociation? {
         if let file = local?.file(of: domain) { return CachedAssociation(domain: domain, local: file) }
-        guard let name = Self.name(domain), let octets = try? store.read(name, limit: Self.limit) else { return nil }
-        return CachedAssociation(domain: domain, octets: octets)
+        guard let name = Self.name(domain), let bytes = try? store.read(name, limit: Self.limit) else { return nil }
+        return CachedAssociation(domain: domain, bytes: bytes)
     }
 
     /// Returns the compiled files by domain, without missing and invalid ones.
@@ -34,7 +34,7 @@ public struct LinkCache<Store: FileStore>: Sendable {
     /// - Parameters:
     ///   - domains: the domains.
     ///   - compiled: the files that were compiled before. They are used again if they have not changed.
-    public func matchers(
+    package func matchers(
         of domains: some Sequence<String>,
         compiled: CompiledAssociations = CompiledAssociations()
     ) -> [String: LinkMatcher] {
@@ -54,7 +54,7 @@ public struct LinkCache<Store: FileStore>: Sendable {
     ///   - fetch: asks a site, like ``AssociationFetcher/fetch(_:)``.
     /// - Returns: the current entries of the domains in `asked`, in the order of the domains.
     /// - Throws: `StorageError` when the disk fails.
-    public func refresh(
+    package func refresh(
         _ domains: [String],
         asking asked: [String]? = nil,
         now: Int64,
@@ -77,7 +77,7 @@ public struct LinkCache<Store: FileStore>: Sendable {
             } catch {
                 association.take(.failure(error), at: now)
             }
-            if let name = Self.name(domain) { try store.replace(name, with: association.octets) }
+            if let name = Self.name(domain) { try store.replace(name, with: association.bytes) }
             result.append(association)
         }
         return result
@@ -99,7 +99,7 @@ extension LinkCache where Store == DirectoryStore {
     /// Opens the user's cache: `nfc/links` in the cache folder.
     ///
     /// - Parameter folders: the user's folders.
-    public init(of folders: UserFolders) throws(StorageError) {
+    package init(of folders: UserFolders) throws(StorageError) {
         self.init(try DirectoryStore(folders.cache + "/nfc/links"), local: LocalAssociations(of: folders))
     }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-public import PrivateStorage
+package import PrivateStorage
 import UniversalLinks
 
 /// Association files that a developer added on this machine. Each replaces the file of a domain's site, so that an app
 /// can be tried before its site exists.
-public struct LocalAssociations<Store: FileStore>: Sendable {
+package struct LocalAssociations<Store: FileStore>: Sendable {
     private static var suffix: String { ".association" }
 
     private let store: Store
@@ -12,10 +12,10 @@ public struct LocalAssociations<Store: FileStore>: Sendable {
     /// Opens the files.
     ///
     /// - Parameter store: their folder.
-    public init(_ store: Store) { self.store = store }
+    package init(_ store: Store) { self.store = store }
 
     /// The domains that have a local file, sorted.
-    public var domains: [String] {
+    package var domains: [String] {
         ((try? store.names()) ?? []).filter { $0.hasSuffix(Self.suffix) }.map { String($0.dropLast(Self.suffix.count)) }
             .filter { Self.name($0) != nil }
     }
@@ -23,7 +23,7 @@ public struct LocalAssociations<Store: FileStore>: Sendable {
     /// Returns the file of a domain; nil when there is none, or it can't be read.
     ///
     /// - Parameter domain: the domain, in ASCII.
-    public func file(of domain: String) -> [UInt8]? {
+    package func file(of domain: String) -> [UInt8]? {
         Self.name(domain).flatMap { try? store.read($0, limit: AssociationFile.maximumSize) }
     }
 
@@ -33,7 +33,7 @@ public struct LocalAssociations<Store: FileStore>: Sendable {
     ///   - file: the file. It is not checked; if it is invalid, it has no effect on links.
     ///   - domain: the domain, in ASCII.
     /// - Throws: `StorageError` when the domain is not a host name, or the disk fails.
-    public func add(_ file: [UInt8], for domain: String) throws(StorageError) {
+    package func add(_ file: [UInt8], for domain: String) throws(StorageError) {
         guard let name = Self.name(domain) else {
             throw StorageError(.denied, "'\(domain)' is no domain. Give a name such as example.org.")
         }
@@ -44,7 +44,7 @@ public struct LocalAssociations<Store: FileStore>: Sendable {
     ///
     /// - Returns: false when there was none.
     /// - Throws: `StorageError` when the disk fails.
-    public func remove(_ domain: String) throws(StorageError) -> Bool {
+    package func remove(_ domain: String) throws(StorageError) -> Bool {
         guard let name = Self.name(domain), domains.contains(domain) else { return false }
         try store.remove(name)
         return true
@@ -61,7 +61,7 @@ extension LocalAssociations where Store == DirectoryStore {
     ///
     /// - Parameter folders: the user's folders.
     /// - Returns: nil when there is no such folder, or it can't be opened.
-    public init?(of folders: UserFolders) {
+    package init?(of folders: UserFolders) {
         guard let store = try? DirectoryStore(Self.path(folders), creates: false) else { return nil }
         self.init(store)
     }
@@ -70,7 +70,7 @@ extension LocalAssociations where Store == DirectoryStore {
     ///
     /// - Parameter folders: the user's folders.
     /// - Throws: `StorageError` when the folder can't be created.
-    public init(making folders: UserFolders) throws(StorageError) {
+    package init(making folders: UserFolders) throws(StorageError) {
         self.init(try DirectoryStore(Self.path(folders)))
     }
 

@@ -4,21 +4,21 @@ import Glibc
 /// An IPv4 or IPv6 address.
 package struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
     /// The 4 or 16 bytes of the address.
-    let octets: [UInt8]
+    let bytes: [UInt8]
 
-    init(_ octets: [UInt8]) {
+    init(_ bytes: [UInt8]) {
         // ::ffff:a.b.c.d is the IPv4 address a.b.c.d.
-        let isMapped = octets.count == 16 && octets[..<10].allSatisfy { $0 == 0 } && octets[10...11] == [0xFF, 0xFF]
-        self.octets = isMapped ? Array(octets[12...]) : octets
+        let isMapped = bytes.count == 16 && bytes[..<10].allSatisfy { $0 == 0 } && bytes[10...11] == [0xFF, 0xFF]
+        self.bytes = isMapped ? Array(bytes[12...]) : bytes
     }
 
     /// Parses the usual text form.
     package init?(_ text: String) {
-        var octets = [UInt8](repeating: 0, count: 16)
-        if unsafe inet_pton(AF_INET6, text, &octets) == 1 {
-            self.init(octets)
-        } else if unsafe inet_pton(AF_INET, text, &octets) == 1 {
-            self.init(Array(octets[..<4]))
+        var bytes = [UInt8](repeating: 0, count: 16)
+        if unsafe inet_pton(AF_INET6, text, &bytes) == 1 {
+            self.init(bytes)
+        } else if unsafe inet_pton(AF_INET, text, &bytes) == 1 {
+            self.init(Array(bytes[..<4]))
         } else {
             return nil
         }
@@ -26,11 +26,11 @@ package struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether the address is on the public internet, by IANA's registries of special-purpose addresses (RFC 6890).
     package var isPublic: Bool {
-        octets.count == 4 ? Self.isPublicVersion4(octets) : isPublicVersion6
+        bytes.count == 4 ? Self.isPublicVersion4(bytes) : isPublicVersion6
     }
 
-    private static func isPublicVersion4(_ octets: [UInt8]) -> Bool {
-        switch (octets[0], octets[1], octets[2]) {
+    private static func isPublicVersion4(_ bytes: [UInt8]) -> Bool {
+        switch (bytes[0], bytes[1], bytes[2]) {
         case (0, _, _), (10, _, _), (127, _, _), (224..., _, _): false
         case (100, 64...127, _), (169, 254, _), (172, 16...31, _), (192, 168, _), (198, 18...19, _): false
         case (192, 0, 0), (192, 0, 2), (192, 88, 99), (198, 51, 100), (203, 0, 113): false
@@ -40,11 +40,11 @@ package struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
 
     private var isPublicVersion6: Bool {
         // Networks without IPv4 use 64:ff9b::/96 for the IPv4 address in the last four bytes.
-        if octets.starts(with: [0x00, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]) {
-            return Self.isPublicVersion4(Array(octets[12...]))
+        if bytes.starts(with: [0x00, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]) {
+            return Self.isPublicVersion4(Array(bytes[12...]))
         }
-        guard octets[0] & 0xE0 == 0x20 else { return false }
-        switch (octets[0], octets[1], octets[2], octets[3]) {
+        guard bytes[0] & 0xE0 == 0x20 else { return false }
+        switch (bytes[0], bytes[1], bytes[2], bytes[3]) {
         // Teredo and other protocols, documentation, 6to4, documentation.
         case (0x20, 0x01, 0x00...0x01, _), (0x20, 0x01, 0x0D, 0xB8), (0x20, 0x02, _, _), (0x3F, 0xFF, 0x00...0x0F, _):
             return false
@@ -54,8 +54,8 @@ package struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String {
         var text = [CChar](repeating: 0, count: 64)
-        let family = octets.count == 4 ? AF_INET : AF_INET6
-        guard unsafe inet_ntop(family, octets, &text, 64) != nil else { return "?" }
+        let family = bytes.count == 4 ? AF_INET : AF_INET6
+        guard unsafe inet_ntop(family, bytes, &text, 64) != nil else { return "?" }
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A method of an object on a bus, with its arguments.
-public struct BusCall: Sendable {
+package struct BusCall: Sendable {
     /// An interface of an object.
-    public struct Object: Sendable {
+    package struct Object: Sendable {
         /// The name of the program that owns the object.
-        public var destination: String
+        package var destination: String
         /// The object's path.
-        public var path: String
+        package var path: String
         /// The interface.
-        public var interface: String
+        package var interface: String
 
         /// Creates the name of an interface.
-        public init(_ destination: String, _ path: String, _ interface: String) {
+        package init(_ destination: String, _ path: String, _ interface: String) {
             self.destination = destination
             self.path = path
             self.interface = interface
         }
 
         /// The bus itself.
-        public static let daemon = Object("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
+        package static let daemon = Object("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
 
         /// The interface for the object's properties.
-        public var properties: Object { Object(destination, path, "org.freedesktop.DBus.Properties") }
+        package var properties: Object { Object(destination, path, "org.freedesktop.DBus.Properties") }
     }
 
     var object: Object
@@ -31,7 +31,7 @@ public struct BusCall: Sendable {
     var destination: String { object.destination }
 
     /// Creates a call.
-    public init(_ object: Object, _ method: String, _ arguments: [BusValue] = []) {
+    package init(_ object: Object, _ method: String, _ arguments: [BusValue] = []) {
         self.object = object
         self.method = method
         self.arguments = arguments

@@ -3,9 +3,9 @@ import CSDBus
 import Glibc
 
 /// A connection to a bus, for a program that waits for signals, answers and calls. It belongs to one thread.
-@safe public final class BusConnection {
+@safe package final class BusConnection {
     /// A kind of bus.
-    public enum Bus: Sendable {
+    package enum Bus: Sendable {
         /// The bus of the session or of the user.
         case user
         /// The system bus.
@@ -25,7 +25,7 @@ import Glibc
     private let name: String
     /// Whether the bus has not answered a call, and nothing has arrived since. Until something arrives, calls fail at
     /// once.
-    public private(set) var isSilent = false
+    package private(set) var isSilent = false
 
     /// Connects to a bus.
     ///
@@ -34,7 +34,7 @@ import Glibc
     ///   - address: the address of the bus, in the format of `DBUS_SESSION_BUS_ADDRESS`; nil for the one in this
     ///     process's environment.
     /// - Throws: ``BusError``; with `silentBus` when the bus does not admit this program within five seconds.
-    public init(_ which: Bus, address: String? = nil) throws(BusError) {
+    package init(_ which: Bus, address: String? = nil) throws(BusError) {
         try LibSystemd.open()
         name = which == .user ? "session bus" : "system bus"
         var bus: OpaquePointer?
@@ -124,13 +124,13 @@ import Glibc
     }
 
     /// The descriptor that becomes readable when a message may have arrived.
-    public var descriptor: CInt { unsafe ocn_bus_get_fd(bus) }
+    package var descriptor: CInt { unsafe ocn_bus_get_fd(bus) }
 
     /// Returns the next message that has arrived. Answers from connections that were not asked are ignored.
     ///
     /// - Returns: nil when there is none.
     /// - Throws: ``BusError`` when the bus is gone.
-    public func receive() throws(BusError) -> ReceivedMessage? {
+    package func receive() throws(BusError) -> ReceivedMessage? {
         if !waiting.isEmpty { return waiting.removeFirst() }
         while let message = try next() {
             if counts(message) { return message }
@@ -166,7 +166,7 @@ import Glibc
     ///
     /// - Returns: the value that ``ReceivedMessage/answersTo`` of the answer will have.
     /// - Throws: ``BusError``; with `nobody` when no program owns the name.
-    public func send(_ call: BusCall) throws(BusError) -> UInt64 {
+    package func send(_ call: BusCall) throws(BusError) -> UInt64 {
         try send(call, to: owner(of: call.destination))
     }
 
@@ -216,7 +216,7 @@ import Glibc
     /// - Returns: the values of the answer.
     /// - Throws: ``BusError``; with `nobody` when no program owns the name, `refused` when the answer is another error,
     ///   or `silentBus` when the bus itself does not answer.
-    public func ask(_ call: BusCall, within limit: UInt64 = 2) throws(BusError) -> [BusValue] {
+    package func ask(_ call: BusCall, within limit: UInt64 = 2) throws(BusError) -> [BusValue] {
         let cookie = try send(call, to: startedOwner(of: call.destination))
         let answer = try answer(to: cookie, of: call.method, from: call.destination, within: .seconds(limit))
         let reader = unsafe BusMessageReader(message: answer.message)
@@ -258,7 +258,7 @@ import Glibc
     ///   - limit: the maximum wait.
     /// - Returns: the answers that arrived in time, by number.
     /// - Throws: ``BusError`` when the bus is gone.
-    public func answers(
+    package func answers(
         to cookies: Set<UInt64>,
         within limit: Duration
     ) throws(BusError) -> [UInt64: ReceivedMessage] {
@@ -320,7 +320,7 @@ import Glibc
     /// Subscribes to signals.
     ///
     /// - Parameter rule: the match rule. It should have a `sender`, so that signals of other connections do not arrive.
-    public func listen(to rule: String) throws(BusError) {
+    package func listen(to rule: String) throws(BusError) {
         _ = try ask(BusCall(.daemon, "AddMatch", [.string("type='signal'," + rule)]))
     }
 
@@ -332,7 +332,7 @@ import Glibc
     ///     `NameLost`.
     ///   - replaces: whether to take the name from a program that owns and yields it.
     /// - Throws: ``BusError``; with `nameTaken` when another program owns the name and keeps it.
-    public func take(_ name: String, yields: Bool = false, replaces: Bool = false) throws(BusError) {
+    package func take(_ name: String, yields: Bool = false, replaces: Bool = false) throws(BusError) {
         // Without waiting in the queue (D-Bus Specification 0.38, RequestName): 1 is DBUS_NAME_FLAG_ALLOW_REPLACEMENT,
         // 2 is DBUS_NAME_FLAG_REPLACE_EXISTING, 4 is DBUS_NAME_FLAG_DO_NOT_QUEUE. The answer 1 means that this program
         // owns the name.
@@ -347,7 +347,7 @@ import Glibc
     ///   - object: the object that emits it. Its destination is not used.
     ///   - signal: the signal's name.
     ///   - values: its values.
-    public func emit(_ object: BusCall.Object, _ signal: String, _ values: [BusValue]) throws(BusError) {
+    package func emit(_ object: BusCall.Object, _ signal: String, _ values: [BusValue]) throws(BusError) {
         var message: OpaquePointer?
         let made = unsafe ocn_bus_message_new_signal(bus, &message, object.path, object.interface, signal)
         guard made >= 0 else { throw BusError(number: made, "The signal can't be made") }

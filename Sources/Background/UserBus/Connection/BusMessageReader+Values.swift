@@ -12,7 +12,7 @@ extension BusMessageWriter {
         case .byte(let value): basic("y", value)
         case .int32(let value): basic("i", value)
         case .uint32(let value): basic("u", value)
-        case .octets(let value): octets(value)
+        case .bytes(let value): bytes(value)
         case .strings(let texts): array(of: "s") { writer in for text in texts { writer.string(text) } }
         case .properties(let members):
             array(of: "{sv}") { writer in
@@ -98,7 +98,7 @@ extension BusMessageReader {
             return number(type, UInt64.self).map { .number(Int64(exactly: Double(bitPattern: $0).rounded()) ?? 0) }
         // The file descriptor is not used. The message owns and closes it.
         case "h": return number(type, Int32.self).map { _ in .list([]) }
-        case "a" where inside == "y": return octets(&budget).map(BusValue.octets)
+        case "a" where inside == "y": return bytes(&budget).map(BusValue.bytes)
         case "a", "v", "r", "e":
             guard unsafe ocn_bus_message_enter_container(message, type, inside) >= 0,
                 let values = values(depth + 1, &budget), unsafe ocn_bus_message_exit_container(message) >= 0
@@ -120,7 +120,7 @@ extension BusMessageReader {
         return .properties(members)
     }
 
-    private func octets(_ budget: inout Budget) -> [UInt8]? {
+    private func bytes(_ budget: inout Budget) -> [UInt8]? {
         var start: UnsafeRawPointer?
         var count = 0
         guard unsafe ocn_bus_message_read_array(message, 0x79, &start, &count) >= 0, budget.take(count) else {

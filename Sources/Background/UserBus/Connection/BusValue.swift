@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A value of a message on a bus (D-Bus Specification 0.38, Type System).
-public indirect enum BusValue: Sendable, Hashable {
+package indirect enum BusValue: Sendable, Hashable {
     /// A text.
     case string(String)
     /// An object path.
@@ -17,7 +17,7 @@ public indirect enum BusValue: Sendable, Hashable {
     /// An integer of another size, as received. It can't be sent.
     case number(Int64)
     /// An array of bytes.
-    case octets([UInt8])
+    case bytes([UInt8])
     /// An array of texts, for sending.
     case strings([String])
     /// A dictionary of names and values. In a received dictionary, each name occurs once.
@@ -26,7 +26,7 @@ public indirect enum BusValue: Sendable, Hashable {
     case list([BusValue])
 
     /// The text, or the object path.
-    public var text: String? {
+    package var text: String? {
         switch self {
         case .string(let text), .path(let text): text
         default: nil
@@ -34,7 +34,7 @@ public indirect enum BusValue: Sendable, Hashable {
     }
 
     /// The number, of any size.
-    public var integer: Int64? {
+    package var integer: Int64? {
         switch self {
         case .byte(let value): Int64(value)
         case .int32(let value): Int64(value)
@@ -45,19 +45,19 @@ public indirect enum BusValue: Sendable, Hashable {
     }
 
     /// The Boolean.
-    public var isTrue: Bool? {
+    package var isTrue: Bool? {
         if case .boolean(let value) = self { return value }
         return nil
     }
 
     /// The values of an array or a structure.
-    public var values: [BusValue]? {
+    package var values: [BusValue]? {
         if case .list(let values) = self { return values }
         return nil
     }
 
     /// The values by name.
-    public var members: [String: BusValue]? {
+    package var members: [String: BusValue]? {
         if case .properties(let members) = self { return members }
         return nil
     }
@@ -71,7 +71,7 @@ public indirect enum BusValue: Sendable, Hashable {
         case .byte: "y"
         case .int32: "i"
         case .uint32: "u"
-        case .octets: "ay"
+        case .bytes: "ay"
         case .strings: "as"
         case .properties: "a{sv}"
         case .number, .list: "x"

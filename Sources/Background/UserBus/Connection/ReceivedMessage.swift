@@ -3,7 +3,7 @@ import CSDBus
 import Glibc
 
 /// A received message.
-@safe public final class ReceivedMessage {
+@safe package final class ReceivedMessage {
     let message: OpaquePointer
     /// Weak, because the connection keeps messages that wait.
     private weak var connection: BusConnection?
@@ -24,22 +24,22 @@ import Glibc
     }
 
     /// The unique name of the sender's connection.
-    public var sender: String { unsafe Self.string(ocn_bus_message_get_sender(message)) }
+    package var sender: String { unsafe Self.string(ocn_bus_message_get_sender(message)) }
     /// The object.
-    public var path: String { unsafe Self.string(ocn_bus_message_get_path(message)) }
+    package var path: String { unsafe Self.string(ocn_bus_message_get_path(message)) }
     /// The interface, a period, and the signal or method.
-    public var name: String {
+    package var name: String {
         let interface = unsafe Self.string(ocn_bus_message_get_interface(message))
         let member = unsafe Self.string(ocn_bus_message_get_member(message))
         return interface + "." + member
     }
 
     /// Whether it is a call.
-    public var isCall: Bool { kind == 1 }
+    package var isCall: Bool { kind == 1 }
     /// Whether it is an error that answers a call.
-    public var isError: Bool { kind == 3 }
+    package var isError: Bool { kind == 3 }
     /// Whether it is a signal.
-    public var isSignal: Bool { kind == 4 }
+    package var isSignal: Bool { kind == 4 }
 
     private var kind: UInt8 {
         var kind: UInt8 = 0
@@ -48,7 +48,7 @@ import Glibc
     }
 
     /// The number of the call that it answers; nil when it is not an answer.
-    public var answersTo: UInt64? {
+    package var answersTo: UInt64? {
         var cookie: UInt64 = 0
         return unsafe ocn_bus_message_get_reply_cookie(message, &cookie) >= 0 ? cookie : nil
     }
@@ -67,13 +67,13 @@ import Glibc
     }
 
     /// The values of a signal or an answer. Read them only once. Empty when they can't be read, or are too many.
-    public func values() -> [BusValue] { reader.values() ?? [] }
+    package func values() -> [BusValue] { reader.values() ?? [] }
 
     /// Returns the arguments of a call. Read them only once.
     ///
     /// - Parameter signature: the required types (D-Bus Specification 0.38, Type System).
     /// - Returns: nil when they have other types, can't be read, or are too many.
-    public func arguments(_ signature: String) -> [BusValue]? {
+    package func arguments(_ signature: String) -> [BusValue]? {
         // The types are in the head of the message, so unexpected values are not read.
         reader.hasSignature(signature) ? reader.values() : nil
     }
@@ -88,7 +88,7 @@ import Glibc
     /// Answers a call.
     ///
     /// - Parameter values: the values; nil when there is no such method.
-    public func answer(_ values: [BusValue]?) throws(BusError) {
+    package func answer(_ values: [BusValue]?) throws(BusError) {
         guard let values else { return try refuse("UnknownMethod", "There is no such method.") }
         var answer: OpaquePointer?
         let made = unsafe ocn_bus_message_new_method_return(message, &answer)
@@ -104,7 +104,7 @@ import Glibc
     /// - Parameters:
     ///   - name: the last word of the error's name, after `org.freedesktop.DBus.Error.`.
     ///   - reason: what is wrong, as a sentence.
-    public func refuse(_ name: String, _ reason: String) throws(BusError) {
+    package func refuse(_ name: String, _ reason: String) throws(BusError) {
         var answer: OpaquePointer?
         let made = unsafe "org.freedesktop.DBus.Error.\(name)".withCString { name in
             unsafe reason.withCString { text in

@@ -4,21 +4,21 @@
 /// each notification to a desktop on another bus; or it only reports it, so that it can be shown in another way.
 ///
 /// Only one thread may use it at a time.
-public final class NotificationStand {
+package final class NotificationStand {
     /// A requested notification.
-    public struct Notification: Sendable, Hashable {
+    package struct Notification: Sendable, Hashable {
         /// Its number.
-        public var number: UInt32
+        package var number: UInt32
         /// The heading.
-        public var title: String
+        package var title: String
         /// The text; with markup if the desktop supports it.
-        public var body: String
+        package var body: String
         /// The names of its actions, each followed by the text of its button.
-        public var actions: [String]
+        package var actions: [String]
     }
 
     /// An event.
-    public enum Event: Sendable, Hashable {
+    package enum Event: Sendable, Hashable {
         case shown(Notification)
         /// The user chose an action.
         case activated(UInt32)
@@ -49,7 +49,7 @@ public final class NotificationStand {
     ///   - desktop: the bus of a desktop that has one; nil to show notifications on no desktop. The program is started
     ///     if the bus knows how.
     /// - Throws: ``BusError``; with `nobody`, `noAnswer` or `refused` when the desktop has no such program.
-    public init(on bus: BusConnection, desktop: BusConnection? = nil) throws(BusError) {
+    package init(on bus: BusConnection, desktop: BusConnection? = nil) throws(BusError) {
         self.bus = bus
         self.desktop = desktop
         if let desktop {
@@ -65,13 +65,13 @@ public final class NotificationStand {
     }
 
     /// The descriptors that become readable when messages may have arrived.
-    public var descriptors: [CInt] { [bus.descriptor] + (desktop.map { [$0.descriptor] } ?? []) }
+    package var descriptors: [CInt] { [bus.descriptor] + (desktop.map { [$0.descriptor] } ?? []) }
 
     /// Handles the messages that have arrived.
     ///
     /// - Returns: the events, in order.
     /// - Throws: ``BusError`` when a bus is gone.
-    public func process() throws(BusError) -> [Event] {
+    package func process() throws(BusError) -> [Event] {
         while let message = try bus.receive() {
             guard message.isCall else { continue }
             do throws(BusError) {
@@ -86,7 +86,7 @@ public final class NotificationStand {
     }
 
     /// Chooses a notification's action, like the user's click.
-    public func click(_ number: UInt32) throws(BusError) {
+    package func click(_ number: UInt32) throws(BusError) {
         guard let notification = shown[number] else { return }
         let names = stride(from: 0, to: notification.actions.count, by: 2).map { notification.actions[$0] }
         guard let action = names.first(where: { $0 == "default" }) ?? names.first else { return }
@@ -97,14 +97,14 @@ public final class NotificationStand {
     }
 
     /// Dismisses a notification, like the user.
-    public func dismiss(_ number: UInt32) throws(BusError) {
+    package func dismiss(_ number: UInt32) throws(BusError) {
         guard shown[number] != nil else { return }
         try closeOnDesktop(number)
         try close(number, Reason.dismissed)
     }
 
     /// Removes all notifications.
-    public func closeAll() {
+    package func closeAll() {
         for number in shown.keys { try? closeOnDesktop(number) }
         shown = [:]
     }

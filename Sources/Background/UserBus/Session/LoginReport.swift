@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-public import BackgroundTagReading
+package import BackgroundTagReading
 
 /// The answer of logind about a user's session, asked once over the system bus.
-public struct LoginReport: Sendable, Hashable {
+package struct LoginReport: Sendable, Hashable {
     /// The session whose screen the user sees; nil when there is none, or nothing reports one.
-    public var session: LoginSession?
+    package var session: LoginSession?
     /// Whether logind or the system bus is there but does not answer. Then it is unknown whether the screen is locked.
-    public var isSilent = false
+    package var isSilent = false
 
     /// Asks logind.
     ///
     /// - Parameters:
     ///   - user: the user ID.
     ///   - own: the session of this process; nil if it is not in a session.
-    public static func ask(of user: UInt32, own: String?) -> LoginReport {
+    package static func ask(of user: UInt32, own: String?) -> LoginReport {
         do throws(BusError) {
             return try BusConnection(.system).loginReport(of: user, own: own)
         } catch {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-public import BackgroundTagReading
+package import BackgroundTagReading
 
 /// The sessions of logind (org.freedesktop.login1).
 extension BusConnection {
     /// The object of logind's manager.
-    public static let loginManager = BusCall.Object(
+    package static let loginManager = BusCall.Object(
         "org.freedesktop.login1",
         "/org/freedesktop/login1",
         "org.freedesktop.login1.Manager"
@@ -18,7 +18,7 @@ extension BusConnection {
     /// - Returns: nil when there is no logind.
     /// - Throws: ``BusError`` when logind does not answer, or answers with an error. Then nothing is known about the
     ///   sessions. The code is `silentBus` when the bus itself does not answer.
-    public func loginSessions(of user: UInt32) throws(BusError) -> [LoginSession]? {
+    package func loginSessions(of user: UInt32) throws(BusError) -> [LoginSession]? {
         guard let list = try listSessions() else { return nil }
         var sessions: [LoginSession] = []
         for entry in list.prefix(Self.maximumSessions) {

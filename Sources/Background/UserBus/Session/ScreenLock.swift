@@ -3,7 +3,7 @@ import BackgroundTagReading
 import Glibc
 
 /// Whether the user's screen is locked, asked once.
-public enum ScreenLock: Sendable, Hashable {
+package enum ScreenLock: Sendable, Hashable {
     /// It is not locked, or nothing reports the lock.
     case unlocked
     /// It is locked.
@@ -12,7 +12,7 @@ public enum ScreenLock: Sendable, Hashable {
     case unknown(reason: String)
 
     /// Asks logind and the screen savers. If there are none, the screen counts as unlocked.
-    public static func ask() -> ScreenLock {
+    package static func ask() -> ScreenLock {
         var surroundings = Surroundings()
         let login = LoginReport.ask(of: geteuid(), own: nil)
         surroundings.session = login.session

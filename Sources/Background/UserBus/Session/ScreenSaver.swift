@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A program on the user's bus that covers and locks the screen. Each desktop has its own one, with the same methods.
-public struct ScreenSaver: Sendable {
+package struct ScreenSaver: Sendable {
     /// Its object on the bus.
-    public let object: BusCall.Object
+    package let object: BusCall.Object
 
     /// The screen savers of GNOME, KDE and others, Xfce, MATE and Cinnamon.
-    public static let all = [
+    package static let all = [
         ScreenSaver("org.gnome.ScreenSaver", "/org/gnome/ScreenSaver"),
         ScreenSaver("org.freedesktop.ScreenSaver", "/org/freedesktop/ScreenSaver"),
         ScreenSaver("org.xfce.ScreenSaver", "/org/xfce/ScreenSaver"),
@@ -15,23 +15,23 @@ public struct ScreenSaver: Sendable {
     ]
 
     /// How long a screen saver may take to answer before it counts as silent.
-    public static let patience = Duration.seconds(2)
+    package static let patience = Duration.seconds(2)
 
     private init(_ name: String, _ path: String) { object = BusCall.Object(name, path, name) }
 
     /// The call that asks whether it covers the screen.
-    public var activityQuestion: BusCall { BusCall(object, "GetActive") }
+    package var activityQuestion: BusCall { BusCall(object, "GetActive") }
 
     /// The call that makes it ask for the password if the screen is locked. It does not unlock: `SetActive` would, on
     /// some desktops even without a password.
-    public var prompt: BusCall { BusCall(object, "SimulateUserActivity") }
+    package var prompt: BusCall { BusCall(object, "SimulateUserActivity") }
 }
 
 extension BusConnection {
     /// Returns whether any program owns a name on the bus. This does not start the program.
     ///
     /// - Throws: ``BusError``; with `silentBus` when the bus does not answer.
-    public func isThere(_ name: String) throws(BusError) -> Bool {
+    package func isThere(_ name: String) throws(BusError) -> Bool {
         try ask(BusCall(.daemon, "NameHasOwner", [.string(name)])).first?.isTrue ?? false
     }
 
@@ -39,7 +39,7 @@ extension BusConnection {
     ///
     /// - Returns: whether one does, or nil when none answers; and the names of those that are there but do not answer.
     /// - Throws: ``BusError``; with `silentBus` when the bus does not answer.
-    public func screenSavers() throws(BusError) -> (isOn: Bool?, silent: [String]) {
+    package func screenSavers() throws(BusError) -> (isOn: Bool?, silent: [String]) {
         var questions: [UInt64: String] = [:]
         for saver in ScreenSaver.all {
             let name = saver.object.destination

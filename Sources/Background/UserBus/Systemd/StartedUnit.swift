@@ -4,9 +4,9 @@
 /// thread at a time.
 ///
 /// The program is not a child of this process, so it does not inherit its sandbox and limits.
-public final class StartedUnit {
+package final class StartedUnit {
     /// The state of a unit.
-    public enum State: Sendable, Hashable {
+    package enum State: Sendable, Hashable {
         /// The program is running.
         case running
         /// The program has exited with a status.
@@ -35,7 +35,7 @@ public final class StartedUnit {
     ///   - limit: how long systemd may take.
     /// - Returns: nil when the user's systemd is not on the bus.
     /// - Throws: ``BusError``.
-    public init?(_ program: UnitProgram, bus: UserBus, limit: Duration) throws(BusError) {
+    package init?(_ program: UnitProgram, bus: UserBus, limit: Duration) throws(BusError) {
         guard let owner = try bus.owner(of: Self.name) else { return nil }
         self.bus = bus
         self.owner = owner
@@ -61,7 +61,7 @@ public final class StartedUnit {
     /// - Parameter limit: the maximum wait.
     /// - Returns: the state after the wait.
     /// - Throws: ``BusError``.
-    public func wait(_ limit: Duration) throws(BusError) -> State {
+    package func wait(_ limit: Duration) throws(BusError) -> State {
         let end = ContinuousClock.now + limit
         while true {
             let state = try state()
@@ -74,7 +74,7 @@ public final class StartedUnit {
     }
 
     /// Waits until the program has started, or failed to start.
-    public func waitForStart(_ limit: Duration) throws(BusError) -> State {
+    package func waitForStart(_ limit: Duration) throws(BusError) -> State {
         let end = ContinuousClock.now + limit
         while try isStarting {
             let left = ContinuousClock.now.duration(to: end)

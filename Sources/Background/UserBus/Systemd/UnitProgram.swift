@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A program for the user's systemd to start, as a service unit that is removed when the program ends.
-public struct UnitProgram: Sendable {
+package struct UnitProgram: Sendable {
     /// The unit's name, with `.service`.
-    public var unit: String
+    package var unit: String
     /// The text in lists of units.
-    public var description: String
+    package var description: String
     /// The program's absolute path.
-    public var path: String
+    package var path: String
     /// Its arguments, starting with its name.
-    public var arguments: [String]
+    package var arguments: [String]
     /// Its working directory.
-    public var folder: String
+    package var folder: String
     /// Its variables. systemd adds its own ones, unless they have the same name.
-    public var environment: [String: String]
+    package var environment: [String: String]
 
     /// Creates a description of a program.
     ///
@@ -24,7 +24,7 @@ public struct UnitProgram: Sendable {
     ///   - folder: its working directory.
     ///   - environment: its variables. Those that systemd rejects are left out: names with anything but letters, digits
     ///     and `_`, and values with control characters.
-    public init(
+    package init(
         _ path: String,
         _ arguments: [String],
         app: String,

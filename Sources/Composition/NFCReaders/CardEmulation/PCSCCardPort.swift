@@ -141,6 +141,7 @@ struct AppCardReader: ReaderFirmware {
     mutating func look() async -> EmulatedReader.Change {
         let isThere = port?.hasCard ?? false
         defer { isPresent = isThere }
+        // mutate: equivalent, because what is random shows no limits.
         if isThere, !isPresent { uid = [0x08] + (0..<3).map { _ in UInt8.random(in: 0...0xFF) } }
         return EmulatedReader.Change(hasLost: isPresent && !isThere, hasFound: isThere && !isPresent)
     }

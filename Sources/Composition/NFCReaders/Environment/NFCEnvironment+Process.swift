@@ -45,16 +45,17 @@ extension NFCEnvironment {
         self.init(
             reader: reader,
             clock: SystemClock.shared,
-            sheet: SheetChoice.automatic.makeSheet(),
+            sheet: (SheetChoice.isNamed ? nil : made.sheet) ?? SheetChoice.automatic.makeSheet(),
             cardPort: Self.cardPort(configuration.cardReader) ?? made.cardPort,
             isOfTest: false,
-            gate: made.isThere && made.isShared ? ReaderGate.ofUser : nil,
+            gate: made.gate ?? (made.isThere && made.isShared ? ReaderGate.ofUser : nil),
             companion: ReaderFiles(
                 recorder: recorder,
                 recordingError: failure,
                 tagFileError: made.tagFileError,
                 tagSaver: made.tagSaver
             ),
+            host: made.host,
             place: nil
         )
     }
@@ -99,8 +100,6 @@ extension NFCEnvironment {
         onNotice: @escaping @Sendable (String) -> Void
     ) -> NFCEnvironment {
         let name = ReaderName(configuration.backgroundReader)
-        var configuration = configuration
-        configuration.reader = name.text
         let made =
             ReaderKind.named(name)?.makeForService(name, configuration, onNotice) ?? Self.made(configuration, nil)
         return NFCEnvironment(

@@ -4,7 +4,7 @@ import VisibleText
 extension ReaderConfiguration {
     /// Why the background service can't use this reader, as a sentence for people; nil when it can. A reader that is
     /// not plugged in may be connected later.
-    public var serviceProblem: String? {
+    package var serviceProblem: String? {
         guard let reader else { return nil }
         let name = ReaderName(reader)
         let use = "Use \(ReaderKind.forms(for: .service))."
@@ -35,7 +35,7 @@ extension ReaderConfiguration {
     }
 
     /// The path of the device that the named reader needs, such as the serial line of a PN532; nil for other readers.
-    public var serialLine: String? {
+    package var serialLine: String? {
         guard let name = reader.map(ReaderName.init) else { return nil }
         return ReaderKind.named(name)?.devicePath(name)
     }

@@ -3,7 +3,8 @@ import SystemLibrary
 
 /// The reader that a process uses, by name.
 public struct ReaderConfiguration: Sendable, Hashable {
-    /// The reader: `virtual`, `pcsc[:NAME]`, `pn532:PATH`, `replay:FILE` or `none`; nil to choose one automatically.
+    /// The reader: `virtual`, `pcsc[:NAME]`, `pn532:PATH`, `simulator[:PATH]`, `replay:FILE` or `none`; nil
+    /// to choose one automatically.
     public var reader: String?
     /// The image files whose tags are in the virtual field, separated by commas; nil for a demonstration tag.
     public var tags: String?

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import PrivateStorage
 import TagImages
-import TagLink
 import VirtualCards
 import VirtualTags
 
 /// The image files for the tags in a process's virtual field.
 struct ImageFiles: Sendable {
-    /// The maximum size of an image file.
-    private static let maximumSize = 16 << 20
-
     /// The tags, in the order of their files.
     let tags: [any VirtualTag]
     /// Writes changed images back; nil when they are not saved.
@@ -42,7 +38,7 @@ struct ImageFiles: Sendable {
     static func load(_ path: String) throws(TagFileError) -> Entry {
         let bytes: [UInt8]
         do throws(StorageError) {
-            bytes = try InputFile(path, limit: maximumSize).readToEnd()
+            bytes = try InputFile(path, limit: TagImage.maximumSize).readToEnd()
         } catch {
             // The replacement character stands for bytes that are not UTF-8 in a variable or argument. So this path
             // names another file.

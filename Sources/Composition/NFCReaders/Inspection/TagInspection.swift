@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import NFCRuntime
-import TagLink
 package import TagProtocols
 package import VirtualCards
 import VirtualTags
@@ -31,7 +30,7 @@ package struct TagInspection: Sendable {
         /// The answer to the version command of DESFire and similar cards: hardware, software and UID.
         package var version: [UInt8]?
         /// The file with the message.
-        package var messageFile: TagProtocols.Type4Tag.MessageFile?
+        package var messageFile: Type4Tag.MessageFile?
     }
 
     /// The data of a Type 5 tag.
@@ -66,7 +65,7 @@ package struct TagInspection: Sendable {
     package var vicinity: Vicinity?
 }
 
-extension TagInHand {
+extension ActivatedTag {
     /// Reads the tag like a session, and then asks it for everything else.
     ///
     /// - Returns: what was found out.
@@ -75,17 +74,17 @@ extension TagInHand {
         var findings = try await read()
         findings.product = await productName()
         var inspection = TagInspection(findings: findings, target: target, tellsActivation: tellsActivation)
-        switch tag {
-        case let tag as TagProtocols.Type1Tag: try await inspection.ask(tag)
-        case let tag as TagProtocols.Type2Tag: try await inspection.ask(tag)
-        case let tag as TagProtocols.Type3Tag: try await inspection.ask(tag)
-        case let tag as TagProtocols.Type4Tag:
+        switch forumTag {
+        case let tag as Type1Tag: try await inspection.ask(tag)
+        case let tag as Type2Tag: try await inspection.ask(tag)
+        case let tag as Type3Tag: try await inspection.ask(tag)
+        case let tag as Type4Tag:
             inspection.card = TagInspection.Card(
-                answerToSelect: answerToSelect?.octets,
-                version: findings.product == nil ? nil : try await tag.readVersion()?.octets,
+                answerToSelect: answerToSelect?.bytes,
+                version: findings.product == nil ? nil : try await tag.readVersion()?.bytes,
                 messageFile: tag.messageFile
             )
-        case let tag as TagProtocols.Type5Tag: try await inspection.ask(tag)
+        case let tag as Type5Tag: try await inspection.ask(tag)
         default: break
         }
         return inspection
@@ -93,17 +92,17 @@ extension TagInHand {
 }
 
 extension TagInspection {
-    fileprivate mutating func ask(_ tag: TagProtocols.Type1Tag) async throws(TagError) {
+    fileprivate mutating func ask(_ tag: Type1Tag) async throws(TagError) {
         guard let header = tag.target, let product = findings.product.flatMap(Type1Product.init(named:)),
-            let memory = try await tag.readOctets(product.memorySize)
+            let memory = try await tag.readBytes(product.memorySize)
         else { return }
-        let octets = [header.headerROM0, header.headerROM1]
-        contents = .type1(Type1Contents(product, memory: memory, header: octets))
+        let bytes = [header.headerROM0, header.headerROM1]
+        contents = .type1(Type1Contents(product, memory: memory, header: bytes))
         if let uid = tag.uid { findings.identifier = uid }
     }
 
-    fileprivate mutating func ask(_ tag: TagProtocols.Type2Tag) async throws(TagError) {
-        guard let product = VirtualTags.Type2Product.all.first(where: { $0.name == findings.product }) else { return }
+    fileprivate mutating func ask(_ tag: Type2Tag) async throws(TagError) {
+        guard let product = Type2Product.all.first(where: { $0.name == findings.product }) else { return }
         var known = Type2Contents(blank: product, uid: tag.target.uid)
         known.atqa = tag.target.atqa
         known.sak = tag.target.sak ?? 0
@@ -113,7 +112,7 @@ extension TagInspection {
         } else {
             unknown.insert(.memory)
         }
-        known.version = try await tag.versionOctets()
+        known.version = try await tag.versionBytes()
         if known.version == nil, product.version != nil { unknown.insert(.version) }
         if let signature = try await tag.readSignature() {
             known.signature = signature
@@ -131,7 +130,7 @@ extension TagInspection {
         contents = .type2(known)
     }
 
-    fileprivate mutating func ask(_ tag: TagProtocols.Type3Tag) async throws(TagError) {
+    fileprivate mutating func ask(_ tag: Type3Tag) async throws(TagError) {
         guard findings.product == "FeliCa Lite-S", let configuration = try await tag.readMemoryConfiguration() else {
             return
         }
@@ -146,11 +145,11 @@ extension TagInspection {
         contents = .type3(.liteS(known))
     }
 
-    fileprivate mutating func ask(_ tag: TagProtocols.Type5Tag) async throws(TagError) {
+    fileprivate mutating func ask(_ tag: Type5Tag) async throws(TagError) {
         var known = Vicinity(system: try await tag.readSystemInfo())
         if let count = known.system?.blockCount { known.lockedBlocks = try await tag.readLockedBlocks(of: count) }
         known.blockSize = tag.blockSize > 0 ? tag.blockSize : known.system?.blockSize
-        known.capabilityContainer = tag.capabilityContainerOctets
+        known.capabilityContainer = tag.capabilityContainerBytes
         known.signature = try await tag.readSignature()
         known.counter = try await tag.readCounter()
         vicinity = known

@@ -33,6 +33,11 @@ extension ReaderKind {
         reports: { asksReaders in
             await PCSCReader.reports(askingReaders: asksReaders).map { ReaderReport($0) }
         },
+        observeReaders: { handler in
+            let reader = PCSCReader(.first)
+            let observation = reader.observePresence(handler)
+            return PresenceObservation { withExtendedLifetime((reader, observation)) {} }
+        },
         obstacle: { (driver) async throws(LinkError) in
             guard let reader = driver as? PCSCReader, try await reader.isCardInUse() else { return nil }
             return LinkError(SmartCardError(.sharingViolation, "SCardConnect"))

@@ -6,7 +6,7 @@ import VisibleText
 
 extension ReaderKind {
     /// The virtual field, whose tags are images.
-    static let virtual = ReaderKind(
+    package static let virtual = ReaderKind(
         scheme: "virtual",
         title: "virtual",
         forms: ["virtual"],

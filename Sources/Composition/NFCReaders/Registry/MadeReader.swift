@@ -16,7 +16,14 @@ package struct MadeReader: Sendable {
     package var recordingError: RecordingError?
     /// Why a file of tags can't be used.
     package var tagFileError: TagFileError?
+    /// The scanning sheet that the reader has; nil where the process chooses one.
+    package var sheet: (any ScanSheet)?
+    /// Asks for the reader where it has turns of its own; nil where the background service is asked.
+    package var gate: (any ReaderSharing)?
+    /// The phone around the reader; nil for a mere reader.
+    package var host: (any SessionHost)?
     /// Whether the background service may use the same reader, so that a session has to ask for it. False for a recording.
+    // mutate: equivalent, because a reader sets it itself, and without a reader nothing is shared.
     package var isShared = true
 
     /// Whether there is a reader.

@@ -9,7 +9,7 @@ package import TagTrace
 /// wrong names read it. A new reader is a file in `Kinds` and an entry in the list.
 package struct ReaderKind: Sendable {
     /// Every kind, in the order in which help texts name them.
-    package static let all: [ReaderKind] = [.virtual, .pcsc, .pn532, .replay, .none]
+    package static let all: [ReaderKind] = [.virtual, .pcsc, .pn532, .simulator, .replay, .none]
 
     /// For what a kind is of use. A later case includes the earlier ones.
     package enum Use: Int, Sendable, Comparable {
@@ -72,6 +72,9 @@ package struct ReaderKind: Sendable {
     package var owns: @Sendable (any ReaderDriver) -> Bool = { _ in false }
     /// Reports on all readers of the kind that are there. Asks each for what it can do when the argument is true.
     package var reports: (@Sendable (Bool) async -> [ReaderReport])?
+    /// Calls a handler when a reader of the kind may have been plugged in or unplugged. Nil for a kind whose readers have
+    /// to be named.
+    package var observeReaders: (@Sendable (@escaping @Sendable () -> Void) -> PresenceObservation?)?
     /// Adds what is known of a reader that is not among ``reports``.
     package var describe: @Sendable (inout ReaderReport) -> Void = { _ in }
     /// Why a reader that answers can't be used now, such as another program that has its card open; nil when it can.
@@ -103,8 +106,8 @@ extension ReaderKind {
     /// One name for each kind, for a short message.
     static var shortForms: String { list(all.compactMap(\.forms.first)) }
 
+    /// Two or more names in one text: each use has several kinds.
     private static func list(_ names: [String]) -> String {
-        guard names.count > 1, let last = names.last else { return names.first ?? "" }
-        return names.dropLast().joined(separator: ", ") + " or " + last
+        names.dropLast().joined(separator: ", ") + " or " + names.suffix(1).joined()
     }
 }

@@ -41,7 +41,7 @@ public struct WiFiRecord: TypedRecord {
     ///
     /// - Throws: ``RecordError`` with `valueTooLong`.
     public init(_ credential: WiFiCredential) throws(RecordError) {
-        let value = try Self.octets(credential.attributes)
+        let value = try Self.bytes(credential.attributes)
         try self.init(attributes: [Attribute(id: WiFiCredential.attributeID, value: value)])
     }
 
@@ -67,106 +67,25 @@ public struct WiFiRecord: TypedRecord {
         var attributes: [Attribute] = []
         while !payload.isAtEnd {
             guard let id = payload.integer16(), let count = payload.integer16(),
-                let value = payload.octets(Int(count))
+                let value = payload.nextBytes(Int(count))
             else { throw RecordError(.attributeOverrun) }
             attributes.append(Attribute(id: id, value: value))
         }
         return attributes
     }
 
-    static func octets(_ attributes: [Attribute]) throws(RecordError) -> [UInt8] {
-        var octets: [UInt8] = []
+    static func bytes(_ attributes: [Attribute]) throws(RecordError) -> [UInt8] {
+        var bytes: [UInt8] = []
         for attribute in attributes {
             guard let count = UInt16(exactly: attribute.value.count) else { throw RecordError(.valueTooLong) }
-            octets.append(contentsOf: WiFiCredential.octets(attribute.id) + WiFiCredential.octets(count))
-            octets.append(contentsOf: attribute.value)
+            bytes.append(contentsOf: WiFiCredential.bytes(attribute.id) + WiFiCredential.bytes(count))
+            bytes.append(contentsOf: attribute.value)
         }
-        return octets
+        return bytes
     }
 
     public func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord {
         guard !attributes.isEmpty else { throw RecordError(.emptyPayload) }
-        return .media(type: Self.mediaType, payload: try Self.octets(attributes), identifier: identifier)
-    }
-}
-
-/// What a device needs to join a Wi-Fi network (attribute 0x100E). Wi-Fi Simple Configuration 2.0.7, 12.
-public struct WiFiCredential: Sendable, Hashable {
-    static let attributeID: UInt16 = 0x100E
-
-    /// The network's name.
-    public var ssid: [UInt8]
-    /// The network key; empty for an open network.
-    public var key: [UInt8]
-    /// The authentication type: 1 open, 2 WPA personal, 0x20 WPA2 personal, and others.
-    public var authentication: UInt16?
-    /// The encryption type: 1 none, 4 TKIP, 8 AES.
-    public var encryption: UInt16?
-    /// The network index. The current specification always uses 1.
-    public var networkIndex: UInt8?
-    /// The MAC address that the credential is for; six bytes FF for any address.
-    public var macAddress: [UInt8]?
-
-    /// Creates a credential; each argument is the property of that name.
-    public init(
-        ssid: String,
-        key: String,
-        authentication: UInt16? = 0x20,
-        encryption: UInt16? = 8,
-        networkIndex: UInt8? = 1,
-        macAddress: [UInt8]? = [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]
-    ) {
-        self.ssid = Array(ssid.utf8)
-        self.key = Array(key.utf8)
-        self.authentication = authentication
-        self.encryption = encryption
-        self.networkIndex = networkIndex
-        self.macAddress = macAddress
-    }
-
-    init(_ attributes: [WiFiRecord.Attribute]) {
-        self.init(
-            ssid: "",
-            key: "",
-            authentication: nil,
-            encryption: nil,
-            networkIndex: nil,
-            macAddress: nil
-        )
-        for attribute in attributes {
-            switch attribute.id {
-            case 0x1026: networkIndex = attribute.value.first
-            case 0x1045: ssid = attribute.value
-            case 0x1003: authentication = Self.integer(attribute.value)
-            case 0x100F: encryption = Self.integer(attribute.value)
-            case 0x1027: key = attribute.value
-            case 0x1020: macAddress = attribute.value
-            default: break
-            }
-        }
-    }
-
-    /// The network's name as text. Bytes that aren't valid UTF-8 are replaced.
-    public var ssidText: String { String(decoding: ssid, as: UTF8.self) }
-    /// The key as text. Bytes that aren't valid UTF-8 are replaced.
-    public var keyText: String { String(decoding: key, as: UTF8.self) }
-
-    /// The attributes inside the credential, in the specification's order.
-    var attributes: [WiFiRecord.Attribute] {
-        var attributes: [WiFiRecord.Attribute] = []
-        if let networkIndex { attributes.append(.init(id: 0x1026, value: [networkIndex])) }
-        attributes.append(.init(id: 0x1045, value: ssid))
-        if let authentication { attributes.append(.init(id: 0x1003, value: Self.octets(authentication))) }
-        if let encryption { attributes.append(.init(id: 0x100F, value: Self.octets(encryption))) }
-        attributes.append(.init(id: 0x1027, value: key))
-        if let macAddress { attributes.append(.init(id: 0x1020, value: macAddress)) }
-        return attributes
-    }
-
-    static func octets(_ number: UInt16) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 0xFF)] }
-
-    private static func integer(_ octets: [UInt8]) -> UInt16? {
-        guard octets.count == 2, let high = octets.first, let low = octets.last else { return nil }
-        return UInt16(high) << 8 | UInt16(low)
+        return .media(type: Self.mediaType, payload: try Self.bytes(attributes), identifier: identifier)
     }
 }

@@ -38,15 +38,15 @@ public struct HandoverRecord: TypedRecord {
     /// A version of the specification: two numbers from 0 to 15.
     public struct Version: Sendable, Hashable, CustomStringConvertible {
         /// The byte on the tag: the major number in the high four bits, the minor number in the low four.
-        public var octet: UInt8
+        public var byte: UInt8
 
         /// Creates a version.
-        public init(octet: UInt8) { self.octet = octet }
+        public init(byte: UInt8) { self.byte = byte }
 
         /// Creates a version from the low four bits of each number.
-        public init(_ major: UInt8, _ minor: UInt8) { octet = major << 4 | minor & 0x0F }
+        public init(_ major: UInt8, _ minor: UInt8) { byte = major << 4 | minor & 0x0F }
 
-        public var description: String { "\(octet >> 4).\(octet & 0x0F)" }
+        public var description: String { "\(byte >> 4).\(byte & 0x0F)" }
     }
 
     /// Why the device that selects can't continue (`err`). Connection Handover 1.5, 6.4.
@@ -116,8 +116,8 @@ extension HandoverRecord {
     /// Reads the version and the message after it. A version alone means a record without carriers.
     init(_ role: Role, _ payload: PayloadReader) throws(RecordError) {
         var payload = payload
-        guard let version = payload.octet() else { throw RecordError(.emptyPayload) }
-        self.init(role, version: Version(octet: version), carriers: [])
+        guard let version = payload.nextByte() else { throw RecordError(.emptyPayload) }
+        self.init(role, version: Version(byte: version), carriers: [])
         let records = payload.isAtEnd ? [] : try payload.message().records
         for record in records where record.typeNameFormat == .wellKnown {
             let type = record.typeSlice
@@ -136,7 +136,7 @@ extension HandoverRecord {
 
     /// From version 1.2 on, a request must have a collision resolution number. Connection Handover 1.2, 6.1.
     private func requireCollisionNumber() throws(RecordError) {
-        guard role != .request || version.octet < 0x12 || collisionNumber != nil else {
+        guard role != .request || version.byte < 0x12 || collisionNumber != nil else {
             throw RecordError(.collisionLength)
         }
     }
@@ -145,18 +145,18 @@ extension HandoverRecord {
         try requireCollisionNumber()
         var records: [NDEFRecord] = []
         if role == .request, let collisionNumber {
-            let octets = [UInt8(collisionNumber >> 8), UInt8(collisionNumber & 0xFF)]
-            records.append(.wellKnown("cr", payload: octets))
+            let bytes = [UInt8(collisionNumber >> 8), UInt8(collisionNumber & 0xFF)]
+            records.append(.wellKnown("cr", payload: bytes))
         }
         for carrier in carriers {
-            records.append(.wellKnown("ac", payload: try carrier.octets()))
+            records.append(.wellKnown("ac", payload: try carrier.bytes()))
         }
         if role == .select, let failure {
             // mutate: equivalent, because an error throws, and then the records are discarded.
             try failure.validate()
             records.append(.wellKnown("err", payload: [failure.reason] + failure.data))
         }
-        let payload = [version.octet] + (try NDEFMessage.innerOctets(records))
+        let payload = [version.byte] + (try NDEFMessage.innerBytes(records))
         return .wellKnown(role.type, identifier: identifier, payload: payload)
     }
 }
@@ -164,7 +164,7 @@ extension HandoverRecord {
 extension HandoverRecord.Failure {
     fileprivate init(_ payload: PayloadReader) throws(RecordError) {
         var payload = payload
-        guard let reason = payload.octet() else { throw RecordError(.errorLength) }
+        guard let reason = payload.nextByte() else { throw RecordError(.errorLength) }
         self.init(reason: reason, data: payload.restBytes)
         try validate()
     }

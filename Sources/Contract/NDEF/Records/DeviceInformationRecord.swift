@@ -42,8 +42,8 @@ public struct DeviceInformationRecord: TypedRecord {
         var payload = payload
         elements = []
         guard !payload.isAtEnd else { throw RecordError(.emptyPayload) }
-        while let type = payload.octet() {
-            guard let count = payload.octet(), let value = payload.octets(Int(count)) else {
+        while let type = payload.nextByte() {
+            guard let count = payload.nextByte(), let value = payload.nextBytes(Int(count)) else {
                 throw RecordError(.attributeOverrun)
             }
             elements.append(Element(type: type, value: value))

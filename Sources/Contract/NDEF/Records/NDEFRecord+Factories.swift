@@ -67,7 +67,7 @@ extension NDEFRecord {
 
 extension NDEFMessage {
     /// Returns the bytes of a message inside a payload; no bytes for no records.
-    static func innerOctets(_ records: [NDEFRecord]) throws(RecordError) -> [UInt8] {
+    static func innerBytes(_ records: [NDEFRecord]) throws(RecordError) -> [UInt8] {
         guard !records.isEmpty else { return [] }
         do {
             return try NDEFMessage(records).encoded()

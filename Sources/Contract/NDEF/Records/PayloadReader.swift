@@ -19,7 +19,7 @@ struct PayloadReader {
     var rest: Range<Int> { position..<end }
     var restBytes: [UInt8] { Array(bytes[rest]) }
 
-    mutating func octet() -> UInt8? {
+    mutating func nextByte() -> UInt8? {
         guard position < end else { return nil }
         defer { position += 1 }
         return bytes[position]
@@ -44,7 +44,7 @@ struct PayloadReader {
     }
 
     /// Reads bytes as a copy.
-    mutating func octets(_ count: Int) -> [UInt8]? { take(count).map { Array(bytes[$0]) } }
+    mutating func nextBytes(_ count: Int) -> [UInt8]? { take(count).map { Array(bytes[$0]) } }
 
     /// Returns a reader for the next bytes.
     mutating func part(_ count: Int) -> PayloadReader? { take(count).map { PayloadReader(bytes, $0) } }
@@ -73,11 +73,11 @@ struct PayloadReader {
 extension String {
     /// Creates the text of a name that should be ASCII: UTF-8 when it is valid, otherwise one character a byte (ISO
     /// 8859-1).
-    init(nameOctets octets: ArraySlice<UInt8>) {
-        if let text = String(validating: octets, as: UTF8.self) {
+    package init(nameBytes bytes: ArraySlice<UInt8>) {
+        if let text = String(validating: bytes, as: UTF8.self) {
             self = text
         } else {
-            self = String(String.UnicodeScalarView(octets.map { Unicode.Scalar($0) }))
+            self = String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
         }
     }
 }

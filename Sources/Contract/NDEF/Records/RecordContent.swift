@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 /// The decoded payload of a record.
 public enum RecordContent: Sendable, Hashable {
     case empty
@@ -37,9 +38,9 @@ extension NDEFRecord {
         case .uri: .uri(try URIRecord(PayloadReader(self)))
         case .text: .text(try TextRecord(PayloadReader(self)))
         case .smartPoster: .smartPoster(try SmartPosterRecord(PayloadReader(self)))
-        case .media: .media(type: String(nameOctets: typeSlice))
+        case .media: .media(type: String(nameBytes: typeSlice))
         case .absoluteURI: .absoluteURI(try PayloadReader.string(storage, typeRange))
-        case .external: .external(type: String(nameOctets: typeSlice))
+        case .external: .external(type: String(nameBytes: typeSlice))
         case .androidApplication: .androidApplication(package: try PayloadReader(self).string())
         case .handoverSelect: .handover(try HandoverRecord(.select, PayloadReader(self)))
         case .handoverRequest: .handover(try HandoverRecord(.request, PayloadReader(self)))
@@ -51,59 +52,10 @@ extension NDEFRecord {
         case .wifi: .wifi(try WiFiRecord(PayloadReader(self)))
         case .signature: .signature(try SignatureRecord(PayloadReader(self)))
         case .deviceInformation: .deviceInformation(try DeviceInformationRecord(PayloadReader(self)))
-        case .wellKnown: .wellKnown(type: String(nameOctets: typeSlice))
+        case .wellKnown: .wellKnown(type: String(nameBytes: typeSlice))
         case .unknown: .unknown
         }
     }
-}
-
-/// A value that can be decoded from a record's payload and encoded as one.
-public protocol TypedRecord: Sendable, Hashable {
-    /// Decodes a record.
-    ///
-    /// - Parameter record: the record.
-    /// - Throws: ``RecordError`` with `wrongType` when the record has another type, or with the fault in the payload.
-    init(_ record: NDEFRecord) throws(RecordError)
-
-    /// Makes a record.
-    ///
-    /// - Parameter identifier: the record's identifier.
-    /// - Returns: a record that decodes to this value.
-    /// - Throws: ``RecordError`` when the value can't be encoded, such as `valueTooLong`.
-    func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord
-}
-
-extension TypedRecord {
-    /// Makes a record without an identifier.
-    ///
-    /// - Throws: as ``makeRecord(identifier:)`` does.
-    public func makeRecord() throws(RecordError) -> NDEFRecord { try makeRecord(identifier: []) }
-}
-
-/// The kind of a record, derived only from its type name format and its type.
-public enum RecordKind: String, Sendable, Hashable, CaseIterable {
-    case empty
-    case uri
-    case text
-    case smartPoster = "smartposter"
-    case media = "mime"
-    case absoluteURI = "absolute-uri"
-    case external
-    case androidApplication = "android-application"
-    case handoverSelect = "handover-select"
-    case handoverRequest = "handover-request"
-    case handoverMediation = "handover-mediation"
-    case handoverInitiate = "handover-initiate"
-    case handoverCarrier = "handover-carrier"
-    case bluetoothEasyPairing = "bluetooth-ep"
-    case bluetoothLowEnergy = "bluetooth-le"
-    case wifi = "wifi-wsc"
-    case signature
-    case deviceInformation = "device-information"
-    /// An NFC Forum type that has no meaning on its own, or that this module doesn't know.
-    case wellKnown = "well-known"
-    /// The format is `unknown` or a reserved one.
-    case unknown
 }
 
 extension NDEFRecord {
@@ -120,12 +72,12 @@ extension NDEFRecord {
     }
 
     private var wellKnownKind: RecordKind {
-        let octet = { (index: Int) in storage[start + index] }
+        let byte = { (index: Int) in storage[start + index] }
         switch typeLength {
         case 1:
-            return octet(0) == UInt8(ascii: "U") ? .uri : octet(0) == UInt8(ascii: "T") ? .text : .wellKnown
+            return byte(0) == UInt8(ascii: "U") ? .uri : byte(0) == UInt8(ascii: "T") ? .text : .wellKnown
         case 2:
-            switch UInt16(octet(0)) << 8 | UInt16(octet(1)) {
+            switch UInt16(byte(0)) << 8 | UInt16(byte(1)) {
             case 0x5370: return .smartPoster
             case 0x4873: return .handoverSelect
             case 0x4872: return .handoverRequest
@@ -136,7 +88,7 @@ extension NDEFRecord {
             default: return .wellKnown
             }
         case 3:
-            return octet(0) == 0x53 && octet(1) == 0x69 && octet(2) == 0x67 ? .signature : .wellKnown
+            return byte(0) == 0x53 && byte(1) == 0x69 && byte(2) == 0x67 ? .signature : .wellKnown
         default:
             return .wellKnown
         }
@@ -159,9 +111,9 @@ extension NDEFRecord {
         return zip(storage[typeRange], name).allSatisfy { Self.lowerCase($0) == Self.lowerCase($1) }
     }
 
-    private static func lowerCase(_ octet: UInt8) -> UInt8 {
+    private static func lowerCase(_ byte: UInt8) -> UInt8 {
         // mutate: equivalent, because no type that is compared here has a Z.
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(octet) ? octet | 0x20 : octet
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 
     /// Throws unless the record is of a kind.

@@ -51,12 +51,12 @@ public struct SignatureRecord: TypedRecord {
     init(_ payload: PayloadReader) throws(RecordError) {
         var payload = payload
         guard !payload.isAtEnd else { throw RecordError(.emptyPayload) }
-        guard let version = payload.octet(), let type = payload.octet(), let hash = payload.octet(),
+        guard let version = payload.nextByte(), let type = payload.nextByte(), let hash = payload.nextByte(),
             let count = payload.integer16()
         else { throw RecordError(.tooShort) }
-        guard let signature = payload.octets(Int(count)) else { throw RecordError(.signatureOverrun) }
+        guard let signature = payload.nextBytes(Int(count)) else { throw RecordError(.signatureOverrun) }
         if type & 0x80 != 0 { try Self.checkURI(signature) }
-        guard let chain = payload.octet() else { throw RecordError(.tooShort) }
+        guard let chain = payload.nextByte() else { throw RecordError(.tooShort) }
         self.init(
             version: version,
             isSignatureURI: type & 0x80 != 0,
@@ -76,17 +76,17 @@ public struct SignatureRecord: TypedRecord {
     }
 
     /// Checks a URI in a signature by the rules of a URI record: UTF-8 without control characters.
-    private static func checkURI(_ octets: [UInt8]) throws(RecordError) {
-        guard !(try PayloadReader.string(octets, octets.indices)).utf8.contains(where: { $0 < 0x20 }) else {
+    private static func checkURI(_ bytes: [UInt8]) throws(RecordError) {
+        guard !(try PayloadReader.string(bytes, bytes.indices)).utf8.contains(where: { $0 < 0x20 }) else {
             throw RecordError(.controlCharacter)
         }
     }
 
     private static func field(_ payload: inout PayloadReader) throws(RecordError) -> [UInt8] {
-        guard let count = payload.integer16(), let octets = payload.octets(Int(count)) else {
+        guard let count = payload.integer16(), let bytes = payload.nextBytes(Int(count)) else {
             throw RecordError(.certificateOverrun)
         }
-        return octets
+        return bytes
     }
 
     public func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord {

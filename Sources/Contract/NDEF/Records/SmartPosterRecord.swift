@@ -15,23 +15,23 @@ public struct SmartPosterRecord: TypedRecord {
         /// A value that is reserved, 3 to 255.
         case reserved(UInt8)
 
-        init(octet: UInt8) {
+        init(byte: UInt8) {
             self =
-                switch octet {
+                switch byte {
                 case 0: .perform
                 case 1: .save
                 case 2: .edit
-                default: .reserved(octet)
+                default: .reserved(byte)
                 }
         }
 
         /// The byte on the tag.
-        public var octet: UInt8 {
+        public var byte: UInt8 {
             switch self {
             case .perform: 0
             case .save: 1
             case .edit: 2
-            case .reserved(let octet): octet
+            case .reserved(let byte): byte
             }
         }
     }
@@ -102,11 +102,11 @@ extension SmartPosterRecord {
             case .text:
                 titles.append(try TextRecord(field))
             case .media:
-                let name = String(nameOctets: record.typeSlice)
+                let name = String(nameBytes: record.typeSlice)
                 if Self.isPicture(name) { icons.append(Icon(type: name, data: record.payload)) }
             case .wellKnown where record.typeSlice.elementsEqual("act".utf8):
-                guard field.count == 1, let octet = field.octet() else { throw RecordError(.actionLength) }
-                action = Action(octet: octet)
+                guard field.count == 1, let byte = field.nextByte() else { throw RecordError(.actionLength) }
+                action = Action(byte: byte)
             case .wellKnown where record.typeSlice.elementsEqual("s".utf8):
                 guard field.count == 4, let number = field.integer32() else { throw RecordError(.sizeLength) }
                 size = number
@@ -125,16 +125,16 @@ extension SmartPosterRecord {
         for title in titles {
             records.append(try title.makeRecord())
         }
-        if let action { records.append(.wellKnown("act", payload: [action.octet])) }
+        if let action { records.append(.wellKnown("act", payload: [action.byte])) }
         if let size {
-            let octets = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: size >> $0) }
-            records.append(.wellKnown("s", payload: octets))
+            let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: size >> $0) }
+            records.append(.wellKnown("s", payload: bytes))
         }
         if let type { records.append(.wellKnown("t", payload: Array(type.utf8))) }
         for icon in icons {
             records.append(.media(type: icon.type, payload: icon.data))
         }
-        return .wellKnown("Sp", identifier: identifier, payload: try NDEFMessage.innerOctets(records))
+        return .wellKnown("Sp", identifier: identifier, payload: try NDEFMessage.innerBytes(records))
     }
 
     private static func isPicture(_ type: String) -> Bool {

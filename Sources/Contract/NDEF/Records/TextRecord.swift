@@ -42,7 +42,7 @@ public struct TextRecord: TypedRecord {
 
     init(_ payload: PayloadReader) throws(RecordError) {
         var payload = payload
-        guard let status = payload.octet() else { throw RecordError(.emptyPayload) }
+        guard let status = payload.nextByte() else { throw RecordError(.emptyPayload) }
         // Bit 6 is reserved and ignored.
         guard let name = payload.take(Int(status & 0x3F)) else { throw RecordError(.languageOverrun) }
         language = try PayloadReader.string(payload.bytes, name)

@@ -22,7 +22,7 @@ public struct URIRecord: TypedRecord {
 
     init(_ payload: PayloadReader) throws(RecordError) {
         var payload = payload
-        guard let code = payload.octet() else { throw RecordError(.emptyPayload) }
+        guard let code = payload.nextByte() else { throw RecordError(.emptyPayload) }
         // A reserved code is read as 0. The specification requires this of readers that don't know the code.
         let rest = try payload.string()
         guard !rest.utf8.contains(where: { $0 < 0x20 }) else { throw RecordError(.controlCharacter) }

@@ -50,7 +50,7 @@ extension NFCReaderError {
             self.init(.readerErrorUnsupportedFeature, reason: error.reason)
         case .readerUnavailable:
             self.init(.readerTransceiveErrorTagConnectionLost, reason: error.reason)
-        case .noCapabilityContainer, .noMessageTLV, .badVersion, .lengthOverrun, .badChecksum, .writeInProgress:
+        case _ where error.meansNotNDEF:
             // A phone gives the response error this text when a tag is not formatted.
             self.init(
                 .readerTransceiveErrorTagResponseError,
@@ -68,6 +68,7 @@ extension NFCReaderError {
         case .userCanceled: self.init(.readerSessionInvalidationErrorUserCanceled)
         case .timeout: self.init(.readerSessionInvalidationErrorSessionTimeout)
         case .systemBusy: self.init(.readerSessionInvalidationErrorSystemIsBusy)
+        case .radioDisabled: self.init(.readerErrorRadioDisabled)
         case .firstMessageRead: self.init(.readerSessionInvalidationErrorFirstNDEFTagRead)
         case .terminatedUnexpectedly(let reason):
             self.init(.readerSessionInvalidationErrorSessionTerminatedUnexpectedly, reason: reason)

@@ -2,32 +2,33 @@
 import Foundation
 import NFCRuntime
 import TagLink
-
-/// The system that polling selected on a FeliCa card.
-package struct FeliCaIdentity: Sendable, Hashable {
-    package var systemCode: [UInt8]
-    package var idm: [UInt8]
-
-    package init(systemCode: [UInt8], idm: [UInt8]) {
-        self.systemCode = systemCode
-        self.idm = idm
-    }
-}
+import TagProtocols
 
 /// A FeliCa card as an app sees it.
-final class DetectedFeliCaTag: CommandTag, NFCFeliCaTag, @unchecked Sendable {
-    // Sendable because a lock guards its only mutable state, the selected system.
-    private let identity: Locked<FeliCaIdentity>
+final class DetectedFeliCaTag: TagObject, NFCFeliCaTag, @unchecked Sendable {
+    /// The system that polling selected.
+    private struct System {
+        var code: [UInt8]
+        var idm: [UInt8]
+    }
 
-    init(_ identity: FeliCaIdentity, in surroundings: TagSurroundings) {
-        self.identity = Locked(identity)
+    // Sendable because a lock guards its only mutable state, the selected system.
+    private let system: Locked<System>
+
+    override init(_ surroundings: TagSurroundings) {
+        let target = surroundings.handle.target
+        var code: UInt16?
+        if case .nfcF(let target) = target { code = target.systemCode }
+        system = Locked(System(code: (code ?? 0xFFFF).bigEndianBytes, idm: target.identifier))
         super.init(surroundings)
     }
 
+    required init?(coder: NSCoder) { nil }
+
     override var kind: String { "NFCFeliCaTag" }
     var type: __NFCTagType { .feliCa }
-    var currentSystemCode: Data { Data(identity.withLock { $0.systemCode }) }
-    var currentIDm: Data { Data(identity.withLock { $0.idm }) }
+    var currentSystemCode: Data { Data(system.withLock { $0.code }) }
+    var currentIDm: Data { Data(system.withLock { $0.idm }) }
 
     func asNFCISO15693Tag() -> (any NFCISO15693Tag)? { nil }
     func asNFCISO7816Tag() -> (any NFCISO7816Tag)? { nil }
@@ -49,12 +50,12 @@ final class DetectedFeliCaTag: CommandTag, NFCFeliCaTag, @unchecked Sendable {
         exchange(checked) { [self, code = [UInt8](systemCode)] bytes in
             FeliCaAnswer.parse(bytes, to: .polling, from: nil).flatMap { answer in
                 answer.polling().map { value in
-                    select(FeliCaIdentity(systemCode: code, idm: answer.idm))
+                    system.withLock { $0 = System(code: code, idm: answer.idm) }
                     return value
                 }
             }
         } completion: { [self] result in
-            if case .failure(let error) = result, error.meansNoSystem { selectionFailed() }
+            if case .failure(let error) = result, error.meansNoSystem { system.withLock { $0.idm = [] } }
             let (parameter, data) = result.value(or: (Data(), Data()))
             completionHandler(parameter, data, result.error)
         }
@@ -189,7 +190,7 @@ final class DetectedFeliCaTag: CommandTag, NFCFeliCaTag, @unchecked Sendable {
         decode: @escaping @Sendable (FeliCaAnswer) -> Result<Value, NFCReaderError>,
         completion: @escaping @Sendable (Result<Value, NFCReaderError>) -> Void
     ) {
-        let idm = identity.withLock { $0.idm }
+        let idm = system.withLock { $0.idm }
         let packet = parameters.flatMap { FeliCaPacket.command(command, idm: idm, parameters: $0) }
         exchange(packet, answer: answer) { bytes in
             FeliCaAnswer.parse(bytes, to: command, from: idm).flatMap(decode)
@@ -198,15 +199,6 @@ final class DetectedFeliCaTag: CommandTag, NFCFeliCaTag, @unchecked Sendable {
         }
     }
 
-    // MARK: The selected system
-
-    private func select(_ system: FeliCaIdentity) {
-        identity.withLock { $0 = system }
-    }
-
-    private func selectionFailed() {
-        identity.withLock { $0.idm = [] }
-    }
 }
 
 extension NFCFeliCaStatusFlag {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import TagLink
 
 /// Answers of FeliCa cards, from the response code on (FeliCa Card User's Manual, 4).
 package struct FeliCaAnswer: Sendable, Hashable {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import TagLink
 
 /// Commands to FeliCa cards, from the command code on (FeliCa Card User's Manual, 4).
 package enum FeliCaPacket {

@@ -51,7 +51,7 @@ extension DetectedISO15693Tag {
         dataBlocks: [Data],
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        let parameters = ISO15693Request.blocks(blockRange, data: dataBlocks, isExtended: false)
+        let parameters = ISO15693Packet.blocks(blockRange, data: dataBlocks, isExtended: false)
         send(.writeMultipleBlocks, flags, parameters, completion: completionHandler)
     }
 

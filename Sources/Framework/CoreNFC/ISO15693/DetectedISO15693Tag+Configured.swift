@@ -7,7 +7,7 @@ extension DetectedISO15693Tag {
         commandConfiguration: NFCISO15693CustomCommandConfiguration,
         completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
     ) {
-        let frame = ISO15693Request.custom(
+        let frame = ISO15693Packet.custom(
             code: commandConfiguration.customCommandCode,
             flags: .highDataRate,
             manufacturer: commandConfiguration.manufacturerCode,
@@ -21,7 +21,7 @@ extension DetectedISO15693Tag {
             answer: .write,
             retrying: checked.map(\.0).value(or: .none)
         ) { bytes in
-            ISO15693Response.parse(bytes).map { Data($0.data) }
+            ISO15693Answer.parse(bytes).map { Data($0.data) }
         } completion: {
             completionHandler($0.value(or: Data()), $0.error)
         }
@@ -37,7 +37,7 @@ extension DetectedISO15693Tag {
             completionHandler(result.value(or: Data()), result.error)
         }
         let checked = readConfiguration.policy.flatMap { policy in
-            ISO15693Request.blocks(range, isExtended: false).mapError { $0.ofConfiguration }.map { _ in policy }
+            ISO15693Packet.blocks(range, isExtended: false).mapError { $0.ofConfiguration }.map { _ in policy }
         }
         switch checked {
         case .failure(let error): complete(.failure(error), finish)
@@ -56,14 +56,14 @@ extension DetectedISO15693Tag {
         _ finish: @escaping @Sendable (Result<Data, NFCReaderError>) -> Void
     ) {
         let count = min(size, range.length)
-        let frame = ISO15693Request.blocks(
+        let frame = ISO15693Packet.blocks(
             NSRange(location: range.location, length: count),
             isExtended: false
         ).flatMap { parameters in
-            ISO15693Request.frame(.readMultipleBlocks, flags: .highDataRate, uid: uid, parameters: parameters)
+            ISO15693Packet.frame(.readMultipleBlocks, flags: .highDataRate, uid: uid, parameters: parameters)
         }
         exchange(frame, retrying: policy) { bytes in
-            ISO15693Response.parse(bytes).flatMap { $0.blocks(count: count, withStatus: false) }
+            ISO15693Answer.parse(bytes).flatMap { $0.blocks(count: count, withStatus: false) }
         } completion: { [self] result in
             switch result {
             case .failure(let error): finish(.failure(error))

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import TagLink
 
 // The commands of ISO/IEC 15693-3 with block numbers of two bytes, the cryptographic commands, and custom commands.
 extension DetectedISO15693Tag {
@@ -9,7 +8,7 @@ extension DetectedISO15693Tag {
         blockNumber: Int,
         completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
     ) {
-        send(.extendedReadSingleBlock, flags, ISO15693Request.block(blockNumber, isExtended: true)) { response in
+        send(.extendedReadSingleBlock, flags, ISO15693Packet.block(blockNumber, isExtended: true)) { response in
             response.block(withStatus: flags.contains(.option))
         } completion: {
             completionHandler($0.value(or: Data()), $0.error)
@@ -22,7 +21,7 @@ extension DetectedISO15693Tag {
         dataBlock: Data,
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        let parameters = ISO15693Request.block(blockNumber, isExtended: true).flatMap { number in
+        let parameters = ISO15693Packet.block(blockNumber, isExtended: true).flatMap { number in
             Self.checked(dataBlock).map { number + $0 }
         }
         send(.extendedWriteSingleBlock, flags, parameters, completion: completionHandler)
@@ -36,7 +35,7 @@ extension DetectedISO15693Tag {
         send(
             .extendedLockBlock,
             flags,
-            ISO15693Request.block(blockNumber, isExtended: true),
+            ISO15693Packet.block(blockNumber, isExtended: true),
             completion: completionHandler
         )
     }
@@ -55,7 +54,7 @@ extension DetectedISO15693Tag {
         dataBlocks: [Data],
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        let parameters = ISO15693Request.blocks(blockRange, data: dataBlocks, isExtended: true)
+        let parameters = ISO15693Packet.blocks(blockRange, data: dataBlocks, isExtended: true)
         send(.extendedWriteMultipleBlocks, flags, parameters, completion: completionHandler)
     }
 
@@ -95,7 +94,7 @@ extension DetectedISO15693Tag {
         message: Data,
         completionHandler: @escaping @Sendable (NFCISO15693ResponseFlag, Data, (any Error)?) -> Void
     ) {
-        let parameters = Self.octet(cryptoSuiteIdentifier).map { $0 + message }
+        let parameters = Self.byte(cryptoSuiteIdentifier).map { $0 + message }
         sendForFlags(.authenticate, flags, parameters, completion: completionHandler)
     }
 
@@ -105,7 +104,7 @@ extension DetectedISO15693Tag {
         message: Data,
         completionHandler: @escaping @Sendable (NFCISO15693ResponseFlag, Data, (any Error)?) -> Void
     ) {
-        sendForFlags(.keyUpdate, flags, Self.octet(keyIdentifier).map { $0 + message }, completion: completionHandler)
+        sendForFlags(.keyUpdate, flags, Self.byte(keyIdentifier).map { $0 + message }, completion: completionHandler)
     }
 
     func __challenge(
@@ -114,7 +113,7 @@ extension DetectedISO15693Tag {
         message: Data,
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        let parameters = Self.octet(cryptoSuiteIdentifier).map { $0 + message }
+        let parameters = Self.byte(cryptoSuiteIdentifier).map { $0 + message }
         sendWithoutAnswer(.challenge, flags, parameters, completion: completionHandler)
     }
 
@@ -125,11 +124,11 @@ extension DetectedISO15693Tag {
         sendForFlags(.readBuffer, flags, .success([]), completion: completionHandler)
     }
 
-    private static func octet(_ value: Int) -> Parameters {
-        guard let octet = UInt8(exactly: value) else {
+    private static func byte(_ value: Int) -> Parameters {
+        guard let byte = UInt8(exactly: value) else {
             return .failure(NFCReaderError(.readerErrorParameterOutOfBound, reason: "An identifier is one byte."))
         }
-        return .success([octet])
+        return .success([byte])
     }
 
     // MARK: Free commands
@@ -140,14 +139,14 @@ extension DetectedISO15693Tag {
         customRequestParameters: Data,
         completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
     ) {
-        let frame = ISO15693Request.custom(
+        let frame = ISO15693Packet.custom(
             code: customCommandCode,
             flags: flags,
             manufacturer: icManufacturerCode,
             parameters: [UInt8](customRequestParameters)
         )
         exchange(frame, answer: .write) { bytes in
-            ISO15693Response.parse(bytes).map { Data($0.data) }
+            ISO15693Answer.parse(bytes).map { Data($0.data) }
         } completion: {
             completionHandler($0.value(or: Data()), $0.error)
         }
@@ -159,9 +158,9 @@ extension DetectedISO15693Tag {
         data: Data?,
         completionHandler: @escaping @Sendable (NFCISO15693ResponseFlag, Data?, (any Error)?) -> Void
     ) {
-        let frame = ISO15693Request.raw(flags: flags, code: commandCode, data: [UInt8](data ?? Data()))
+        let frame = ISO15693Packet.raw(flags: flags, code: commandCode, data: [UInt8](data ?? Data()))
         exchange(frame, answer: .write) { bytes in
-            ISO15693Response.parse(bytes)
+            ISO15693Answer.parse(bytes)
         } completion: { result in
             switch result {
             case .success(let response): completionHandler(response.flags, Data(response.data), nil)

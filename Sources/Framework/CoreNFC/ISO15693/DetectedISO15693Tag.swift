@@ -1,27 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import NFCRuntime
-import TagLink
-
-/// The identity of an ISO/IEC 15693 tag in a session.
-package struct ISO15693Identity: Sendable, Hashable {
-    /// The UID: 8 bytes, most significant first.
-    package var uid: [UInt8]
-
-    package init(uid: [UInt8]) {
-        self.uid = uid
-    }
-}
+import TagProtocols
 
 /// An ISO/IEC 15693 tag as an app sees it.
-final class DetectedISO15693Tag: CommandTag, NFCISO15693Tag, @unchecked Sendable {
-    // Sendable because its own properties are constant.
-    let uid: [UInt8]
-
-    init(_ identity: ISO15693Identity, in surroundings: TagSurroundings) {
-        uid = identity.uid
-        super.init(surroundings)
-    }
+final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable {
+    /// The UID: 8 bytes, most significant first.
+    var uid: [UInt8] { handle.target.identifier }
 
     override var kind: String { "NFCISO15693Tag" }
     var type: __NFCTagType { .ISO15693 }
@@ -40,18 +25,18 @@ final class DetectedISO15693Tag: CommandTag, NFCISO15693Tag, @unchecked Sendable
 
     /// Sends a command and decodes what follows the flags of the response.
     func send<Value>(
-        _ command: ISO15693Request.Command,
+        _ command: ISO15693Packet.Command,
         _ flags: NFCISO15693RequestFlag,
         _ parameters: Parameters = .success([]),
         answer: AnswerTime = .usual,
-        decode: @escaping @Sendable (ISO15693Response) -> Result<Value, NFCReaderError>,
+        decode: @escaping @Sendable (ISO15693Answer) -> Result<Value, NFCReaderError>,
         completion: @escaping @Sendable (Result<Value, NFCReaderError>) -> Void
     ) {
         let frame = parameters.flatMap {
-            ISO15693Request.frame(command, flags: flags, uid: uid, parameters: $0)
+            ISO15693Packet.frame(command, flags: flags, uid: uid, parameters: $0)
         }
         exchange(frame, answer: answer) { bytes in
-            ISO15693Response.parse(bytes).flatMap(decode)
+            ISO15693Answer.parse(bytes).flatMap(decode)
         } completion: {
             completion($0)
         }
@@ -59,7 +44,7 @@ final class DetectedISO15693Tag: CommandTag, NFCISO15693Tag, @unchecked Sendable
 
     /// Sends a command whose response has no data.
     func send(
-        _ command: ISO15693Request.Command,
+        _ command: ISO15693Packet.Command,
         _ flags: NFCISO15693RequestFlag,
         _ parameters: Parameters = .success([]),
         answer: AnswerTime = .write,
@@ -70,26 +55,26 @@ final class DetectedISO15693Tag: CommandTag, NFCISO15693Tag, @unchecked Sendable
 
     /// Sends a command that no tag answers.
     func sendWithoutAnswer(
-        _ command: ISO15693Request.Command,
+        _ command: ISO15693Packet.Command,
         _ flags: NFCISO15693RequestFlag,
         _ parameters: Parameters = .success([]),
         completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
         let frame = parameters.flatMap {
-            ISO15693Request.frame(command, flags: flags, uid: uid, parameters: $0)
+            ISO15693Packet.frame(command, flags: flags, uid: uid, parameters: $0)
         }
         exchange(frame, answer: .none, decode: { _ in .success(()) }) { completion($0.error) }
     }
 
     /// Reads blocks.
     func sendForBlocks(
-        _ command: ISO15693Request.Command,
+        _ command: ISO15693Packet.Command,
         _ flags: NFCISO15693RequestFlag,
         _ range: NSRange,
         isExtended: Bool,
         completion: @escaping @Sendable ([Data], (any Error)?) -> Void
     ) {
-        send(command, flags, ISO15693Request.blocks(range, isExtended: isExtended)) { response in
+        send(command, flags, ISO15693Packet.blocks(range, isExtended: isExtended)) { response in
             response.blocks(count: range.length, withStatus: flags.contains(.option))
         } completion: {
             completion($0.value(or: []), $0.error)
@@ -98,13 +83,13 @@ final class DetectedISO15693Tag: CommandTag, NFCISO15693Tag, @unchecked Sendable
 
     /// Reads the security status of blocks.
     func sendForStatuses(
-        _ command: ISO15693Request.Command,
+        _ command: ISO15693Packet.Command,
         _ flags: NFCISO15693RequestFlag,
         _ range: NSRange,
         isExtended: Bool,
         completion: @escaping @Sendable ([NSNumber], (any Error)?) -> Void
     ) {
-        send(command, flags, ISO15693Request.blocks(range, isExtended: isExtended)) { response in
+        send(command, flags, ISO15693Packet.blocks(range, isExtended: isExtended)) { response in
             response.statuses(count: range.length)
         } completion: { result in
             completion(result.value(or: []).map { NSNumber(value: $0) }, result.error)
@@ -113,13 +98,13 @@ final class DetectedISO15693Tag: CommandTag, NFCISO15693Tag, @unchecked Sendable
 
     /// Sends a cryptographic command. The result includes the response's flags.
     func sendForFlags(
-        _ command: ISO15693Request.Command,
+        _ command: ISO15693Packet.Command,
         _ flags: NFCISO15693RequestFlag,
         _ parameters: Parameters,
         completion: @escaping @Sendable (NFCISO15693ResponseFlag, Data, (any Error)?) -> Void
     ) {
         send(command, flags, parameters, answer: .write, decode: { .success($0) }) { result in
-            let response = result.value(or: ISO15693Response(flags: [], data: []))
+            let response = result.value(or: ISO15693Answer(flags: [], data: []))
             completion(response.flags, Data(response.data), result.error)
         }
     }

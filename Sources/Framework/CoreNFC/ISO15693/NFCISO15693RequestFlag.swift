@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 
 /// The flags of a request (ISO/IEC 15693-3, 7.3.1), except those of an inventory.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 
 /// The flags of a response (ISO/IEC 15693-3, 7.4.1).
 public struct NFCISO15693ResponseFlag: OptionSet, Sendable {

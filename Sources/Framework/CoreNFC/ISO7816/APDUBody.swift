@@ -87,6 +87,7 @@ extension NFCISO7816APDU {
             )
         }
         var bytes = [instructionClass, instructionCode, p1Parameter, p2Parameter]
+        // mutate: equivalent, because an array grows on its own too.
         bytes.reserveCapacity(data.count + 9)
         // 0 means the same as 256 here: both are encoded as the byte 00.
         let expected = expectedResponseLength == 0 ? 256 : expectedResponseLength
@@ -99,11 +100,11 @@ extension NFCISO7816APDU {
         } else {
             bytes.append(0)
             if !data.isEmpty {
-                bytes += UInt16(data.count).bigEndianOctets
+                bytes += UInt16(data.count).bigEndianBytes
                 bytes += data
             }
             if expected >= 0 {
-                bytes += UInt16(truncatingIfNeeded: expected).bigEndianOctets
+                bytes += UInt16(truncatingIfNeeded: expected).bigEndianBytes
             }
         }
         return .success(bytes)

@@ -1,51 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import NFCRuntime
-
-/// The identity of a card with an application of the app's list.
-package struct ISO7816Identity: Sendable, Hashable {
-    package var initialSelectedAID: String
-    package var identifier: [UInt8]
-    package var historicalBytes: [UInt8]?
-    package var applicationData: [UInt8]?
-    package var proprietaryApplicationDataCoding: Bool
-    package var supportsPACE: Bool
-
-    package init(
-        initialSelectedAID: String,
-        identifier: [UInt8],
-        historicalBytes: [UInt8]? = nil,
-        applicationData: [UInt8]? = nil,
-        proprietaryApplicationDataCoding: Bool = false,
-        supportsPACE: Bool = false
-    ) {
-        self.initialSelectedAID = initialSelectedAID
-        self.identifier = identifier
-        self.historicalBytes = historicalBytes
-        self.applicationData = applicationData
-        self.proprietaryApplicationDataCoding = proprietaryApplicationDataCoding
-        self.supportsPACE = supportsPACE
-    }
-}
+import TagProtocols
 
 /// A card with an application of the app's list, as an app sees it.
-final class DetectedISO7816Tag: CommandTag, NFCISO7816Tag, @unchecked Sendable {
-    // Sendable because its own properties are constant.
-    private let identity: ISO7816Identity
-
-    init(_ identity: ISO7816Identity, in surroundings: TagSurroundings) {
-        self.identity = identity
-        super.init(surroundings)
-    }
-
+final class DetectedISO7816Tag: TagObject, NFCISO7816Tag, @unchecked Sendable {
     override var kind: String { "NFCISO7816Tag" }
     var type: __NFCTagType { .iso7816Compatible }
-    var initialSelectedAID: String { identity.initialSelectedAID }
-    var identifier: Data { Data(identity.identifier) }
-    var historicalBytes: Data? { identity.historicalBytes.map { Data($0) } }
-    var applicationData: Data? { identity.applicationData.map { Data($0) } }
-    var proprietaryApplicationDataCoding: Bool { identity.proprietaryApplicationDataCoding }
-    var supportsPACE: Bool { identity.supportsPACE }
+    var initialSelectedAID: String { handle.selectedApplication.map { Data($0).hex.uppercased() } ?? "" }
+    var identifier: Data { Data(handle.target.identifier) }
+    var historicalBytes: Data? { handle.answerToSelect.map { Data($0.historicalBytes) } }
+    var applicationData: Data? { typeB.map { Data($0.applicationData) } }
+    var proprietaryApplicationDataCoding: Bool { typeB?.hasProprietaryApplicationData == true }
+    var supportsPACE: Bool { handle.supportsPACE }
+
+    /// The data of a Type B card.
+    private var typeB: NFCBTarget? {
+        if case .nfcB(let target) = handle.target { target } else { nil }
+    }
 
     func sendCommand(
         apdu: NFCISO7816APDU,
@@ -62,7 +34,7 @@ final class DetectedISO7816Tag: CommandTag, NFCISO7816Tag, @unchecked Sendable {
     func asNFCMiFareTag() -> (any NFCMiFareTag)? { nil }
 }
 
-extension CommandTag {
+extension TagObject {
     /// Sends an APDU if the app's configuration allows it.
     func transmit(
         _ apdu: NFCISO7816APDU,

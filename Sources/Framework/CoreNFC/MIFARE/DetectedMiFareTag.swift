@@ -1,43 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import NFCRuntime
-
-/// The identity of a MIFARE card in a session.
-package struct MiFareIdentity: Sendable, Hashable {
-    package var family: NFCMiFareFamily
-    package var identifier: [UInt8]
-    package var historicalBytes: [UInt8]?
-    /// Whether the card supports ISO-DEP, and so accepts APDUs.
-    package var takesISODEP: Bool
-
-    package init(
-        family: NFCMiFareFamily,
-        identifier: [UInt8],
-        historicalBytes: [UInt8]? = nil,
-        takesISODEP: Bool
-    ) {
-        self.family = family
-        self.identifier = identifier
-        self.historicalBytes = historicalBytes
-        self.takesISODEP = takesISODEP
-    }
-}
+import TagProtocols
 
 /// A MIFARE card as an app sees it.
-final class DetectedMiFareTag: CommandTag, NFCMiFareTag, @unchecked Sendable {
-    // Sendable because its own properties are constant.
-    private let identity: MiFareIdentity
-
-    init(_ identity: MiFareIdentity, in surroundings: TagSurroundings) {
-        self.identity = identity
-        super.init(surroundings)
-    }
-
+final class DetectedMiFareTag: TagObject, NFCMiFareTag, @unchecked Sendable {
     override var kind: String { "NFCMiFareTag" }
     var type: __NFCTagType { .miFare }
-    var mifareFamily: NFCMiFareFamily { identity.family }
-    var identifier: Data { Data(identity.identifier) }
-    var historicalBytes: Data? { identity.historicalBytes.map { Data($0) } }
+    var identifier: Data { Data(handle.target.identifier) }
+    var historicalBytes: Data? { handle.answerToSelect.map { Data($0.historicalBytes) } }
+
+    var mifareFamily: NFCMiFareFamily {
+        guard case .nfcA(let target) = handle.target else { return .unknown }
+        if target.isISODEP, MIFAREFamily.isPlus(historicalBytes ?? Data()) { return .plus }
+        guard target.isNXP else { return .unknown }
+        return target.isISODEP ? .desfire : .ultralight
+    }
 
     func sendMiFareCommand(
         commandPacket command: Data,
@@ -59,7 +37,7 @@ final class DetectedMiFareTag: CommandTag, NFCMiFareTag, @unchecked Sendable {
         _ apdu: NFCISO7816APDU,
         completionHandler: @escaping @Sendable (Data, UInt8, UInt8, (any Error)?) -> Void
     ) {
-        guard identity.takesISODEP else {
+        guard handle.target.isISODEP else {
             let error = NFCReaderError(
                 .readerErrorUnsupportedFeature,
                 reason: "The card does not take ISO/IEC 14443-4, so it does not take APDUs."

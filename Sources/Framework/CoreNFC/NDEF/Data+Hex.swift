@@ -19,13 +19,13 @@ extension Data {
     init?(hex: String) {
         let digits = Array(hex.utf8)
         guard digits.count.isMultiple(of: 2) else { return nil }
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         for index in stride(from: 0, to: digits.count, by: 2) {
             guard let high = digits[index].hexDigitValue, let low = digits[index + 1].hexDigitValue else {
                 return nil
             }
-            octets.append(high << 4 | low)
+            bytes.append(high << 4 | low)
         }
-        self.init(octets)
+        self.init(bytes)
     }
 }

@@ -42,6 +42,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
     /// Does nothing for a delegate that receives messages: that session continues by itself.
     open func restartPolling() {
         if readsMessages.withLock({ $0 }) { return }
+        noteRestart()
         runtime?.restartPolling()
     }
 
@@ -58,11 +59,11 @@ open class NFCNDEFReaderSession: NFCReaderSession {
         to tag: any NFCNDEFTag,
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        guard let runtime, let tag = tag as? DetectedNDEFTag, tag.detected.session === runtime else {
-            let error = refusal(of: tag as? DetectedNDEFTag)
+        guard let runtime, let tag = tag as? TagObject, tag.handle.session === runtime else {
+            let error = refusal(of: tag as? TagObject)
             return environment.call(on: sessionQueue) { completionHandler(error) }
         }
-        runtime.connect(to: tag.detected) { [environment, sessionQueue] result in
+        runtime.connect(to: tag.handle) { [environment, sessionQueue] result in
             environment.call(on: sessionQueue) { completionHandler(result.readerError) }
         }
     }
@@ -87,13 +88,16 @@ open class NFCNDEFReaderSession: NFCReaderSession {
         ndefDelegate?.readerSessionDidBecomeActive(self)
     }
 
-    override func didDetect(_ tags: [DetectedTag]) {
+    override func didDetect(_ tags: [ConnectableTag]) {
         ndefDelegate?.readerSession(self, didDetect: tags.map { ndefTag(for: $0) })
+        // A delegate without this method gets messages instead.
+        guard !readsMessages.withLock({ $0 }) else { return }
+        noteCallback("readerSession(_:didDetect:)", tags.count == 1 ? "1 tag" : "\(tags.count) tags")
     }
 
     /// The object for a tag: the one of its technology if that is known, which is an NDEF tag too.
-    private func ndefTag(for detected: DetectedTag) -> any NFCNDEFTag {
-        tag(for: detected)?.tag.ndefTag ?? DetectedNDEFTag(detected, queue: sessionQueue)
+    private func ndefTag(for handle: ConnectableTag) -> any NFCNDEFTag {
+        tag(for: handle)?.ndefTag ?? TagObject(surroundings(of: handle))
     }
 
     override func didEnd(_ error: NFCReaderError) {
@@ -107,9 +111,9 @@ open class NFCNDEFReaderSession: NFCReaderSession {
         guard let runtime else { return }
         readsMessages.withLock { $0 = true }
         runtime.drawsErrorSymbol = false
-        let detected = tags.compactMap { ($0 as? DetectedNDEFTag)?.detected }
+        let handles = tags.compactMap { ($0 as? TagObject)?.handle }
         let session = HandedOver(self)
-        runtime.readMessages(from: detected) { [environment, sessionQueue] result in
+        runtime.readMessages(from: handles) { [environment, sessionQueue] result in
             guard case .success(let encoded) = result else { return }
             environment.call(on: sessionQueue) {
                 session.value.deliver(encoded.compactMap { NFCNDEFMessage(bytes: $0) })
@@ -120,6 +124,8 @@ open class NFCNDEFReaderSession: NFCReaderSession {
     private func deliver(_ messages: [NFCNDEFMessage]) {
         guard let runtime, runtime.isActive else { return }
         if !messages.isEmpty {
+            let count = messages.count == 1 ? "1 message" : "\(messages.count) messages"
+            noteCallback("readerSession(_:didDetectNDEFs:)", count)
             ndefDelegate?.readerSession(self, didDetectNDEFs: messages)
             if invalidatesAfterFirstRead { return afterWorkOfCallback { runtime.endAfterFirstMessage() } }
         }

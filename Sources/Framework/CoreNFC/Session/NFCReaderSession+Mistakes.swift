@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import NFCRuntime
-import TagLink
 import TagProtocols
 
 /// Mistakes of an app that cause no error, neither here nor on a phone.
@@ -28,8 +27,8 @@ extension NFCReaderSession {
     }
 
     /// The error for a tag that this session can't connect to, because another session, or the app itself, created it.
-    func refusal(of tag: DetectedNDEFTag?) -> NFCReaderError {
-        if tag?.detected.session.hasEnded == true { mistakes.add(.tagOfOlderSession) }
+    func refusal(of tag: TagObject?) -> NFCReaderError {
+        if tag?.handle.session.hasEnded == true { mistakes.add(.tagOfOlderSession) }
         return NFCReaderError(.readerErrorInvalidParameter, reason: "The tag was not found by this session.")
     }
 

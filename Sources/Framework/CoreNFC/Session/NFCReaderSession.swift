@@ -29,6 +29,8 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     let runtime: ReaderSession?
     let environment: NFCEnvironment
     let configuration: AppConfiguration
+    /// The session's number in this process.
+    let number = SessionNumber.next()
     private let delegateBox: WeakBox
     private let locals = Locked(Locals())
     let mistakes: MistakeReport
@@ -91,8 +93,9 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     open func begin() {
         if hasEnded { return mistakes.add(.beginsAgain) }
         MainQueue.ask()
+        noteBegin()
         if let refusal { return endLocally(refusal) }
-        if let request, !isReady, let error = ConfigurationGate.error(for: request, in: configuration) {
+        if let request, !isReady, let error = ConfigurationGate.error(for: request, in: effectiveConfiguration) {
             return endLocally(error)
         }
         guard let runtime else { return endWithoutReader() }
@@ -114,6 +117,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     private func end(errorMessage: String?) {
         guard let runtime else { return endWithoutReader() }
         if hasEnded { return }
+        // mutate: equivalent, because no event comes before both are done.
         keepAlive()
         locals.withLock { $0.isInvalidated = true }
         observe(runtime)
@@ -121,6 +125,9 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     }
 
     // MARK: Events
+
+    /// What the names of the delegate's methods begin with.
+    var callbackName: String { "readerSession" }
 
     /// Whether the delegate conforms to its protocol in the current isolation, see ``Optional/conforms(to:)``.
     var delegateConformsHere: Bool { true }
@@ -132,7 +139,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     func didBecomeActive() {}
 
     /// Tags were found. Called on ``sessionQueue``.
-    func didDetect(_ tags: [DetectedTag]) {}
+    func didDetect(_ tags: [ConnectableTag]) {}
 
     /// The session has ended. Called on ``sessionQueue``.
     func didEnd(_ error: NFCReaderError) {}
@@ -154,11 +161,15 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     private func deliver(_ event: ReaderSession.Event) {
         reportDelegate(before: event)
         switch event {
-        case .becameActive: didBecomeActive()
+        case .becameActive:
+            noteCallback(callbackName + "DidBecomeActive(_:)")
+            didBecomeActive()
         case .detected(let tags): didDetect(tags)
         case .ended(let end):
             reportMissingReader(at: end)
-            didEnd(locals.withLock { $0.error } ?? NFCReaderError(end))
+            let error = locals.withLock { $0.error } ?? NFCReaderError(end)
+            noteEnd(error)
+            didEnd(error)
             locals.withLock { $0.keepAlive = nil }
         }
     }
@@ -184,18 +195,9 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         }
         guard isFirst else { return }
         let session = HandedOver(self)
-        environment.call(on: sessionQueue) { session.value.didEnd(error) }
-    }
-}
-
-/// A weak reference that can be kept in a Sendable class.
-///
-/// Sendable because the reference is set once and Swift reads weak references atomically; what it refers to is only
-/// used on the session's queue.
-final class WeakBox: @unchecked Sendable {
-    weak let object: AnyObject?
-
-    init(_ object: AnyObject?) {
-        self.object = object
+        environment.call(on: sessionQueue) {
+            session.value.noteEnd(error)
+            session.value.didEnd(error)
+        }
     }
 }

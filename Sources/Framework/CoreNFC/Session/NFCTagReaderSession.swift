@@ -101,6 +101,7 @@ open class NFCTagReaderSession: NFCReaderSession {
     /// Looks for tags again. The app can no longer use the tags found before.
     open func restartPolling() {
         current.withLock { $0 = search }
+        noteRestart()
         runtime?.restartPolling()
     }
 
@@ -119,13 +120,14 @@ open class NFCTagReaderSession: NFCReaderSession {
             return end(with: error)
         }
         current.withLock { $0 = search }
+        noteRestart()
         runtime?.restartPolling(with: search.plan)
     }
 
     /// The connected tag; nil when no tag is connected, or the tag was lost.
     public var connectedTag: NFCTag? {
-        guard let detected = runtime?.connectedTag else { return nil }
-        return found.withLock { $0 }.value.first { $0.detected?.detected === detected }
+        guard let handle = runtime?.connectedTag else { return nil }
+        return found.withLock { $0 }.value.first { $0.object?.handle === handle }
     }
 
     /// Connects the session to a tag, checks that it is near, and disconnects any other tag. A connection lasts 20
@@ -138,11 +140,11 @@ open class NFCTagReaderSession: NFCReaderSession {
     ///     `readerErrorInvalidParameter` when this session did not find the tag.
     @preconcurrency
     public func connect(to tag: NFCTag, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
-        guard let runtime, let detected = tag.detected?.detected, detected.session === runtime else {
-            let error = refusal(of: tag.detected)
+        guard let runtime, let handle = tag.object?.handle, handle.session === runtime else {
+            let error = refusal(of: tag.object)
             return environment.call(on: sessionQueue) { completionHandler(error) }
         }
-        runtime.connect(to: detected) { [environment, sessionQueue] result in
+        runtime.connect(to: handle) { [environment, sessionQueue] result in
             environment.call(on: sessionQueue) { completionHandler(result.readerError) }
         }
     }
@@ -159,21 +161,24 @@ open class NFCTagReaderSession: NFCReaderSession {
 
     // MARK: Events
 
+    override var callbackName: String { "tagReaderSession" }
+
     override var delegateConformsHere: Bool { delegate.conforms(to: (any NFCTagReaderSessionDelegate).self) }
 
     override func didBecomeActive() {
         tagDelegate?.tagReaderSessionDidBecomeActive(self)
     }
 
-    override func didDetect(_ tags: [DetectedTag]) {
+    override func didDetect(_ tags: [ConnectableTag]) {
         let search = current.withLock { $0 }
         for tag in tags { reportMissingApplication(of: tag, in: search) }
-        let found = tags.compactMap { tag(for: $0) }.filter { !search.options.isDisjoint(with: $0.options) }.map(\.tag)
+        let found = tags.compactMap { tag(for: $0) }.filter { !search.options.isDisjoint(with: $0.options) }
         self.found.withLock { [found = HandedOver(found)] in $0 = found }
         if found.isEmpty {
             // A phone does not detect these tags, so the session continues to look.
             runtime?.restartPolling(skippingReported: true)
         } else {
+            noteCallback("tagReaderSession(_:didDetect:)", found.count == 1 ? "1 tag" : "\(found.count) tags")
             tagDelegate?.tagReaderSession(self, didDetect: found)
         }
     }

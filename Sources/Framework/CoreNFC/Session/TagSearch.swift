@@ -71,7 +71,7 @@ struct TagSearch: Sendable {
 
 extension NFCReaderSession {
     /// Reports a card that has none of the applications in the app's list.
-    func reportMissingApplication(of tag: DetectedTag, in search: TagSearch) {
+    func reportMissingApplication(of tag: ConnectableTag, in search: TagSearch) {
         guard !search.applications.isEmpty, tag.selectedApplication == nil, !tag.supportsPACE, tag.target.isISODEP
         else {
             return

@@ -29,12 +29,12 @@ public enum NFCTag {
     }
 
     /// The object that stands for the tag, if a session of this framework created it.
-    var detected: DetectedNDEFTag? {
+    var object: TagObject? {
         switch self {
-        case .feliCa(let tag): tag as? DetectedNDEFTag
-        case .iso7816(let tag): tag as? DetectedNDEFTag
-        case .iso15693(let tag): tag as? DetectedNDEFTag
-        case .miFare(let tag): tag as? DetectedNDEFTag
+        case .feliCa(let tag): tag as? TagObject
+        case .iso7816(let tag): tag as? TagObject
+        case .iso15693(let tag): tag as? TagObject
+        case .miFare(let tag): tag as? TagObject
         }
     }
 

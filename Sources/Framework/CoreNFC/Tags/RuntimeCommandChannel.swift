@@ -5,9 +5,9 @@ import TagProtocols
 
 /// Sends the commands of a tag object through the session that found the tag.
 final class RuntimeCommandChannel: TagCommandChannel {
-    private let tag: DetectedTag
+    private let tag: ConnectableTag
 
-    init(_ tag: DetectedTag) {
+    init(_ tag: ConnectableTag) {
         self.tag = tag
     }
 
@@ -49,8 +49,6 @@ final class RuntimeCommandChannel: TagCommandChannel {
         switch answer {
         case .none: .none
         case .usual, .write: .within(.milliseconds(100))
-        case .atMost(let duration):
-            .within(.microseconds(Int64(max(duration, .zero) / .microseconds(1))))
         }
     }
 }

@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import NFCRuntime
 
-/// How a tag answers a command.
-package enum AnswerTime: Sendable, Hashable {
-    /// The tag does not answer; the command only has to be sent.
-    case none
-    /// The technology's own time for an ordinary command.
-    case usual
-    /// The tag programs its memory first.
-    case write
-    /// The caller's own limit: the time from the end of the command to the start of the answer.
-    case atMost(Duration)
-}
-
 /// The only way in which tag objects send commands.
 ///
 /// An implementation keeps the order of commands, and checks that the session is active and the tag connected. It calls

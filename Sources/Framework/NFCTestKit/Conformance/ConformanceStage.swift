@@ -9,7 +9,7 @@ import VirtualTags
 final class ConformanceStage: Sendable {
     private struct State {
         var session: ReaderSession?
-        var found: [[DetectedTag]] = []
+        var found: [[ConnectableTag]] = []
         var end: SessionEnd?
     }
 
@@ -32,7 +32,7 @@ final class ConformanceStage: Sendable {
     // MARK: The session
 
     /// Begins a session and waits for its first tags.
-    func scan(_ plan: PollingPlan = .ndef) async throws -> [DetectedTag] {
+    func scan(_ plan: PollingPlan = .ndef) async throws -> [ConnectableTag] {
         await endSession()
         let environment = setup.makeEnvironment()
         let sessionLimits = SessionLimits(lasting: setup.patience * 2)
@@ -54,17 +54,17 @@ final class ConformanceStage: Sendable {
     }
 
     /// Waits for the only tag near.
-    func scanOne(_ plan: PollingPlan = .ndef) async throws -> DetectedTag {
+    func scanOne(_ plan: PollingPlan = .ndef) async throws -> ConnectableTag {
         try await one(of: scan(plan))
     }
 
-    func one(of tags: [DetectedTag]) throws -> DetectedTag {
+    func one(of tags: [ConnectableTag]) throws -> ConnectableTag {
         try expect(tags.count == 1, "There is one tag, and the reader found \(tags.count).")
         return tags[0]
     }
 
     /// Waits for the tags that the session finds next.
-    func nextTags() async throws -> [DetectedTag] {
+    func nextTags() async throws -> [ConnectableTag] {
         let end = ContinuousClock.now + setup.patience
         while ContinuousClock.now < end {
             let (found, ended) = state.withLock { state in
@@ -92,7 +92,7 @@ final class ConformanceStage: Sendable {
 
     // MARK: Work with a tag
 
-    func connect(to tag: DetectedTag) async throws {
+    func connect(to tag: ConnectableTag) async throws {
         guard let session = state.withLock({ $0.session }) else { return }
         let result = await handedOver { session.connect(to: tag, completion: $0) }
         if case .failure(let error) = result { throw Self.failure(error) }
@@ -100,7 +100,7 @@ final class ConformanceStage: Sendable {
 
     /// Connects to a tag again and again, until connecting fails because the tag has left. A reader may notice it a
     /// little later.
-    func connectUntilLost(_ tag: DetectedTag) async throws {
+    func connectUntilLost(_ tag: ConnectableTag) async throws {
         guard let session = state.withLock({ $0.session }) else { return }
         let end = ContinuousClock.now + setup.patience
         while ContinuousClock.now < end {
@@ -116,7 +116,7 @@ final class ConformanceStage: Sendable {
 
     /// Runs a procedure on the connected tag.
     func perform<Value: Sendable>(
-        on tag: DetectedTag,
+        on tag: ConnectableTag,
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value
     ) async throws -> Value {
         switch await result(on: tag, procedure) {
@@ -127,7 +127,7 @@ final class ConformanceStage: Sendable {
 
     /// The kind of error with which a procedure on the connected tag fails; nil when it succeeds.
     func error<Value: Sendable>(
-        on tag: DetectedTag,
+        on tag: ConnectableTag,
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value
     ) async -> TagError.Code? {
         guard case .failure(.tag(let error)) = await result(on: tag, procedure) else { return nil }
@@ -135,7 +135,7 @@ final class ConformanceStage: Sendable {
     }
 
     private func result<Value: Sendable>(
-        on tag: DetectedTag,
+        on tag: ConnectableTag,
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value
     ) async -> Result<Value, CommandError> {
         guard let session = state.withLock({ $0.session }) else { return .failure(.sessionInvalidated) }
@@ -143,9 +143,9 @@ final class ConformanceStage: Sendable {
     }
 
     /// Sends a packet of the app to the connected tag.
-    func send(_ octets: [UInt8], to tag: DetectedTag) async throws -> [UInt8] {
+    func send(_ bytes: [UInt8], to tag: ConnectableTag) async throws -> [UInt8] {
         guard let session = state.withLock({ $0.session }) else { return [] }
-        let packet = TagPacket(octets, answer: .within(.milliseconds(20)))
+        let packet = TagPacket(bytes, answer: .within(.milliseconds(20)))
         let result = await handedOver { session.send(packet, to: tag, completion: $0) }
         switch result {
         case .success(let answer): return answer

@@ -102,7 +102,7 @@ struct ConformanceTag: Sendable {
             contents.userMemory.replaceSubrange(0..<16, with: [UInt8](repeating: 0, count: 16))
             return TagContents.type3(.liteS(contents)).makeTag()
         case .type4(let contents):
-            return VirtualTags.Type4Tag(card: ApplicationCard([]), frontEnd: contents.frontEnd)
+            return VirtualType4Tag(card: ApplicationCard([]), frontEnd: contents.frontEnd)
         case .type5(var contents):
             contents.memory.replaceSubrange(0..<4, with: [0, 0, 0, 0])
             return TagContents.type5(contents).makeTag()

@@ -26,12 +26,12 @@ extension ReaderConformance {
             Scenario("Type 5: takes ISO 15693 commands", needs: [.technology(.nfcV), .packets(.nfcV)], iso15693),
         ]
 
-    private static func card(_ tag: ConformanceTag?, _ stage: ConformanceStage) async throws -> DetectedTag {
+    private static func card(_ tag: ConformanceTag?, _ stage: ConformanceStage) async throws -> ConnectableTag {
         guard let tag, case .type4(let contents) = try tag.contents() else {
             throw ConformanceFailure(description: "There is no such card.")
         }
         let application = NDEFApplication(mapping: .version3, size: 2048, maximumRead: 0x400, maximumWrite: 0x400)
-        stage.setup.field.bring(VirtualTags.Type4Tag(card: ApplicationCard([application]), frontEnd: contents.frontEnd))
+        stage.setup.field.bring(VirtualType4Tag(card: ApplicationCard([application]), frontEnd: contents.frontEnd))
         let card = try await stage.scanOne(cards)
         try await stage.connect(to: card)
         let name: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]

@@ -26,7 +26,7 @@ import TagLink
     }
 
     private static let table = Table()
-    private static let lock = Locked(())
+    private static let lock = Locked()
 
     /// Installs the handlers, once for each process.
     static func begin() { _ = isSet }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCRuntime
-import TagLink
 
 /// Makes the runs of an exploration.
 struct Explorer {

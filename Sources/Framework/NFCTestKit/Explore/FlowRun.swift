@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCRuntime
-import TagLink
 public import TagTrace
 public import VirtualCards
 

@@ -109,7 +109,7 @@ extension Invariant {
     /// A flow that failed ends with an error on the sheet, or with one that it reported with
     /// ``TestField/showedError(_:)``. It does not end with a check mark. If the user cancelled, no error is shown.
     public static let personTold = Invariant(
-        "the person is told",
+        "the person sees an error",
         judging: { run in
             if run.happened.contains(where: { $0.kind == .cancel }), run.happened.count == 1 {
                 if let error = run.shownErrors.first {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCRuntime
-import TagLink
 import VirtualTags
 
 /// Carries out the faults of a ``FaultScript`` in a field.

@@ -1,57 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import NFCRuntime
-import TagLink
 import TagTrace
-
-/// How long nothing has to happen, in real time, before a session's time limit may pass without the test's request.
-struct Grace: Sendable {
-    /// The duration.
-    var duration: Duration
-    /// Whether the grace is zero when all work is counted.
-    var isNoneWhenCounted = false
-
-    /// The factor for the duration when timers, sockets or other processes may still deliver something.
-    private static let factor = 10
-
-    /// After this time without events, nothing more will happen.
-    var long: Duration { duration * Self.factor }
-
-    /// The grace for the current work.
-    func duration(after work: FieldPlace.Work) -> Duration {
-        // Another thread of the app is not counted, and may have been started a moment ago. A thread that the run
-        // started may sleep for any time before it continues.
-        if isNoneWhenCounted, !work.hasUncounted, !work.hasThreads, PoolThreads.othersSleep { return .zero }
-        return work.hasSources || Self.hasChildren ? long : duration
-    }
-
-    /// How long nothing has to happen, with the current work, before a flow counts as one that never ends.
-    ///
-    /// A blocked queue is detected sooner: the code that could end its wait is counted, unless the test has started a
-    /// thread, or another thread has called the test's code.
-    func beforeEnd(after work: FieldPlace.Work) -> Duration {
-        guard work.waits.contains(where: { $0.end == nil }), !work.hasGuests, !work.hasThreads else { return long }
-        return work.hasSources || Self.hasChildren ? long : duration
-    }
-
-    /// Whether the process has child processes that it has not waited for.
-    static var hasChildren: Bool {
-        var info = unsafe siginfo_t()
-        return unsafe waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0
-    }
-}
-
-/// How long nothing has happened in a field, in real time.
-struct Stillness: Sendable {
-    static let none = Stillness()
-
-    /// How long the test has had no events.
-    var quiet = Duration.zero
-    /// How long the field's time has not advanced.
-    var standing = Duration.zero
-    /// Whether the uncounted work rests too. If not, only a delay may end, and only when its real time is over too.
-    var isOfAll = true
-}
 
 extension TestField {
     /// Called when only the passing of time can continue the test. It first resumes the next call that waits for this
@@ -75,7 +25,9 @@ extension TestField {
             // After its limit the field has no more events to wait for. This ends the flow, so the rest must have
             // lasted for long, even if all work is counted.
             guard stillness.quiet >= grace.beforeEnd(after: work) else { return false }
-            if clock.nextEvent != nil || mayPassLimits(after: work, stillness.quiet) { stop(after: work) }
+            if clock.nextEvent != nil || mayPassLimits(after: work, stillness.quiet) {
+                stop(after: work, quiet: stillness.quiet)
+            }
             return false
         }
         // A wait with a time limit must not see events that come after its end.
@@ -113,7 +65,11 @@ extension TestField {
     }
 
     /// Ends the flow with an error that says why it can't end by itself.
-    func stop(after work: FieldPlace.Work? = nil) {
+    ///
+    /// - Parameters:
+    ///   - work: the current work.
+    ///   - quiet: how long nothing has happened, in real time.
+    func stop(after work: FieldPlace.Work? = nil, quiet: Duration = .zero) {
         let pending = state.withLock { $0.pending.map(\.name) }
         let missing = pending.isEmpty ? "" : " Never called: \(pending.joined(separator: ", "))."
         let seconds = now.components.seconds
@@ -125,8 +81,8 @@ extension TestField {
                     .queueIsBlocked,
                     """
                     The \(queue) is blocked: what runs there waits with \(wait.call), and nothing was left that could end \
-                    it.\(missing) A delegate's methods and completion handlers share one queue: what waits there for another \
-                    of them waits for ever. Go on in the completion handler, or use async and await.
+                    it: nothing happened for \(quiet.components.seconds) s of real time.\(missing) A delegate's methods and completion handlers share one queue: if one of them waits there for \
+                    another, it waits forever. Go on in the completion handler, or use async and await.
                     """,
                     trace: trace
                 )
@@ -193,9 +149,9 @@ extension TestField {
             FieldError(
                 .neverEnds,
                 """
-                The flow goes on for ever: it does one thing after the other, and the field's time stands, for nothing that it \
-                does sends a frame or waits. Look for a retry without a limit, such as of a command that fails because the tag \
-                is gone.
+                The flow goes on forever: it does one thing after the other, and the field's time stands still, because it \
+                neither sends a frame nor waits. Look for a retry without a limit, such as of a command that fails because \
+                the tag is gone.
                 """,
                 trace: trace
             )

@@ -93,6 +93,7 @@ public final class TestField: Sendable {
         let arbiter = SessionArbiter(policy: busyPolicy)
         let sheet = RecordingSheet { owner.field?.showed($0) }
         self.sheet = sheet
+        let attached: AttachedReader
         switch reader.kind {
         case .virtual:
             let clock = ManualClock()
@@ -103,20 +104,10 @@ public final class TestField: Sendable {
                 },
                 onExchange: { owner.field?.exchanged($0) }
             )
+            attached = .field(field)
             virtual = field
             replay = nil
             drivenClock = clock
-            environment = NFCEnvironment(
-                reader: .field(field),
-                clock: clock,
-                sheet: sheet,
-                arbiter: arbiter,
-                limits: limits,
-                cardPort: cardReader,
-                app: app,
-                onNotice: { owner.field?.note($0) },
-                place: owner
-            )
         case .recording(let recording):
             let clock = ManualClock()
             let replay = RecordingReplay(
@@ -126,34 +117,27 @@ public final class TestField: Sendable {
                     owner.field?.timeHasPassed()
                 }
             )
+            attached = replay.reader
             virtual = nil
             drivenClock = clock
             self.replay = replay
-            environment = NFCEnvironment(
-                reader: replay.reader,
-                clock: clock,
-                sheet: sheet,
-                arbiter: arbiter,
-                limits: limits,
-                app: app,
-                onNotice: { owner.field?.note($0) },
-                place: owner
-            )
         case .reader(let reader):
+            attached = reader
             virtual = nil
             replay = nil
             drivenClock = nil
-            environment = NFCEnvironment(
-                reader: reader,
-                clock: SystemClock.shared,
-                sheet: sheet,
-                arbiter: arbiter,
-                limits: limits,
-                app: app,
-                onNotice: { owner.field?.note($0) },
-                place: owner
-            )
         }
+        environment = NFCEnvironment(
+            reader: attached,
+            clock: drivenClock ?? SystemClock.shared,
+            sheet: sheet,
+            arbiter: arbiter,
+            limits: limits,
+            cardPort: virtual == nil ? nil : cardReader,
+            app: app,
+            onNotice: { owner.field?.note($0) },
+            place: owner
+        )
         owner.field = self
     }
 

@@ -13,6 +13,7 @@ import Glibc
     typealias EnqueueInGroup = @convention(c) (Pointer, Pointer, Pointer?, Function) -> Void
     typealias After = @convention(c) (UInt64, Pointer, Pointer?, Function) -> Void
     typealias AfterBlock = @convention(c) (UInt64, Pointer, Pointer) -> Void
+    typealias MakeTime = @convention(c) (UInt64, Int64) -> UInt64
     typealias MakeBlock = @convention(c) (UInt, Pointer) -> Pointer?
     typealias MakeBlockOfClass = @convention(c) (UInt, UInt32, Int32, Pointer) -> Pointer?
     typealias SetHandler = @convention(c) (Pointer, Pointer?) -> Void
@@ -31,6 +32,7 @@ import Glibc
     static let leave: Use = unsafe next("dispatch_group_leave")
     static let after: After = unsafe next("dispatch_after_f")
     static let afterBlock: AfterBlock = unsafe next("dispatch_after")
+    static let time: MakeTime = next("dispatch_time")
     static let makeBlock: MakeBlock = unsafe next("dispatch_block_create")
     static let makeBlockOfClass: MakeBlockOfClass = unsafe next("dispatch_block_create_with_qos_class")
     static let setEventHandler: SetHandler = unsafe next("dispatch_source_set_event_handler")

@@ -106,3 +106,6 @@ package func delayFunction(
 ) {
     unsafe VirtualDelay.delay(time, queue, context, function)
 }
+
+@_cdecl("dispatch_time")
+package func makeTime(_ base: UInt64, _ delta: Int64) -> UInt64 { VirtualDelay.time(base, plus: delta) }

@@ -47,7 +47,7 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
     }
 
     /// A dump of a real tag, in any format that `nfc tag convert` reads.
-    public static func dump(_ octets: [UInt8]) -> TagSpec { TagSpec(.dump(octets)) }
+    public static func dump(_ bytes: [UInt8]) -> TagSpec { TagSpec(.dump(bytes)) }
 
     /// A card that answers APDUs from a script, and any other command with 6D00. Its UID is random: 4 bytes that begin
     /// with 08. So it is reported as `.iso7816` if the app lists no applications.
@@ -64,7 +64,7 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
     public var description: String {
         switch source {
         case .product(let name, let message, _): message.map { "\(name) with \($0)" } ?? name
-        case .dump(let octets): (try? TagImage(parsing: octets)).map { "\($0.product) \($0.uid.hexText())" } ?? "a dump"
+        case .dump(let bytes): (try? TagImage(parsing: bytes)).map { "\($0.product) \($0.uid.hexText())" } ?? "a dump"
         case .script: "a card"
         case .contents(let contents): "\(contents.product) \(contents.uid.hexText())"
         case .object(let tag): "a tag \(tag.identifier.hexText())"
@@ -77,15 +77,15 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
     func make(seed: UInt64) async throws(FieldError) -> any VirtualTag {
         switch source {
         case .product(let name, let message, let uid): return try await Self.make(name, message, uid, seed)
-        case .dump(let octets):
+        case .dump(let bytes):
             do throws(TagImageError) {
-                return try TagImage(parsing: octets).makeTag()
+                return try TagImage(parsing: bytes).makeTag()
             } catch {
                 throw FieldError(.badTag, "The dump can't be read. \(error.reason) nfc tag info FILE says more.")
             }
         case .script(let pairs):
             var generator = SplitMix64(seed: seed)
-            return Type4Tag(card: ScriptedCard(pairs), frontEnd: .randomUID(using: &generator))
+            return VirtualType4Tag(card: ScriptedCard(pairs), frontEnd: .randomUID(using: &generator))
         case .contents(let contents): return contents.makeTag()
         case .object(let tag): return tag
         }

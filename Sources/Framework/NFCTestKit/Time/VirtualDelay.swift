@@ -92,20 +92,48 @@ import NFCRuntime
         clock.schedule(delayOfApp: wait) { waiting.enqueue() }
     }
 
+    /// The thread-specific value is when the thread last read the clock to compute a `dispatch_time_t` from it.
+    private static let lastNow: pthread_key_t = {
+        var key = pthread_key_t()
+        unsafe pthread_key_create(&key, nil)
+        return key
+    }()
+
+    /// Computes a `dispatch_time_t`, as `dispatch_time` does. A base of 0 is now.
+    static func time(_ base: UInt64, plus delta: Int64) -> UInt64 {
+        let time = DispatchLibrary.time(base, delta)
+        if base == 0, time != .max, OpenFields.areThere {
+            let now = UInt(time &- UInt64(bitPattern: delta))
+            unsafe pthread_setspecific(lastNow, UnsafeRawPointer(bitPattern: now))
+        }
+        return time
+    }
+
     /// The time until a `dispatch_time_t`; nil for `.distantFuture`.
     ///
-    /// The caller computed it from the clock a moment ago. Rounding up to 10 ms, or to 1 ms for a short time, removes
-    /// that moment.
+    /// The caller computed it from the clock a moment ago, which is long on a busy machine. If its thread has read the
+    /// clock with `dispatch_time`, then that moment is known. Otherwise rounding up to 10 ms, or to 1 ms for a short
+    /// time, removes it.
     static func duration(until time: UInt64) -> Duration? {
         guard time != .max else { return nil }
         guard time != 0 else { return .zero }
         let isWall = time >> 62 == 3
+        if !isWall, let wait = durationFromLastNow(until: time) { return wait }
         let value = isWall ? Int64(bitPattern: 0 &- time) : Int64(time & ~(1 << 63))
         var now = timespec()
         unsafe clock_gettime(isWall ? CLOCK_REALTIME : time >> 63 == 1 ? CLOCK_BOOTTIME : CLOCK_MONOTONIC, &now)
         let left = max(value &- Int64(now.tv_sec) &* 1_000_000_000 &- Int64(now.tv_nsec), 0)
         let step: Int64 = left > 10_000_000 ? 10_000_000 : 1_000_000
         return .nanoseconds((left + step - 1) / step * step)
+    }
+
+    /// The time from the thread's last reading of the clock; nil when `time` was not computed from that. What people
+    /// wait for are whole microseconds, and the difference of two readings is not.
+    private static func durationFromLastNow(until time: UInt64) -> Duration? {
+        guard let now = unsafe pthread_getspecific(lastNow) else { return nil }
+        let (wait, isEarlier) = time.subtractingReportingOverflow(UInt64(UInt(bitPattern: now)))
+        guard !isEarlier, wait < 1 << 62, wait.isMultiple(of: 1000) else { return nil }
+        return .nanoseconds(Int64(wait))
     }
 
     /// The `dispatch_time_t` that is this many nanoseconds from now.

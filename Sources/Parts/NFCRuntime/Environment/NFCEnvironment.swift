@@ -23,12 +23,12 @@ public final class NFCEnvironment: Sendable {
     /// The time limits of a session.
     public let limits: SessionLimits
     /// The port for apps that are cards; nil when no app can be a card.
-    public let cardPort: (any CardReaderPort)?
+    package let cardPort: (any CardReaderPort)?
     /// What the app declares; nil to use the process's own declarations.
     public let app: AppProperties?
     /// Whether the environment belongs to a test. Then delegates and completion handlers are called within it, so that
     /// the sessions and tasks that they create belong to the test too.
-    public let isOfTest: Bool
+    package let isOfTest: Bool
 
     /// The test kit's object for the test; nil outside its tests.
     package let place: (any TestPlace)?
@@ -36,9 +36,11 @@ public final class NFCEnvironment: Sendable {
     /// A lock so that only one thread at a time acts for the sessions of a test; nil outside tests.
     let turn: ActingTurn?
     /// Asks the background service for the reader; nil when no service is asked.
-    public let gate: (any ReaderSharing)?
+    package let gate: (any ReaderSharing)?
     /// Belongs to the reader, and is informed when a session has ended; nil when there is none.
     package let companion: (any EnvironmentCompanion)?
+    /// The phone around the reader; nil for a mere reader.
+    package let host: (any SessionHost)?
 
     private let onNotice: (@Sendable (String) -> Void)?
     /// The sentences that are reported only once.
@@ -88,6 +90,7 @@ public final class NFCEnvironment: Sendable {
     ///
     /// - Parameters:
     ///   - companion: belongs to the reader, and is informed when a session has ended.
+    ///   - host: the phone around the reader; nil for a mere reader.
     ///   - place: the test kit's object for the test.
     package init(
         reader: Reader,
@@ -100,6 +103,7 @@ public final class NFCEnvironment: Sendable {
         isOfTest: Bool = true,
         gate: (any ReaderSharing)? = nil,
         companion: (any EnvironmentCompanion)? = nil,
+        host: (any SessionHost)? = nil,
         onNotice: (@Sendable (String) -> Void)? = nil,
         place: (any TestPlace)?
     ) {
@@ -115,6 +119,7 @@ public final class NFCEnvironment: Sendable {
         turn = isOfTest ? ActingTurn() : nil
         self.gate = gate
         self.companion = companion
+        self.host = host
         self.onNotice = onNotice
     }
 

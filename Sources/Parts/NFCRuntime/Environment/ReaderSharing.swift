@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an app needs the reader for.
-public enum ReaderPurpose: Sendable, Hashable {
-    /// A reader session.
-    case session
-    /// To act as a card.
-    case card
-}
-
 /// Asks the background service to release the reader.
 public protocol ReaderSharing: Sendable {
     /// Asks for the reader, and waits until the service has released it.
@@ -17,13 +9,4 @@ public protocol ReaderSharing: Sendable {
     ///   - clock: the clock for the time limit.
     /// - Returns: keeps the reader while it exists; nil when there is no service.
     func claim(for purpose: ReaderPurpose, clock: any RuntimeClock) async -> (any ReaderClaim)?
-}
-
-/// Keeps the reader from the service while it exists.
-public protocol ReaderClaim: AnyObject, Sendable {
-    /// Reports tags that the app's session has found. The service does not offer them again if they are still near
-    /// afterwards.
-    ///
-    /// - Parameter identifiers: the tags' identifiers.
-    func note(_ identifiers: [[UInt8]])
 }

@@ -18,17 +18,3 @@ package protocol TestPlace: AnyObject, Sendable {
     /// - Parameter notice: the line.
     func prints(_ notice: String) -> Bool
 }
-
-/// An object that should be freed when a test has ended.
-package enum MadeObject: Sendable {
-    case session, delegate, tag
-}
-
-/// Finds the test of a caller, for a test kit.
-///
-/// A structure, because a plain function is wrapped again each time it leaves a generic type.
-package struct TestSearch: Sendable {
-    let find: @Sendable () -> NFCEnvironment?
-
-    package init(_ find: @escaping @Sendable () -> NFCEnvironment?) { self.find = find }
-}

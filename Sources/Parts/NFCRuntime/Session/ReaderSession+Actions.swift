@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// An action of the session's state machine, or the last one of a session that had the reader.
-enum SessionAction: Sendable {
-    case session(SessionStateMachine.Action)
-    /// Passes the reader on. The next session becomes active after the end of this one was reported.
-    case handOnReader
-}
-
 extension ReaderSession {
     /// Sends the state machine an event and performs the actions that it returns.
     func handle(_ event: SessionStateMachine.Event) {
@@ -77,6 +70,7 @@ extension ReaderSession {
     }
 
     private func requestTurn() {
+        if let end = environment.host?.withheld.end { return handle(.readerFailed(end)) }
         let answer = environment.arbiter.request(
             ObjectIdentifier(self),
             grant: { [self] in handle(.turnGranted) },

@@ -12,7 +12,7 @@ extension ReaderSession {
     /// - Parameters:
     ///   - tag: one of the tags found last.
     ///   - completion: called once, on any thread; with ``CommandError`` on failure.
-    public func connect(to tag: DetectedTag, completion: @escaping @Sendable (Result<Void, CommandError>) -> Void) {
+    public func connect(to tag: ConnectableTag, completion: @escaping @Sendable (Result<Void, CommandError>) -> Void) {
         enqueue(completion: completion) { [self] channel throws(CommandError) in
             environment.place?.willConnect()
             do throws(CommandError) {
@@ -32,7 +32,7 @@ extension ReaderSession {
     ///   - procedure: works with the tag. It must not keep it.
     ///   - completion: called once, on any thread, with the procedure's value or ``CommandError``.
     public func perform<Value: Sendable>(
-        on tag: DetectedTag,
+        on tag: ConnectableTag,
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value,
         completion: @escaping @Sendable (Result<Value, CommandError>) -> Void
     ) {
@@ -45,7 +45,7 @@ extension ReaderSession {
 
     /// Runs a command on the connected tag, after the commands that were given before.
     func run<Value: Sendable>(
-        on tag: DetectedTag,
+        on tag: ConnectableTag,
         _ command: @escaping @Sendable (isolated TagChannel) async throws(CommandError) -> Value,
         completion: @escaping @Sendable (Result<Value, CommandError>) -> Void
     ) {
@@ -66,7 +66,7 @@ extension ReaderSession {
     ///     is `tagLost` when the tag has left, and `badAnswer` when it is near but did not answer.
     public func send(
         _ packet: TagPacket,
-        to tag: DetectedTag,
+        to tag: ConnectableTag,
         connecting connects: Bool = false,
         completion: @escaping @Sendable (Result<[UInt8], CommandError>) -> Void
     ) {
@@ -77,7 +77,7 @@ extension ReaderSession {
                 setConnected(tag)
             }
             guard state.withLock({ $0.connected === tag }) else { throw .notConnected }
-            return try await channel.exchange(with: tag) { port throws(TagError) in try await port.send(packet) }
+            return try await channel.send(packet, to: tag)
         }
     }
 
@@ -87,7 +87,7 @@ extension ReaderSession {
     ///   - tags: the tags found last.
     ///   - completion: called once, on any thread, with the bytes of each message.
     public func readMessages(
-        from tags: [DetectedTag],
+        from tags: [ConnectableTag],
         completion: @escaping @Sendable (Result<[[UInt8]], CommandError>) -> Void
     ) {
         enqueue(completion: completion) { channel throws(CommandError) in
@@ -107,7 +107,7 @@ extension ReaderSession {
         }
     }
 
-    private func areFoundLast(_ tags: [DetectedTag]) -> Bool {
+    private func areFoundLast(_ tags: [ConnectableTag]) -> Bool {
         let found = state.withLock { $0.machine.phase == .paused ? $0.found : [] }
         return tags.allSatisfy { tag in found.contains { $0 === tag } }
     }
@@ -144,8 +144,8 @@ extension ReaderSession {
     /// - Returns: the procedure's value.
     /// - Throws: ``CommandError``.
     package func work<Value: Sendable>(
-        with tag: DetectedTag,
-        _ procedure: @escaping @Sendable (TagInHand) async throws(TagError) -> Value
+        with tag: ConnectableTag,
+        _ procedure: @escaping @Sendable (ActivatedTag) async throws(TagError) -> Value
     ) async throws(CommandError) -> Value {
         try await handedOver { connect(to: tag, completion: $0) }.get()
         let result: Result<Value, CommandError> = await handedOver { done in

@@ -65,7 +65,7 @@ extension ReaderSession {
         }
     }
 
-    private func lookedAndFound(_ tags: [DetectedTag], by plan: PollingPlan) {
+    private func lookedAndFound(_ tags: [ConnectableTag], by plan: PollingPlan) {
         enum Next {
             case report, lookAgain, wait, nothing
         }

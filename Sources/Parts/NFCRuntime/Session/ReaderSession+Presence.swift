@@ -14,13 +14,13 @@ extension ReaderSession {
     ///
     /// - Parameter tag: one of the tags found last.
     /// - Returns: true when it is connected, and nothing shows that it has left.
-    public func isConnected(to tag: DetectedTag) -> Bool {
+    public func isConnected(to tag: ConnectableTag) -> Bool {
         guard connectedTag === tag else { return false }
         askInTheBackground(tag)
         return true
     }
 
-    private func askInTheBackground(_ tag: DetectedTag) {
+    private func askInTheBackground(_ tag: ConnectableTag) {
         let now = environment.clock.now
         let asks = state.withLock { state in
             guard state.machine.phase == .paused, state.presence == nil, !state.isAsking,
@@ -45,7 +45,7 @@ extension ReaderSession {
 
     /// Stores which tag is connected. The time limit starts with a new connection, but not when the same tag is
     /// connected again.
-    func setConnected(_ tag: DetectedTag) {
+    func setConnected(_ tag: ConnectableTag) {
         let isAnother = state.withLock { state in
             defer { state.connected = tag }
             return state.connected !== tag
@@ -54,7 +54,7 @@ extension ReaderSession {
     }
 
     /// Removes the connection if the reader has released the tag, for example to select another one.
-    func dropConnection(unlessSelected selected: DetectedTag?) {
+    func dropConnection(unlessSelected selected: ConnectableTag?) {
         state.withLock { if $0.connected !== selected { $0.connected = nil } }
     }
 

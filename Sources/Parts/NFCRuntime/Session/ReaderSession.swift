@@ -13,7 +13,7 @@ public final class ReaderSession: Sendable {
         /// The sheet is shown and the reader looks for tags.
         case becameActive
         /// Tags were found; the reader stops looking until ``ReaderSession/restartPolling(skippingReported:)``.
-        case detected([DetectedTag])
+        case detected([ConnectableTag])
         /// The session is over. The last event.
         case ended(SessionEnd)
     }
@@ -27,8 +27,8 @@ public final class ReaderSession: Sendable {
         var actions: [SessionAction] = []
         var isActing = false
 
-        var found: [DetectedTag] = []
-        var connected: DetectedTag?
+        var found: [ConnectableTag] = []
+        var connected: ConnectableTag?
         /// The time of the connected tag's last command, and whether a presence check is under way.
         var lastContact: Duration = .zero
         var isAsking = false
@@ -138,7 +138,7 @@ public final class ReaderSession: Sendable {
     }
 
     /// Ends a session that reads a single message.
-    public func endAfterFirstMessage() {
+    package func endAfterFirstMessage() {
         handle(.firstMessageRead)
     }
 
@@ -192,7 +192,7 @@ public final class ReaderSession: Sendable {
 
     /// Whether the sheet draws the error symbol when the app ends the session with an error message. A session that
     /// reads messages by itself does not draw it.
-    public var drawsErrorSymbol: Bool {
+    package var drawsErrorSymbol: Bool {
         get { state.withLock { $0.drawsErrorSymbol } }
         set { state.withLock { $0.drawsErrorSymbol = newValue } }
     }
@@ -208,7 +208,7 @@ public final class ReaderSession: Sendable {
     }
 
     /// The last connected tag, if it is available and has not left as far as known.
-    public var connectedTag: DetectedTag? {
+    public var connectedTag: ConnectableTag? {
         state.withLock { $0.connected }.flatMap { $0.isAvailable && !$0.hasLeft ? $0 : nil }
     }
 

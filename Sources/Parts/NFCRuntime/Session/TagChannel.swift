@@ -14,22 +14,14 @@ actor TagChannel {
         var task: Task<Void, Never>?
     }
 
-    /// A tag of the current detection, with the data for using it.
-    private struct Entry {
-        var handle: DetectedTag
-        var found: FoundTag
-        /// Whether an app was connected to it. Then the app has changed its state, and it has to be asked whether it is
-        /// near.
-        var wasConnected = false
-    }
-
     private let source: any TagSource
     private nonisolated let executor: any SerialExecutor & TaskExecutor
     private nonisolated let environment: NFCEnvironment
     private nonisolated let queue = Locked(Queue())
-    private var entries: [Entry] = []
+    /// The tags of the last look, each with the handle that the session reported.
+    private var tags: [(handle: ConnectableTag, tag: ActivatedTag)] = []
     /// The selected tag.
-    private(set) var selected: DetectedTag?
+    private(set) var selected: ConnectableTag?
 
     /// Creates a channel.
     ///
@@ -80,27 +72,18 @@ actor TagChannel {
     /// Turns the field on and finds every tag of a plan in it, once.
     ///
     /// - Returns: the tags; empty when there are none.
-    func findTags(of plan: PollingPlan, for session: ReaderSession) async throws(TagError) -> [DetectedTag] {
+    func findTags(of plan: PollingPlan, for session: ReaderSession) async throws(TagError) -> [ConnectableTag] {
         forgetTags()
-        let (found, index) = try await source.find(plan)
-        entries = found.map { found in
-            let handle = DetectedTag(
-                target: found.target,
-                session: session,
-                selectedApplication: found.selectedApplication,
-                supportsPACE: found.supportsPACE,
-                answerToSelect: found.answerToSelect
-            )
-            return Entry(handle: handle, found: found)
-        }
-        if let index { selected = entries[index].handle }
-        return entries.map(\.handle)
+        let found = try await source.find(plan)
+        tags = found.tags.map { (ConnectableTag($0, session: session), $0) }
+        selected = tags.first { $0.tag === found.selected }?.handle
+        return tags.map(\.handle)
     }
 
     /// Forgets the tags of the last detection.
     func forgetTags() {
-        for entry in entries { entry.handle.becomeUnavailable() }
-        entries = []
+        for (handle, _) in tags { handle.becomeUnavailable() }
+        tags = []
         selected = nil
     }
 
@@ -114,15 +97,15 @@ actor TagChannel {
     // MARK: Working with a tag
 
     /// Selects a tag, and wakes it if another one was selected.
-    func select(_ handle: DetectedTag) async throws(CommandError) {
-        let entry = try entry(of: handle)
+    func select(_ handle: ConnectableTag) async throws(CommandError) {
+        let tag = try tag(of: handle)
         guard selected !== handle else { return }
         do throws(TagError) {
-            if let last = selected, let other = entries.first(where: { $0.handle === last }) {
+            if let last = selected, let (_, other) = tags.first(where: { $0.handle === last }) {
                 selected = nil
-                try await source.letGo(of: other.found)
+                try await source.letGo(of: other)
             }
-            try await source.wake(entry.found)
+            try await source.wake(tag)
             selected = handle
         } catch {
             throw failure(error, of: handle)
@@ -133,17 +116,16 @@ actor TagChannel {
     ///
     /// A reader that distinguishes arrivals knows whether a newly found tag is still the same. A tag that was already
     /// connected is asked, and so is any tag on a reader that does not know.
-    func connect(_ handle: DetectedTag) async throws(CommandError) {
-        _ = try entry(of: handle)
+    func connect(_ handle: ConnectableTag) async throws(CommandError) {
+        let tag = try tag(of: handle)
         let isKnownToStay = await handle.isKnownToStay(by: handle.session.driver)
         if isKnownToStay == false { throw lost(handle) }
         let wasSelected = selected === handle
         try await select(handle)
-        guard let index = entries.firstIndex(where: { $0.handle === handle }) else { throw .tagUnavailable }
-        if isKnownToStay == nil || wasSelected && entries[index].wasConnected {
-            guard await source.isPresent(entries[index].found) else { throw lost(handle) }
+        if isKnownToStay == nil || wasSelected && tag.wasConnected {
+            guard await source.isPresent(tag) else { throw lost(handle) }
         }
-        entries[index].wasConnected = true
+        tag.wasConnected = true
     }
 
     /// Finds out whether a tag has left. If the reader does not know and the tag is selected, the tag is asked.
@@ -151,28 +133,26 @@ actor TagChannel {
     /// - Parameters:
     ///   - handle: the tag.
     ///   - driver: the reader.
-    func noticeDeparture(of handle: DetectedTag, from driver: any ReaderDriver) async {
-        guard let entry = try? entry(of: handle) else { return }
+    func noticeDeparture(of handle: ConnectableTag, from driver: any ReaderDriver) async {
+        guard let tag = try? tag(of: handle) else { return }
         if let isNear = await handle.isKnownToStay(by: driver) {
             if !isNear { handle.noticeDeparture() }
-        } else if selected === handle, await !source.isPresent(entry.found) {
+        } else if selected === handle, await !source.isPresent(tag) {
             handle.noticeDeparture()
         }
     }
 
-    private func lost(_ handle: DetectedTag) -> CommandError {
+    private func lost(_ handle: ConnectableTag) -> CommandError {
         failure(TagError(.tagLost, "The tag has left the field. Restart polling to find it again."), of: handle)
     }
 
-    /// Runs a procedure on the selected tag.
-    func run<Value>(
-        on handle: DetectedTag,
-        _ procedure: (any ForumTag) async throws(TagError) -> Value
+    /// Runs a procedure on the selected tag, which is near as far as known.
+    func work<Value>(
+        with handle: ConnectableTag,
+        _ procedure: (ActivatedTag) async throws(TagError) -> Value
     ) async throws(CommandError) -> Value {
-        let entry = try selectedEntry(of: handle)
-        guard let tag = entry.found.tag else {
-            throw .tag(handle.target.holdsNoNDEF)
-        }
+        let tag = try tag(of: handle)
+        guard selected === handle else { throw .notConnected }
         do throws(TagError) {
             return try await procedure(tag)
         } catch {
@@ -180,47 +160,30 @@ actor TagChannel {
         }
     }
 
-    /// Runs a procedure on the selected tag of any kind.
-    func work<Value>(
-        with handle: DetectedTag,
-        _ procedure: (TagInHand) async throws(TagError) -> Value
+    /// Runs an NDEF procedure on the selected tag.
+    func run<Value>(
+        on handle: ConnectableTag,
+        _ procedure: (any ForumTag) async throws(TagError) -> Value
     ) async throws(CommandError) -> Value {
-        let entry = try selectedEntry(of: handle)
-        do throws(TagError) {
-            return try await procedure(TagInHand(entry.found))
-        } catch {
-            throw failure(error, of: handle)
+        try await work(with: handle) { tag throws(TagError) in
+            guard let forumTag = tag.forumTag else { throw tag.target.holdsNoNDEF }
+            return try await procedure(forumTag)
         }
     }
 
-    /// Runs an app's own exchange with the selected tag.
-    func exchange(
-        with handle: DetectedTag,
-        _ exchange: (TagPort) async throws(TagError) -> [UInt8]
-    ) async throws(CommandError) -> [UInt8] {
-        let entry = try selectedEntry(of: handle)
-        do throws(TagError) {
-            return try await exchange(TagPort(entry.found, on: source))
-        } catch {
-            throw failure(error, of: handle)
-        }
+    /// Sends an app's own packet to the selected tag.
+    func send(_ packet: TagPacket, to handle: ConnectableTag) async throws(CommandError) -> [UInt8] {
+        try await work(with: handle) { tag throws(TagError) in try await tag.send(packet, from: source) }
     }
 
-    private func entry(of handle: DetectedTag) throws(CommandError) -> Entry {
-        guard handle.isAvailable, let entry = entries.first(where: { $0.handle === handle }) else {
+    private func tag(of handle: ConnectableTag) throws(CommandError) -> ActivatedTag {
+        guard handle.isAvailable, let tag = tags.first(where: { $0.handle === handle })?.tag else {
             throw .tagUnavailable
         }
-        return entry
+        return tag
     }
 
-    /// Returns a tag that can be used: it is near, and selected on the reader.
-    private func selectedEntry(of handle: DetectedTag) throws(CommandError) -> Entry {
-        let entry = try entry(of: handle)
-        guard selected === handle else { throw .notConnected }
-        return entry
-    }
-
-    private func failure(_ error: TagError, of handle: DetectedTag) -> CommandError {
+    private func failure(_ error: TagError, of handle: ConnectableTag) -> CommandError {
         if error.code == .tagLost { handle.becomeUnavailable() }
         return .tag(error)
     }

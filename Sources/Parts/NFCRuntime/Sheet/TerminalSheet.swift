@@ -77,7 +77,8 @@ public final class TerminalSheet: ScanSheet {
     private func draw(_ state: borrowing State) {
         guard let screen = state.screen, let content = state.content else { return }
         let lines = render(content, size: screen.size)
-        let up = lines.count > 1 ? "\u{1B}[\(lines.count - 1)A" : ""
+        // A card that can be cancelled has several lines.
+        let up = "\u{1B}[\(lines.count - 1)A"
         screen.terminal.write("\r\u{1B}[J\u{1B}[?25l" + lines.joined(separator: "\r\n") + "\r" + up)
     }
 

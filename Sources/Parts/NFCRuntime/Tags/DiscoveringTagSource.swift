@@ -6,72 +6,51 @@ import TagProtocols
 struct DiscoveringTagSource: TagSource {
     let driver: any DiscoveringDriver
 
-    func find(_ plan: PollingPlan) async throws(TagError) -> (found: [FoundTag], selected: Int?) {
-        let tags: [DiscoveredTag]
+    func find(_ plan: PollingPlan) async throws(TagError) -> (tags: [ActivatedTag], selected: ActivatedTag?) {
+        let all: [DiscoveredTag]
         do throws(LinkError) {
-            tags = try await driver.discover(plan.technologies, systemCodes: plan.systemCodes)
+            all = try await driver.discover(plan.technologies, systemCodes: plan.systemCodes)
         } catch {
             throw TagError(fatal: error) ?? TagError(.badAnswer, error.reason, link: error)
         }
-        var found: [FoundTag] = []
-        for tag in tags {
+        var tags: [ActivatedTag] = []
+        for discovered in all {
             // A tag whose data break every standard is left out. The others still count.
-            guard var entry = try? Self.found(tag) else { continue }
-            entry.tellsActivation = driver.tellsActivation
-            if plan.opensCards, entry.card != nil {
+            guard let tag = try? ActivatedTag(discovered, tellsActivation: driver.tellsActivation) else { continue }
+            if plan.opensCards, tag.card != nil {
                 do throws(TagError) {
-                    try await select(tag)
+                    try await select(discovered)
                 } catch {
                     guard error.code == .tagLost else { throw error }
                     continue
                 }
-                if let card = entry.card as? ISODEP { _ = try? await card.activate() }
-                await entry.selectApplication(of: plan)
+                if let card = tag.card as? ISODEP { _ = try? await card.activate() }
+                await tag.selectApplication(of: plan)
             }
-            found.append(entry)
+            tags.append(tag)
         }
-        return (found, found.count == 1 && found[0].card != nil && plan.opensCards ? 0 : nil)
+        return (tags, tags.count == 1 && tags[0].card != nil && plan.opensCards ? tags[0] : nil)
     }
 
-    private static func found(_ tag: DiscoveredTag) throws(TagError) -> FoundTag {
-        let target = try TagTarget(tag.identity)
-        switch tag.port {
-        case .commands(let card, _):
-            return FoundTag(target: target, card: card, tag: Type4Tag(link: card), discovered: tag)
-        case .frames(let link):
-            guard target.isISODEP else {
-                let forumTag = makeForumTag(for: target, link: link)
-                return FoundTag(target: target, link: link, tag: forumTag, discovered: tag)
-            }
-            let card: ISODEP
-            if case .nfcB(let target) = target {
-                card = ISODEP(link: link, opening: .attribute(target))
-            } else {
-                card = ISODEP(link: link)
-            }
-            return FoundTag(target: target, link: link, card: card, tag: Type4Tag(link: card), discovered: tag)
-        }
-    }
-
-    func wake(_ found: FoundTag) async throws(TagError) {
-        guard let tag = found.discovered else { return }
-        try await select(tag)
-        await found.wasActivated()
+    func wake(_ tag: ActivatedTag) async throws(TagError) {
+        guard let discovered = tag.discovered else { return }
+        try await select(discovered)
+        await tag.wasActivated()
     }
 
     /// The reader releases a tag by itself when it selects another one.
-    func letGo(of found: FoundTag) async throws(TagError) {}
+    func letGo(of tag: ActivatedTag) async throws(TagError) {}
 
-    func isStillThere(_ found: FoundTag) async -> Bool {
-        guard case .frames(let link)? = found.discovered?.port, found.card == nil else { return false }
+    func isStillThere(_ tag: ActivatedTag) async -> Bool {
+        guard case .frames(let link)? = tag.discovered?.port, tag.card == nil else { return false }
         guard (try? await link.reactivate()) != nil else { return false }
-        found.tag?.wasActivated()
+        tag.forumTag?.wasActivated()
         return true
     }
 
-    func isPresent(_ found: FoundTag) async -> Bool {
-        if let isPresent = await found.isPresent() { return isPresent }
-        return await isStillThere(found)
+    func isPresent(_ tag: ActivatedTag) async -> Bool {
+        if let isPresent = await tag.isPresent() { return isPresent }
+        return await isStillThere(tag)
     }
 
     func interrupt() {

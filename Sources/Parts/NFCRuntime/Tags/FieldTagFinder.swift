@@ -11,109 +11,114 @@ struct FieldTagFinder {
 
     /// Looks for tags.
     ///
-    /// - Returns: the tags, and the index of the selected one, if any.
-    func find() async throws(TagError) -> (found: [FoundTag], selected: Int?) {
-        var found: [FoundTag] = []
-        if let link = link(for: .nfcV) { found += try await findNFCV(link) }
-        if let link = link(for: .nfcF) { found += try await findNFCF(link) }
-        if let link = link(for: .nfcB) { found += try await findNFCB(link) }
-        var selected: Int?
+    /// - Returns: the tags, and the one that is selected, if any.
+    func find() async throws(TagError) -> (tags: [ActivatedTag], selected: ActivatedTag?) {
+        var tags: [ActivatedTag] = []
+        if let link = link(for: .nfcV) { tags += try await findNFCV(link) }
+        if let link = link(for: .nfcF) { tags += try await findNFCF(link) }
+        if let link = link(for: .nfcB) { tags += try await findNFCB(link) }
+        var selected: ActivatedTag?
         if let link = link(for: .nfcA) {
-            let (tags, isLastSelected) = try await findNFCA(link)
-            found += tags
-            if isLastSelected { selected = found.indices.last }
+            let (found, isLastSelected) = try await findNFCA(link)
+            tags += found
+            if isLastSelected { selected = tags.last }
         }
-        await settleTypeB(found, &selected)
-        return (found, selected)
+        await settleTypeB(tags, &selected)
+        return (tags, selected)
     }
 
     private func link(for technology: Technology) -> (any FrameLink)? {
         plan.technologies.contains(technology) ? driver.link(for: technology) : nil
     }
 
-    private func findNFCV(_ link: any FrameLink) async throws(TagError) -> [FoundTag] {
+    private func findNFCV(_ link: any FrameLink) async throws(TagError) -> [ActivatedTag] {
+        let origin = link.statistics
         let targets = try await NFCVInventory(link: link).findAll()
         return targets.map { target in
-            let tag = makeForumTag(for: target, link: link, isAlone: targets.count == 1)
-            return FoundTag(target: .nfcV(target), link: link, tag: tag)
+            let forumTag = makeForumTag(for: target, link: link, isAlone: targets.count == 1)
+            return ActivatedTag(target: .nfcV(target), link: link, forumTag: forumTag, origin: origin)
         }
     }
 
     /// Finds each tag with the first of the plan's systems that it has.
-    private func findNFCF(_ link: any FrameLink) async throws(TagError) -> [FoundTag] {
+    private func findNFCF(_ link: any FrameLink) async throws(TagError) -> [ActivatedTag] {
+        let origin = link.statistics
         var targets: [NFCFTarget] = []
         for code in plan.systemCodes {
             for answer in try await NFCFPolling(link: link).poll(systemCode: code, timeSlots: 3) {
                 if !targets.contains(where: { $0.idm == answer.target.idm }) { targets.append(answer.target) }
             }
         }
-        return targets.map { FoundTag(target: .nfcF($0), link: link, tag: makeForumTag(for: $0, link: link)) }
+        return targets.map { target in
+            let forumTag = makeForumTag(for: target, link: link)
+            return ActivatedTag(target: .nfcF(target), link: link, forumTag: forumTag, origin: origin)
+        }
     }
 
-    private func findNFCB(_ link: any FrameLink) async throws(TagError) -> [FoundTag] {
+    private func findNFCB(_ link: any FrameLink) async throws(TagError) -> [ActivatedTag] {
+        let origin = link.statistics
         let targets = try await NFCBActivation(link: link).findAll()
-        var found: [FoundTag] = []
+        var tags: [ActivatedTag] = []
         for target in targets {
-            let card = target.isISODEP ? ISODEP(link: link, opening: .attribute(target)) : nil
-            var entry = FoundTag(target: .nfcB(target), link: link, card: card, tag: card.map { Type4Tag(link: $0) })
-            if plan.opensCards, let card {
-                await open(card, of: &entry)
+            let forumTag = makeForumTag(for: target, link: link)
+            let tag = ActivatedTag(target: .nfcB(target), link: link, forumTag: forumTag, origin: origin)
+            if plan.opensCards, let card = tag.card as? ISODEP {
+                await open(card, of: tag)
                 // While this card listens, the next one can't be found.
                 if targets.count > 1 { try? await card.deselect() }
             }
-            found.append(entry)
+            tags.append(tag)
         }
-        return found
+        return tags
     }
 
     /// A Type B card stays open if it is the only tag. Otherwise it is halted, because only one tag is used at a time.
-    private func settleTypeB(_ found: [FoundTag], _ selected: inout Int?) async {
+    private func settleTypeB(_ tags: [ActivatedTag], _ selected: inout ActivatedTag?) async {
         guard plan.opensCards else { return }
-        if found.count == 1, found[0].target.technology == .nfcB, found[0].card != nil {
-            selected = 0
+        if tags.count == 1, tags[0].target.technology == .nfcB, tags[0].card != nil {
+            selected = tags[0]
             return
         }
-        for entry in found where entry.target.technology == .nfcB { try? await (entry.card as? ISODEP)?.deselect() }
+        for tag in tags where tag.target.technology == .nfcB { try? await (tag.card as? ISODEP)?.deselect() }
     }
 
-    private func findNFCA(_ link: any FrameLink) async throws(TagError) -> (found: [FoundTag], isLastSelected: Bool) {
+    private func findNFCA(_ link: any FrameLink) async throws(TagError) -> (tags: [ActivatedTag], isLastSelected: Bool)
+    {
+        let origin = link.statistics
         let activation = NFCAActivation(link: link)
-        let targets = try await activation.activateAll()
-        var found: [FoundTag] = []
-        for target in targets {
-            let card = target.isISODEP ? ISODEP(link: link) : nil
-            let tag = card.map { Type4Tag(link: $0) } ?? makeForumTag(for: target, link: link)
-            var entry = FoundTag(target: .nfcA(target), link: link, card: card, tag: tag)
+        var tags: [ActivatedTag] = []
+        for var target in try await activation.activateAll() {
+            let forumTag = makeForumTag(for: target, link: link)
             // A Type 1 tag only sends its UID when it is asked.
-            if let tag = tag as? Type1Tag, (try? await tag.prepare()) != nil, let uid = tag.target?.uid {
-                entry.target = .nfcA(NFCATarget(atqa: target.atqa, sak: nil, uid: uid))
+            if let tag = forumTag as? Type1Tag, (try? await tag.prepare()) != nil, let uid = tag.target?.uid {
+                target = NFCATarget(atqa: target.atqa, sak: nil, uid: uid)
             }
-            found.append(entry)
+            tags.append(ActivatedTag(target: .nfcA(target), link: link, forumTag: forumTag, origin: origin))
         }
-        guard plan.opensCards, targets.contains(where: \.isISODEP) else { return (found, !found.isEmpty) }
-        if targets.count == 1, let card = found[0].card as? ISODEP {
-            await open(card, of: &found[0])
-            return (found, true)
+        guard plan.opensCards, tags.contains(where: { $0.card != nil }) else { return (tags, !tags.isEmpty) }
+        if tags.count == 1, let card = tags[0].card as? ISODEP {
+            await open(card, of: tags[0])
+            return (tags, true)
         }
         try await activation.halt()
-        for (index, target) in targets.enumerated() {
-            guard let card = found[index].card as? ISODEP else { continue }
+        for tag in tags {
+            guard let card = tag.card as? ISODEP, case .nfcA(let target) = tag.target else { continue }
             do throws(TagError) {
                 try await activation.reactivate(target)
             } catch {
                 guard error.code == .tagLost else { throw error }
                 continue
             }
-            await open(card, of: &found[index])
+            await open(card, of: tag)
             try? await card.deselect()
         }
-        return (found, false)
+        return (tags, false)
     }
 
     /// Starts the transport protocol, and selects the first of the plan's applications that the card has.
-    private func open(_ card: ISODEP, of found: inout FoundTag) async {
+    private func open(_ card: ISODEP, of tag: ActivatedTag) async {
         // A card that can't be opened is still reported. The app's first command will show the problem.
         guard (try? await card.activate()) != nil else { return }
-        await found.selectApplication(of: plan)
+        await tag.selectApplication(of: plan)
     }
 }

@@ -11,20 +11,15 @@ final class FieldTagSource: TagSource {
         self.driver = driver
     }
 
-    func find(_ plan: PollingPlan) async throws(TagError) -> (found: [FoundTag], selected: Int?) {
+    func find(_ plan: PollingPlan) async throws(TagError) -> (tags: [ActivatedTag], selected: ActivatedTag?) {
         if carrierIsOn.withLock({ $0 }) { try await setCarrier(false) }
         try await setCarrier(true)
-        let origins = Dictionary(
-            uniqueKeysWithValues: plan.technologies.map { ($0, driver.link(for: $0)?.statistics) }
-        )
-        var (found, selected) = try await FieldTagFinder(driver: driver, plan: plan).find()
-        for index in found.indices { found[index].origin = origins[found[index].target.technology] ?? nil }
-        return (found, selected)
+        return try await FieldTagFinder(driver: driver, plan: plan).find()
     }
 
-    func wake(_ found: FoundTag) async throws(TagError) {
-        if let link = found.link {
-            switch found.target {
+    func wake(_ tag: ActivatedTag) async throws(TagError) {
+        if let link = tag.link {
+            switch tag.target {
             case .nfcA(let target) where target.isType1:
                 // There is no anticollision: every command carries the UID.
                 break
@@ -40,37 +35,37 @@ final class FieldTagSource: TagSource {
                 break
             }
         }
-        await found.wasActivated()
+        await tag.wasActivated()
     }
 
-    func letGo(of found: FoundTag) async throws(TagError) {
-        if let card = found.card as? ISODEP {
+    func letGo(of tag: ActivatedTag) async throws(TagError) {
+        if let card = tag.card as? ISODEP {
             // If the card does not answer the deselection, the activation of the other tag has to be enough.
             try? await card.deselect()
         }
         // Any unknown command deselects the tag; HLTA is the regular way.
-        if case .nfcA = found.target, let link = found.link { try await NFCAActivation(link: link).halt() }
+        if case .nfcA = tag.target, let link = tag.link { try await NFCAActivation(link: link).halt() }
     }
 
-    func isStillThere(_ found: FoundTag) async -> Bool {
-        switch found.target {
+    func isStillThere(_ tag: ActivatedTag) async -> Bool {
+        switch tag.target {
         case .nfcA(let target) where !target.isISODEP && !target.isType1:
             // The tag went to sleep when it refused the command. Activating it wakes it again.
-            guard let link = found.link, (try? await NFCAActivation(link: link).reactivate(target)) != nil else {
+            guard let link = tag.link, (try? await NFCAActivation(link: link).reactivate(target)) != nil else {
                 return false
             }
-            found.tag?.wasActivated()
+            tag.forumTag?.wasActivated()
             return true
-        case .nfcA where found.card != nil, .nfcB:
+        case .nfcA where tag.card != nil, .nfcB:
             return false
         default:
-            return await found.tag?.isPresent() == true
+            return await tag.forumTag?.isPresent() == true
         }
     }
 
-    func isPresent(_ found: FoundTag) async -> Bool {
-        if let isPresent = await found.isPresent() { return isPresent }
-        return (try? await wake(found)) != nil
+    func isPresent(_ tag: ActivatedTag) async -> Bool {
+        if let isPresent = await tag.isPresent() { return isPresent }
+        return (try? await wake(tag)) != nil
     }
 
     /// A field driver notices the cancellation of the task.

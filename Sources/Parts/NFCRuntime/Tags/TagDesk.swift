@@ -17,10 +17,12 @@ package enum TagDesk {
         _ procedure: (any ForumTag) async throws(TagError) -> Value
     ) async throws(TagError) -> Value {
         let source = FieldTagSource(driver: driver)
-        let (found, selected) = try await source.find(.ndef)
-        guard let entry = found.last else { throw TagError(.tagLost, "The tag does not answer.") }
-        guard let tag = entry.tag else { throw TagError(.unsupported, "The tag is of a kind that holds no NDEF.") }
-        if selected == nil { try await source.wake(entry) }
-        return try await procedure(tag)
+        let (tags, selected) = try await source.find(.ndef)
+        guard let tag = tags.last else { throw TagError(.tagLost, "The tag does not answer.") }
+        guard let forumTag = tag.forumTag else {
+            throw TagError(.unsupported, "The tag is of a kind that holds no NDEF.")
+        }
+        if selected == nil { try await source.wake(tag) }
+        return try await procedure(forumTag)
     }
 }

@@ -40,6 +40,12 @@ public final class SessionArbiter: Sendable {
         var isGoing = false
     }
 
+    /// A session that has become the holder, and what removes the last session's sheet before it is told.
+    private struct Handover: Sendable {
+        let request: Request
+        let takeAway: (@Sendable () -> Void)?
+    }
+
     private struct State {
         var holder: ObjectIdentifier?
         /// Ends the holder's session.
@@ -55,13 +61,20 @@ public final class SessionArbiter: Sendable {
         /// How many further requests are refused after closing.
         var refusalsLeft = 16
 
-        /// Returns the next session; nil when none waits, or while a sheet is being removed.
-        mutating func next() -> (request: Request, takeAway: (@Sendable () -> Void)?)? {
+        /// Makes the next session the holder, unless none waits or a sheet is being removed.
+        mutating func next() -> Handover? {
             guard holder == nil, leaving?.isGoing != true, !waiting.isEmpty else { return nil }
             let next = waiting.removeFirst()
             holder = next.id
             endHolder = next.end
-            return (next, leaving.take()?.takeAway)
+            leaving?.isGoing = true
+            return Handover(request: next, takeAway: leaving?.takeAway)
+        }
+
+        /// Goes on when the last session's sheet was removed for a new holder. It may have withdrawn meanwhile.
+        mutating func sheetHasGone(for handover: Handover) -> Handover? {
+            leaving = nil
+            return holder == handover.request.id ? Handover(request: handover.request, takeAway: nil) : next()
         }
     }
 
@@ -95,7 +108,7 @@ public final class SessionArbiter: Sendable {
             refusal()
             return .refused
         }
-        let (answer, takeAway) = state.withLock { state -> (Answer, (@Sendable () -> Void)?) in
+        let (answer, handover) = state.withLock { state -> (Answer, Handover?) in
             if state.isClosed {
                 // A client that always begins again at once would otherwise never stop.
                 state.refusalsLeft -= 1
@@ -103,15 +116,13 @@ public final class SessionArbiter: Sendable {
             }
             if state.holder == nil, policy == .refuseWhileSheetLeaves, state.leaving != nil { return (.refused, nil) }
             // The sheet is leaving while its session ends.
-            let isEnding = state.leaving != nil && state.waiting.isEmpty
+            let isOwners = state.holder == nil || state.holder == state.leaving?.owner
+            let isEnding = state.leaving != nil && isOwners && state.waiting.isEmpty
             state.waiting.append(Request(id: id, grant: grant, end: end))
             guard let next = state.next() else { return (.waits(forActiveSession: !isEnding), nil) }
-            return (.granted, next.takeAway)
+            return (.granted, next)
         }
-        if answer == .granted {
-            takeAway?()
-            grant()
-        }
+        finish(handover)
         return answer
     }
 
@@ -162,12 +173,23 @@ public final class SessionArbiter: Sendable {
 
     /// Changes the state, and gives a free reader to the next session.
     private func handOn(after change: (inout State) -> Void) {
-        let next = state.withLock { state in
-            change(&state)
-            return state.next()
+        finish(
+            state.withLock { state in
+                change(&state)
+                return state.next()
+            }
+        )
+    }
+
+    /// Removes the last session's sheet, and tells the new holder. Until the sheet has gone, no other session gets the
+    /// reader, also when the new holder withdraws.
+    private func finish(_ handover: Handover?) {
+        var handover = handover
+        while let current = handover {
+            guard let takeAway = current.takeAway else { return current.request.grant() }
+            takeAway()
+            handover = state.withLock { $0.sheetHasGone(for: current) }
         }
-        next?.takeAway?()
-        next?.request.grant()
     }
 
     /// The number of requests so far.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-public import TagProtocols
 
 /// Why a session ended.
 public enum SessionEnd: Sendable, Hashable {
@@ -14,20 +13,10 @@ public enum SessionEnd: Sendable, Hashable {
     /// Another session's sheet was still leaving, and the policy is
     /// ``SessionArbiter/BusyPolicy/refuseWhileSheetLeaves``.
     case systemBusy
+    /// The radio of the phone is off.
+    case radioDisabled
     /// The session was for a single message, and has read it.
     case firstMessageRead
     /// The reader can't do what the session needs; the reason is a sentence for people.
     case unsupported(reason: String)
-}
-
-/// Why an app's command to a tag failed.
-public enum CommandError: Error, Sendable, Hashable {
-    /// The session has ended, or was never begun.
-    case sessionInvalidated
-    /// The tag is not the connected one.
-    case notConnected
-    /// The tag can't be used any more: it left, its time limit was over, or polling was restarted.
-    case tagUnavailable
-    /// The procedure on the tag failed.
-    case tag(TagError)
 }

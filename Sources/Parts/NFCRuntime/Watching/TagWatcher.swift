@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import SystemLibrary
 import TagLink
-import TagProtocols
+public import TagProtocols
 
 /// Looks for tags without a session until it is stopped, and reads the message of each tag that arrives.
 ///
@@ -33,6 +33,11 @@ public final class TagWatcher: Sendable {
         public var airtime: Duration
     }
 
+    /// Works with a tag that has arrived, in place of reading its message.
+    ///
+    /// Throw `TagError` when the work has to be tried again: after a moment it is called again, if the tag is still near.
+    public typealias Attendant = @Sendable (WatchedTag) async throws(TagError) -> Void
+
     /// The polling interval for a reader that can't report arrivals.
     static let interval = Duration.milliseconds(250)
     /// How long to wait before a failed look is repeated, and how many times it is repeated.
@@ -55,28 +60,53 @@ public final class TagWatcher: Sendable {
     private let environment: NFCEnvironment
     private let driver: any ReaderDriver
     private let source: any TagSource
-    private let executor: any SerialExecutor & TaskExecutor
+    private let executor: any TaskExecutor
     private let state = Locked(State())
     private let observer: @Sendable (Event) -> Void
+    private let attendant: Attendant?
 
     /// Creates a watcher.
     ///
     /// - Parameters:
     ///   - environment: the reader and the clock.
+    ///   - attendant: works with each tag that arrives, while the reader has it. Then no message is read, and
+    ///     ``Event/read(_:)`` is not reported. Nil to read messages.
     ///   - observer: called with the events in order, on any thread.
     /// - Returns: nil when the environment has no reader.
-    public init?(_ environment: NFCEnvironment, observer: @escaping @Sendable (Event) -> Void) {
+    public convenience init?(
+        _ environment: NFCEnvironment,
+        attendant: Attendant? = nil,
+        observer: @escaping @Sendable (Event) -> Void
+    ) {
+        self.init(environment, executor: nil, attendant: attendant, observer: observer)
+    }
+
+    /// Creates a watcher that works on a thread of the caller's, for many readers that never wait, such as those in memory.
+    ///
+    /// - Parameters:
+    ///   - environment: the reader and the clock.
+    ///   - executor: where it works; nil for the reader's own thread.
+    ///   - attendant: works with each tag that arrives; nil to read messages.
+    ///   - observer: called with the events in order, on any thread.
+    /// - Returns: nil when the environment has no reader.
+    public init?(
+        _ environment: NFCEnvironment,
+        executor: (any TaskExecutor)?,
+        attendant: Attendant? = nil,
+        observer: @escaping @Sendable (Event) -> Void
+    ) {
         switch environment.reader {
         case .field(let driver):
             (self.driver, source) = (driver, FieldTagSource(driver: driver))
-            executor = QueueExecutor(target: nil)
+            self.executor = executor ?? QueueExecutor(target: nil)
         case .discovering(let driver):
             (self.driver, source) = (driver, DiscoveringTagSource(driver: driver))
-            executor = driver.executor ?? QueueExecutor(target: nil)
+            self.executor = executor ?? driver.executor ?? QueueExecutor(target: nil)
         case .none: return nil
         }
         self.environment = environment
         self.observer = observer
+        self.attendant = attendant
     }
 
     /// The reader's name.
@@ -135,6 +165,7 @@ public final class TagWatcher: Sendable {
         let tells = presence != nil
         state.withLock { $0.presence = presence }
         var known: [TagStay] = []
+        var near: [TagStay] = []
         var answer: Answer?
         var failures = 0
         while isCurrent(run) {
@@ -142,7 +173,7 @@ public final class TagWatcher: Sendable {
             do throws(TagError) {
                 let began = environment.clock.now
                 let noticed = state.withLock { $0.changed.take() } ?? began
-                let isRead = try await look(run, &known, noticed: noticed) {
+                let isRead = try await look(run, &near, &known, noticed: noticed) {
                     defer { answer = .available }
                     guard answer != .available else { return false }
                     self.observer(.available)
@@ -153,7 +184,7 @@ public final class TagWatcher: Sendable {
             } catch {
                 if error.code == .readerUnavailable {
                     // When the reader is back, it shows whether the tags have left too.
-                    known = []
+                    (near, known) = ([], [])
                     let news = Answer.unavailable(reason: error.reason)
                     if isCurrent(run), answer != news { observer(.unavailable(reason: error.reason)) }
                     answer = news
@@ -174,36 +205,43 @@ public final class TagWatcher: Sendable {
     ///
     /// - Parameters:
     ///   - run: the run that looks.
-    ///   - known: the tags that were near and read at the last look.
+    ///   - near: the tags that were near at the last look.
+    ///   - known: those of them that were read.
     ///   - noticed: when a change was noticed.
     ///   - found: called when the reader has answered; returns whether it did not answer the last time.
     /// - Returns: false when a tag was near and could not be read.
     private func look(
         _ run: Int,
+        _ near: inout [TagStay],
         _ known: inout [TagStay],
         noticed: Duration,
         found: () -> Bool
     ) async throws(TagError) -> Bool {
         let counted = driver.statistics.airtime
-        let (tags, index) = try await source.find(.ndef)
+        var (tags, selected) = try await source.find(.ndef)
         let isFirst = found()
-        var selected = index
         let present = tags.map { driver.stay(of: $0.target.identifier) }
-        if isFirst || known.contains(where: { !present.contains($0) }) {
+        if isFirst || near.contains(where: { !present.contains($0) }) {
             known.removeAll { !present.contains($0) }
             observer(.near(present.map(\.identifier)))
         }
+        near = present
         var isRead = true
         for (index, tag) in tags.enumerated() where !known.contains(present[index]) {
             guard isCurrent(run) else { return true }
             let message: [UInt8]?
             do throws(TagError) {
-                if let last = selected, last != index {
+                if let last = selected, last !== tag {
                     selected = nil
-                    try await source.letGo(of: tags[last])
+                    try await source.letGo(of: last)
                 }
-                if selected != index { try await source.wake(tag) }
-                selected = index
+                if selected !== tag { try await source.wake(tag) }
+                selected = tag
+                if let attendant {
+                    try await attendant(WatchedTag(tag))
+                    known.append(present[index])
+                    continue
+                }
                 message = try await Self.message(tag)
             } catch {
                 guard error.code != .readerUnavailable else { throw error }
@@ -229,9 +267,9 @@ public final class TagWatcher: Sendable {
     /// Reads a tag's message.
     ///
     /// - Returns: nil when it has none.
-    /// - Throws: ``TagError`` when another try may succeed.
-    private static func message(_ tag: FoundTag) async throws(TagError) -> [UInt8]? {
-        guard let forumTag = tag.tag else { return nil }
+    /// - Throws: `TagError` when another try may succeed.
+    private static func message(_ tag: ActivatedTag) async throws(TagError) -> [UInt8]? {
+        guard let forumTag = tag.forumTag else { return nil }
         do throws(TagError) {
             let message = try await forumTag.readNDEF()
             return message.isEmpty ? nil : message

@@ -7,10 +7,10 @@ struct ReaderAnswer: Hashable {
     var status: UInt16
 
     /// Splits an answer; nil when it has no status word.
-    init?(_ octets: [UInt8]) {
-        guard octets.count >= 2 else { return nil }
-        data = Array(octets.dropLast(2))
-        status = UInt16(high: octets[octets.count - 2], low: octets[octets.count - 1])
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count >= 2 else { return nil }
+        data = Array(bytes.dropLast(2))
+        status = UInt16(high: bytes[bytes.count - 2], low: bytes[bytes.count - 1])
     }
 
     /// Whether the command succeeded.

@@ -13,7 +13,7 @@ package struct AnswerToReset: Sendable, Hashable {
     }
 
     /// The bytes.
-    package var octets: [UInt8]
+    package var bytes: [UInt8]
     /// The historical bytes.
     package var historicalBytes: [UInt8]
     /// Whether the interface bytes are 80 and 01. Contactless readers set these for T=0 and T=1.
@@ -26,23 +26,23 @@ package struct AnswerToReset: Sendable, Hashable {
     ///
     /// - Returns: nil when the bytes are not an ATR: too short, a wrong initial character, or an end before the
     ///   historical bytes.
-    package init?(_ octets: [UInt8]) {
-        guard octets.count >= 2, octets.count <= 33, octets[0] == 0x3B || octets[0] == 0x3F else { return nil }
-        let count = Int(octets[1] & 0x0F)
+    package init?(_ bytes: [UInt8]) {
+        guard bytes.count >= 2, bytes.count <= 33, bytes[0] == 0x3B || bytes[0] == 0x3F else { return nil }
+        let count = Int(bytes[1] & 0x0F)
         var position = 2
-        var indicator = octets[1] >> 4
+        var indicator = bytes[1] >> 4
         var interface: [UInt8] = []
         while indicator != 0 {
             let wanted = indicator.nonzeroBitCount
-            guard position + wanted <= octets.count else { return nil }
-            interface += octets[position..<position + wanted]
+            guard position + wanted <= bytes.count else { return nil }
+            interface += bytes[position..<position + wanted]
             position += wanted
-            indicator = indicator & 0x08 != 0 ? octets[position - 1] >> 4 : 0
+            indicator = indicator & 0x08 != 0 ? bytes[position - 1] >> 4 : 0
         }
-        guard position + count <= octets.count else { return nil }
-        self.octets = octets
-        historicalBytes = Array(octets[position..<position + count])
-        isContactless = octets[0] == 0x3B && interface == [0x80, 0x01]
+        guard position + count <= bytes.count else { return nil }
+        self.bytes = bytes
+        historicalBytes = Array(bytes[position..<position + count])
+        isContactless = bytes[0] == 0x3B && interface == [0x80, 0x01]
     }
 
     /// The storage card; nil for any other card.

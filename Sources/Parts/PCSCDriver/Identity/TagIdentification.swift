@@ -13,7 +13,7 @@ enum TagIdentification {
 
     /// The ATS of a Type A card, from TL on, if the reader reports it; else an ATS made from the reported historical
     /// bytes.
-    static func answerToSelect(_ connection: CardConnection) throws(LinkError) -> (told: Bool, octets: [UInt8])? {
+    static func answerToSelect(_ connection: CardConnection) throws(LinkError) -> (told: Bool, bytes: [UInt8])? {
         let answer = try connection.ask([0xFF, 0xCA, 0x01, 0x00, 0x00])
         guard answer.isDone else { return nil }
         // The standard asks for the historical bytes only, but many readers return the whole ATS.
@@ -74,9 +74,9 @@ enum TagIdentification {
 
     /// The UID of an ISO/IEC 15693 tag, starting with E0. Some readers report it in reverse order, as it is
     /// transmitted.
-    static func vicinityIdentifier(_ octets: [UInt8]) -> [UInt8]? {
-        guard octets.count == 8 else { return nil }
-        if octets[0] != 0xE0, octets[7] == 0xE0 { return octets.reversed() }
-        return octets
+    static func vicinityIdentifier(_ bytes: [UInt8]) -> [UInt8]? {
+        guard bytes.count == 8 else { return nil }
+        if bytes[0] != 0xE0, bytes[7] == 0xE0 { return bytes.reversed() }
+        return bytes
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import SystemLibrary
-import TagLink
 
 /// The socket of pcscd, and this process's connections to it.
 enum ServiceSocket {
@@ -15,10 +14,10 @@ enum ServiceSocket {
     static var address: sockaddr_un? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        let octets = Array(path.utf8)
+        let bytes = Array(path.utf8)
         let isShort = unsafe withUnsafeMutableBytes(of: &address.sun_path) { memory in
-            guard octets.count < memory.count else { return false }
-            unsafe memory.copyBytes(from: octets)
+            guard bytes.count < memory.count else { return false }
+            unsafe memory.copyBytes(from: bytes)
             return true
         }
         return isShort ? address : nil
@@ -50,47 +49,11 @@ enum ServiceSocket {
             }
         }
         guard status == 0, address.sun_family == sa_family_t(AF_UNIX) else { return [] }
-        let octets = unsafe withUnsafeBytes(of: &address.sun_path) { unsafe Array($0) }
-        return Array(octets.prefix { $0 != 0 })
+        let bytes = unsafe withUnsafeBytes(of: &address.sun_path) { unsafe Array($0) }
+        return Array(bytes.prefix { $0 != 0 })
     }
 
     private static func lastComponent(_ path: [UInt8]) -> ArraySlice<UInt8>? {
         path.split(separator: 0x2F).last
-    }
-}
-
-/// Waits for the service's socket without polling.
-enum ServiceWatch {
-    /// Waits until something changes in the folder of the socket.
-    ///
-    /// - Parameters:
-    ///   - milliseconds: how long to wait.
-    ///   - cut: ends the wait from another thread.
-    static func wait(milliseconds: Int, _ cut: WaitCut) {
-        let watch = inotify_init1(Int32(IN_CLOEXEC))
-        var alarm: [Int32] = [-1, -1]
-        let status = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &alarm)
-        defer { for descriptor in alarm + [watch] where descriptor >= 0 { close(descriptor) } }
-        let (inlet, outlet) = (alarm[0], alarm[1])
-        guard watch >= 0, status == 0 else {
-            try? cut.sleep(milliseconds: milliseconds)
-            return
-        }
-        var folder = ServiceSocket.path
-        var isWatched = false
-        // Until the service runs, the folder may be missing. Then the nearest existing parent folder reports when it is
-        // created.
-        while !isWatched, let slash = folder.lastIndex(of: "/") {
-            folder = slash == folder.startIndex ? "/" : String(folder[..<slash])
-            let events = UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_ATTRIB)
-            isWatched = unsafe inotify_add_watch(watch, folder, events) >= 0
-            if folder == "/" { break }
-        }
-        var descriptors = [watch, inlet].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        // If no folder can be watched, only the time and the cut end the wait.
-        if !isWatched { descriptors.removeFirst() }
-        _ = try? cut.wait(endedBy: { shutdown(outlet, Int32(SHUT_RDWR)) }) {
-            unsafe poll(&descriptors, nfds_t(descriptors.count), Int32(milliseconds))
-        }
     }
 }

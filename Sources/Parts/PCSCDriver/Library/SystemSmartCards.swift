@@ -12,7 +12,7 @@ import TagLink
     private let connections = Locked<[Int: Int32]>([:])
 
     /// Held while the library connects, one connection at a time. So the new descriptor is the context's.
-    private let opening = Locked(())
+    private let opening = Locked()
 
     /// The descriptors of probes.
     private let probes = Locked<Set<Int32>>([])
@@ -86,8 +86,8 @@ import TagLink
             case .noReaders: return []
             default: try PCSCLite.check(status, call)
             }
-            let octets = names.prefix(Int(length)).map { UInt8(bitPattern: $0) }
-            return octets.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+            let bytes = names.prefix(Int(length)).map { UInt8(bitPattern: $0) }
+            return bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
         }
         throw SmartCardError(.insufficientBuffer, call)
     }
@@ -144,10 +144,10 @@ import TagLink
     }
 
     private func answerToReset(of handle: Int, _ library: PCSCLite) -> [UInt8] {
-        var octets = [UInt8](repeating: 0, count: 33)
-        var count = UInt(octets.count)
-        let status = unsafe library.status(handle, nil, nil, nil, nil, &octets, &count)
-        return status == 0 ? Array(octets.prefix(Int(count))) : []
+        var bytes = [UInt8](repeating: 0, count: 33)
+        var count = UInt(bytes.count)
+        let status = unsafe library.status(handle, nil, nil, nil, nil, &bytes, &count)
+        return status == 0 ? Array(bytes.prefix(Int(count))) : []
     }
 
     func disconnect(_ card: SmartCardHandle, _ disposition: SmartCardDisposition) {

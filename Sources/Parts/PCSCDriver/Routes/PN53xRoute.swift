@@ -56,13 +56,13 @@ struct PN53xRoute: FrameRoute {
             throw LinkError(.transmission, "The reader's chip answered without a status.")
         }
         try Self.check(status & 0x3F)
-        let octets = Array(answer.dropFirst())
-        guard !octets.isEmpty else { throw LinkError(.timeout, "The tag did not answer.") }
-        guard checksAnswers else { return Frame(octets, checksum: frame.checksum) }
-        if octets.count == 1 { return Frame(bits: [octets[0] & 0x0F], validBitsInLastByte: 4) }
-        let data = octets.dropLast(2)
+        let bytes = Array(answer.dropFirst())
+        guard !bytes.isEmpty else { throw LinkError(.timeout, "The tag did not answer.") }
+        guard checksAnswers else { return Frame(bytes, checksum: frame.checksum) }
+        if bytes.count == 1 { return Frame(bits: [bytes[0] & 0x0F], validBitsInLastByte: 4) }
+        let data = bytes.dropLast(2)
         let checksum = CyclicRedundancyCheck.a(data)
-        guard !data.isEmpty, Array(octets.suffix(2)) == checksum.littleEndianOctets else {
+        guard !data.isEmpty, Array(bytes.suffix(2)) == checksum.littleEndianBytes else {
             throw LinkError(.transmission, "The tag's answer was damaged.")
         }
         return Frame(Array(data))

@@ -60,17 +60,17 @@ struct TransparentRoute: FrameRoute {
         data += [Self.transceive, UInt8(frame.bytes.count)]
         data += frame.bytes
         let objects = try command(0x01, data, connection)
-        guard let octets = objects[Self.response], !octets.isEmpty else {
+        guard let bytes = objects[Self.response], !bytes.isEmpty else {
             throw LinkError(.timeout, "The tag did not answer.")
         }
-        if technology == .nfcA, octets.count == 1, objects[Self.validBits]?.first == 4 {
-            return Frame(bits: [octets[0] & 0x0F], validBitsInLastByte: 4)
+        if technology == .nfcA, bytes.count == 1, objects[Self.validBits]?.first == 4 {
+            return Frame(bits: [bytes[0] & 0x0F], validBitsInLastByte: 4)
         }
         let status = objects[Self.responseStatus]?.first ?? 0
         if status & 0x02 != 0 { throw LinkError(.collision, "Several tags answered.") }
         if status & 0x0D != 0 { throw LinkError(.transmission, "The tag's answer was damaged.") }
-        if technology == .nfcA, octets.count == 1 { return Frame(bits: [octets[0] & 0x0F], validBitsInLastByte: 4) }
-        return Frame(octets)
+        if technology == .nfcA, bytes.count == 1 { return Frame(bits: [bytes[0] & 0x0F], validBitsInLastByte: 4) }
+        return Frame(bytes)
     }
 
     /// Sends a command, and checks the data object C0, in which the reader reports success or failure.
@@ -102,24 +102,24 @@ enum DataObjects {
     /// Parses objects. If several have the same tag, the last one counts. Tags of two bytes are ignored.
     ///
     /// - Returns: nil when the lengths are inconsistent.
-    static func parse(_ octets: [UInt8]) -> [UInt8: [UInt8]]? {
+    static func parse(_ bytes: [UInt8]) -> [UInt8: [UInt8]]? {
         var objects: [UInt8: [UInt8]] = [:]
         var position = 0
-        while position < octets.count {
-            let tag = octets[position]
+        while position < bytes.count {
+            let tag = bytes[position]
             let isLong = tag & 0x1F == 0x1F
             position += isLong ? 2 : 1
-            guard position < octets.count else { return nil }
-            var length = Int(octets[position])
+            guard position < bytes.count else { return nil }
+            var length = Int(bytes[position])
             position += 1
             if length > 0x80, length <= 0x82 {
                 let count = length - 0x80
-                guard position + count <= octets.count else { return nil }
-                length = Int(octets: octets[position..<position + count])
+                guard position + count <= bytes.count else { return nil }
+                length = Int(bytes: bytes[position..<position + count])
                 position += count
             }
-            guard position + length <= octets.count else { return nil }
-            if !isLong { objects[tag] = Array(octets[position..<position + length]) }
+            guard position + length <= bytes.count else { return nil }
+            if !isLong { objects[tag] = Array(bytes[position..<position + length]) }
             position += length
         }
         return objects

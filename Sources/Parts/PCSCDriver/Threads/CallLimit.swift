@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 
 /// Limits the time of calls to the service. When a call takes too long, or its caller is cancelled, its connection is
 /// cut.

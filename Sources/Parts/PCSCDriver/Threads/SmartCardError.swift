@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import TagLink
+package import TagLink
 
 /// A failed call to the PC/SC resource manager. Equal by code.
 public struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -71,7 +71,7 @@ public struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertible
     /// - Parameters:
     ///   - code: the error code of the service.
     ///   - call: the call that failed.
-    public init(_ code: Code, _ call: String) {
+    package init(_ code: Code, _ call: String) {
         self.code = code
         self.call = call
     }
@@ -145,7 +145,7 @@ public struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertible
 
 extension LinkError {
     /// Converts the error of a failed call to the error of an exchange.
-    public init(_ error: SmartCardError) {
+    package init(_ error: SmartCardError) {
         let code: Code =
             switch error.code {
             case .noSmartcard, .removedCard, .resetCard, .unpoweredCard: .tagRemoved

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import SystemLibrary
 import TagLink
 
 /// Frames to and from tags.
@@ -41,23 +42,23 @@ extension PN532Chip {
     ///
     /// - Returns: the answer's bytes, including the checksum if the chip does not remove it.
     func communicate(
-        _ octets: [UInt8],
+        _ bytes: [UInt8],
         timeout: Airtime,
         _ cancellation: Cancellation?
     ) throws(LinkError) -> [UInt8] {
         let limit = try prepare(timeout, cancellation)
-        let answer = try sendOnce(.inCommunicateThru, octets, limit: limit, cancellation)
+        let answer = try sendOnce(.inCommunicateThru, bytes, limit: limit, cancellation)
         return try Self.payload(of: answer)
     }
 
     /// Sends a command to the listed target, in the way of its kind.
     func exchangeData(
-        _ octets: [UInt8],
+        _ bytes: [UInt8],
         timeout: Airtime,
         _ cancellation: Cancellation?
     ) throws(LinkError) -> [UInt8] {
         let limit = try prepare(timeout, cancellation)
-        let answer = try sendOnce(.inDataExchange, [0x01] + octets, limit: limit, cancellation)
+        let answer = try sendOnce(.inDataExchange, [0x01] + bytes, limit: limit, cancellation)
         return try Self.payload(of: answer)
     }
 
@@ -107,7 +108,7 @@ extension PN532Chip {
 
     /// Reads registers.
     func read(_ addresses: [UInt16], _ cancellation: Cancellation?) throws(LinkError) -> [UInt8] {
-        let data = addresses.flatMap { $0.bigEndianOctets }
+        let data = addresses.flatMap { $0.bigEndianBytes }
         let values = try ask(.readRegister, data, cancellation)
         guard values.count == addresses.count else {
             throw LinkError(.transmission, "The PN532 gives \(values.count) registers in place of \(addresses.count).")
@@ -127,14 +128,14 @@ extension PN532Chip {
     }
 
     private static func data(of values: [(UInt16, UInt8)]) -> [UInt8] {
-        values.flatMap { $0.bigEndianOctets + [$1] }
+        values.flatMap { $0.bigEndianBytes + [$1] }
     }
 
     /// Sets who handles checksums, and the number of bits to send of the last byte. Writes only what changes.
     func setFraming(
         appendsChecksum: Bool,
         removesChecksum: Bool,
-        bitsOfLastOctet: Int = 8,
+        bitsOfLastByte: Int = 8,
         _ cancellation: Cancellation?
     ) throws(LinkError) {
         let modes = [RadioRegisters.transmitMode, RadioRegisters.receiveMode]
@@ -148,7 +149,7 @@ extension PN532Chip {
         }
         let wanted = [
             mode(RadioRegisters.transmitMode, appendsChecksum), mode(RadioRegisters.receiveMode, removesChecksum),
-            (RadioRegisters.bitFraming, UInt8(bitsOfLastOctet % 8)),
+            (RadioRegisters.bitFraming, UInt8(bitsOfLastByte % 8)),
         ]
         let changed = wanted.filter { registers[$0.0] != $0.1 }
         if !changed.isEmpty { try write(changed, cancellation) }

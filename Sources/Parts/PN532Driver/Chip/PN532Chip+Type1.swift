@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import SystemLibrary
 import TagLink
 
 /// Commands to a Type 1 tag.
@@ -18,25 +19,25 @@ extension PN532Chip {
     /// - Parameter bytes: the command, without checksum.
     /// - Returns: the answer, without checksum.
     func type1Exchange(
-        _ octets: [UInt8],
+        _ bytes: [UInt8],
         timeout: Airtime,
         _ cancellation: Cancellation?
     ) throws(LinkError) -> [UInt8] {
-        guard let command = octets.first.flatMap(BlockCommand.init) else {
-            return try exchangeData(octets, timeout: timeout, cancellation)
+        guard let command = bytes.first.flatMap(BlockCommand.init) else {
+            return try exchangeData(bytes, timeout: timeout, cancellation)
         }
         if !refusesBlockCommands {
             do throws(LinkError) {
-                return try exchangeData(octets, timeout: timeout, cancellation)
+                return try exchangeData(bytes, timeout: timeout, cancellation)
             } catch {
                 guard error.isAboutTag || error.code == .unsupported else { throw error }
             }
         }
         let answer: [UInt8]
         if command == .readSegment {
-            answer = try readSegment(octets, timeout, cancellation)
+            answer = try readSegment(bytes, timeout, cancellation)
         } else {
-            answer = try type1Registers(octets, timeout, cancellation)
+            answer = try type1Registers(bytes, timeout, cancellation)
         }
         refusesBlockCommands = true
         return answer
@@ -44,14 +45,14 @@ extension PN532Chip {
 
     /// Replaces RSEG by a READ8 for each of its blocks, because the answer of RSEG is longer than the unit's buffer.
     private func readSegment(
-        _ octets: [UInt8],
+        _ bytes: [UInt8],
         _ timeout: Airtime,
         _ cancellation: Cancellation?
     ) throws(LinkError) -> [UInt8] {
-        guard octets.count >= 2 else { throw LinkError(.unsupported, "RSEG names no segment.") }
-        var answer = [octets[1]]
+        guard bytes.count >= 2 else { throw LinkError(.unsupported, "RSEG names no segment.") }
+        var answer = [bytes[1]]
         for block in 0..<UInt8(16) {
-            let command = [BlockCommand.readBlock.rawValue, octets[1] & 0xF0 | block] + octets[2...]
+            let command = [BlockCommand.readBlock.rawValue, bytes[1] & 0xF0 | block] + bytes[2...]
             let part = try type1Registers(command, timeout, cancellation)
             guard part.count == 9 else { throw LinkError(.transmission, "An answer to READ8 has no block.") }
             answer += part[1...]
@@ -61,21 +62,21 @@ extension PN532Chip {
 
     /// Sends a command byte by byte.
     private func type1Registers(
-        _ octets: [UInt8],
+        _ bytes: [UInt8],
         _ timeout: Airtime,
         _ cancellation: Cancellation?
     ) throws(LinkError) -> [UInt8] {
-        let checksum = CyclicRedundancyCheck.b(octets)
-        let frame = octets + checksum.littleEndianOctets
+        let checksum = CyclicRedundancyCheck.b(bytes)
+        let frame = bytes + checksum.littleEndianBytes
         // The unit's commands: Transmit, NoCmdChange, Receive.
         let transmit: UInt8 = 0x04
         var values: [(UInt16, UInt8)] = [
             (RadioRegisters.fifoData, frame[0]), (RadioRegisters.bitFraming, 7), (RadioRegisters.command, transmit),
             (RadioRegisters.bitFraming, 0), (RadioRegisters.manualReceive, 0x30),
         ]
-        for octet in frame.dropFirst() {
+        for byte in frame.dropFirst() {
             values += [
-                (RadioRegisters.fifoData, octet), (RadioRegisters.command, transmit), (RadioRegisters.command, 0x07),
+                (RadioRegisters.fifoData, byte), (RadioRegisters.command, transmit), (RadioRegisters.command, 0x07),
             ]
         }
         values.append((RadioRegisters.command, 0x08))
@@ -91,17 +92,17 @@ extension PN532Chip {
         let answer = Self.withoutParity(received)
         guard answer.count > 2 else { throw LinkError(.transmission, "The answer has no whole bytes.") }
         let expected = CyclicRedundancyCheck.b(answer.dropLast(2))
-        guard answer.suffix(2) == expected.littleEndianOctets else {
+        guard answer.suffix(2) == expected.littleEndianBytes else {
             throw LinkError(.transmission, "The checksum of the answer is wrong.")
         }
         return Array(answer.dropLast(2))
     }
 
     /// Removes the parity bit after each eight bits; the bits are ordered from the least significant one.
-    static func withoutParity(_ octets: [UInt8]) -> [UInt8] {
-        (0..<octets.count * 8 / 9).map { index in
-            (0..<8).reduce(UInt8(0)) { octet, bit in
-                octets.hasBit(index * 9 + bit) ? octet | 1 << bit : octet
+    static func withoutParity(_ bytes: [UInt8]) -> [UInt8] {
+        (0..<bytes.count * 8 / 9).map { index in
+            (0..<8).reduce(UInt8(0)) { byte, bit in
+                bytes.hasBit(index * 9 + bit) ? byte | 1 << bit : byte
             }
         }
     }

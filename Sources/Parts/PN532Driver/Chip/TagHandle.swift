@@ -25,9 +25,3 @@ struct TagHandle: Sendable, Equatable {
     /// The list of targets that found it.
     var generation: Int
 }
-
-/// What a tag reported about itself, and the data with which it can be found again.
-struct FoundTag: Sendable {
-    var identity: DiscoveredTag.Identity
-    var target: TagHandle.Target
-}

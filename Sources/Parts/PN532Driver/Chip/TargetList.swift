@@ -12,9 +12,9 @@ struct TargetList: Sendable {
     var data: [UInt8]
 
     /// NFC-A tags.
-    func nfcA() throws(LinkError) -> [FoundTag] {
+    func nfcA() throws(LinkError) -> [ListedTarget] {
         var rest = data[...]
-        var found: [FoundTag] = []
+        var found: [ListedTarget] = []
         for _ in 0..<count {
             // Number, SENS_RES with its high byte first, SEL_RES, length of the UID.
             guard let head = Self.take(5, from: &rest), [4, 7, 10].contains(head[4]),
@@ -25,18 +25,18 @@ struct TargetList: Sendable {
                 sak: head[3],
                 uid: uid
             )
-            found.append(FoundTag(identity: identity, target: .nfcA(uid: uid, sak: head[3])))
+            found.append(ListedTarget(identity: identity, target: .nfcA(uid: uid, sak: head[3])))
         }
         return found
     }
 
     /// A Type 1 tag; nil for none.
-    func type1() throws(LinkError) -> FoundTag? {
+    func type1() throws(LinkError) -> ListedTarget? {
         guard count > 0 else { return nil }
         guard data.count >= 7 else { throw Self.unreadable }
         let uid = Array(data[3..<7])
         // All Type 1 tags have this ATQA. Some firmware reports it in the other byte order.
-        return FoundTag(identity: .nfcA(atqa: 0x0C00, sak: nil, uid: uid), target: .type1(uid: uid))
+        return ListedTarget(identity: .nfcA(atqa: 0x0C00, sak: nil, uid: uid), target: .type1(uid: uid))
     }
 
     /// Whether there is an NFC-B card.
@@ -49,9 +49,9 @@ struct TargetList: Sendable {
     /// FeliCa tags.
     ///
     /// - Parameter polled: the system that was polled for.
-    func nfcF(polled: UInt16) throws(LinkError) -> [FoundTag] {
+    func nfcF(polled: UInt16) throws(LinkError) -> [ListedTarget] {
         var rest = data[...]
-        var found: [FoundTag] = []
+        var found: [ListedTarget] = []
         for _ in 0..<count {
             // The target number, and the answer to polling from its length on.
             guard Self.take(1, from: &rest) != nil, let length = rest.first, length == 18 || length == 20,
@@ -61,7 +61,7 @@ struct TargetList: Sendable {
             var code: UInt16? = polled >> 8 == 0xFF || polled & 0xFF == 0xFF ? nil : polled
             if answer.count == 20 { code = UInt16(high: answer[18], low: answer[19]) }
             let identity = DiscoveredTag.Identity.nfcF(idm: idm, pmm: Array(answer[10..<18]), systemCode: code)
-            found.append(FoundTag(identity: identity, target: .nfcF(idm: idm, systemCode: polled)))
+            found.append(ListedTarget(identity: identity, target: .nfcF(idm: idm, systemCode: polled)))
         }
         return found
     }

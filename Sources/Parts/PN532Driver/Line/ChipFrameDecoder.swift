@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A frame from a PN532 to its host.
-enum ChipFrame: Sendable, Equatable {
-    /// The chip has received the command.
-    case acknowledge
-    /// An answer: the command's code plus one, and its data.
-    case answer(code: UInt8, data: [UInt8])
-    /// The error frame: the command is unknown, or its parameters are wrong.
-    case syntaxError
-    /// An answer with this code whose end is damaged or missing.
-    case damaged(code: UInt8)
-}
-
 /// Finds the chip's frames in the bytes of a line (PN532 user manual, 6.2.1).
 ///
 /// It skips everything between frames: preambles, noise, and frames with wrong lengths or checksums. It never keeps
@@ -24,8 +12,8 @@ struct ChipFrameDecoder: Sendable {
     private var buffer: [UInt8] = []
 
     /// Adds received bytes.
-    mutating func append(_ octets: [UInt8]) {
-        buffer += octets
+    mutating func append(_ bytes: [UInt8]) {
+        buffer += bytes
     }
 
     /// Whether a frame may have started and is incomplete.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import SystemLibrary
 import TagLink
 
 /// Commands and answers over a serial line: the chip's high-speed UART (PN532 user manual, 6.2.2 and 6.3.1).
@@ -10,7 +11,7 @@ final class HostInterface {
     enum Failure: Error {
         /// The chip did not acknowledge the command. It may have received it or not.
         case notAcknowledged
-        /// The chip has the command, but its answer did not arrive in time. The host told it to stop.
+        /// The chip has the command, but its answer did not arrive in time. The host aborted the command.
         case silent
         /// Every copy of the answer was damaged.
         case damaged
@@ -62,7 +63,7 @@ final class HostInterface {
         return try waitForAnswer(code &+ 1, limit, cancellation)
     }
 
-    /// Tells the chip to stop its current command.
+    /// Aborts the chip's current command.
     func abort() throws(LinkError) {
         try send(HostFrame.acknowledge, nil)
     }
@@ -72,8 +73,8 @@ final class HostInterface {
         try port.setSpeed(speed)
     }
 
-    private func send(_ octets: [UInt8], _ cancellation: Cancellation?) throws(LinkError) {
-        try port.write(octets, before: .now + limits.write, cancellation)
+    private func send(_ bytes: [UInt8], _ cancellation: Cancellation?) throws(LinkError) {
+        try port.write(bytes, before: .now + limits.write, cancellation)
     }
 
     private func waitForAcknowledge(_ limit: Duration, _ cancellation: Cancellation?) throws(Failure) {
@@ -137,46 +138,16 @@ final class HostInterface {
                 let gap = ContinuousClock.Instant.now + limits.gap
                 until = deadline.map { min($0, gap) } ?? gap
             }
-            let octets: [UInt8]
+            let bytes: [UInt8]
             do throws(LinkError) {
                 if cancellation?.isCancelled == true { throw SerialPortError.cancelled }
-                octets = try port.read(before: until, cancellation)
+                bytes = try port.read(before: until, cancellation)
             } catch {
                 if error.code == .cancelled { try? abort() }
                 throw .line(error)
             }
-            decoder.append(octets)
-            if octets.isEmpty, decoder.isInFrame, let frame = decoder.abandonPartial() { return frame }
+            decoder.append(bytes)
+            if bytes.isEmpty, decoder.isInFrame, let frame = decoder.abandonPartial() { return frame }
         }
-    }
-}
-
-/// Frames from a host to a PN532 (PN532 user manual, 6.2.1).
-enum HostFrame {
-    /// The host has the answer, or stops waiting for it: the chip stops its command.
-    static let acknowledge: [UInt8] = [0x00, 0x00, 0xFF, 0x00, 0xFF, 0x00]
-    /// The last answer arrived damaged: the chip has to send it again.
-    static let negativeAcknowledge: [UInt8] = [0x00, 0x00, 0xFF, 0xFF, 0x00, 0x00]
-    /// The bytes that wake a sleeping chip and give it time to start. They are sent before a frame (PN532 user manual,
-    /// 7.2.11).
-    static let wakeUp: [UInt8] = [0x55, 0x55] + [UInt8](repeating: 0, count: 14)
-
-    /// The maximum number of data bytes of a command, after its code: a frame has 265 bytes from TFI on.
-    static let maximumData = 263
-
-    /// The frame of a command. It is an extended frame if it has more than 255 bytes.
-    ///
-    /// - Parameters:
-    ///   - code: the command's code.
-    ///   - data: its data, ``maximumData`` bytes at most.
-    static func command(_ code: UInt8, _ data: [UInt8]) -> [UInt8] {
-        let payload = [0xD4, code] + data
-        let checksum = 0 &- payload.reduce(0, &+)
-        let low = UInt8(truncatingIfNeeded: payload.count)
-        guard payload.count > 0xFF else {
-            return [0x00, 0x00, 0xFF, low, 0 &- low] + payload + [checksum, 0x00]
-        }
-        let high = UInt8(truncatingIfNeeded: payload.count >> 8)
-        return [0x00, 0x00, 0xFF, 0xFF, 0xFF, high, low, 0 &- high &- low] + payload + [checksum, 0x00]
     }
 }

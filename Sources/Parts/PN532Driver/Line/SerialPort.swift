@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import SystemLibrary
 import TagLink
 
 /// A serial line to a chip: 8 data bits, no parity, one stop bit, no flow control, and no translation.
@@ -69,13 +70,13 @@ final class SerialPort {
     /// - Throws: `LinkError` with `readerUnavailable` when the line is gone or does not accept them in time, or
     ///   `cancelled`.
     func write(
-        _ octets: [UInt8],
+        _ bytes: [UInt8],
         before deadline: ContinuousClock.Instant,
         _ cancellation: Cancellation?
     ) throws(LinkError) {
         var written = 0
-        while written < octets.count {
-            let count = unsafe octets.withUnsafeBytes { buffer in
+        while written < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes { buffer in
                 unsafe Glibc.write(descriptor, buffer.baseAddress?.advanced(by: written), buffer.count - written)
             }
             if count > 0 {

@@ -54,7 +54,7 @@ public final class PN532Reader: DiscoveringDriver {
         "NFC-F: Type 3 and other FeliCa cards at 212 kbit/s, two at once.",
         "NFC-V: none. The chip has no ISO/IEC 15693, so that NFCISO15693Tag is not served.",
         "As a card: ISO/IEC 14443-4 Type A, for CardSession.",
-        "It can't tell when a tag comes: a session asks it ten times a second.",
+        "It does not report when a tag arrives: a session asks it ten times a second.",
     ]
 
     /// Returns nil: a PN532 can't report that a tag arrives, and has to be polled.
@@ -72,7 +72,7 @@ public final class PN532Reader: DiscoveringDriver {
         systemCodes: [UInt16]
     ) async throws(LinkError) -> [DiscoveredTag] {
         let (found, generation) = try await worker.perform {
-            (worker, chip, cancellation) throws(LinkError) -> ([FoundTag], Int) in
+            (worker, chip, cancellation) throws(LinkError) -> ([ListedTarget], Int) in
             worker.generation += 1
             worker.current = nil
             let finder = TargetFinder(chip: chip, cancellation: cancellation)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import SystemLibrary
 import TagLink
 
 /// The link to one tag of a ``PN532Reader``.
@@ -33,14 +34,10 @@ final class PN532TagLink: SelfActivatingLink {
                 worker.isUntouched = false
                 return try TagExchange(chip: chip, cancellation).send(frame, to: handle.target, timeout: timeout)
             }
-            count(frame, answer, .zero)
+            count(frame, .success(answer), timeout)
             return answer
         } catch {
-            switch error.code {
-            case .timeout: count(frame, nil, timeout)
-            case .transmission, .collision: count(frame, nil, .zero)
-            default: break
-            }
+            count(frame, .failure(error), timeout)
             throw error
         }
     }
@@ -67,9 +64,9 @@ final class PN532TagLink: SelfActivatingLink {
         if !isReady { try await reactivate() }
     }
 
-    private func count(_ request: Frame, _ response: Frame?, _ timeout: Airtime) {
+    private func count(_ request: Frame, _ outcome: Result<Frame, LinkError>, _ timeout: Airtime) {
         var counted = LinkStatistics.zero
-        counted.count(request: request, response: response, timing: FrameTiming(technology), timeout: timeout)
+        counted.count(request, outcome, technology, timeout: timeout)
         let exchange = counted
         counts.withLock { $0 += exchange }
         onCount(exchange)
@@ -123,7 +120,7 @@ struct TagExchange {
         if answer.count == 1 { return Frame(bits: [answer[0] & 0x0F], validBitsInLastByte: 4) }
         let payload = Array(answer.dropLast(2))
         let checksum = CyclicRedundancyCheck.a(payload)
-        guard answer.count > 2, answer.suffix(2) == checksum.littleEndianOctets else {
+        guard answer.count > 2, answer.suffix(2) == checksum.littleEndianBytes else {
             throw LinkError(.transmission, "The checksum of the answer is wrong.")
         }
         return Frame(payload)

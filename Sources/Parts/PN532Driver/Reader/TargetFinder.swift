@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import SystemLibrary
 import TagLink
 
 /// Polls once for all targets in the chip's field, technology by technology.
@@ -27,10 +28,10 @@ struct TargetFinder {
     func find(
         _ technologies: Set<Technology>,
         systemCodes: [UInt16]
-    ) throws(LinkError) -> (found: [FoundTag], ready: Int?) {
+    ) throws(LinkError) -> (found: [ListedTarget], ready: Int?) {
         try restartField()
-        var found: [FoundTag] = []
-        var last: [FoundTag] = []
+        var found: [ListedTarget] = []
+        var last: [ListedTarget] = []
         if technologies.contains(.nfcB) {
             last = try findNFCB().map { [$0] } ?? []
             found += last
@@ -52,7 +53,7 @@ struct TargetFinder {
     // MARK: NFC-A
 
     /// - Parameter uid: the UID of the wanted card; empty for any.
-    func findNFCA(uid: [UInt8] = []) throws(LinkError) -> [FoundTag] {
+    func findNFCA(uid: [UInt8] = []) throws(LinkError) -> [ListedTarget] {
         try chip.list(.nfcA, limit: uid.isEmpty ? 2 : 1, Self.cascade(uid), cancellation).nfcA()
     }
 
@@ -66,7 +67,7 @@ struct TargetFinder {
         }
     }
 
-    func findType1() throws(LinkError) -> FoundTag? {
+    func findType1() throws(LinkError) -> ListedTarget? {
         try chip.list(.type1, limit: 1, [], cancellation).type1()
     }
 
@@ -77,7 +78,7 @@ struct TargetFinder {
     /// The chip starts ISO-DEP by itself, with frames of 64 bytes. So the chip is asked to end it, and the card is
     /// woken again. The host's own ISO-DEP has frames four times as long, and gives the card as much time as it asks
     /// for.
-    func findNFCB() throws(LinkError) -> FoundTag? {
+    func findNFCB() throws(LinkError) -> ListedTarget? {
         guard try chip.list(.nfcB, limit: 1, [0x00], cancellation).hasNFCB() else { return nil }
         do throws(LinkError) {
             try chip.deselect(cancellation)
@@ -90,7 +91,7 @@ struct TargetFinder {
     /// Sends WUPB.
     ///
     /// - Returns: the card; nil when none answers, or more than one.
-    func wakeNFCB() throws(LinkError) -> FoundTag? {
+    func wakeNFCB() throws(LinkError) -> ListedTarget? {
         let answer: [UInt8]
         do throws(LinkError) {
             answer = try chip.communicate([0x05, 0x00, 0x08], timeout: Self.requestTimeout, cancellation)
@@ -99,7 +100,7 @@ struct TargetFinder {
             return nil
         }
         guard answer.count == 12 || answer.count == 13, answer[0] == 0x50 else { return nil }
-        return FoundTag(identity: .nfcB(answer: answer), target: .nfcB(pupi: Array(answer[1..<5])))
+        return ListedTarget(identity: .nfcB(answer: answer), target: .nfcB(pupi: Array(answer[1..<5])))
     }
 
     /// How long a tag may take to answer a request, including the delay of adapters.
@@ -109,7 +110,7 @@ struct TargetFinder {
 
     /// Polls for a system: first in one slot, which works with most chips and cards, then in four, in which two cards
     /// can be distinguished.
-    func findNFCF(_ systemCode: UInt16) throws(LinkError) -> [FoundTag] {
+    func findNFCF(_ systemCode: UInt16) throws(LinkError) -> [ListedTarget] {
         for timeSlots: UInt8 in [0, 3] {
             let request = [0x00, UInt8(systemCode >> 8), UInt8(systemCode & 0xFF), 0x01, timeSlots]
             let list = try chip.list(.nfcF212, limit: 2, request, cancellation)

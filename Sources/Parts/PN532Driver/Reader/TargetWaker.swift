@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import SystemLibrary
 import TagLink
 
 /// Makes a tag ready for commands again, after it refused a command, or while another tag was selected.
@@ -69,7 +70,7 @@ struct TargetWaker {
     private func select(_ uid: [UInt8], _ sak: UInt8) throws(LinkError) -> Bool {
         let timeout = TargetFinder.requestTimeout
         do throws(LinkError) {
-            try chip.setFraming(appendsChecksum: false, removesChecksum: false, bitsOfLastOctet: 7, cancellation)
+            try chip.setFraming(appendsChecksum: false, removesChecksum: false, bitsOfLastByte: 7, cancellation)
             guard try chip.communicate([0x52], timeout: timeout, cancellation).count == 2 else { return false }
             try chip.setFraming(appendsChecksum: true, removesChecksum: false, cancellation)
             var answered: UInt8?

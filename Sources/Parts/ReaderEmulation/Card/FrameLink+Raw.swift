@@ -7,28 +7,28 @@ extension FrameLink {
     ///
     /// - Parameters:
     ///   - bytes: the bytes to send, at least one.
-    ///   - bitsOfLastOctet: the number of bits to send of the last byte, 1 to 8. With fewer than 8 there is no
+    ///   - bitsOfLastByte: the number of bits to send of the last byte, 1 to 8. With fewer than 8 there is no
     ///     checksum.
     ///   - appends: whether the reader appends the technology's checksum.
     ///   - removes: whether the reader checks and removes the answer's checksum.
     ///   - timeout: how long to wait.
     func transceive(
-        raw octets: [UInt8],
-        bitsOfLastOctet: Int = 8,
+        raw bytes: [UInt8],
+        bitsOfLastByte: Int = 8,
         appends: Bool,
         removes: Bool,
         timeout: Airtime
     ) async throws(LinkError) -> Frame {
-        let adds = appends && bitsOfLastOctet == 8
-        guard bitsOfLastOctet == 8 else {
-            let frame = Frame(bits: octets, validBitsInLastByte: bitsOfLastOctet)
+        let adds = appends && bitsOfLastByte == 8
+        guard bitsOfLastByte == 8 else {
+            let frame = Frame(bits: bytes, validBitsInLastByte: bitsOfLastByte)
             return try await transceive(frame, timeout: timeout)
         }
         // The link can only do both. If the host wants only one of them, it is done here.
         if adds == removes {
-            return try await transceive(Frame(octets, checksum: adds ? .automatic : .none), timeout: timeout)
+            return try await transceive(Frame(bytes, checksum: adds ? .automatic : .none), timeout: timeout)
         }
-        let sent = adds ? octets + technology.checksum(octets) : octets
+        let sent = adds ? bytes + technology.checksum(bytes) : bytes
         var answer = try await transceive(Frame(sent, checksum: .none), timeout: timeout)
         if removes, answer.validBitsInLastByte == 8, answer.bytes.count > 2 {
             let payload = Array(answer.bytes.dropLast(2))

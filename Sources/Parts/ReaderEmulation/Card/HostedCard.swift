@@ -148,12 +148,3 @@ package final class HostedCard: Sendable {
         if asked { answered.signal() }
     }
 }
-
-/// A field in which a chip can appear as a card.
-package protocol CardPlace: Sendable {
-    /// Brings the card into the field, and replaces an earlier one.
-    func bring(_ card: HostedCard)
-
-    /// Removes the card from the field.
-    func remove()
-}

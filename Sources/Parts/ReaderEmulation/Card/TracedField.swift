@@ -1,36 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TagLink
-package import TagTrace
-
-/// One exchange between two sides, for traces.
-package struct Exchange: Sendable {
-    /// The two sides.
-    package enum Layer: String, Sendable {
-        /// The host's program and the reader, over pcscd.
-        case pcsc
-        /// The host's program and a PN532, over the serial line.
-        case pn532
-        /// The reader and the tag.
-        case air
-    }
-
-    /// The two sides.
-    package var layer: Layer
-    /// The kind of exchange, if the bytes do not show it: `transmit`, `power up`, a command's name, a technology.
-    package var name: String
-    /// The bytes that were sent.
-    package var request: [UInt8]
-    /// The bytes that were received; nil for none.
-    package var response: [UInt8]?
-    /// Why there was no answer.
-    package var failure: String?
-    /// The frames, for an exchange with a tag.
-    package var frames: Trace.Exchange?
-}
+import TagTrace
 
 /// A field that reports each exchange with a tag.
-package final class TracedField: FieldDriver {
-    private let field: any FieldDriver
+package final class TracedField: ForwardingField {
+    package let field: any FieldDriver
     private let links: [Technology: TracedLink]
 
     /// Wraps a field.
@@ -47,40 +21,29 @@ package final class TracedField: FieldDriver {
         self.links = links
     }
 
-    package var name: String { field.name }
-    package var technologies: Set<Technology> { field.technologies }
     package func link(for technology: Technology) -> (any FrameLink)? { links[technology] }
-    package func setCarrier(_ isOn: Bool) async throws(LinkError) { try await field.setCarrier(isOn) }
-    package func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
-        field.observePresence(handler)
-    }
-    package func arrival(of identifier: [UInt8]) -> UInt64? { field.arrival(of: identifier) }
 }
 
-private final class TracedLink: FrameLink {
-    private let link: any FrameLink
+private final class TracedLink: ForwardingLink {
+    let target: any FrameLink
     private let onExchange: @Sendable (Exchange) -> Void
 
     init(_ link: any FrameLink, _ onExchange: @escaping @Sendable (Exchange) -> Void) {
-        self.link = link
+        target = link
         self.onExchange = onExchange
     }
 
-    var technology: Technology { link.technology }
-    var maximumFrameLength: Int { link.maximumFrameLength }
-    var statistics: LinkStatistics { link.statistics }
-
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
-        var exchange = Exchange(layer: .air, name: link.technology.shortName, request: frame.bytes)
+        var exchange = Exchange(layer: .air, name: technology.shortName, request: frame.bytes)
         do throws(LinkError) {
-            let answer = try await link.transceive(frame, timeout: timeout)
+            let answer = try await target.transceive(frame, timeout: timeout)
             exchange.response = answer.bytes
-            exchange.frames = Trace.Exchange(.frames(link.technology), request: frame, answer: .success(answer))
+            exchange.frames = Trace.Exchange(.frames(technology), request: frame, answer: .success(answer))
             onExchange(exchange)
             return answer
         } catch {
             exchange.failure = error.code.description
-            exchange.frames = Trace.Exchange(.frames(link.technology), request: frame, answer: .failure(error))
+            exchange.frames = Trace.Exchange(.frames(technology), request: frame, answer: .failure(error))
             onExchange(exchange)
             throw error
         }

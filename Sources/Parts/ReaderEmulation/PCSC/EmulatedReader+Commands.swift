@@ -25,16 +25,16 @@ extension EmulatedReader {
         switch (command.p1, command.p2) {
         case (0x00, 0x00): return Self.fitting(card.identifier, command.expectedLength)
         case (0x01, 0x00):
-            guard let ats = card.isoDEP?.answerToSelect?.octets else { return ReaderStatus.unsupportedFunction }
+            guard let ats = card.isoDEP?.answerToSelect?.bytes else { return ReaderStatus.unsupportedFunction }
             return Self.fitting(ats, command.expectedLength)
         default: return ReaderStatus.unsupportedFunction
         }
     }
 
-    private static func fitting(_ octets: [UInt8], _ expected: Int?) -> [UInt8] {
-        guard let expected, expected != 0, expected != octets.count else { return octets + ReaderStatus.done }
-        if expected < octets.count { return [0x6C, UInt8(truncatingIfNeeded: octets.count)] }
-        return octets + ReaderStatus.endOfData
+    private static func fitting(_ bytes: [UInt8], _ expected: Int?) -> [UInt8] {
+        guard let expected, expected != 0, expected != bytes.count else { return bytes + ReaderStatus.done }
+        if expected < bytes.count { return [0x6C, UInt8(truncatingIfNeeded: bytes.count)] }
+        return bytes + ReaderStatus.endOfData
     }
 
     /// LOAD KEYS: six bytes into one of the reader's two places.
@@ -92,8 +92,8 @@ extension EmulatedReader {
     }
 
     /// Sends a command to a Type 2 tag. After a refusal the tag is no longer selected, so it is selected again.
-    private func sendToType2(_ octets: [UInt8], _ card: FieldCard) async -> Frame? {
-        let answer = try? await card.link.transceive(Frame(octets), timeout: .milliseconds(20))
+    private func sendToType2(_ bytes: [UInt8], _ card: FieldCard) async -> Frame? {
+        let answer = try? await card.link.transceive(Frame(bytes), timeout: .milliseconds(20))
         if answer?.nibble == 0xA || (answer?.bytes.count ?? 0) > 1 { return answer }
         await card.select()
         return nil
@@ -128,67 +128,14 @@ extension EmulatedReader {
         guard size > 0, read.suffix(2) == ReaderStatus.done[...] else { return ReaderStatus.unknownAddress }
         guard !data.isEmpty, data.count % size == 0 else { return ReaderStatus.wrongLength }
         for index in 0..<data.count / size {
-            let octets = data[index * size..<(index + 1) * size]
+            let bytes = data[index * size..<(index + 1) * size]
             guard first + index <= 0xFF,
                 let answer = try? await link.transceive(
-                    Frame([0x22, 0x21] + target.uid.reversed() + [UInt8(first + index)] + octets),
+                    Frame([0x22, 0x21] + target.uid.reversed() + [UInt8(first + index)] + bytes),
                     timeout: .milliseconds(25)
                 ).bytes, answer.first.map({ $0 & 0x01 == 0 }) ?? false
             else { return ReaderStatus.failed }
         }
         return ReaderStatus.done
     }
-}
-
-/// A command of class FF, which the reader answers itself (PC/SC 2.01 part 3, 3.2.2).
-struct ReaderCommand: Sendable {
-    let instruction: UInt8
-    let p1: UInt8
-    let p2: UInt8
-    let data: [UInt8]
-    /// Le; 0 means all available data. Nil when there is none.
-    let expectedLength: Int?
-
-    /// Parses a short command APDU of class FF, or one with an extended length field.
-    ///
-    /// - Returns: nil when the class is another one, or the lengths are inconsistent.
-    init?(_ apdu: [UInt8]) {
-        guard apdu.count >= 4, apdu[0] == 0xFF else { return nil }
-        instruction = apdu[1]
-        p1 = apdu[2]
-        p2 = apdu[3]
-        let body = Array(apdu.dropFirst(4))
-        guard let first = body.first else {
-            data = []
-            expectedLength = nil
-            return
-        }
-        if body.count == 1 {
-            data = []
-            expectedLength = Int(first)
-        } else if first == 0, body.count >= 3 {
-            let length = Int(high: body[1], low: body[2])
-            guard body.count == 3 || body.count == 3 + length || body.count == 5 + length else { return nil }
-            data = body.count == 3 ? [] : Array(body[3..<3 + length])
-            expectedLength = body.count == 3 ? length : body.count == 5 + length ? 0 : nil
-        } else {
-            let length = Int(first)
-            guard body.count == 1 + length || body.count == 2 + length else { return nil }
-            data = Array(body[1..<1 + length])
-            expectedLength = body.count == 2 + length ? Int(body[1 + length]) : nil
-        }
-    }
-}
-
-/// Status words of readers (PC/SC 2.01 part 3, 3.2.2).
-enum ReaderStatus {
-    static let done: [UInt8] = [0x90, 0x00]
-    /// The operation failed.
-    static let failed: [UInt8] = [0x63, 0x00]
-    /// The card has less data than requested.
-    static let endOfData: [UInt8] = [0x62, 0x82]
-    static let wrongLength: [UInt8] = [0x67, 0x00]
-    static let unsupportedFunction: [UInt8] = [0x6A, 0x81]
-    static let unknownInstruction: [UInt8] = [0x6D, 0x00]
-    static let unknownAddress: [UInt8] = [0x6A, 0x82]
 }

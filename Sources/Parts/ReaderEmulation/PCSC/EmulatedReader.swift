@@ -119,7 +119,7 @@ package struct EmulatedReader: ReaderFirmware {
             session.end()
             if let presentCard, let card = await find(), card.mayBe(presentCard) {
                 self.presentCard = card.identifier
-                reply = .done(AnswerToReset.octets(for: card, profile))
+                reply = .done(EmulatedAnswerToReset.bytes(for: card, profile))
             } else {
                 // If another card is in its place, the host does not know that card: the next check reports both
                 // changes.
@@ -181,7 +181,7 @@ package struct EmulatedReader: ReaderFirmware {
         guard let onExchange else { return }
         var exchange = Exchange(layer: .pcsc, name: name, request: request)
         switch reply {
-        case .done(let octets): exchange.response = octets
+        case .done(let bytes): exchange.response = bytes
         case .noCard: exchange.failure = "no card"
         case .unsupported: exchange.failure = "unsupported"
         case .failed: exchange.failure = "failed"

@@ -50,7 +50,7 @@ struct TransparentSession: Sendable {
     ///   - card: the reader's current card. Its technology is the session's until the host selects another one.
     mutating func receive(_ command: ReaderCommand, card: FieldCard?) async -> Effect {
         guard command.p1 == 0 else { return Effect(response: ReaderStatus.unsupportedFunction) }
-        guard let objects = DataObject.all(in: command.data) else {
+        guard let objects = TransparentDataObject.all(in: command.data) else {
             return Effect(response: Self.failure(object: 0, ReaderStatus.wrongLength))
         }
         switch command.p2 {
@@ -61,7 +61,7 @@ struct TransparentSession: Sendable {
         }
     }
 
-    private mutating func manage(_ objects: [DataObject], _ card: FieldCard?) -> Effect {
+    private mutating func manage(_ objects: [TransparentDataObject], _ card: FieldCard?) -> Effect {
         var effect = Effect(response: [])
         var answer: [UInt8] = []
         for (index, object) in objects.enumerated() {
@@ -87,7 +87,7 @@ struct TransparentSession: Sendable {
     }
 
     /// `8F 02`: standard and layer. From layer 3 on, a card is selected.
-    private mutating func switchProtocol(_ objects: [DataObject]) -> Effect {
+    private mutating func switchProtocol(_ objects: [TransparentDataObject]) -> Effect {
         guard let object = objects.first, object.tag == 0x8F, object.value.count == 2 else {
             return Effect(response: Self.failure(object: 1, ReaderStatus.wrongLength))
         }
@@ -102,8 +102,8 @@ struct TransparentSession: Sendable {
     }
 
     /// Sends a frame, with the settings of this command and earlier ones.
-    private mutating func exchange(_ objects: [DataObject], _ card: FieldCard?) async -> [UInt8] {
-        var request: (object: Int, octets: [UInt8], waits: Bool)?
+    private mutating func exchange(_ objects: [TransparentDataObject], _ card: FieldCard?) async -> [UInt8] {
+        var request: (object: Int, bytes: [UInt8], waits: Bool)?
         for (index, object) in objects.enumerated() {
             let number = index + 1
             switch (object.tag, object.value.count) {
@@ -118,7 +118,7 @@ struct TransparentSession: Sendable {
             default: return Self.failure(object: number, ReaderStatus.unsupportedFunction)
             }
         }
-        guard isOpen, let request, !request.octets.isEmpty else {
+        guard isOpen, let request, !request.bytes.isEmpty else {
             return Self.failure(object: 0, [0x69, 0x85])
         }
         guard let technology = technology ?? card?.technology, let link = field.link(for: technology) else {
@@ -126,15 +126,16 @@ struct TransparentSession: Sendable {
         }
         do throws(LinkError) {
             let answer = try await link.transceive(
-                raw: request.octets,
-                bitsOfLastOctet: sentBits == 0 ? 8 : Int(sentBits),
+                raw: request.bytes,
+                bitsOfLastByte: sentBits == 0 ? 8 : Int(sentBits),
                 appends: flags & 0x01 == 0,
                 removes: flags & 0x02 == 0,
                 timeout: timeout
             )
             guard request.waits else { return Self.success + ReaderStatus.done }
             let bits = answer.validBitsInLastByte == 8 ? 0 : UInt8(answer.validBitsInLastByte)
-            return Self.success + [0x92, 1, bits, 0x96, 2, 0, 0] + DataObject(tag: 0x97, value: answer.bytes).octets
+            return Self.success + [0x92, 1, bits, 0x96, 2, 0, 0]
+                + TransparentDataObject(tag: 0x97, value: answer.bytes).bytes
                 + ReaderStatus.done
         } catch {
             // If the command only transmits, the tag need not answer.
@@ -146,55 +147,7 @@ struct TransparentSession: Sendable {
     /// A time in microseconds, four bytes, most significant first; limited to five seconds.
     private static func time(_ value: [UInt8]) -> Airtime? {
         guard value.count == 4 else { return nil }
-        let microseconds = Int64(octets: value)
+        let microseconds = Int64(bytes: value)
         return .microseconds(min(microseconds, 5_000_000))
-    }
-}
-
-/// A data object of the transparent session: BER-TLV, with a tag of one or two bytes.
-struct DataObject: Sendable {
-    var tag: UInt16
-    var value: [UInt8]
-
-    /// Parses the data objects of a command; nil when one is invalid.
-    static func all(in octets: [UInt8]) -> [DataObject]? {
-        var objects: [DataObject] = []
-        var rest = octets[...]
-        while let first = rest.popFirst() {
-            var tag = UInt16(first)
-            if first & 0x1F == 0x1F, first != 0xFF {
-                guard let second = rest.popFirst() else { return nil }
-                tag = tag << 8 | UInt16(second)
-            }
-            guard let length = length(&rest), rest.count >= length else { return nil }
-            objects.append(DataObject(tag: tag, value: Array(rest.prefix(length))))
-            rest = rest.dropFirst(length)
-        }
-        return objects
-    }
-
-    private static func length(_ rest: inout ArraySlice<UInt8>) -> Int? {
-        guard let first = rest.popFirst() else { return nil }
-        switch first {
-        case 0..<0x80: return Int(first)
-        case 0x81: return rest.popFirst().map { Int($0) }
-        case 0x82:
-            guard let high = rest.popFirst(), let low = rest.popFirst() else { return nil }
-            return Int(high: high, low: low)
-        default: return nil
-        }
-    }
-
-    /// The object's bytes.
-    var octets: [UInt8] {
-        let name = tag > 0xFF ? tag.bigEndianOctets : [UInt8(tag)]
-        let count = value.count
-        let length: [UInt8] =
-            switch count {
-            case 0..<0x80: [UInt8(count)]
-            case 0x80...0xFF: [0x81, UInt8(count)]
-            default: [0x82, UInt8(truncatingIfNeeded: count >> 8), UInt8(truncatingIfNeeded: count)]
-            }
-        return name + length + value
     }
 }

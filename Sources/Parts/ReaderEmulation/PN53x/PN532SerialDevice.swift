@@ -34,8 +34,8 @@ package struct PN532SerialDevice: Sendable {
     /// - Parameters:
     ///   - bytes: the received bytes, in pieces of any size.
     ///   - send: sends bytes to the host.
-    package mutating func receive(_ octets: [UInt8], send: ([UInt8]) -> Void) async {
-        decoder.append(octets)
+    package mutating func receive(_ bytes: [UInt8], send: ([UInt8]) -> Void) async {
+        decoder.append(bytes)
         while let frame = decoder.next() {
             switch frame {
             case .acknowledge:
@@ -139,8 +139,8 @@ package struct PN532FrameDecoder: Sendable {
     package init() {}
 
     /// Adds received bytes.
-    package mutating func append(_ octets: [UInt8]) {
-        buffer += octets
+    package mutating func append(_ bytes: [UInt8]) {
+        buffer += bytes
     }
 
     /// The next whole frame; nil when more bytes are needed.

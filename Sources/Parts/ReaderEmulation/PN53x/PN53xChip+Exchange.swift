@@ -47,13 +47,13 @@ extension PN53xChip {
         switch card.kind {
         case .nfcA: return try await exchangeMIFARE(command, card.link)
         case .type1(_, let tag):
-            var octets = command
+            var bytes = command
             // A host may omit the trailing bytes that every command has.
-            if octets.count < 7, let code = octets.first, code != 0x78 {
-                octets += [UInt8](repeating: 0, count: max(0, 3 - octets.count))
-                octets = octets.prefix(3) + tag.uid
+            if bytes.count < 7, let code = bytes.first, code != 0x78 {
+                bytes += [UInt8](repeating: 0, count: max(0, 3 - bytes.count))
+                bytes = bytes.prefix(3) + tag.uid
             }
-            return try await card.link.transceive(Frame(octets, checksum: .crcB), timeout: timeout).bytes
+            return try await card.link.transceive(Frame(bytes, checksum: .crcB), timeout: timeout).bytes
         case .nfcB, .nfcF, .nfcV:
             return try await card.link.transceive(Frame(command), timeout: timeout).bytes
         }
@@ -73,8 +73,8 @@ extension PN53xChip {
         return try await acknowledged(command, link)
     }
 
-    private func acknowledged(_ octets: [UInt8], _ link: any FrameLink) async throws(LinkError) -> [UInt8] {
-        let answer = try await link.transceive(Frame(octets), timeout: timeout)
+    private func acknowledged(_ bytes: [UInt8], _ link: any FrameLink) async throws(LinkError) -> [UInt8] {
+        let answer = try await link.transceive(Frame(bytes), timeout: timeout)
         guard let nibble = answer.nibble else { return answer.bytes }
         guard nibble == 0xA else { throw Self.refusal }
         return []
@@ -93,7 +93,7 @@ extension PN53xChip {
         do throws(LinkError) {
             let answer = try await link.transceive(
                 raw: data,
-                bitsOfLastOctet: registers.bitsOfLastOctet,
+                bitsOfLastByte: registers.bitsOfLastByte,
                 appends: registers.addsChecksum,
                 removes: registers.checksChecksum,
                 timeout: timeout

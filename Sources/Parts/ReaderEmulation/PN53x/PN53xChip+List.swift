@@ -45,9 +45,11 @@ extension PN53xChip {
                 continue
             }
             let speaksISODEP = card.isoDEP != nil
-            // The host asked for MIFARE only, or for ISO/IEC 14443-4 only.
-            if type == 0x10, speaksISODEP { continue }
-            if type == 0x20, !speaksISODEP { continue }
+            // The host asked for MIFARE only, or for ISO/IEC 14443-4 only. The card is left so that it can be found again.
+            if type == 0x10 && speaksISODEP || type == 0x20 && !speaksISODEP {
+                await card.halt()
+                continue
+            }
             take(cards)
             let first = [1] + targetData[0]
             return .answer([1, type, UInt8(truncatingIfNeeded: first.count)] + first)
@@ -94,7 +96,7 @@ extension PN53xChip {
             guard let card = await finder.findType1(), case .type1(let target, let tag) = card.kind else {
                 return ([], [])
             }
-            return ([card], [target.atqa.bigEndianOctets + tag.uid])
+            return ([card], [target.atqa.bigEndianBytes + tag.uid])
         }
     }
 
@@ -120,7 +122,7 @@ extension PN53xChip {
     private static func targetDataA(_ card: FieldCard) -> [UInt8] {
         guard case .nfcA(let target) = card.kind else { return [] }
         return [UInt8(target.atqa >> 8), UInt8(target.atqa & 0xFF), target.sak ?? 0, UInt8(target.uid.count)]
-            + target.uid + (card.isoDEP?.answerToSelect?.octets ?? [])
+            + target.uid + (card.isoDEP?.answerToSelect?.bytes ?? [])
     }
 
     /// The CID that the firmware gives to a Type B card that supports one. Hosts have to use it when they send blocks

@@ -68,7 +68,7 @@ extension PN53xChip {
             switch card.takeCommand() {
             case .none: return .waiting
             case .gone(let status): return .answer([status.rawValue])
-            case .command(let octets): command = octets
+            case .command(let bytes): command = bytes
             }
         }
         let part = Array(command.prefix(Self.maximumData))

@@ -112,7 +112,7 @@ extension PN53xChip {
         if sent.isType1, registers.addsChecksum { return nil }
         return try? await link.transceive(
             raw: sent.bytes,
-            bitsOfLastOctet: sent.bitsOfLastByte,
+            bitsOfLastByte: sent.bitsOfLastByte,
             appends: registers.addsChecksum,
             removes: registers.checksChecksum,
             timeout: timeout

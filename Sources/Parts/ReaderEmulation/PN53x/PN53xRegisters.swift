@@ -46,14 +46,14 @@ struct PN53xRegisters: Sendable {
 
     /// Writes a register. Only the registers of the contactless unit and the special function registers exist.
     ///
-    /// - Returns: the data that the unit has sent, if the host has told it to wait for the answer.
+    /// - Returns: the data that the unit has sent, if the host has switched it to wait for the answer.
     mutating func write(_ value: UInt8, to address: UInt16) -> PN53xRadioUnit.Transmission? {
         switch address {
         case Self.fifoData: unit.push(value)
         case Self.fifoLevel: if value & 0x80 != 0 { unit.flush() }
         case Self.command:
             self[address] = value
-            return unit.begin(value, bits: bitsOfLastOctet)
+            return unit.begin(value, bits: bitsOfLastByte)
         case 0x6100...0x63FF, 0xFF80...: self[address] = value
         default: break
         }
@@ -94,7 +94,7 @@ struct PN53xRegisters: Sendable {
     var addsChecksum: Bool { self[Self.txMode] & 0x80 != 0 }
     var checksChecksum: Bool { self[Self.rxMode] & 0x80 != 0 }
     /// The number of bits to send of the last byte: 1 to 8.
-    var bitsOfLastOctet: Int {
+    var bitsOfLastByte: Int {
         let bits = Int(self[Self.bitFraming] & 0x07)
         return bits == 0 ? 8 : bits
     }

@@ -4,7 +4,8 @@ import Glibc
 import SystemLibrary
 import TagLink
 
-/// A file descriptor that is read when bytes arrive, and written with a time limit. The channel closes it.
+/// A file descriptor that is read when bytes arrive, and written with a time limit. The channel closes it, at the latest
+/// when it is freed, since that ends its watch.
 final class DescriptorChannel: Sendable {
     let descriptor: Int32
     /// Nil when the process has no free descriptors: then the channel has ended from the start.
@@ -20,13 +21,13 @@ final class DescriptorChannel: Sendable {
     ///
     /// - Parameters:
     ///   - descriptor: the descriptor; the channel closes it.
-    ///   - queue: the queue on which `onOctets` and `onEnd` are called.
-    ///   - onOctets: receives bytes when they arrive.
+    ///   - queue: the queue on which `onBytes` and `onEnd` are called.
+    ///   - onBytes: receives bytes when they arrive.
     ///   - onEnd: called once when the other side has closed, or the descriptor failed; never after ``close()``.
     init(
         _ descriptor: Int32,
         queue: DispatchQueue,
-        onOctets: @escaping @Sendable ([UInt8]) -> Void,
+        onBytes: @escaping @Sendable ([UInt8]) -> Void,
         onEnd: @escaping @Sendable () -> Void
     ) {
         self.descriptor = descriptor
@@ -39,7 +40,7 @@ final class DescriptorChannel: Sendable {
             let count = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
             if count > 0 {
                 buffer.removeLast(buffer.count - count)
-                onOctets(buffer)
+                onBytes(buffer)
             } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
                 let isFirst = ended.withLock { ended in
                     defer { ended = true }
@@ -58,10 +59,6 @@ final class DescriptorChannel: Sendable {
         }
     }
 
-    deinit {
-        watch?.cancel()
-    }
-
     /// Stops reading and closes the descriptor.
     func close() {
         ended.withLock { $0 = true }
@@ -72,9 +69,9 @@ final class DescriptorChannel: Sendable {
     ///
     /// - Returns: whether all bytes were sent.
     @discardableResult
-    func send(_ octets: [UInt8]) -> Bool {
+    func send(_ bytes: [UInt8]) -> Bool {
         guard !ended.withLock({ $0 }) else { return false }
-        return unsafe octets.withUnsafeBytes { memory in
+        return unsafe bytes.withUnsafeBytes { memory in
             var offset = 0
             while offset < memory.count {
                 let rest = unsafe UnsafeRawBufferPointer(rebasing: memory[offset...])
@@ -101,23 +98,5 @@ final class DescriptorChannel: Sendable {
             if unsafe poll(&writable, 1, Self.sendStep) > 0 { return true }
         }
         return false
-    }
-}
-
-/// Runs a server's tasks on a separate queue, because hosts wait for the answers even if the process is busy.
-package final class ServerExecutor: TaskExecutor {
-    /// The queue. Bytes from descriptors are also handled on it, so that an answer needs few thread switches.
-    let queue: DispatchQueue
-
-    /// Creates an executor.
-    ///
-    /// - Parameter label: the queue's name.
-    package init(label: String) {
-        queue = DispatchQueue(label: label)
-    }
-
-    package func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }

@@ -6,7 +6,7 @@ package import TagLink
 /// A PN532 that other programs use over a pseudo-terminal, like one on a serial adapter.
 package final class PN532Server: Sendable {
     private enum Event: Sendable {
-        case octets([UInt8])
+        case bytes([UInt8])
         case presence
     }
 
@@ -50,7 +50,7 @@ package final class PN532Server: Sendable {
         channel = DescriptorChannel(
             terminal.controller,
             queue: executor.queue,
-            onOctets: { continuation.yield(.octets($0)) },
+            onBytes: { continuation.yield(.bytes($0)) },
             onEnd: { continuation.finish() }
         )
         close = { terminal.remove() }
@@ -66,9 +66,9 @@ package final class PN532Server: Sendable {
     private func run() async {
         var device = device
         for await event in events {
-            let send = { (octets: [UInt8]) in _ = self.channel.send(octets) }
+            let send = { (bytes: [UInt8]) in _ = self.channel.send(bytes) }
             switch event {
-            case .octets(let octets): await device.receive(octets, send: send)
+            case .bytes(let bytes): await device.receive(bytes, send: send)
             case .presence: await device.presenceChanged(send: send)
             }
         }
@@ -211,8 +211,8 @@ struct PseudoTerminal {
         var status = stat()
         _ = unsafe stat(String(folder), &status)
         let name = slash.map { link[link.index(after: $0)...] } ?? link[...]
-        let octets = [UInt8](bigEndian: Int(truncatingIfNeeded: status.st_ino), count: 8) + name.utf8
-        return octets.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 } >> 2
+        let bytes = [UInt8](bigEndian: Int(truncatingIfNeeded: status.st_ino), count: 8) + name.utf8
+        return bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 } >> 2
     }
 
     /// Removes the link if it is still this one, and closes the terminal's other end. The reader of this program's end

@@ -2,7 +2,6 @@
 import Glibc
 package import PrivateStorage
 import SystemLibrary
-import TagLink
 
 /// A private pcscd with its own socket. It only has the emulated reader.
 package struct PrivatePCSCD: Sendable {

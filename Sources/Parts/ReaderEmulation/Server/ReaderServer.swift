@@ -12,7 +12,7 @@ package import TagLink
 package final class ReaderServer: Sendable {
     private enum Event: Sendable {
         case connection(Int32)
-        case octets([UInt8], link: Int)
+        case bytes([UInt8], link: Int)
         case end(link: Int)
         /// The driver did not answer the greeting in time.
         case silence(link: Int)
@@ -134,9 +134,9 @@ package final class ReaderServer: Sendable {
                 guard let silent = link, silent.number == number, !silent.isGreeted else { continue }
                 silent.channel.close()
                 link = nil
-            case .octets(let octets, let number):
+            case .bytes(let bytes, let number):
                 guard link?.number == number else { continue }
-                let isInOrder = await link?.receive(octets, &reader, onHello: { onNotice?(.connected) }) ?? true
+                let isInOrder = await link?.receive(bytes, &reader, onHello: { onNotice?(.connected) }) ?? true
                 if !isInOrder {
                     link?.channel.close()
                     link = nil
@@ -190,7 +190,7 @@ package final class ReaderServer: Sendable {
         DescriptorChannel(
             descriptor,
             queue: executor.queue,
-            onOctets: { [continuation] in continuation.yield(.octets($0, link: link)) },
+            onBytes: { [continuation] in continuation.yield(.bytes($0, link: link)) },
             onEnd: { [continuation] in continuation.yield(.end(link: link)) }
         )
     }
@@ -219,11 +219,11 @@ private struct DriverLink {
     ///
     /// - Returns: false when the other side is not a driver of this version.
     mutating func receive(
-        _ octets: [UInt8],
+        _ bytes: [UInt8],
         _ reader: inout any ReaderFirmware,
         onHello: () -> Void
     ) async -> Bool {
-        decoder.append(octets)
+        decoder.append(bytes)
         while true {
             let message: DriverMessage?
             do throws(DriverMessageDecoder.Malformed) {

@@ -139,25 +139,25 @@ struct FlipperFields {
 
     /// Returns the bytes of all lines with a key, concatenated.
     func bytesOfAllLines(_ key: String) throws(TagImageError) -> [UInt8] {
-        var bytes: [UInt8] = []
+        var all: [UInt8] = []
         var ordinal = 0
         while field(key, ordinal: ordinal) != nil {
-            bytes += try octets(key, count: nil, ordinal: ordinal)
+            all += try bytes(key, count: nil, ordinal: ordinal)
             ordinal += 1
         }
-        return bytes
+        return all
     }
 
     /// Returns bytes that are separated by spaces.
-    func octets(_ key: String, count: Int?, ordinal: Int = 0) throws(TagImageError) -> [UInt8] {
+    func bytes(_ key: String, count: Int?, ordinal: Int = 0) throws(TagImageError) -> [UInt8] {
         let field = try required(key, ordinal: ordinal)
-        guard let octets = [UInt8](hexadecimal: field.value, separated: true) else {
+        guard let bytes = [UInt8](hexadecimal: field.value, separated: true) else {
             throw TagImageError(.malformed, "\(key) is not hexadecimal bytes separated by spaces.", line: field.line)
         }
-        if let count, octets.count != count {
-            throw TagImageError(.malformed, "\(key) has \(octets.count) bytes instead of \(count).", line: field.line)
+        if let count, bytes.count != count {
+            throw TagImageError(.malformed, "\(key) has \(bytes.count) bytes instead of \(count).", line: field.line)
         }
-        return octets
+        return bytes
     }
 
     private func required(
@@ -173,49 +173,5 @@ struct FlipperFields {
             )
         }
         return field
-    }
-}
-
-/// A line for a new Flipper file.
-enum FlipperLine {
-    case comment(String)
-    case field(String, String)
-    case empty
-
-    /// The line without its ending.
-    var text: String {
-        switch self {
-        case .comment(let text): "# \(text)"
-        case .field(let key, let value): "\(key): \(value)"
-        case .empty: ""
-        }
-    }
-
-    static func field(_ key: String, octets: [UInt8]) -> FlipperLine {
-        .field(key, octets.spacedHexadecimalText)
-    }
-
-    /// The first lines of all files of version 4.
-    static func header(deviceType: String, uid: [UInt8]) -> [FlipperLine] {
-        [
-            .field("Filetype", "Flipper NFC device"),
-            .field("Version", "4"),
-            .comment(
-                "Device type can be ISO14443-3A, ISO14443-3B, ISO14443-4A, ISO14443-4B, ISO15693-3, FeliCa, "
-                    + "NTAG/Ultralight, Mifare Classic, Mifare Plus, Mifare DESFire, SLIX, ST25TB, EMV"
-            ),
-            .field("Device type", deviceType),
-            .comment("UID is common for all formats"),
-            .field("UID", octets: uid),
-        ]
-    }
-
-    /// The next lines in all files of NFC-A tags.
-    static func nfcA(atqa: UInt16, sak: UInt8) -> [FlipperLine] {
-        [
-            .comment("ISO14443-3A specific data"),
-            .field("ATQA", octets: atqa.bigEndianOctets),
-            .field("SAK", octets: [sak]),
-        ]
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 import VirtualTags
 
 /// The positions of a Flipper file's pages in a tag's memory.

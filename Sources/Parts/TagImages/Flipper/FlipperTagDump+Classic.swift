@@ -21,15 +21,15 @@ extension FlipperTagDump {
         var memory: [UInt8] = []
         var unknown: Set<Int> = []
         for block in 0..<product.blockCount {
-            for (index, octet) in try fields.octetsOrUnknown("Block \(block)", count: 16).enumerated() {
-                memory.append(octet ?? 0)
-                if octet == nil { unknown.insert(block * 16 + index) }
+            for (index, byte) in try fields.bytesOrUnknown("Block \(block)", count: 16).enumerated() {
+                memory.append(byte ?? 0)
+                if byte == nil { unknown.insert(block * 16 + index) }
             }
         }
         var contents = ClassicContents(product, memory: memory, uid: try fields.nfcAIdentifier())
-        contents.unknownOctets = unknown
+        contents.unknownBytes = unknown
         contents.atqa = try fields.atqa()
-        contents.sak = try fields.octets("SAK", count: 1)[0]
+        contents.sak = try fields.bytes("SAK", count: 1)[0]
         return contents
     }
 
@@ -43,10 +43,10 @@ extension FlipperTagDump {
             .comment("Mifare Classic blocks, '??' means unknown data"),
         ]
         for block in 0..<contents.product.blockCount {
-            let octets = (block * 16..<block * 16 + 16).map { place in
-                contents.unknownOctets.contains(place) ? "??" : [contents.memory[place]].spacedHexadecimalText
+            let bytes = (block * 16..<block * 16 + 16).map { place in
+                contents.unknownBytes.contains(place) ? "??" : [contents.memory[place]].spacedHexadecimalText
             }
-            lines.append(.field("Block \(block)", octets.joined(separator: " ")))
+            lines.append(.field("Block \(block)", bytes.joined(separator: " ")))
         }
         return lines
     }
@@ -54,20 +54,20 @@ extension FlipperTagDump {
 
 extension FlipperFields {
     /// Returns bytes that are separated by spaces; nil for each `??`.
-    func octetsOrUnknown(_ key: String, count: Int) throws(TagImageError) -> [UInt8?] {
+    func bytesOrUnknown(_ key: String, count: Int) throws(TagImageError) -> [UInt8?] {
         let words = try text(key).utf8.split(separator: 0x20)
-        var octets: [UInt8?] = []
+        var bytes: [UInt8?] = []
         for word in words {
-            let octet = [UInt8](hexadecimal: word)
+            let byte = [UInt8](hexadecimal: word)
             let isUnknown = Array(word) == Array("??".utf8)
-            guard isUnknown || octet?.count == 1 else {
+            guard isUnknown || byte?.count == 1 else {
                 throw TagImageError(.malformed, "\(key) is not bytes or ?? separated by spaces.", line: line(key))
             }
-            octets.append(isUnknown ? nil : octet?.first)
+            bytes.append(isUnknown ? nil : byte?.first)
         }
-        guard octets.count == count else {
-            throw TagImageError(.malformed, "\(key) has \(octets.count) bytes instead of \(count).", line: line(key))
+        guard bytes.count == count else {
+            throw TagImageError(.malformed, "\(key) has \(bytes.count) bytes instead of \(count).", line: line(key))
         }
-        return octets
+        return bytes
     }
 }

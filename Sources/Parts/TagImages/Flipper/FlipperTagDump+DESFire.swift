@@ -13,19 +13,19 @@ extension FlipperTagDump {
         _ remarks: inout [TagImageRemark]
     ) throws(TagImageError) -> Type4Contents {
         let frontEnd = try frontEndA(fields)
-        let version = try fields.octets("PICC Version", count: 28)
+        let version = try fields.bytes("PICC Version", count: 28)
         // A card with a random UID has its own UID in the version, or zeros.
         let uid = try fields.nfcAIdentifier()
         var contents = DESFireContents(uid: uid.count == 7 ? uid : Array(version[14..<21]))
         contents.version = version
         contents.keySettings = try keySettings(fields, "PICC").settings
-        contents.masterKey = .zero(.des, version: try fields.octets("PICC Key 0 Version", count: 1)[0])
+        contents.masterKey = .zero(.des, version: try fields.bytes("PICC Key 0 Version", count: 1)[0])
         let count = fields.line("Application Count") == nil ? 0 : try fields.number("Application Count", in: 0...28)
         if count > 0 {
-            let identifiers = try fields.octets("Application IDs", count: count * 3)
+            let identifiers = try fields.bytes("Application IDs", count: count * 3)
             for index in 0..<count {
-                let octets = Array(identifiers[(index * 3)..<(index * 3 + 3)])
-                contents.applications.append(try application(fields, octets))
+                let bytes = Array(identifiers[(index * 3)..<(index * 3 + 3)])
+                contents.applications.append(try application(fields, bytes))
             }
         }
         if fields.line("PICC Free Memory") != nil {
@@ -52,15 +52,15 @@ extension FlipperTagDump {
         _ fields: FlipperFields,
         _ prefix: String
     ) throws(TagImageError) -> (settings: UInt8, count: UInt8) {
-        var settings = try fields.octets("\(prefix) Change Key ID", count: 1)[0] << 4
+        var settings = try fields.bytes("\(prefix) Change Key ID", count: 1)[0] << 4
         for (key, bit) in keyFlags {
             guard let flag = try fields.flag("\(prefix) \(key)") else {
                 throw TagImageError(.missingField, "\(prefix) \(key) is missing; the file may have been cut off.")
             }
             if flag { settings |= bit }
         }
-        let keys = try fields.octets("\(prefix) Max Keys", count: 1)[0] & 0x0F
-        let flags = fields.line("\(prefix) Flags") == nil ? 0 : try fields.octets("\(prefix) Flags", count: 1)[0]
+        let keys = try fields.bytes("\(prefix) Max Keys", count: 1)[0] & 0x0F
+        let flags = fields.line("\(prefix) Flags") == nil ? 0 : try fields.bytes("\(prefix) Flags", count: 1)[0]
         return (settings, flags << 4 | keys)
     }
 
@@ -78,7 +78,7 @@ extension FlipperTagDump {
         let settings = try keySettings(fields, prefix)
         var versions: [UInt8] = []
         for index in 0..<Int(settings.count & 0x0F) {
-            versions += try fields.octets("\(prefix) Key \(index) Version", count: 1)
+            versions += try fields.bytes("\(prefix) Key \(index) Version", count: 1)
         }
         var application = DESFireApplication(
             identifier: UInt32(identifier.littleEndian(at: 0, count: 3)),
@@ -87,7 +87,7 @@ extension FlipperTagDump {
             keyVersions: versions
         )
         if fields.line("\(prefix) File IDs") != nil {
-            for number in try fields.octets("\(prefix) File IDs", count: nil) {
+            for number in try fields.bytes("\(prefix) File IDs", count: nil) {
                 guard number < 32, !application.files.contains(where: { $0.number == number }) else {
                     throw TagImageError(
                         .malformed,
@@ -125,9 +125,9 @@ extension FlipperTagDump {
         _ key: String,
         _ number: UInt8
     ) throws(TagImageError) -> DESFireFile {
-        let type = try fields.octets("\(key) Type", count: 1)[0]
-        let rights = try fields.octets("\(key) Access Rights", count: 2)
-        let data = fields.line(key) == nil ? nil : try fields.octets(key, count: nil)
+        let type = try fields.bytes("\(key) Type", count: 1)[0]
+        let rights = try fields.bytes("\(key) Access Rights", count: 2)
+        let data = fields.line(key) == nil ? nil : try fields.bytes(key, count: nil)
         let kind: DESFireFile.Kind
         switch type {
         case 0x00, 0x01:
@@ -139,8 +139,8 @@ extension FlipperTagDump {
                     line: fields.line(key)
                 )
             }
-            let octets = data ?? Array(repeating: 0, count: size)
-            kind = type == 0x00 ? .standard(octets) : .backup(octets)
+            let bytes = data ?? Array(repeating: 0, count: size)
+            kind = type == 0x00 ? .standard(bytes) : .backup(bytes)
         case 0x02:
             let value = data.map { UInt32(truncatingIfNeeded: $0.littleEndian(at: 0, count: min(4, $0.count))) } ?? 0
             kind = .value(
@@ -176,8 +176,10 @@ extension FlipperTagDump {
         }
         return DESFireFile(
             number: number,
-            communication: try fields.octets("\(key) Communication Settings", count: 1)[0],
-            accessRights: UInt16(high: rights[1], low: rights[0]),
+            communication: CommunicationSettings(
+                rawValue: try fields.bytes("\(key) Communication Settings", count: 1)[0]
+            ),
+            accessRights: FileAccessRights(rawValue: UInt16(high: rights[1], low: rights[0])),
             kind: kind
         )
     }
@@ -186,14 +188,14 @@ extension FlipperTagDump {
 
     static func fields(of contents: DESFireContents) -> [FlipperLine] {
         var lines: [FlipperLine] = [
-            .comment("Mifare DESFire specific data"), .field("PICC Version", octets: contents.version),
+            .comment("Mifare DESFire specific data"), .field("PICC Version", bytes: contents.version),
             .field("PICC Free Memory", String(contents.freeMemory)),
         ]
         lines += keyFields("PICC", contents.keySettings, count: 0x01, versions: [contents.masterKey.version])
         lines.append(.field("Application Count", String(contents.applications.count)))
         guard !contents.applications.isEmpty else { return lines }
         let identifiers = contents.applications.map { [UInt8](littleEndian: Int($0.identifier), count: 3) }
-        lines.append(.field("Application IDs", octets: identifiers.flatMap { $0 }))
+        lines.append(.field("Application IDs", bytes: identifiers.flatMap { $0 }))
         for (application, identifier) in zip(contents.applications, identifiers) {
             let prefix = "Application \(identifier.hexText())"
             lines += keyFields(
@@ -203,7 +205,7 @@ extension FlipperTagDump {
                 versions: application.keyVersions
             )
             if !application.files.isEmpty {
-                lines.append(.field("\(prefix) File IDs", octets: application.files.map(\.number)))
+                lines.append(.field("\(prefix) File IDs", bytes: application.files.map(\.number)))
             }
             for file in application.files { lines += fields(of: file, "\(prefix) File \(file.number)") }
         }
@@ -217,16 +219,16 @@ extension FlipperTagDump {
         versions: [UInt8]
     ) -> [FlipperLine] {
         [
-            .field("\(prefix) Change Key ID", octets: [settings >> 4]),
+            .field("\(prefix) Change Key ID", bytes: [settings >> 4]),
             .field("\(prefix) Config Changeable", String(settings & 0x08 != 0)),
             .field("\(prefix) Free Create Delete", String(settings & 0x04 != 0)),
             .field("\(prefix) Free Directory List", String(settings & 0x02 != 0)),
             .field("\(prefix) Key Changeable", String(settings & 0x01 != 0)),
-            .field("\(prefix) Flags", octets: [count >> 4]),
-            .field("\(prefix) Max Keys", octets: [count & 0x0F]),
+            .field("\(prefix) Flags", bytes: [count >> 4]),
+            .field("\(prefix) Max Keys", bytes: [count & 0x0F]),
         ]
             + versions.prefix(Int(count & 0x0F)).enumerated().map {
-                .field("\(prefix) Key \($0.offset) Version", octets: [$0.element])
+                .field("\(prefix) Key \($0.offset) Version", bytes: [$0.element])
             }
     }
 
@@ -234,18 +236,18 @@ extension FlipperTagDump {
         var type: UInt8 = 0
         var lines: [FlipperLine] = []
         var data: [UInt8] = []
-        func records(_ size: Int, _ maximum: Int, _ octets: [UInt8]) {
+        func records(_ size: Int, _ maximum: Int, _ bytes: [UInt8]) {
             lines = [
                 .field("\(key) Size", String(size)), .field("\(key) Max", String(maximum)),
-                .field("\(key) Cur", String(octets.count / max(1, size))),
+                .field("\(key) Cur", String(bytes.count / max(1, size))),
             ]
-            data = octets
+            data = bytes
         }
         switch file.kind {
-        case .standard(let octets), .backup(let octets):
+        case .standard(let bytes), .backup(let bytes):
             if case .backup = file.kind { type = 1 }
-            lines = [.field("\(key) Size", String(octets.count))]
-            data = octets
+            lines = [.field("\(key) Size", String(bytes.count))]
+            data = bytes
         case .value(let lower, let upper, let current, let limitedCredit):
             type = 2
             lines = [
@@ -255,18 +257,18 @@ extension FlipperTagDump {
                 .field("\(key) Limited Credit Enabled", String(limitedCredit)),
             ]
             data = [UInt8](littleEndian: Int(UInt32(bitPattern: current)), count: 4)
-        case .linearRecords(let size, let maximum, let octets):
+        case .linearRecords(let size, let maximum, let bytes):
             type = 3
-            records(size, maximum, octets)
-        case .cyclicRecords(let size, let maximum, let octets):
+            records(size, maximum, bytes)
+        case .cyclicRecords(let size, let maximum, let bytes):
             type = 4
-            records(size, maximum, octets)
+            records(size, maximum, bytes)
         }
         let head: [FlipperLine] = [
-            .field("\(key) Type", octets: [type]),
-            .field("\(key) Communication Settings", octets: [file.communication]),
-            .field("\(key) Access Rights", octets: file.accessRights.littleEndianOctets),
+            .field("\(key) Type", bytes: [type]),
+            .field("\(key) Communication Settings", bytes: [file.communication.rawValue]),
+            .field("\(key) Access Rights", bytes: file.accessRights.rawValue.littleEndianBytes),
         ]
-        return head + lines + (data.isEmpty ? [] : [.field(key, octets: data)])
+        return head + lines + (data.isEmpty ? [] : [.field(key, bytes: data)])
     }
 }

@@ -9,7 +9,7 @@ extension FlipperTagDump {
         _ remarks: inout [TagImageRemark]
     ) throws(TagImageError) -> Type4Contents {
         func bytes(_ name: String) throws(TagImageError) -> [UInt8] {
-            try fields.octets(name, count: fields.number("\(name) length", in: 0...16))
+            try fields.bytes(name, count: fields.number("\(name) length", in: 0...16))
         }
         func text(_ key: String) throws(TagImageError) -> String {
             let text = fields.line(key) == nil ? "" : try fields.text(key)
@@ -20,11 +20,11 @@ extension FlipperTagDump {
         }
         // 16-bit numbers are in the processor's order: low byte first.
         func number(_ key: String) throws(TagImageError) -> UInt16 {
-            UInt16(try fields.octets(key, count: 2).littleEndian(at: 0, count: 2))
+            UInt16(try fields.bytes(key, count: 2).littleEndian(at: 0, count: 2))
         }
         func date(_ name: String) throws(TagImageError) -> EMVContents.Date {
             var digits: [UInt8] = []
-            for part in ["year", "month", "day"] { digits += try fields.octets("\(name) \(part)", count: 1) }
+            for part in ["year", "month", "day"] { digits += try fields.bytes("\(name) \(part)", count: 1) }
             return EMVContents.Date(digits)
         }
         var contents = EMVContents(applicationIdentifier: try bytes("AID"), accountNumber: try bytes("PAN"))
@@ -40,7 +40,7 @@ extension FlipperTagDump {
                 "The file is of an earlier firmware and has no application interchange profile; the virtual card has zeros."
             remarks.append(TagImageRemark(.missing, text))
         } else {
-            contents.interchangeProfile = try fields.octets(profileKey, count: 2)
+            contents.interchangeProfile = try fields.bytes(profileKey, count: 2)
         }
         contents.country = try number("Country code")
         contents.currency = try number("Currency code")
@@ -63,17 +63,17 @@ extension FlipperTagDump {
 
     static func fields(of contents: EMVContents) -> [FlipperLine] {
         func date(_ name: String, _ date: EMVContents.Date) -> [FlipperLine] {
-            zip(["year", "month", "day"], date.digits).map { .field("\(name) \($0)", octets: [$1]) }
+            zip(["year", "month", "day"], date.digits).map { .field("\(name) \($0)", bytes: [$1]) }
         }
         return [
             .comment("EMV specific data:"), .empty, .field("Cardholder name", contents.cardholder),
             .field("Application name", contents.name), .field("Application label", contents.label),
-            .field("PAN length", String(contents.accountNumber.count)), .field("PAN", octets: contents.accountNumber),
+            .field("PAN length", String(contents.accountNumber.count)), .field("PAN", bytes: contents.accountNumber),
             .field("AID length", String(contents.applicationIdentifier.count)),
-            .field("AID", octets: contents.applicationIdentifier),
-            .field(profileKey, octets: contents.interchangeProfile),
-            .field("Country code", octets: contents.country.littleEndianOctets),
-            .field("Currency code", octets: contents.currency.littleEndianOctets),
+            .field("AID", bytes: contents.applicationIdentifier),
+            .field(profileKey, bytes: contents.interchangeProfile),
+            .field("Country code", bytes: contents.country.littleEndianBytes),
+            .field("Currency code", bytes: contents.currency.littleEndianBytes),
         ] + date("Expiration", contents.expiration) + date("Effective", contents.effective)
             + [.field(triesKey, String(contents.pinTries.map { Int($0) } ?? unknownTries))]
     }

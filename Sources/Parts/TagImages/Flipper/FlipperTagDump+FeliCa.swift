@@ -8,9 +8,9 @@ extension FlipperTagDump {
     static func type3(
         _ fields: FlipperFields,
         _ remarks: inout [TagImageRemark]
-    ) throws(TagImageError) -> Type3Tag.Contents {
-        let uid = try fields.octets("UID", count: 8)
-        let idm = try fields.octets("Manufacture id", count: 8)
+    ) throws(TagImageError) -> VirtualType3Tag.Contents {
+        let uid = try fields.bytes("UID", count: 8)
+        let idm = try fields.bytes("Manufacture id", count: 8)
         if uid != idm {
             let (header, manufacture) = (uid.hexText(), idm.hexText())
             let text = "\"UID\" is \(header), and \"Manufacture id\" is \(manufacture), which the tag answers with."
@@ -35,15 +35,15 @@ extension FlipperTagDump {
         _ remarks: inout [TagImageRemark]
     ) throws(TagImageError) -> FeliCaLiteSContents {
         var contents = FeliCaLiteSContents(
-            idm: try fields.octets("Manufacture id", count: 8),
-            pmm: try fields.octets("Manufacture parameter", count: 8)
+            idm: try fields.bytes("Manufacture id", count: 8),
+            pmm: try fields.bytes("Manufacture parameter", count: 8)
         )
         var unread: [String] = []
         // The two status flags of the read precede the block.
         func block(_ index: Int) throws(TagImageError) -> [UInt8] {
-            let octets = try fields.octets("Block \(index)", count: 18)
-            if octets[0] != 0 { unread.append("block \(index)") }
-            return Array(octets[2...])
+            let bytes = try fields.bytes("Block \(index)", count: 18)
+            if bytes[0] != 0 { unread.append("block \(index)") }
+            return Array(bytes[2...])
         }
         contents.userMemory = []
         for index in 0..<14 { contents.userMemory += try block(index) }
@@ -86,7 +86,7 @@ extension FlipperTagDump {
         ]
         // The first two bytes are the status flags of the read: success.
         for (index, block) in blocks.enumerated() {
-            lines.append(.field("Block \(index)", octets: [0x00, 0x00] + block))
+            lines.append(.field("Block \(index)", bytes: [0x00, 0x00] + block))
         }
         return lines
     }
@@ -94,7 +94,7 @@ extension FlipperTagDump {
     static func header(idm: [UInt8], pmm: [UInt8], name: String) -> [FlipperLine] {
         FlipperLine.header(deviceType: "FeliCa", uid: idm) + [
             .comment("FeliCa specific data"), .field("Data format version", "2"),
-            .field("Manufacture id", octets: idm), .field("Manufacture parameter", octets: pmm),
+            .field("Manufacture id", bytes: idm), .field("Manufacture parameter", bytes: pmm),
             .field("IC Type", name), .empty,
         ]
     }

@@ -18,8 +18,8 @@ extension FlipperTagDump {
             systems.append(try system(isNameless ? fields : section, name: isNameless ? nil : name))
         }
         return FeliCaStandardContents(
-            idm: try fields.octets("Manufacture id", count: 8),
-            pmm: try fields.octets("Manufacture parameter", count: 8),
+            idm: try fields.bytes("Manufacture id", count: 8),
+            pmm: try fields.bytes("Manufacture parameter", count: 8),
             systems: systems
         )
     }
@@ -31,7 +31,7 @@ extension FlipperTagDump {
             let parts = FlipperParts(try fields.text(name))
             system.code = try fields.code(parts.first, in: name)
             if let version = parts["Key version"] { system.keyVersion = try fields.code(version, in: name) }
-            if fields.line("\(name) Key") != nil { system.key = try fields.octets("\(name) Key", count: nil) }
+            if fields.line("\(name) Key") != nil { system.key = try fields.bytes("\(name) Key", count: nil) }
         }
         let services = try nodes(fields, "Service", of: &system)
         system.files = files(services.map(\.code), try blocks(fields))
@@ -66,7 +66,7 @@ extension FlipperTagDump {
             let code = try fields.code(text, in: key)
             if let version = parts["Key version"] { system.nodeKeyVersions[code] = try fields.code(version, in: key) }
             if fields.line("\(key) Key") != nil {
-                system.nodeKeys[code] = try fields.octets("\(key) Key", count: nil)
+                system.nodeKeys[code] = try fields.bytes("\(key) Key", count: nil)
             }
             nodes.append((code, key, parts))
         }
@@ -155,7 +155,7 @@ extension FlipperTagDump {
         var lines: [FlipperLine] = [
             .empty, .empty, .field(name, system.code.hexText(digits: 4) + (version ?? "")),
         ]
-        if let key = system.key { lines.append(.field("\(name) Key", octets: key)) }
+        if let key = system.key { lines.append(.field("\(name) Key", bytes: key)) }
         let areas = system.areas.isEmpty ? rootArea(of: system) : system.areas
         lines += [.empty, .field("Area found", String(areas.count))]
         for (index, area) in areas.enumerated() {
@@ -191,7 +191,7 @@ extension FlipperTagDump {
     ) -> [FlipperLine] {
         let version = system.nodeKeyVersions[code] ?? (fileVersion == 0 ? nil : fileVersion)
         let end = version.map { " Key version \($0.hexText(digits: 4)) |" } ?? ""
-        return [.field(key, text + end)] + (system.nodeKeys[code].map { [.field("\(key) Key", octets: $0)] } ?? [])
+        return [.field(key, text + end)] + (system.nodeKeys[code].map { [.field("\(key) Key", bytes: $0)] } ?? [])
     }
 
     /// Describes a service's attribute in the words of the firmware, which calls cyclic blocks random.
@@ -246,10 +246,10 @@ private struct FlipperParts {
 extension FlipperFields {
     /// Reads a code of a system, area or service, or a key's version: four hexadecimal digits.
     fileprivate func code(_ text: String, in key: String) throws(TagImageError) -> UInt16 {
-        guard let octets = [UInt8](hexadecimal: text.utf8), octets.count == 2 else {
+        guard let bytes = [UInt8](hexadecimal: text.utf8), bytes.count == 2 else {
             throw malformed(key, "has no code of four hexadecimal digits")
         }
-        return UInt16(high: octets[0], low: octets[1])
+        return UInt16(high: bytes[0], low: bytes[1])
     }
 
     /// Returns the error of an invalid line.

@@ -11,8 +11,8 @@ extension FlipperTagDump {
     static func refusal(ofST25TB fields: FlipperFields) -> TagImageError {
         var product = "ST25TB"
         var parts: [String] = []
-        if let uid = try? fields.octets("UID", count: 8) { parts.append("the UID \(uid.spacedHexadecimalText)") }
-        let blocks = (0..<128).count { (try? fields.octets("Block \($0)", count: 4)) != nil }
+        if let uid = try? fields.bytes("UID", count: 8) { parts.append("the UID \(uid.spacedHexadecimalText)") }
+        let blocks = (0..<128).count { (try? fields.bytes("Block \($0)", count: 4)) != nil }
         if let known = (try? fields.text("ST25TB Type")).flatMap({ products[$0] }) {
             product = known.name
             if blocks > 0 { parts.append("\(blocks) of \(known.blocks) blocks") }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 import VirtualCards
 import VirtualTags
 
@@ -17,7 +16,7 @@ extension FlipperTagDump {
         _ remarks: inout [TagImageRemark]
     ) throws(TagImageError) -> Type2Contents {
         let total = try fields.number("Pages total", in: 4...100_000)
-        let reported = try fields.octets("Mifare version", count: 8)
+        let reported = try fields.bytes("Mifare version", count: 8)
         let product = try product(fields, reported: reported, pages: total)
         guard let layout = FlipperLayout(product, pages: total) else {
             throw TagImageError(
@@ -29,9 +28,9 @@ extension FlipperTagDump {
         var contents = Type2Contents(blank: product, uid: try fields.nfcAIdentifier())
         contents.memory.removeLast(contents.memory.count - layout.memoryPages * 4)
         for page in 0..<total {
-            let octets = try fields.octets("Page \(page)", count: 4)
+            let bytes = try fields.bytes("Page \(page)", count: 4)
             guard let target = layout.memoryPage(page) else { continue }
-            contents.memory.replaceSubrange((target * 4)..<(target * 4 + 4), with: octets)
+            contents.memory.replaceSubrange((target * 4)..<(target * 4 + 4), with: bytes)
         }
         if fields.line("Pages read") != nil {
             let read = try fields.number("Pages read", in: 0...100_000)
@@ -41,17 +40,17 @@ extension FlipperTagDump {
             }
         }
         contents.atqa = try fields.atqa()
-        contents.sak = try fields.octets("SAK", count: 1)[0]
+        contents.sak = try fields.bytes("SAK", count: 1)[0]
         // Files that programs create for tests have no signature.
         if fields.line("Signature") != nil {
-            contents.signature = try fields.octets("Signature", count: 32)
+            contents.signature = try fields.bytes("Signature", count: 32)
         } else if product.features.contains(.signature) {
             remarks.append(missingSignature)
         }
         if product.version != nil, reported.contains(where: { $0 != 0 }) { contents.version = reported }
         for index in 0..<3 {
             contents.counters[index] = UInt32(try fields.number("Counter \(index)", in: 0...0xFF_FFFF))
-            contents.tearingFlags[index] = try fields.octets("Tearing \(index)", count: 1)[0]
+            contents.tearingFlags[index] = try fields.bytes("Tearing \(index)", count: 1)[0]
         }
         if fields.line("Failed authentication attempts") != nil {
             contents.failedAuthentications = try fields.number("Failed authentication attempts", in: 0...0xFFFF_FFFF)
@@ -103,19 +102,19 @@ extension FlipperTagDump {
         lines += FlipperLine.nfcA(atqa: contents.atqa, sak: contents.sak)
         lines += [
             .comment("NTAG/Ultralight specific data"), .field("Data format version", "2"),
-            .field("NTAG/Ultralight type", name), .field("Signature", octets: contents.signature),
-            .field("Mifare version", octets: contents.version ?? Array(repeating: 0, count: 8)),
+            .field("NTAG/Ultralight type", name), .field("Signature", bytes: contents.signature),
+            .field("Mifare version", bytes: contents.version ?? Array(repeating: 0, count: 8)),
         ]
         for index in 0..<3 {
             lines.append(.field("Counter \(index)", String(contents.counters[index])))
-            lines.append(.field("Tearing \(index)", octets: [contents.tearingFlags[index]]))
+            lines.append(.field("Tearing \(index)", bytes: [contents.tearingFlags[index]]))
         }
         lines += [.field("Pages total", String(count)), .field("Pages read", String(count))]
         let memory = contents.completed.memory
         for index in 0..<count {
             let page = layout?.memoryPage(index)
-            let octets = page.map { Array(memory[($0 * 4)..<($0 * 4 + 4)]) } ?? [0, 0, 0, 0]
-            lines.append(.field("Page \(index)", octets: octets))
+            let bytes = page.map { Array(memory[($0 * 4)..<($0 * 4 + 4)]) } ?? [0, 0, 0, 0]
+            lines.append(.field("Page \(index)", bytes: bytes))
         }
         lines.append(.field("Failed authentication attempts", String(contents.failedAuthentications)))
         return lines

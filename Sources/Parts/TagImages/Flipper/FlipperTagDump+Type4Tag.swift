@@ -46,7 +46,7 @@ extension FlipperTagDump {
     static func fields(ofFiles files: [UInt16: [UInt8]]) -> [FlipperLine]? {
         guard let message = message(in: files), withoutRemains(files) == Self.files(message) else { return nil }
         let lines = stride(from: 0, to: message.count, by: 16).map { start in
-            FlipperLine.field("NDEF Data", octets: Array(message[start..<min(start + 16, message.count)]))
+            FlipperLine.field("NDEF Data", bytes: Array(message[start..<min(start + 16, message.count)]))
         }
         return [.comment("Type 4 Tag specific data"), .field("NDEF Data Size", String(message.count))] + lines
     }

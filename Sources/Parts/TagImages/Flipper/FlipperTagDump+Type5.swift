@@ -9,26 +9,26 @@ extension FlipperTagDump {
         _ fields: FlipperFields,
         _ remarks: inout [TagImageRemark]
     ) throws(TagImageError) -> Type5Contents {
-        let uid = try fields.octets("UID", count: 8)
+        let uid = try fields.bytes("UID", count: 8)
         let blocks = try fields.number("Block Count", in: 1...256)
-        let size = Int(try fields.octets("Block Size", count: 1)[0])
+        let size = Int(try fields.bytes("Block Size", count: 1)[0])
         guard (1...32).contains(size) else {
             throw TagImageError(.malformed, "A block has 1 to 32 bytes, not \(size).", line: fields.line("Block Size"))
         }
-        let data = try fields.octets("Data Content", count: blocks * size)
+        let data = try fields.bytes("Data Content", count: blocks * size)
         let known = Type5Product(uid: uid, blockCount: blocks, blockSize: size)
-        let reference = fields.line("IC Reference") == nil ? 0 : try fields.octets("IC Reference", count: 1)[0]
+        let reference = fields.line("IC Reference") == nil ? 0 : try fields.bytes("IC Reference", count: 1)[0]
         let product = known ?? .generic(blockCount: blocks, blockSize: size, icReference: reference)
         var contents = Type5Contents(blank: product, uid: uid)
         contents.memory = Array(data.prefix(contents.memory.count))
         contents.readCounterBlock(data)
-        if fields.line("DSFID") != nil { contents.dsfid = try fields.octets("DSFID", count: 1)[0] }
-        if fields.line("AFI") != nil { contents.afi = try fields.octets("AFI", count: 1)[0] }
+        if fields.line("DSFID") != nil { contents.dsfid = try fields.bytes("DSFID", count: 1)[0] }
+        if fields.line("AFI") != nil { contents.afi = try fields.bytes("AFI", count: 1)[0] }
         contents.isDSFIDLocked = try fields.flag("Lock DSFID") ?? false
         contents.isAFILocked = try fields.flag("Lock AFI") ?? false
         contents.isSurveillanceLocked = try fields.flag("Lock EAS") ?? false
         if fields.line("Security Status") != nil {
-            let status = try fields.octets("Security Status", count: nil)
+            let status = try fields.bytes("Security Status", count: nil)
             // Files without separate lines for these locks have them in a byte before those of the blocks.
             let hasHead = status.count == blocks + 1
             guard hasHead || status.count == blocks else {
@@ -46,7 +46,7 @@ extension FlipperTagDump {
             contents.lockedBlocks = Type5Contents.blocks(lockedBy: locks)
         }
         if fields.line("Signature") != nil {
-            contents.signature = try fields.octets("Signature", count: 32)
+            contents.signature = try fields.bytes("Signature", count: 32)
         } else if product.features.contains(.signature) {
             remarks.append(missingSignature)
         }
@@ -61,9 +61,9 @@ extension FlipperTagDump {
             contents.protection.acceptsEveryPassword = name == "acceptallpasswords"
         }
         for (key, identifier) in passwords where fields.line(key) != nil {
-            let octets = try fields.octets(key, count: 4)
+            let bytes = try fields.bytes(key, count: 4)
             if contents.passwords[identifier] != nil {
-                contents.passwords[identifier] = UInt32(octets.littleEndian(at: 0, count: 4))
+                contents.passwords[identifier] = UInt32(bytes.littleEndian(at: 0, count: 4))
             }
         }
         return contents
@@ -73,11 +73,11 @@ extension FlipperTagDump {
     private static func protection(_ fields: FlipperFields) throws(TagImageError) -> ICODEProtection {
         var protection = ICODEProtection()
         if fields.line("Protection Pointer") != nil {
-            protection.pointer = try fields.octets("Protection Pointer", count: 1)[0]
+            protection.pointer = try fields.bytes("Protection Pointer", count: 1)[0]
         }
         if fields.line("Protection Condition") != nil {
-            let octets = try fields.octets("Protection Condition", count: 1)
-            protection.condition = ICODEProtection.Condition(rawValue: octets[0])
+            let bytes = try fields.bytes("Protection Condition", count: 1)
+            protection.condition = ICODEProtection.Condition(rawValue: bytes[0])
         }
         protection.isPrivate = try fields.flag("Privacy Mode") ?? false
         protection.isConditionLocked = try fields.flag("Lock PPL") ?? false
@@ -99,18 +99,18 @@ extension FlipperTagDump {
         var lines = FlipperLine.header(deviceType: isSLIX ? "SLIX" : "ISO15693-3", uid: contents.uid)
         lines += [
             .comment("ISO15693-3 specific data"), .comment("Data Storage Format Identifier"),
-            .field("DSFID", octets: [contents.dsfid]),
-            .comment("Application Family Identifier"), .field("AFI", octets: [contents.afi]),
+            .field("DSFID", bytes: [contents.dsfid]),
+            .comment("Application Family Identifier"), .field("AFI", bytes: [contents.afi]),
             .comment("IC Reference - Vendor specific meaning"),
-            .field("IC Reference", octets: [product.icReference]),
+            .field("IC Reference", bytes: [product.icReference]),
             .comment("Lock Bits"), .field("Lock DSFID", String(contents.isDSFIDLocked)),
             .field("Lock AFI", String(contents.isAFILocked)),
             .comment("Number of memory blocks, valid range = 1..256"), .field("Block Count", String(blocks)),
             .comment("Size of a single memory block, valid range = 01...20 (hex)"),
-            .field("Block Size", octets: [UInt8(product.blockSize)]),
-            .field("Data Content", octets: data),
+            .field("Block Size", bytes: [UInt8(product.blockSize)]),
+            .field("Data Content", bytes: data),
             .comment("Block Security Status: 01 = locked, 00 = not locked"),
-            .field("Security Status", octets: locks),
+            .field("Security Status", bytes: locks),
         ]
         return isSLIX ? lines + slixFields(of: contents) : lines
     }
@@ -124,15 +124,15 @@ extension FlipperTagDump {
         ]
         for (key, identifier) in passwords {
             guard let password = contents.passwords[identifier] else { continue }
-            lines.append(.field(key, octets: [UInt8](littleEndian: Int(password), count: 4)))
+            lines.append(.field(key, bytes: [UInt8](littleEndian: Int(password), count: 4)))
         }
         if contents.product == .icodeSLIX2 {
             lines += [
-                .field("Signature", octets: contents.signature),
+                .field("Signature", bytes: contents.signature),
                 .field("Privacy Mode", String(contents.protection.isPrivate)),
                 .comment("Protection pointer configuration"),
-                .field("Protection Pointer", octets: [contents.protection.pointer]),
-                .field("Protection Condition", octets: [contents.protection.condition.rawValue]),
+                .field("Protection Pointer", bytes: [contents.protection.pointer]),
+                .field("Protection Condition", bytes: [contents.protection.condition.rawValue]),
                 .comment("SLIX Lock Bits"),
             ]
         }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 import VirtualCards
 import VirtualTags
 
@@ -14,7 +13,7 @@ extension FlipperTagDump {
 
     /// The answer to GET VERSION, with or without a final byte for the fab's key.
     private static func version(_ fields: FlipperFields) throws(TagImageError) -> [UInt8] {
-        let version = try fields.octets("PICC Version", count: nil)
+        let version = try fields.bytes("PICC Version", count: nil)
         guard (28...29).contains(version.count) else {
             throw TagImageError(
                 .malformed,
@@ -44,12 +43,12 @@ extension FlipperTagDump {
         switch contents.family {
         case .ntag4xx:
             let version = contents.version + Array(repeating: 0, count: max(0, 29 - contents.version.count))
-            return ("NTAG4xx", [.comment("NTAG4xx specific data"), .field("PICC Version", octets: version)])
+            return ("NTAG4xx", [.comment("NTAG4xx specific data"), .field("PICC Version", bytes: version)])
         case .mifarePlus:
             return (
                 "Mifare Plus",
                 [
-                    .comment("Mifare Plus specific data"), .field("PICC Version", octets: contents.version),
+                    .comment("Mifare Plus specific data"), .field("PICC Version", bytes: contents.version),
                     .field("Card Type", contents.cardType), .field("Security Level", contents.securityLevel),
                     .field("Memory Size", contents.memorySize),
                 ]

@@ -167,14 +167,14 @@ extension FlipperFields {
 
     /// Returns ATQA. Version 2 writes its bytes in the reverse order.
     func atqa() throws(TagImageError) -> UInt16 {
-        let octets = try octets("ATQA", count: 2)
+        let bytes = try bytes("ATQA", count: 2)
         let isSwapped = try number("Version", in: 1...99) == 2
-        return isSwapped ? UInt16(high: octets[1], low: octets[0]) : UInt16(high: octets[0], low: octets[1])
+        return isSwapped ? UInt16(high: bytes[1], low: bytes[0]) : UInt16(high: bytes[0], low: bytes[1])
     }
 
     /// Returns an NFC-A UID.
     func nfcAIdentifier() throws(TagImageError) -> [UInt8] {
-        let uid = try octets("UID", count: nil)
+        let uid = try bytes("UID", count: nil)
         guard [4, 7, 10].contains(uid.count) else {
             throw TagImageError(.malformed, "A UID has 4, 7 or 10 bytes, not \(uid.count).", line: line("UID"))
         }
@@ -188,7 +188,7 @@ extension FlipperTagDump {
         NFCAContents(
             uid: try fields.nfcAIdentifier(),
             atqa: try fields.atqa(),
-            sak: try fields.octets("SAK", count: 1)[0]
+            sak: try fields.bytes("SAK", count: 1)[0]
         )
     }
 
@@ -207,15 +207,15 @@ extension FlipperTagDump {
     static func frontEndA(_ fields: FlipperFields) throws(TagImageError) -> Type4FrontEnd {
         var ats: [UInt8] = []
         if fields.line("ATS") != nil {
-            ats = try fields.octets("ATS", count: nil)
+            ats = try fields.bytes("ATS", count: nil)
             guard let length = ats.first, Int(length) == ats.count, ats.count <= 254 else {
                 throw TagImageError(.malformed, "ATS does not begin with its length.", line: fields.line("ATS"))
             }
         } else {
-            if fields.line("T0") != nil { ats += try fields.octets("T0", count: 1) }
+            if fields.line("T0") != nil { ats += try fields.bytes("T0", count: 1) }
             let format = ats.first ?? 0
-            for (key, bit) in interfaceOctets where format & bit != 0 { ats += try fields.octets(key, count: 1) }
-            if fields.line("T1...Tk") != nil { ats += try fields.octets("T1...Tk", count: nil) }
+            for (key, bit) in interfaceBytes where format & bit != 0 { ats += try fields.bytes(key, count: 1) }
+            if fields.line("T1...Tk") != nil { ats += try fields.bytes("T1...Tk", count: nil) }
             guard ats.count <= 253 else {
                 throw TagImageError(.malformed, "The ATS has more than 254 bytes.", line: fields.line("T1...Tk"))
             }
@@ -224,19 +224,19 @@ extension FlipperTagDump {
         return .nfcA(
             uid: try fields.nfcAIdentifier(),
             atqa: try fields.atqa(),
-            sak: try fields.octets("SAK", count: 1)[0],
+            sak: try fields.bytes("SAK", count: 1)[0],
             ats: ats
         )
     }
 
     /// The interface bytes of an ATS, and the bits of T0 for their presence (ISO/IEC 14443-4, 5.2.3).
-    private static let interfaceOctets: [(String, UInt8)] = [("TA(1)", 0x10), ("TB(1)", 0x20), ("TC(1)", 0x40)]
+    private static let interfaceBytes: [(String, UInt8)] = [("TA(1)", 0x10), ("TB(1)", 0x20), ("TC(1)", 0x40)]
 
     static func type4B(_ fields: FlipperFields) throws(TagImageError) -> Type4Contents {
         let frontEnd = Type4FrontEnd.nfcB(
-            pupi: try fields.octets("UID", count: 4),
-            applicationData: try fields.octets("Application data", count: 4),
-            protocolInfo: try fields.octets("Protocol info", count: 3)
+            pupi: try fields.bytes("UID", count: 4),
+            applicationData: try fields.bytes("Application data", count: 4),
+            protocolInfo: try fields.bytes("Protocol info", count: 3)
         )
         return Type4Contents(frontEnd: frontEnd, kind: .unspecified)
     }
@@ -270,18 +270,18 @@ extension FlipperTagDump {
         switch contents.frontEnd {
         case .nfcB(_, let data, let info):
             return [
-                .comment("ISO14443-3B specific data"), .field("Application data", octets: data),
-                .field("Protocol info", octets: info),
+                .comment("ISO14443-3B specific data"), .field("Application data", bytes: data),
+                .field("Protocol info", bytes: info),
             ]
         case .nfcA(_, let atqa, let sak, let ats):
             var lines = FlipperLine.nfcA(atqa: atqa, sak: sak) + [.comment("ISO14443-4A specific data")]
             var rest = ats.dropFirst()
             guard let format = rest.popFirst() else { return lines }
-            lines.append(.field("T0", octets: [format]))
-            for (key, bit) in interfaceOctets where format & bit != 0 {
-                if let octet = rest.popFirst() { lines.append(.field(key, octets: [octet])) }
+            lines.append(.field("T0", bytes: [format]))
+            for (key, bit) in interfaceBytes where format & bit != 0 {
+                if let byte = rest.popFirst() { lines.append(.field(key, bytes: [byte])) }
             }
-            if !rest.isEmpty { lines.append(.field("T1...Tk", octets: Array(rest))) }
+            if !rest.isEmpty { lines.append(.field("T1...Tk", bytes: Array(rest))) }
             return lines
         }
     }

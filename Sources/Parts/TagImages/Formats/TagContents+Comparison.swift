@@ -48,7 +48,7 @@ extension TagContents {
         case (.classic(let mine), .classic(let others)):
             compare("ATQA and SAK", mine.atqa != others.atqa || mine.sak != others.sak)
             compare("the memory", mine.memory != others.memory)
-            compare("which bytes are unknown", mine.unknownOctets != others.unknownOctets)
+            compare("which bytes are unknown", mine.unknownBytes != others.unknownBytes)
             compare("the signature", mine.signature != others.signature)
         case (.type4(let mine), .type4(let others)):
             guard case .desfire(let mine) = mine.kind, case .desfire(let others) = others.kind else { break }

@@ -50,17 +50,17 @@ extension Type2Contents {
 
 extension ClassicContents {
     fileprivate var contradictions: [String] {
-        guard [4, 7].contains(uid.count), !(0..<uid.count).contains(where: unknownOctets.contains) else { return [] }
+        guard [4, 7].contains(uid.count), !(0..<uid.count).contains(where: unknownBytes.contains) else { return [] }
         let inMemory = Array(memory.prefix(uid.count))
         return inMemory == uid ? [] : [TagContents.sentence(uid, inMemory, in: "block 0 begins with")]
     }
 
     fileprivate var missingParts: [String] {
-        guard !unknownOctets.isEmpty else { return [] }
-        let blocks = Set(unknownOctets.map { $0 / 16 })
+        guard !unknownBytes.isEmpty else { return [] }
+        let blocks = Set(unknownBytes.map { $0 / 16 })
         let sectors = Set(blocks.map { $0 < 128 ? $0 / 4 : 32 + ($0 - 128) / 16 })
         return [
-            "\(unknownOctets.count) bytes in \(sectors.count) sectors were not read; the virtual tag has zeros there."
+            "\(unknownBytes.count) bytes in \(sectors.count) sectors were not read; the virtual tag has zeros there."
         ]
     }
 }

@@ -14,7 +14,7 @@ extension TagImage {
         guard bytes.count <= Self.maximumSize else {
             throw TagImageError(
                 .tooLarge,
-                "The file has \(bytes.count) octets; an image has at most \(Self.maximumSize)."
+                "The file has \(bytes.count) bytes; an image has at most \(Self.maximumSize)."
             )
         }
         let source = try Self.source(bytes, format)
@@ -43,10 +43,8 @@ extension TagImage {
 
     /// Reads a JSON file of this project or of the Proxmark3 client.
     private static func jsonSource(_ bytes: [UInt8]) throws(TagImageError) -> any ImageSource {
-        var scanner = JSONScanner(bytes)
-        let members = try scanner.members()
-        let fields = JSONFields(members)
-        if fields.hasValue("type") { return try JSONImage(bytes, members, fields) }
+        let fields = try JSONFields(parsing: bytes)
+        if fields.hasValue("type") { return try JSONImage(bytes, fields) }
         if fields.hasValue("FileType") { return try ProxmarkJSON(bytes, fields) }
         throw TagImageError(
             .unknownFormat,

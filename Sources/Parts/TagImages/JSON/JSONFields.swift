@@ -1,126 +1,167 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
+import VisibleText
 
 /// The members of a JSON image by key. Errors contain the line.
 struct JSONFields {
-    private let members: [JSONScanner.Member]
+    private let bytes: [UInt8]
+    private let members: [JSONNode.Member]
     private let places: [String: Int]
 
-    init(_ members: [JSONScanner.Member]) {
+    /// The deepest nesting of objects and arrays.
+    private static let maximumDepth = 32
+    /// The length of the longest number.
+    private static let maximumNumberLength = 64
+
+    /// Reads an image. No object in it has a key twice, since tools disagree about which of the two counts.
+    ///
+    /// - Parameter bytes: the whole file: one JSON object. A byte order mark at the start is skipped.
+    /// - Throws: ``TagImageError`` with `malformed` and the line.
+    init(parsing bytes: [UInt8]) throws(TagImageError) {
+        let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        let root: JSONNode
+        do throws(JSONReader.Problem) {
+            root = try JSONReader.read(bytes, in: start..<bytes.count, maximumDepth: Self.maximumDepth)
+        } catch {
+            throw Self.invalid(error.reason, Self.line(of: start + error.offset, in: bytes))
+        }
+        guard case .object(let members) = root.content else { throw Self.invalid("an object is expected", 1) }
+        self.init(bytes, members)
+        try check(root)
+    }
+
+    private init(_ bytes: [UInt8], _ members: [JSONNode.Member]) {
+        self.bytes = bytes
         self.members = members
         places = Dictionary(zip(members.map(\.key), members.indices)) { first, _ in first }
     }
 
-    private func member(_ key: String) -> JSONScanner.Member? {
-        places[key].map { members[$0] }
+    private static func invalid(_ reason: String, _ line: Int) -> TagImageError {
+        TagImageError(.malformed, "The JSON is not valid: \(reason).", line: line)
     }
 
-    /// Returns the line where a key's value starts.
-    func line(_ key: String) -> Int? {
-        member(key)?.line
+    /// Refuses repeated keys and long numbers.
+    private func check(_ node: JSONNode) throws(TagImageError) {
+        switch node.content {
+        case .number(let text) where text.utf8.count > Self.maximumNumberLength:
+            throw Self.invalid("a number has more than \(Self.maximumNumberLength) characters", line(of: node.range))
+        case .array(let elements):
+            for element in elements { try check(element) }
+        case .object(let members):
+            var places: [String: Range<Int>] = [:]
+            for member in members {
+                if let earlier = places.updateValue(member.keyRange, forKey: member.key) {
+                    throw TagImageError(
+                        .malformed,
+                        "\"\(member.key)\" is in line \(line(of: earlier)) already.",
+                        line: line(of: member.keyRange)
+                    )
+                }
+                try check(member.value)
+            }
+        default: break
+        }
     }
+
+    private func line(of range: Range<Int>) -> Int { Self.line(of: range.lowerBound, in: bytes) }
+
+    private static func line(of offset: Int, in bytes: [UInt8]) -> Int {
+        bytes[..<offset].reduce(1) { $0 + ($1 == 0x0A ? 1 : 0) }
+    }
+
+    private func value(_ key: String) -> JSONNode? { places[key].map { members[$0].value } }
+
+    private func malformed(_ key: String, _ what: String) -> TagImageError {
+        TagImageError(.malformed, "\"\(key)\" \(what).", line: line(key))
+    }
+
+    private func missing(_ key: String) -> TagImageError { TagImageError(.missingField, "\"\(key)\" is missing.") }
+
+    /// Returns the line where a key's value starts.
+    func line(_ key: String) -> Int? { value(key).map { line(of: $0.range) } }
 
     /// Returns whether a key has a value that is not null.
     func hasValue(_ key: String) -> Bool {
-        member(key).map { $0.text != Array("null".utf8) } ?? false
+        switch value(key)?.content {
+        case nil, .null: false
+        default: true
+        }
     }
 
     func text(_ key: String) throws(TagImageError) -> String {
-        guard let member = member(key) else { throw TagImageError(.missingField, "\"\(key)\" is missing.") }
-        guard let text = JSONScanner.string(member.text) else {
-            throw TagImageError(.malformed, "\"\(key)\" is not a string.", line: member.line)
-        }
+        guard let value = value(key) else { throw missing(key) }
+        guard let text = value.string else { throw malformed(key, "is not a string") }
         return text
     }
 
-    func octets(_ key: String, count: Int?) throws(TagImageError) -> [UInt8] {
+    func bytes(_ key: String, count: Int?) throws(TagImageError) -> [UInt8] {
         let text = try text(key)
-        guard let octets = [UInt8](hexadecimal: text.utf8) else {
-            throw TagImageError(.malformed, "\"\(key)\" is not hexadecimal digits in pairs.", line: line(key))
+        guard let bytes = [UInt8](hexadecimal: text.utf8) else {
+            throw malformed(key, "is not hexadecimal digits in pairs")
         }
-        if let count, octets.count != count {
-            throw TagImageError(
-                .malformed,
-                "\"\(key)\" has \(octets.count) bytes instead of \(count).",
-                line: line(key)
-            )
-        }
-        return octets
+        if let count, bytes.count != count { throw malformed(key, "has \(bytes.count) bytes instead of \(count)") }
+        return bytes
     }
 
-    /// Returns the members of an object; empty when the key is missing or its value is null.
+    /// Returns the members of an object; empty when the key is missing or its value is no object.
     func object(_ key: String) -> JSONFields {
-        JSONFields(member(key).map { JSONScanner.members(of: $0) } ?? [])
+        guard case .object(let members)? = value(key)?.content else { return JSONFields(bytes, []) }
+        return JSONFields(bytes, members)
     }
 
     /// The keys, in order.
     var keys: [String] { members.map(\.key) }
 
+    /// The members in order, with the text of their keys and values.
+    var texts: [(key: String, keyText: [UInt8], value: [UInt8])] {
+        members.map { ($0.key, Array(bytes[$0.keyRange]), Array(bytes[$0.value.range])) }
+    }
+
     /// Returns the range of a value's text, including quotes.
-    func range(_ key: String) -> Range<Int>? { member(key)?.range }
+    func range(_ key: String) -> Range<Int>? { value(key)?.range }
 
     /// Returns an integer; nil when the key is missing or null.
     func number(_ key: String, in range: ClosedRange<Int>) throws(TagImageError) -> Int? {
-        guard hasValue(key), let member = member(key) else { return nil }
-        guard let number = Self.number(member.text[...]), range.contains(number) else {
-            throw TagImageError(
-                .malformed,
-                "\"\(key)\" is not a whole number from \(range.lowerBound) to \(range.upperBound).",
-                line: member.line
-            )
+        guard hasValue(key) else { return nil }
+        guard let number = value(key)?.integer, range.contains(number) else {
+            throw malformed(key, "is not a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }
 
     /// Returns an array of integers; nil when the key is missing or null.
     func numbers(_ key: String, count: Int, upTo limit: Int) throws(TagImageError) -> [Int]? {
-        guard hasValue(key), let member = member(key) else { return nil }
-        let text = member.text
-        let numbers = text.dropFirst().dropLast().split(separator: UInt8(ascii: ",")).map { Self.number($0) ?? -1 }
-        guard text.first == UInt8(ascii: "["), numbers.count == count, numbers.allSatisfy({ (0...limit).contains($0) })
-        else {
-            throw TagImageError(.malformed, "\"\(key)\" is not \(count) numbers up to \(limit).", line: member.line)
+        guard hasValue(key) else { return nil }
+        let numbers = value(key)?.array?.map { $0.integer ?? -1 }
+        guard let numbers, numbers.count == count, numbers.allSatisfy({ (0...limit).contains($0) }) else {
+            throw malformed(key, "is not \(count) numbers up to \(limit)")
         }
         return numbers
     }
 
     /// Returns an array of integers of any length; nil when the key is missing or null.
     func list(_ key: String, upTo limit: Int) throws(TagImageError) -> [Int]? {
-        guard hasValue(key), let member = member(key) else { return nil }
-        if member.text.filter({ ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == Array("[]".utf8) { return [] }
-        let commas = member.text.reduce(0) { $0 + ($1 == UInt8(ascii: ",") ? 1 : 0) }
-        return try numbers(key, count: commas + 1, upTo: limit)
+        try numbers(key, count: value(key)?.array?.count ?? 1, upTo: limit)
     }
 
     /// Returns a Boolean; nil when the key is missing or null.
     func flag(_ key: String) throws(TagImageError) -> Bool? {
-        guard hasValue(key), let member = member(key) else { return nil }
-        switch member.text {
-        case Array("true".utf8): return true
-        case Array("false".utf8): return false
-        default: throw TagImageError(.malformed, "\"\(key)\" is neither true nor false.", line: member.line)
-        }
+        guard hasValue(key) else { return nil }
+        guard let flag = value(key)?.bool else { throw malformed(key, "is neither true nor false") }
+        return flag
     }
 
     /// Returns the members of an object whose values are strings.
     func strings(_ key: String) throws(TagImageError) -> [(key: String, value: String)] {
-        guard let member = member(key) else { throw TagImageError(.missingField, "\"\(key)\" is missing.") }
-        var scanner = JSONScanner(member.text)
+        guard value(key) != nil else { throw missing(key) }
         var strings: [(key: String, value: String)] = []
-        for inner in (try? scanner.members()) ?? [] {
-            guard let text = JSONScanner.string(inner.text) else {
-                throw TagImageError(.malformed, "\"\(inner.key)\" is not a string.", line: member.line)
+        for member in object(key).members {
+            guard let text = member.value.string else {
+                throw TagImageError(.malformed, "\"\(member.key)\" is not a string.", line: line(key))
             }
-            strings.append((inner.key, text))
+            strings.append((member.key, text))
         }
-        guard !strings.isEmpty else {
-            throw TagImageError(.malformed, "\"\(key)\" is not an object with members.", line: member.line)
-        }
+        guard !strings.isEmpty else { throw malformed(key, "is not an object with members") }
         return strings
-    }
-
-    private static func number(_ text: ArraySlice<UInt8>) -> Int? {
-        let digits = text.filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
-        return String(validating: digits, as: UTF8.self).flatMap { Int($0) }
     }
 }

@@ -17,12 +17,12 @@ extension JSONImage {
             }
             return text
         }
-        func octets(_ key: String, count: Int) throws(TagImageError) -> [UInt8] {
-            fields.hasValue(key) ? try fields.octets(key, count: count) : Array(repeating: 0, count: count)
+        func bytes(_ key: String, count: Int) throws(TagImageError) -> [UInt8] {
+            fields.hasValue(key) ? try fields.bytes(key, count: count) : Array(repeating: 0, count: count)
         }
         var contents = EMVContents(
-            applicationIdentifier: try fields.octets("aid", count: nil),
-            accountNumber: try fields.octets("pan", count: nil)
+            applicationIdentifier: try fields.bytes("aid", count: nil),
+            accountNumber: try fields.bytes("pan", count: nil)
         )
         guard contents.isInRange else {
             throw TagImageError(
@@ -34,11 +34,11 @@ extension JSONImage {
         contents.label = try text("label")
         contents.name = try text("name")
         contents.cardholder = try text("cardholder")
-        contents.interchangeProfile = try octets("aip", count: 2)
-        contents.country = UInt16(octets: try octets("country", count: 2))
-        contents.currency = UInt16(octets: try octets("currency", count: 2))
-        contents.expiration = EMVContents.Date(try octets("expires", count: 3))
-        contents.effective = EMVContents.Date(try octets("effective", count: 3))
+        contents.interchangeProfile = try bytes("aip", count: 2)
+        contents.country = UInt16(bytes: try bytes("country", count: 2))
+        contents.currency = UInt16(bytes: try bytes("currency", count: 2))
+        contents.expiration = EMVContents.Date(try bytes("expires", count: 3))
+        contents.effective = EMVContents.Date(try bytes("effective", count: 3))
         contents.pinTries = try fields.number("pin_tries", in: 0...255).map { UInt8($0) }
         return contents
     }
@@ -47,12 +47,12 @@ extension JSONImage {
         var members = [("aid", quoted(contents.applicationIdentifier)), ("pan", quoted(contents.accountNumber))]
         for (key, text) in [("label", contents.label), ("name", contents.name), ("cardholder", contents.cardholder)]
         where !text.isEmpty { members.append((key, JSONText.quoted(text))) }
-        let octets = [
-            ("aip", contents.interchangeProfile), ("country", contents.country.bigEndianOctets),
-            ("currency", contents.currency.bigEndianOctets), ("expires", contents.expiration.digits),
+        let bytes = [
+            ("aip", contents.interchangeProfile), ("country", contents.country.bigEndianBytes),
+            ("currency", contents.currency.bigEndianBytes), ("expires", contents.expiration.digits),
             ("effective", contents.effective.digits),
         ]
-        for (key, value) in octets where value.contains(where: { $0 != 0 }) { members.append((key, quoted(value))) }
+        for (key, value) in bytes where value.contains(where: { $0 != 0 }) { members.append((key, quoted(value))) }
         if let tries = contents.pinTries { members.append(("pin_tries", String(tries))) }
         return members
     }
@@ -68,7 +68,7 @@ extension JSONImage {
         func text(_ key: String) throws(TagImageError) -> String {
             fields.hasValue(key) ? try fields.text(key) : ""
         }
-        let version = try fields.octets("get_version", count: nil)
+        let version = try fields.bytes("get_version", count: nil)
         guard (28...29).contains(version.count) else {
             throw TagImageError(
                 .malformed,

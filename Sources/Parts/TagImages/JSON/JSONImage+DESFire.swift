@@ -8,8 +8,8 @@ import VirtualTags
 extension JSONImage {
     static func desfire(_ fields: JSONFields) throws(TagImageError) -> DESFireContents {
         var contents = DESFireContents(uid: try desfireIdentifier(fields))
-        contents.version = try fields.octets("get_version", count: 28)
-        if fields.hasValue("key_settings") { contents.keySettings = try fields.octets("key_settings", count: 1)[0] }
+        contents.version = try fields.bytes("get_version", count: 28)
+        if fields.hasValue("key_settings") { contents.keySettings = try fields.bytes("key_settings", count: 1)[0] }
         contents.configuration = try configuration(fields)
         for (name, key) in try keys(fields) where name == "master" { contents.masterKey = key }
         let applications = fields.object("applications")
@@ -17,14 +17,14 @@ extension JSONImage {
             throw TagImageError(.inconsistent, "A card has at most 28 applications.", line: fields.line("applications"))
         }
         for key in applications.keys {
-            guard let octets = [UInt8](hexadecimal: key.utf8), octets.count == 3 else {
+            guard let bytes = [UInt8](hexadecimal: key.utf8), bytes.count == 3 else {
                 throw TagImageError(
                     .malformed,
                     "\"\(key)\" is not an identifier of six digits.",
                     line: applications.line(key)
                 )
             }
-            let identifier = UInt32(octets: octets)
+            let identifier = UInt32(bytes: bytes)
             contents.applications.append(try application(applications.object(key), identifier))
         }
         try readFreeMemory(of: &contents, fields)
@@ -40,10 +40,10 @@ extension JSONImage {
         configuration.usesRandomUID = try fields.flag("random_uid") ?? false
         configuration.isFormatDisabled = try fields.flag("format_disabled") ?? false
         if fields.hasValue("default_key") {
-            configuration.defaultKey = try fields.octets("default_key", count: DESFireConfiguration.defaultKeyLength)
+            configuration.defaultKey = try fields.bytes("default_key", count: DESFireConfiguration.defaultKeyLength)
         }
         if fields.hasValue("default_key_version") {
-            configuration.defaultKeyVersion = try fields.octets("default_key_version", count: 1)[0]
+            configuration.defaultKeyVersion = try fields.bytes("default_key_version", count: 1)[0]
         }
         return configuration
     }
@@ -65,7 +65,7 @@ extension JSONImage {
         _ fields: JSONFields,
         _ identifier: UInt32
     ) throws(TagImageError) -> DESFireApplication {
-        let settings = try fields.octets("key_settings", count: 2)
+        let settings = try fields.bytes("key_settings", count: 2)
         var application = DESFireApplication(
             identifier: identifier,
             keySettings: settings[0],
@@ -73,23 +73,23 @@ extension JSONImage {
         )
         try readKeys(of: &application, fields)
         if fields.hasValue("iso_id") { application.isoIdentifier = try number(fields, "iso_id") }
-        if fields.hasValue("name") { application.name = try fields.octets("name", count: nil) }
+        if fields.hasValue("name") { application.name = try fields.bytes("name", count: nil) }
         let files = fields.object("files")
         for key in files.keys {
-            guard let octets = [UInt8](hexadecimal: key.utf8), octets.count == 1, octets[0] < 32 else {
+            guard let bytes = [UInt8](hexadecimal: key.utf8), bytes.count == 1, bytes[0] < 32 else {
                 throw TagImageError(
                     .malformed,
                     "\"\(key)\" is not a file's number of two digits.",
                     line: files.line(key)
                 )
             }
-            application.files.append(try file(files.object(key), octets[0]))
+            application.files.append(try file(files.object(key), bytes[0]))
         }
         return application
     }
 
     private static func file(_ fields: JSONFields, _ number: UInt8) throws(TagImageError) -> DESFireFile {
-        let data = fields.hasValue("data") ? try fields.octets("data", count: nil) : []
+        let data = fields.hasValue("data") ? try fields.bytes("data", count: nil) : []
         func value(_ key: String) throws(TagImageError) -> Int {
             try fields.number(key, in: Int(Int32.min)...Int(Int32.max)) ?? 0
         }
@@ -121,24 +121,24 @@ extension JSONImage {
         return DESFireFile(
             number: number,
             isoIdentifier: fields.hasValue("iso_id") ? try Self.number(fields, "iso_id") : nil,
-            communication: try fields.octets("communication", count: 1)[0],
-            accessRights: try Self.number(fields, "access_rights"),
+            communication: CommunicationSettings(rawValue: try fields.bytes("communication", count: 1)[0]),
+            accessRights: FileAccessRights(rawValue: try Self.number(fields, "access_rights")),
             kind: kind
         )
     }
 
     /// Returns a 16-bit number, most significant byte first.
     private static func number(_ fields: JSONFields, _ key: String) throws(TagImageError) -> UInt16 {
-        let octets = try fields.octets(key, count: 2)
-        return UInt16(high: octets[0], low: octets[1])
+        let bytes = try fields.bytes(key, count: 2)
+        return UInt16(high: bytes[0], low: bytes[1])
     }
 
     // MARK: Writing
 
     static func members(of contents: DESFireContents) -> [(String, String)] {
         let applications = contents.applications.map { application in
-            let octets = (0..<3).map { UInt8(truncatingIfNeeded: application.identifier >> (16 - 8 * $0)) }
-            return (octets.hexText(), object(members(of: application)))
+            let bytes = (0..<3).map { UInt8(truncatingIfNeeded: application.identifier >> (16 - 8 * $0)) }
+            return (bytes.hexText(), object(members(of: application)))
         }
         let master = contents.masterKey == .zero(.des) ? [] : [(name: "master", key: contents.masterKey)]
         return [("key_settings", quoted([contents.keySettings]))] + member(master)
@@ -157,8 +157,8 @@ extension JSONImage {
     private static func members(of file: DESFireFile) -> [(String, String)] {
         var members: [(String, String)] = []
         if let identifier = file.isoIdentifier { members.append(("iso_id", quoted(identifier))) }
-        members.append(("communication", quoted([file.communication])))
-        members.append(("access_rights", quoted(file.accessRights)))
+        members.append(("communication", quoted([file.communication.rawValue])))
+        members.append(("access_rights", quoted(file.accessRights.rawValue)))
         switch file.kind {
         case .standard(let data): members += [("type", "\"standard\""), ("data", quoted(data))]
         case .backup(let data): members += [("type", "\"backup\""), ("data", quoted(data))]
@@ -179,6 +179,6 @@ extension JSONImage {
     }
 
     private static func quoted(_ number: UInt16) -> String {
-        quoted(number.bigEndianOctets)
+        quoted(number.bigEndianBytes)
     }
 }

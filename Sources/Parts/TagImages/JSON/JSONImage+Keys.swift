@@ -24,17 +24,17 @@ extension JSONImage {
     private static func key(_ text: String) -> DESFireKey? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard (2...3).contains(parts.count), let kind = kindNames.first(where: { $0.1 == parts[0] })?.0,
-            let octets = [UInt8](hexadecimal: parts[1].utf8)
+            let bytes = [UInt8](hexadecimal: parts[1].utf8)
         else { return nil }
-        guard parts.count == 3 else { return DESFireKey(kind, octets) }
+        guard parts.count == 3 else { return DESFireKey(kind, bytes) }
         guard let version = [UInt8](hexadecimal: parts[2].utf8), version.count == 1, kind == .aes else { return nil }
-        return DESFireKey(kind, octets, version: version[0])
+        return DESFireKey(kind, bytes, version: version[0])
     }
 
     private static func text(_ key: DESFireKey) -> String {
         let name = kindNames.first { $0.0 == key.kind }?.1 ?? ""
         let version = key.kind == .aes && key.version != 0 ? ":\([key.version].hexText())" : ""
-        return "\(name):\(key.octets.hexText())\(version)"
+        return "\(name):\(key.bytes.hexText())\(version)"
     }
 
     /// Returns the keys by name.
@@ -65,7 +65,7 @@ extension JSONImage {
     static func readKeys(of contents: inout DESFireContents, _ fields: JSONFields) throws(TagImageError) {
         guard var application = contents.applications.first else { return }
         if fields.hasValue("key_settings") {
-            let settings = try fields.octets("key_settings", count: 2)
+            let settings = try fields.bytes("key_settings", count: 2)
             guard (1...14).contains(settings[1] & 0x0F), let kind = DESFireKey.Kind(code: settings[1]) else {
                 throw malformed("\"key_settings\" does not say 1 to 14 keys of a kind.", "key_settings", fields)
             }
@@ -140,7 +140,7 @@ extension JSONImage {
     static func keyMembers(of contents: NTAG424Contents) -> [(String, String)] {
         let blank = NTAG424Contents(uid: contents.uid)
         let texts = zip(contents.files, blank.files).filter { $0.settings != $1.settings }.map { file, _ in
-            let name = file.isoIdentifier.bigEndianOctets
+            let name = file.isoIdentifier.bigEndianBytes
             return "\(quoted(name)): \(quoted(file.settings))"
         }
         let settings = texts.isEmpty ? [] : [("file_settings", "{\(texts.joined(separator: ", "))}")]

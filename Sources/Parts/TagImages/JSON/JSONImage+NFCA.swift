@@ -16,11 +16,11 @@ extension JSONImage {
                 line: fields.line("product")
             )
         }
-        let uid = try fields.octets("uid", count: nil)
+        let uid = try fields.bytes("uid", count: nil)
         guard [4, 7, 10].contains(uid.count) else {
             throw TagImageError(.malformed, "A UID has 4, 7 or 10 bytes, not \(uid.count).", line: fields.line("uid"))
         }
-        let memory = try fields.octets("memory_hex", count: nil)
+        let memory = try fields.bytes("memory_hex", count: nil)
         guard memory.count % 4 == 0, memory.count >= 16 else {
             throw TagImageError(
                 .malformed,
@@ -45,15 +45,15 @@ extension JSONImage {
         var contents = Type2Contents(blank: product, uid: uid)
         contents.memory = memory
         if fields.hasValue("atqa") {
-            let atqa = try fields.octets("atqa", count: 2)
+            let atqa = try fields.bytes("atqa", count: 2)
             contents.atqa = UInt16(high: atqa[0], low: atqa[1])
         }
-        if fields.hasValue("sak") { contents.sak = try fields.octets("sak", count: 1)[0] }
+        if fields.hasValue("sak") { contents.sak = try fields.bytes("sak", count: 1)[0] }
         if product.version != nil, fields.hasValue("get_version") {
-            contents.version = try fields.octets("get_version", count: 8)
+            contents.version = try fields.bytes("get_version", count: 8)
         }
-        if fields.hasValue("signature") { contents.signature = try fields.octets("signature", count: 32) }
-        if fields.hasValue("tearing_flags") { contents.tearingFlags = try fields.octets("tearing_flags", count: 3) }
+        if fields.hasValue("signature") { contents.signature = try fields.bytes("signature", count: 32) }
+        if fields.hasValue("tearing_flags") { contents.tearingFlags = try fields.bytes("tearing_flags", count: 3) }
         if let counters = try fields.numbers("counters", count: 3, upTo: 0xFF_FFFF) {
             contents.counters = counters.map { UInt32($0) }
         }
@@ -69,7 +69,7 @@ extension JSONImage {
         }
         add("memory_hex", old.memory != new.memory, "\"\(new.memory.hexText())\"")
         add("pages", old.memory.count != new.memory.count, String(new.memory.count / 4))
-        let atqa = new.atqa.bigEndianOctets
+        let atqa = new.atqa.bigEndianBytes
         add("atqa", old.atqa != new.atqa, "\"\(atqa.hexText())\"")
         add("sak", old.sak != new.sak, "\"\([new.sak].hexText())\"")
         add("get_version", old.version != new.version, new.version.map { "\"\($0.hexText())\"" } ?? "null")
@@ -97,18 +97,18 @@ extension JSONImage {
                 line: fields.line("product")
             )
         }
-        let memory = try fields.octets("memory_hex", count: product.memorySize)
+        let memory = try fields.bytes("memory_hex", count: product.memorySize)
         var contents = ClassicContents(product, memory: memory, uid: try nfcAIdentifier(fields))
         (contents.atqa, contents.sak) = try answers(fields)
-        contents.unknownOctets = Set(try fields.list("unknown_octets", upTo: memory.count - 1) ?? [])
-        if fields.hasValue("signature") { contents.signature = try fields.octets("signature", count: nil) }
+        contents.unknownBytes = Set(try fields.list("unknown_octets", upTo: memory.count - 1) ?? [])
+        if fields.hasValue("signature") { contents.signature = try fields.bytes("signature", count: nil) }
         return contents
     }
 
     static func members(of contents: ClassicContents) -> [(String, String)] {
         var members = [("memory_hex", quoted(contents.memory))] + answers(contents.atqa, contents.sak)
-        if !contents.unknownOctets.isEmpty {
-            let places = contents.unknownOctets.sorted().map { String($0) }.joined(separator: ", ")
+        if !contents.unknownBytes.isEmpty {
+            let places = contents.unknownBytes.sorted().map { String($0) }.joined(separator: ", ")
             members.append(("unknown_octets", "[\(places)]"))
         }
         if !contents.signature.isEmpty { members.append(("signature", quoted(contents.signature))) }
@@ -128,7 +128,7 @@ extension JSONImage {
     }
 
     private static func nfcAIdentifier(_ fields: JSONFields) throws(TagImageError) -> [UInt8] {
-        let uid = try fields.octets("uid", count: nil)
+        let uid = try fields.bytes("uid", count: nil)
         guard [4, 7, 10].contains(uid.count) else {
             throw TagImageError(.malformed, "A UID has 4, 7 or 10 bytes, not \(uid.count).", line: fields.line("uid"))
         }
@@ -136,11 +136,11 @@ extension JSONImage {
     }
 
     private static func answers(_ fields: JSONFields) throws(TagImageError) -> (atqa: UInt16, sak: UInt8) {
-        let atqa = try fields.octets("atqa", count: 2)
-        return (UInt16(high: atqa[0], low: atqa[1]), try fields.octets("sak", count: 1)[0])
+        let atqa = try fields.bytes("atqa", count: 2)
+        return (UInt16(high: atqa[0], low: atqa[1]), try fields.bytes("sak", count: 1)[0])
     }
 
     private static func answers(_ atqa: UInt16, _ sak: UInt8) -> [(String, String)] {
-        [("atqa", quoted(atqa.bigEndianOctets)), ("sak", quoted([sak]))]
+        [("atqa", quoted(atqa.bigEndianBytes)), ("sak", quoted([sak]))]
     }
 }

@@ -50,34 +50,34 @@ extension JSONImage {
         _ fields: JSONFields,
         otherwise: (([UInt8]) -> Type4FrontEnd)? = nil
     ) throws(TagImageError) -> Type4FrontEnd {
-        let uid = try fields.octets("uid", count: nil)
+        let uid = try fields.bytes("uid", count: nil)
         if fields.hasValue("protocol_info") {
             guard uid.count == 4 else {
                 throw TagImageError(.malformed, "A PUPI has 4 bytes, not \(uid.count).", line: fields.line("uid"))
             }
             return .nfcB(
                 pupi: uid,
-                applicationData: try fields.octets("application_data", count: 4),
-                protocolInfo: try fields.octets("protocol_info", count: 3)
+                applicationData: try fields.bytes("application_data", count: 4),
+                protocolInfo: try fields.bytes("protocol_info", count: 3)
             )
         }
         guard [4, 7, 10].contains(uid.count) else {
             throw TagImageError(.malformed, "A UID has 4, 7 or 10 bytes, not \(uid.count).", line: fields.line("uid"))
         }
         if let otherwise, !fields.hasValue("ats") { return otherwise(uid) }
-        let ats = try fields.octets("ats", count: nil)
+        let ats = try fields.bytes("ats", count: nil)
         guard let length = ats.first, Int(length) == ats.count, ats.count <= 254 else {
             throw TagImageError(.malformed, "\"ats\" does not begin with its length.", line: fields.line("ats"))
         }
-        let atqa = fields.hasValue("atqa") ? try fields.octets("atqa", count: 2) : [0x03, 0x44]
-        let sak = fields.hasValue("sak") ? try fields.octets("sak", count: 1)[0] : 0x20
+        let atqa = fields.hasValue("atqa") ? try fields.bytes("atqa", count: 2) : [0x03, 0x44]
+        let sak = fields.hasValue("sak") ? try fields.bytes("sak", count: 1)[0] : 0x20
         return .nfcA(uid: uid, atqa: UInt16(high: atqa[0], low: atqa[1]), sak: sak, ats: ats)
     }
 
     static func files(_ fields: JSONFields) throws(TagImageError) -> [UInt16: [UInt8]] {
         var files: [UInt16: [UInt8]] = [:]
         for (key, text) in try fields.strings("files") {
-            guard let octets = [UInt8](hexadecimal: key.utf8), octets.count == 2,
+            guard let bytes = [UInt8](hexadecimal: key.utf8), bytes.count == 2,
                 let data = [UInt8](hexadecimal: text.utf8), data.count <= 0x1_0000
             else {
                 throw TagImageError(
@@ -86,13 +86,13 @@ extension JSONImage {
                     line: fields.line("files")
                 )
             }
-            files[UInt16(high: octets[0], low: octets[1])] = data
+            files[UInt16(high: bytes[0], low: bytes[1])] = data
         }
         return files
     }
 
     private static func missing(_ identifier: UInt16, _ fields: JSONFields) -> TagImageError {
-        let name = identifier.bigEndianOctets.hexText()
+        let name = identifier.bigEndianBytes.hexText()
         return TagImageError(.missingField, "File \"\(name)\" is missing.", line: fields.line("files"))
     }
 
@@ -109,7 +109,7 @@ extension JSONImage {
             container: container,
             ndef: ndef
         )
-        if fields.hasValue("get_version") { contents.version = try fields.octets("get_version", count: 28) }
+        if fields.hasValue("get_version") { contents.version = try fields.bytes("get_version", count: 28) }
         contents.configuration = try configuration(fields)
         try readKeys(of: &contents, fields)
         try readFreeMemory(of: &contents, fields)
@@ -118,8 +118,8 @@ extension JSONImage {
 
     /// Returns the card's own UID. A card with a random UID has it in its version, or zeros.
     static func desfireIdentifier(_ fields: JSONFields) throws(TagImageError) -> [UInt8] {
-        let uid = try fields.octets("uid", count: nil)
-        return uid.count == 7 ? uid : Array(try fields.octets("get_version", count: 28)[14..<21])
+        let uid = try fields.bytes("uid", count: nil)
+        return uid.count == 7 ? uid : Array(try fields.bytes("get_version", count: 28)[14..<21])
     }
 
     /// Reads the memory that the card reports as free, if the image has it.
@@ -134,7 +134,7 @@ extension JSONImage {
         container: [UInt8],
         ndef: [UInt8]
     ) -> DESFireContents {
-        let size = DESFireContents.Size.allCases.first { $0.octets >= ndef.count + container.count + 64 }
+        let size = DESFireContents.Size.allCases.first { $0.bytes >= ndef.count + container.count + 64 }
         return DESFireContents(
             uid: uid,
             generation: generation,
@@ -164,7 +164,7 @@ extension JSONImage {
         _ fields: JSONFields,
         _ files: [UInt16: [UInt8]]
     ) throws(TagImageError) -> NTAG424Contents {
-        var contents = NTAG424Contents(uid: try fields.octets("uid", count: 7))
+        var contents = NTAG424Contents(uid: try fields.bytes("uid", count: 7))
         for index in contents.files.indices {
             let identifier = contents.files[index].isoIdentifier
             guard let data = files[identifier] else { throw missing(identifier, fields) }
@@ -173,7 +173,7 @@ extension JSONImage {
             }
             contents.files[index].data = data
         }
-        if fields.hasValue("signature") { contents.signature = try fields.octets("signature", count: 56) }
+        if fields.hasValue("signature") { contents.signature = try fields.bytes("signature", count: 56) }
         contents.readCounter = UInt32(try fields.number("read_counter", in: 0...0xFF_FFFF) ?? 0)
         try readKeys(of: &contents, fields)
         return contents
@@ -187,7 +187,7 @@ extension JSONImage {
         case .nfcA(_, let atqa, let sak, let ats):
             members.append(("ats", quoted(ats)))
             members.append(("sak", quoted([sak])))
-            members.append(("atqa", quoted(atqa.bigEndianOctets)))
+            members.append(("atqa", quoted(atqa.bigEndianBytes)))
         case .nfcB(_, let data, let info):
             members.append(("application_data", quoted(data)))
             members.append(("protocol_info", quoted(info)))
@@ -217,7 +217,7 @@ extension JSONImage {
         case .unspecified: return members
         }
         let texts = files.sorted { $0.key < $1.key }.map { identifier, data in
-            "\(quoted(identifier.bigEndianOctets)): \(quoted(data))"
+            "\(quoted(identifier.bigEndianBytes)): \(quoted(data))"
         }
         return members + [("files", "{\(texts.joined(separator: ", "))}")]
     }
@@ -245,7 +245,7 @@ extension JSONImage {
                 throw TagImageError(.unsupported, error.reason, line: fields.line("mrz"))
             }
         }
-        if fields.hasValue("card_access") { contents.cardAccess = try fields.octets("card_access", count: nil) }
+        if fields.hasValue("card_access") { contents.cardAccess = try fields.bytes("card_access", count: nil) }
         return contents
     }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 import VirtualTags
 
 /// The protection state of a Type 5 tag in the project's own images.
@@ -13,7 +12,7 @@ extension JSONImage {
         var state = contents.protection
         state.pointer = UInt8(try fields.number("page_pointer", in: 0...0xFF) ?? 0)
         if fields.hasValue("page_condition") {
-            state.condition = ICODEProtection.Condition(rawValue: try fields.octets("page_condition", count: 1)[0])
+            state.condition = ICODEProtection.Condition(rawValue: try fields.bytes("page_condition", count: 1)[0])
         }
         state.isConditionLocked = try fields.flag("page_locked") ?? false
         state.lockedPasswords = Set((try fields.list("locked_passwords", upTo: 0xFF) ?? []).map { UInt8($0) })
@@ -33,12 +32,12 @@ extension JSONImage {
     private static func settings(_ fields: JSONFields, _ blank: ST25Settings) throws(TagImageError) -> ST25Settings {
         var settings = blank
         if fields.hasValue("registers") {
-            settings.registers = try fields.octets("registers", count: blank.registers.count)
+            settings.registers = try fields.bytes("registers", count: blank.registers.count)
         }
         if fields.hasValue("st_passwords") {
             let size = blank.passwords[0].count
-            let octets = try fields.octets("st_passwords", count: 4 * size)
-            settings.passwords = (0..<4).map { Array(octets[($0 * size)..<(($0 + 1) * size)]) }
+            let bytes = try fields.bytes("st_passwords", count: 4 * size)
+            settings.passwords = (0..<4).map { Array(bytes[($0 * size)..<(($0 + 1) * size)]) }
         }
         settings.isKillLocked = try fields.flag("kill_locked") ?? false
         settings.isKilled = try fields.flag("killed") ?? false
@@ -46,7 +45,7 @@ extension JSONImage {
         settings.isSurveillanceSet = try fields.flag("st_eas") ?? false
         settings.isSurveillanceLocked = try fields.flag("st_eas_locked") ?? false
         settings.surveillanceIdentifier = UInt16(try fields.number("st_eas_id", in: 0...0xFFFF) ?? 0)
-        if fields.hasValue("telegram") { settings.telegram = try fields.octets("telegram", count: 32) }
+        if fields.hasValue("telegram") { settings.telegram = try fields.bytes("telegram", count: 32) }
         settings.telegramLength = UInt8(try fields.number("telegram_length", in: 0...3) ?? 0)
         settings.isTamperLoopClosed = try !(fields.flag("tamper_open") ?? false)
         settings.isSupplied = try !(fields.flag("unsupplied") ?? false)

@@ -18,11 +18,11 @@ extension JSONImage {
     static func type1(_ fields: JSONFields) throws(TagImageError) -> Type1Contents {
         let name = try fields.text("product")
         guard let product = Type1Product(named: name) else { throw unsupported(name, fields) }
-        let memory = try fields.octets("memory_hex", count: product.memorySize)
-        guard try fields.octets("uid", count: 7) == Array(memory.prefix(7)) else {
+        let memory = try fields.bytes("memory_hex", count: product.memorySize)
+        guard try fields.bytes("uid", count: 7) == Array(memory.prefix(7)) else {
             throw inconsistent("\"uid\" is not what the memory begins with.", "uid", fields)
         }
-        let header = fields.hasValue("hr") ? try fields.octets("hr", count: 2) : nil
+        let header = fields.hasValue("hr") ? try fields.bytes("hr", count: 2) : nil
         return Type1Contents(product, memory: memory, header: header)
     }
 
@@ -36,24 +36,24 @@ extension JSONImage {
     /// Reads a Type 3 tag: `pmm`, `memory_hex` starting with the attribute information block, and for FeliCa Lite-S the
     /// values that differ from those of a new chip: `register`, `id_extension`, `device_id`, `service_code`,
     /// `key_version`, `card_key`, `memory_configuration`, `write_counter`.
-    static func type3(_ fields: JSONFields) throws(TagImageError) -> Type3Tag.Contents {
+    static func type3(_ fields: JSONFields) throws(TagImageError) -> VirtualType3Tag.Contents {
         let name = try fields.text("product")
-        let idm = try fields.octets("uid", count: 8)
-        let pmm = try fields.octets("pmm", count: 8)
+        let idm = try fields.bytes("uid", count: 8)
+        let pmm = try fields.bytes("pmm", count: 8)
         switch name {
         case "FeliCa Lite-S":
             var contents = FeliCaLiteSContents(idm: idm, pmm: pmm)
-            contents.userMemory = try fields.octets("memory_hex", count: 224)
+            contents.userMemory = try fields.bytes("memory_hex", count: 224)
             for (key, path) in liteSBlocks where fields.hasValue(key) {
-                contents[keyPath: path] = try fields.octets(key, count: contents[keyPath: path].count)
+                contents[keyPath: path] = try fields.bytes(key, count: contents[keyPath: path].count)
             }
-            if fields.hasValue("device_id") { contents.deviceIdentifier = try fields.octets("device_id", count: 16) }
+            if fields.hasValue("device_id") { contents.deviceIdentifier = try fields.bytes("device_id", count: 16) }
             contents.writeCounter = UInt32(try fields.number("write_counter", in: 0...0xFF_FFFF) ?? 0)
             return .liteS(contents)
         case "generic Type 3" where fields.hasValue("systems"), "FeliCa":
             return .standard(FeliCaStandardContents(idm: idm, pmm: pmm, systems: try systems(fields)))
         case "generic Type 3":
-            let memory = try fields.octets("memory_hex", count: nil)
+            let memory = try fields.bytes("memory_hex", count: nil)
             guard memory.count % 16 == 0, (16...0x10_0000).contains(memory.count) else {
                 throw inconsistent("\(memory.count) bytes are not whole blocks.", "memory_hex", fields)
             }
@@ -70,7 +70,7 @@ extension JSONImage {
         ]
     }
 
-    static func members(of contents: Type3Tag.Contents) -> [(String, String)] {
+    static func members(of contents: VirtualType3Tag.Contents) -> [(String, String)] {
         switch contents {
         case .liteS(let contents):
             let blank = FeliCaLiteSContents(idm: contents.idm, pmm: contents.pmm)
@@ -97,14 +97,14 @@ extension JSONImage {
     static func type5(_ fields: JSONFields) throws(TagImageError) -> Type5Contents {
         let name = try fields.text("product")
         let size = try fields.number("block_size", in: 1...32) ?? 4
-        let memory = try fields.octets("memory_hex", count: nil)
+        let memory = try fields.bytes("memory_hex", count: nil)
         let blocks = try fields.number("blocks", in: 1...0x1_0000) ?? memory.count / size
         guard blocks * size == memory.count, blocks > 0 else {
             throw inconsistent("\(memory.count) bytes are not \(blocks) blocks of \(size).", "memory_hex", fields)
         }
         var product = Type5Product.all.first { $0.name == name }
         if name == "generic Type 5" {
-            let reference = fields.hasValue("ic_reference") ? try fields.octets("ic_reference", count: 1)[0] : 0
+            let reference = fields.hasValue("ic_reference") ? try fields.bytes("ic_reference", count: 1)[0] : 0
             product = .generic(blockCount: blocks, blockSize: size, icReference: reference)
         }
         guard let product else { throw unsupported(name, fields) }
@@ -115,12 +115,12 @@ extension JSONImage {
                 fields
             )
         }
-        var contents = Type5Contents(blank: product, uid: try fields.octets("uid", count: 8))
+        var contents = Type5Contents(blank: product, uid: try fields.bytes("uid", count: 8))
         contents.memory = memory
         contents.lockedBlocks = Set(try fields.list("locked_blocks", upTo: blocks - 1) ?? [])
-        if fields.hasValue("dsfid") { contents.dsfid = try fields.octets("dsfid", count: 1)[0] }
-        if fields.hasValue("afi") { contents.afi = try fields.octets("afi", count: 1)[0] }
-        if fields.hasValue("signature") { contents.signature = try fields.octets("signature", count: 32) }
+        if fields.hasValue("dsfid") { contents.dsfid = try fields.bytes("dsfid", count: 1)[0] }
+        if fields.hasValue("afi") { contents.afi = try fields.bytes("afi", count: 1)[0] }
+        if fields.hasValue("signature") { contents.signature = try fields.bytes("signature", count: 32) }
         contents.counter = UInt16(try fields.number("counter", in: 0...0xFFFF) ?? 0)
         contents.isDSFIDLocked = try fields.flag("dsfid_locked") ?? false
         contents.isAFILocked = try fields.flag("afi_locked") ?? false
@@ -130,7 +130,7 @@ extension JSONImage {
         for identifier in contents.passwords.keys {
             let key = [identifier].hexText()
             guard passwords.hasValue(key) else { continue }
-            contents.passwords[identifier] = UInt32(try passwords.octets(key, count: 4).littleEndian(at: 0, count: 4))
+            contents.passwords[identifier] = UInt32(try passwords.bytes(key, count: 4).littleEndian(at: 0, count: 4))
         }
         try readState(fields, into: &contents)
         return contents
@@ -187,7 +187,7 @@ extension JSONImage {
                         serviceCodes: try key.split(separator: ",").map { part throws(TagImageError) in
                             try code(String(part), files.line(key))
                         },
-                        memory: try files.object(key).octets("memory_hex", count: nil),
+                        memory: try files.object(key).bytes("memory_hex", count: nil),
                         keyVersion: UInt16(try files.object(key).number("key_version", in: 0...0xFFFF) ?? 0)
                     )
                 },
@@ -216,25 +216,25 @@ extension JSONImage {
             )
         }
         system.keyVersion = try fields.number("key_version", in: 0...0xFFFF).map { UInt16($0) }
-        if fields.hasValue("key") { system.key = try fields.octets("key", count: nil) }
+        if fields.hasValue("key") { system.key = try fields.bytes("key", count: nil) }
         let versions = fields.object("key_versions")
         for key in versions.keys {
             let version = try versions.number(key, in: 0...0xFFFF)
             system.nodeKeyVersions[try code(key, versions.line(key))] = version.map { UInt16($0) }
         }
         let keys = fields.object("node_keys")
-        for key in keys.keys { system.nodeKeys[try code(key, keys.line(key))] = try keys.octets(key, count: nil) }
+        for key in keys.keys { system.nodeKeys[try code(key, keys.line(key))] = try keys.bytes(key, count: nil) }
     }
 
     private static func code(_ text: String, _ line: Int?) throws(TagImageError) -> UInt16 {
-        guard let octets = [UInt8](hexadecimal: text.utf8), octets.count == 2 else {
+        guard let bytes = [UInt8](hexadecimal: text.utf8), bytes.count == 2 else {
             throw TagImageError(.malformed, "\"\(text)\" is not a code of four digits.", line: line)
         }
-        return UInt16(high: octets[0], low: octets[1])
+        return UInt16(high: bytes[0], low: bytes[1])
     }
 
     static func object(of systems: [FeliCaSystem]) -> String {
-        func text(_ code: UInt16) -> String { code.bigEndianOctets.hexText() }
+        func text(_ code: UInt16) -> String { code.bigEndianBytes.hexText() }
         return object(
             systems.map { system in
                 let files = system.files.map { file in

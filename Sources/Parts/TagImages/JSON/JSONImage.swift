@@ -10,7 +10,7 @@ import VirtualTags
 /// changed image, because they describe the old one.
 struct JSONImage: ImageSource {
     let bytes: [UInt8]
-    private let members: [JSONScanner.Member]
+    private let fields: JSONFields
     let contents: TagContents
 
     private static let descriptions: Set<String> = ["state", "ndef_hex", "capacity", "readonly", "note"]
@@ -19,11 +19,10 @@ struct JSONImage: ImageSource {
     ///
     /// - Parameters:
     ///   - bytes: the whole file.
-    ///   - members: the members of its object.
-    ///   - fields: the same members by key.
-    init(_ bytes: [UInt8], _ members: [JSONScanner.Member], _ fields: JSONFields) throws(TagImageError) {
+    ///   - fields: the members of its object.
+    init(_ bytes: [UInt8], _ fields: JSONFields) throws(TagImageError) {
         self.bytes = bytes
-        self.members = members
+        self.fields = fields
         contents = try Self.contents(fields)
     }
 
@@ -48,18 +47,16 @@ struct JSONImage: ImageSource {
     func encoded(_ now: TagContents) -> [UInt8]? {
         let now = trimmed(now)
         guard now != contents else { return bytes }
-        var kept = members
+        var kept = fields.texts
         kept.removeAll { Self.descriptions.contains($0.key) }
         for (key, value) in Self.changes(from: contents, to: now) {
             if let index = kept.firstIndex(where: { $0.key == key }) {
-                kept[index].text = Array(value.utf8)
+                kept[index].value = Array(value.utf8)
             } else {
-                kept.append(
-                    JSONScanner.Member(key: key, keyText: Array("\"\(key)\"".utf8), text: Array(value.utf8), line: 0)
-                )
+                kept.append((key, Array("\"\(key)\"".utf8), Array(value.utf8)))
             }
         }
-        return Self.text(kept.map { ($0.keyText, $0.text) }, newline: bytes.last == 0x0A)
+        return Self.text(kept.map { ($0.keyText, $0.value) }, newline: bytes.last == 0x0A)
     }
 
     /// Returns the tag's contents without the pages that the file does not have.
@@ -118,9 +115,12 @@ struct JSONImage: ImageSource {
     }
 
     /// Returns bytes as a JSON string.
-    static func quoted(_ octets: [UInt8]) -> String {
-        "\"\(octets.hexText())\""
+    static func quoted(_ bytes: [UInt8]) -> String {
+        "\"\(bytes.hexText())\""
     }
+
+    // `JSONWriter` is not used here, since it writes no spaces and no text that was read before: an image has a space after
+    // each comma and colon, and members that did not change stay as somebody wrote them.
 
     /// Returns a JSON object with members whose values are JSON.
     static func object(_ members: [(String, String)]) -> String {

@@ -55,9 +55,8 @@ struct MemoryDump: ImageSource {
     func encoded(_ now: TagContents) -> [UInt8]? {
         guard let new = Self.encoded(now, layout), let old = Self.encoded(contents, layout) else { return nil }
         var result = bytes
-        for (index, octet) in new.enumerated() where index < result.count && (index >= old.count || old[index] != octet)
-        {
-            result[index] = octet
+        for (index, byte) in new.enumerated() where index < result.count && (index >= old.count || old[index] != byte) {
+            result[index] = byte
         }
         return result
     }
@@ -222,11 +221,11 @@ struct MemoryDump: ImageSource {
             guard contents.memory.count <= 1024 else { return nil }
             let header = ProxmarkHeader(contents)
             let pages = UInt8(truncatingIfNeeded: contents.memory.count / 4 - 1)
-            var octets = header.version + [0, 0, 0, pages] + header.signature
+            var bytes = header.version + [0, 0, 0, pages] + header.signature
             for index in 0..<3 {
-                octets += [UInt8](littleEndian: Int(header.counters[index]), count: 3) + [header.tearingFlags[index]]
+                bytes += [UInt8](littleEndian: Int(header.counters[index]), count: 3) + [header.tearingFlags[index]]
             }
-            return octets + contents.memory
+            return bytes + contents.memory
         case (.oldProxmarkPages, .type2(let contents)):
             let header = ProxmarkHeader(contents)
             let acknowledgement = Array(contents.memory.suffix(4).prefix(2))
@@ -234,12 +233,12 @@ struct MemoryDump: ImageSource {
                 + contents.memory
         case (.proxmark15(let locks, let countSize, let stateSize), .type5(let contents)):
             guard let tag = ProxmarkTag15(contents), tag.blockCount <= locks else { return nil }
-            var octets = Array(tag.uid.reversed())
-            octets += [tag.dsfid, tag.isDSFIDLocked ? 1 : 0, tag.afi, tag.isAFILocked ? 1 : 0, UInt8(tag.blockSize)]
-            octets += [UInt8](littleEndian: tag.blockCount, count: countSize) + [tag.icReference]
-            octets += tag.locks + Array(repeating: 0, count: locks - tag.locks.count)
-            octets += tag.data + Array(repeating: 0, count: ProxmarkTag15.maximumSize - tag.data.count)
-            return octets + [0, 0] + tag.privacyPassword + Array(repeating: 0, count: stateSize + 2)
+            var bytes = Array(tag.uid.reversed())
+            bytes += [tag.dsfid, tag.isDSFIDLocked ? 1 : 0, tag.afi, tag.isAFILocked ? 1 : 0, UInt8(tag.blockSize)]
+            bytes += [UInt8](littleEndian: tag.blockCount, count: countSize) + [tag.icReference]
+            bytes += tag.locks + Array(repeating: 0, count: locks - tag.locks.count)
+            bytes += tag.data + Array(repeating: 0, count: ProxmarkTag15.maximumSize - tag.data.count)
+            return bytes + [0, 0] + tag.privacyPassword + Array(repeating: 0, count: stateSize + 2)
         default: return nil
         }
     }

@@ -10,13 +10,13 @@ extension ProxmarkJSON {
         let memory = try blocks(fields, size: 4, limit: 256)
         let card = fields.object("Card")
         var header = ProxmarkHeader()
-        if card.hasValue("Version") { header.version = try card.octets("Version", count: 8) }
-        if card.hasValue("Signature") { header.signature = try card.octets("Signature", count: 32) }
+        if card.hasValue("Version") { header.version = try card.bytes("Version", count: 8) }
+        if card.hasValue("Signature") { header.signature = try card.bytes("Signature", count: 32) }
         for index in 0..<3 where card.hasValue("Counter\(index)") {
-            header.counters[index] = UInt32(try card.octets("Counter\(index)", count: 3).littleEndian(at: 0, count: 3))
+            header.counters[index] = UInt32(try card.bytes("Counter\(index)", count: 3).littleEndian(at: 0, count: 3))
         }
         for index in 0..<3 where card.hasValue("Tearing\(index)") {
-            header.tearingFlags[index] = try card.octets("Tearing\(index)", count: 1)[0]
+            header.tearingFlags[index] = try card.bytes("Tearing\(index)", count: 1)[0]
         }
         return try header.contents(memory: memory)
     }
@@ -48,24 +48,24 @@ extension ProxmarkJSON {
             )
         }
         let card = fields.object("Card")
-        let uid = card.hasValue("UID") ? try card.octets("UID", count: nil) : ClassicContents.uid(inBlock0: memory)
+        let uid = card.hasValue("UID") ? try card.bytes("UID", count: nil) : ClassicContents.uid(inBlock0: memory)
         guard [4, 7, 10].contains(uid.count) else {
             throw TagImageError(.malformed, "A UID has 4, 7 or 10 bytes, not \(uid.count).", line: card.line("UID"))
         }
         var contents = ClassicContents(product, memory: memory, uid: uid)
         // ATQA is as on the air, low byte first.
         if card.hasValue("ATQA") {
-            contents.atqa = UInt16(try card.octets("ATQA", count: 2).littleEndian(at: 0, count: 2))
+            contents.atqa = UInt16(try card.bytes("ATQA", count: 2).littleEndian(at: 0, count: 2))
         }
-        if card.hasValue("SAK") { contents.sak = try card.octets("SAK", count: 1)[0] }
-        if card.hasValue("SIGNATURE") { contents.signature = try card.octets("SIGNATURE", count: nil) }
+        if card.hasValue("SAK") { contents.sak = try card.bytes("SAK", count: 1)[0] }
+        if card.hasValue("SIGNATURE") { contents.signature = try card.bytes("SIGNATURE", count: nil) }
         return contents
     }
 
     static func values(of contents: ClassicContents, _ kind: Kind) -> [Value] {
         var values = [
             Value("Card", "UID", contents.uid),
-            Value("Card", "ATQA", contents.atqa.littleEndianOctets),
+            Value("Card", "ATQA", contents.atqa.littleEndianBytes),
             Value("Card", "SAK", [contents.sak]),
         ]
         if kind == .mfc3 { values.append(Value("Card", "SIGNATURE", contents.signature)) }
@@ -78,15 +78,15 @@ extension ProxmarkJSON {
         var tag = ProxmarkTag15()
         switch kind {
         case .iso15:
-            tag.data = try fields.octets("raw", count: nil)
+            tag.data = try fields.bytes("raw", count: nil)
         case .iso15v2, .iso15v3:
             tag.blockSize = kind == .iso15v2 ? 4 : 8
             tag.data = try blocks(fields, size: tag.blockSize, limit: 256)
         default:
             let card = fields.object("Card")
-            tag.uid = try card.octets("uid", count: 8).reversed()
-            tag.blockSize = Int(try card.octets("bytesperpage", count: 1)[0])
-            let count = try card.octets("pagescount", count: nil)
+            tag.uid = try card.bytes("uid", count: 8).reversed()
+            tag.blockSize = Int(try card.bytes("bytesperpage", count: 1)[0])
+            let count = try card.bytes("pagescount", count: nil)
             guard (1...2).contains(count.count), (1...32).contains(tag.blockSize) else {
                 throw TagImageError(
                     .malformed,
@@ -95,13 +95,13 @@ extension ProxmarkJSON {
                 )
             }
             tag.blockCount = count.littleEndian(at: 0, count: count.count)
-            if card.hasValue("dsfid") { tag.dsfid = try card.octets("dsfid", count: 1)[0] }
-            if card.hasValue("dsfidlock") { tag.isDSFIDLocked = try card.octets("dsfidlock", count: 1) != [0] }
-            if card.hasValue("afi") { tag.afi = try card.octets("afi", count: 1)[0] }
-            if card.hasValue("afilock") { tag.isAFILocked = try card.octets("afilock", count: 1) != [0] }
-            if card.hasValue("ic") { tag.icReference = try card.octets("ic", count: 1)[0] }
-            if card.hasValue("locks") { tag.locks = try card.octets("locks", count: tag.blockCount) }
-            if card.hasValue("privacypasswd") { tag.privacyPassword = try card.octets("privacypasswd", count: 4) }
+            if card.hasValue("dsfid") { tag.dsfid = try card.bytes("dsfid", count: 1)[0] }
+            if card.hasValue("dsfidlock") { tag.isDSFIDLocked = try card.bytes("dsfidlock", count: 1) != [0] }
+            if card.hasValue("afi") { tag.afi = try card.bytes("afi", count: 1)[0] }
+            if card.hasValue("afilock") { tag.isAFILocked = try card.bytes("afilock", count: 1) != [0] }
+            if card.hasValue("ic") { tag.icReference = try card.bytes("ic", count: 1)[0] }
+            if card.hasValue("locks") { tag.locks = try card.bytes("locks", count: tag.blockCount) }
+            if card.hasValue("privacypasswd") { tag.privacyPassword = try card.bytes("privacypasswd", count: 4) }
             tag.data = try blocks(fields, size: tag.blockSize, limit: 256)
         }
         return try tag.contents()
@@ -137,7 +137,7 @@ extension ProxmarkJSON {
         let card = fields.object("Card")
         // The client writes one name and reads the other.
         let key = card.hasValue("H0R1") ? "H0R1" : "HR01"
-        let header = try card.octets(key, count: 2)
+        let header = try card.bytes(key, count: 2)
         guard header[0] == Type1Product.topaz96.header[0], memory.count == Type1Product.topaz96.memorySize else {
             throw TagImageError(
                 .unsupported,

@@ -26,12 +26,12 @@ struct ProxmarkJSON: ImageSource {
     struct Value {
         var object: String
         var key: String
-        var octets: [UInt8]
+        var bytes: [UInt8]
 
-        init(_ object: String, _ key: String, _ octets: [UInt8]) {
+        init(_ object: String, _ key: String, _ bytes: [UInt8]) {
             self.object = object
             self.key = key
-            self.octets = octets
+            self.bytes = bytes
         }
     }
 
@@ -63,7 +63,7 @@ struct ProxmarkJSON: ImageSource {
     /// Compares the header's UID with the blocks. The client uses the header.
     private static func remarks(_ fields: JSONFields, _ contents: TagContents) -> [TagImageRemark] {
         let card = fields.object("Card")
-        guard card.hasValue("UID"), let uid = try? card.octets("UID", count: nil), uid != contents.uid else {
+        guard card.hasValue("UID"), let uid = try? card.bytes("UID", count: nil), uid != contents.uid else {
             return []
         }
         let (header, blocks) = (uid.hexText(), contents.uid.hexText())
@@ -74,12 +74,12 @@ struct ProxmarkJSON: ImageSource {
     /// The values that a new file of the same contents would have differently, or not at all.
     var leftOut: [String] {
         var held: [String: [UInt8]] = [:]
-        for value in Self.values(of: contents, kind) ?? [] { held["\(value.object).\(value.key)"] = value.octets }
+        for value in Self.values(of: contents, kind) ?? [] { held["\(value.object).\(value.key)"] = value.bytes }
         return ["Card", "blocks"].flatMap { name in
             let object = fields.object(name)
             return object.keys.map { "\(name).\($0)" }.filter { place in
                 guard let new = held[place] else { return true }
-                let old = try? object.octets(String(place.dropFirst(name.count + 1)), count: nil)
+                let old = try? object.bytes(String(place.dropFirst(name.count + 1)), count: nil)
                 return old != new
             }
         }
@@ -89,19 +89,19 @@ struct ProxmarkJSON: ImageSource {
     func encoded(_ now: TagContents) -> [UInt8]? {
         guard let new = Self.values(of: now, kind), let old = Self.values(of: contents, kind) else { return nil }
         var before: [String: [UInt8]] = [:]
-        for value in old { before["\(value.object).\(value.key)"] = value.octets }
+        for value in old { before["\(value.object).\(value.key)"] = value.bytes }
         var result = bytes
-        let changes = new.filter { before["\($0.object).\($0.key)"] != $0.octets }
+        let changes = new.filter { before["\($0.object).\($0.key)"] != $0.bytes }
         let places = changes.compactMap { value in
-            (value.object.isEmpty ? fields : fields.object(value.object)).range(value.key).map { ($0, value.octets) }
+            (value.object.isEmpty ? fields : fields.object(value.object)).range(value.key).map { ($0, value.bytes) }
         }
-        for (range, octets) in places.sorted(by: { $0.0.lowerBound > $1.0.lowerBound }) {
-            result.replaceSubrange(range, with: Array("\"\(octets.hexText().uppercased())\"".utf8))
+        for (range, value) in places.sorted(by: { $0.0.lowerBound > $1.0.lowerBound }) {
+            result.replaceSubrange(range, with: Array("\"\(value.hexText().uppercased())\"".utf8))
         }
         return result
     }
 
-    /// Returns a new file; nil when there is no type for the tag.
+    /// Returns a new file, laid out in lines as the client does; nil when there is no type for the tag.
     static func encoded(new contents: TagContents) -> [UInt8]? {
         guard let kind = kind(for: contents), let values = values(of: contents, kind) else { return nil }
         var lines = ["{", "  \"Created\": \"proxmark3\",", "  \"FileType\": \"\(kind.rawValue)\","]
@@ -110,7 +110,7 @@ struct ProxmarkJSON: ImageSource {
             let members = values.filter { $0.object == object }
             for (index, value) in members.enumerated() {
                 let comma = index + 1 < members.count ? "," : ""
-                lines.append("    \"\(value.key)\": \"\(value.octets.hexText().uppercased())\"\(comma)")
+                lines.append("    \"\(value.key)\": \"\(value.bytes.hexText().uppercased())\"\(comma)")
             }
             lines.append(position == 0 ? "  }," : "  }")
         }
@@ -151,7 +151,7 @@ struct ProxmarkJSON: ImageSource {
             throw TagImageError(.inconsistent, "There are more than \(limit) blocks.", line: fields.line("blocks"))
         }
         var memory: [UInt8] = []
-        for index in 0..<blocks.keys.count { memory += try blocks.octets(String(index), count: size) }
+        for index in 0..<blocks.keys.count { memory += try blocks.bytes(String(index), count: size) }
         guard !memory.isEmpty else { throw TagImageError(.missingField, "\"blocks\" is missing or empty.") }
         return memory
     }

@@ -62,8 +62,8 @@ struct TagInfoReport: ImageSource {
             )
         }
         contents.signature = scan.signature ?? contents.signature
-        if let atqa = scan.protocolOctets("ATQA", count: 2) { contents.atqa = UInt16(high: atqa[1], low: atqa[0]) }
-        if let sak = scan.protocolOctets("SAK", count: 1) { contents.sak = sak[0] }
+        if let atqa = scan.protocolBytes("ATQA", count: 2) { contents.atqa = UInt16(high: atqa[1], low: atqa[0]) }
+        if let sak = scan.protocolBytes("SAK", count: 1) { contents.sak = sak[0] }
         return contents
     }
 
@@ -95,8 +95,8 @@ struct TagInfoReport: ImageSource {
             // The legend of the report: * and x mean locked.
             tag.locks.append(block.access.hasPrefix("*") || block.access.hasPrefix("x") ? 1 : 0)
         }
-        tag.afi = scan.protocolOctets("AFI", count: 1)?[0] ?? 0
-        tag.dsfid = scan.protocolOctets("DSFID", count: 1)?[0] ?? 0
+        tag.afi = scan.protocolBytes("AFI", count: 1)?[0] ?? 0
+        tag.dsfid = scan.protocolBytes("DSFID", count: 1)?[0] ?? 0
         var contents = try tag.contents()
         contents.signature = scan.signature ?? contents.signature
         return contents
@@ -113,21 +113,21 @@ struct TagInfoReport: ImageSource {
             guard block.address == address, block.data.isEmpty || block.data.count == 16 else {
                 throw TagImageError(.malformed, "A block is missing, or not one of 16 bytes.", line: block.line)
             }
-            var octets: [UInt8?] = block.data.isEmpty ? Array(repeating: nil, count: 16) : block.data.map { $0 }
+            var bytes: [UInt8?] = block.data.isEmpty ? Array(repeating: nil, count: 16) : block.data.map { $0 }
             if ClassicProduct.sector(ofTrailer: address) != nil {
                 // Keys read as zero. If the report knows them, they are beside the block.
                 for index in 0..<6 {
-                    octets[index] = block.keyA.count == 6 ? block.keyA[index] : nil
-                    octets[10 + index] = block.keyB.count == 6 ? block.keyB[index] : nil
+                    bytes[index] = block.keyA.count == 6 ? block.keyA[index] : nil
+                    bytes[10 + index] = block.keyB.count == 6 ? block.keyB[index] : nil
                 }
             }
-            for (index, octet) in octets.enumerated() {
-                contents.memory[address * 16 + index] = octet ?? 0
-                if octet == nil { contents.unknownOctets.insert(address * 16 + index) }
+            for (index, byte) in bytes.enumerated() {
+                contents.memory[address * 16 + index] = byte ?? 0
+                if byte == nil { contents.unknownBytes.insert(address * 16 + index) }
             }
         }
-        if let atqa = scan.protocolOctets("ATQA", count: 2) { contents.atqa = UInt16(high: atqa[1], low: atqa[0]) }
-        if let sak = scan.protocolOctets("SAK", count: 1) { contents.sak = sak[0] }
+        if let atqa = scan.protocolBytes("ATQA", count: 2) { contents.atqa = UInt16(high: atqa[1], low: atqa[0]) }
+        if let sak = scan.protocolBytes("SAK", count: 1) { contents.sak = sak[0] }
         return contents
     }
 }
@@ -200,12 +200,12 @@ struct TagInfoScan {
         line: Int
     ) throws(TagImageError) {
         switch name {
-        case "uid": uid = try Self.octets(text, line: line)
+        case "uid": uid = try Self.bytes(text, line: line)
         case "content": texts[title, default: ""] += text
         case "address": block?.address = Int(text.filter { !$0.isWhitespace }) ?? -1
-        case "data": block?.data = try Self.octets(text, line: line)
-        case "keyA": block?.keyA = try Self.octets(text, line: line)
-        case "keyB": block?.keyB = try Self.octets(text, line: line)
+        case "data": block?.data = try Self.bytes(text, line: line)
+        case "keyA": block?.keyA = try Self.bytes(text, line: line)
+        case "keyB": block?.keyB = try Self.bytes(text, line: line)
         case "block":
             guard let block, block.address >= 0 else { return }
             guard blocks[type, default: []].count < Self.maximumBlocks else {
@@ -217,35 +217,35 @@ struct TagInfoScan {
     }
 
     /// Returns bytes that are separated by spaces or colons.
-    private static func octets(_ text: String, line: Int) throws(TagImageError) -> [UInt8] {
+    private static func bytes(_ text: String, line: Int) throws(TagImageError) -> [UInt8] {
         let digits = text.utf8.filter { ![0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ":")].contains($0) }
-        guard digits.count <= 512, let octets = [UInt8](hexadecimal: digits) else {
+        guard digits.count <= 512, let bytes = [UInt8](hexadecimal: digits) else {
             throw TagImageError(.malformed, "Bytes in hexadecimal are expected here.", line: line)
         }
-        return octets
+        return bytes
     }
 
     /// Returns the text of a section; nil when there is none.
     func text(_ title: String) -> String? { texts[title] }
 
     /// Returns the bytes of a line such as `ATQA: 0x4400` in the protocol's section, in the written order.
-    func protocolOctets(_ key: String, count: Int) -> [UInt8]? {
+    func protocolBytes(_ key: String, count: Int) -> [UInt8]? {
         let lines = (text("Detailed protocol information") ?? "").split(separator: "\n")
         guard let line = lines.first(where: { $0.hasPrefix("\(key): 0x") }) else { return nil }
-        let octets = [UInt8](hexadecimal: line.dropFirst(key.utf8.count + 4).utf8.prefix(count * 2))
-        return octets?.count == count ? octets : nil
+        let bytes = [UInt8](hexadecimal: line.dropFirst(key.utf8.count + 4).utf8.prefix(count * 2))
+        return bytes?.count == count ? bytes : nil
     }
 
     /// The signature of the originality check: r and s, 16 bytes each.
     var signature: [UInt8]? {
         let text = texts.first { $0.key.hasPrefix("Originality") }?.value ?? ""
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         for name in ["r: 0x", "s: 0x"] {
             guard let line = text.split(separator: "\n").first(where: { $0.contains(name) }) else { return nil }
             let digits = line.utf8.suffix(32)
             guard let part = [UInt8](hexadecimal: digits), part.count == 16 else { return nil }
-            octets += part
+            bytes += part
         }
-        return octets
+        return bytes
     }
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 
 /// Parses XML in pieces (W3C XML 1.0): elements, attributes and text.
 ///
 /// Document types are refused, so the only entities are the five of XML and numeric characters. The depth and the
 /// number of attributes are limited.
+///
+/// FoundationXML is not used, because it would load libxml2, which expands entities, into every program and test that reads
+/// images of tags.
 struct XMLReader {
     /// A piece of the document.
     enum Event {
@@ -171,7 +173,7 @@ struct XMLReader {
         }
     }
 
-    // MARK: Octets
+    // MARK: Bytes
 
     private var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
 

@@ -2,10 +2,11 @@
 import VirtualTags
 
 extension TagContents {
-    /// Whether this has something that only its owner should read: keys, passwords, a travel document or a payment card.
+    /// Whether the contents include something that only the owner should read: keys, passwords, a travel document or a
+    /// payment card.
     ///
-    /// Keys and passwords that a product is delivered with are no secret, and neither are zeros, which dumps have in place
-    /// of what a reader can't read.
+    /// Passwords and keys of new products are not secret. Neither are zeros, because dumps have zeros in place of data
+    /// that a reader can't read.
     public var holdsSecrets: Bool {
         switch self {
         case .type1, .nfcA: false
@@ -20,7 +21,7 @@ extension TagContents {
 }
 
 extension ClassicContents {
-    /// Whether a sector has a key that is not the delivered one, FFFFFFFFFFFF.
+    /// Whether a sector has a key other than FFFFFFFFFFFF, the key of a new tag.
     fileprivate var holdsSecrets: Bool {
         keyPlaces.contains { place in
             let key = memory[place.clamped(to: memory.indices)]
@@ -30,7 +31,7 @@ extension ClassicContents {
 }
 
 extension Type2Contents {
-    /// Whether there is a password or a key that is not the delivered one.
+    /// Whether a password or a key differs from that of a new tag.
     fileprivate var holdsSecrets: Bool {
         secretPages.contains { page in
             guard memory.count >= 4 * page + 4 else { return false }
@@ -47,7 +48,7 @@ extension Type4Contents {
         case .desfire(let contents):
             ([contents.masterKey] + contents.applications.flatMap(\.keys)).contains { !$0.isZero }
         case .ntag424(let contents): contents.keys.contains { !$0.isZero }
-        // A person, or the number of a payment card.
+        // The data of a person, or the number of a payment card.
         case .emrtd, .emv: true
         }
     }
@@ -60,8 +61,8 @@ extension FeliCaSystem {
 }
 
 extension DESFireKey {
-    /// Whether it is a delivered one; its version does not count.
-    fileprivate var isZero: Bool { octets == Self.zero(kind, version: version).octets }
+    /// Whether the key is that of a new card. The version is ignored.
+    fileprivate var isZero: Bool { bytes == Self.zero(kind, version: version).bytes }
 }
 
 extension Type5Contents {

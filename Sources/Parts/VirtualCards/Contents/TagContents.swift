@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 public import VirtualTags
 
-/// What a tag of any type keeps without power.
+/// The persistent state of a tag of any type.
 public indirect enum TagContents: Sendable, Hashable {
     case type1(Type1Contents)
     case type2(Type2Contents)
-    case type3(Type3Tag.Contents)
+    case type3(VirtualType3Tag.Contents)
     case type4(Type4Contents)
     case type5(Type5Contents)
     case classic(ClassicContents)
     case nfcA(NFCAContents)
 
-    /// What a virtual tag holds now; nil for a tag that no image describes.
+    /// Creates the contents from the current state of a virtual tag; nil for a tag that can't be stored in an image.
     public init?(of tag: any VirtualTag) {
         switch tag {
-        case let tag as Type1Tag: self = .type1(tag.contents)
-        case let tag as Type2Tag: self = .type2(tag.contents)
-        case let tag as Type3Tag: self = .type3(tag.contents)
-        case let tag as Type4Tag:
+        case let tag as VirtualType1Tag: self = .type1(tag.contents)
+        case let tag as VirtualType2Tag: self = .type2(tag.contents)
+        case let tag as VirtualType3Tag: self = .type3(tag.contents)
+        case let tag as VirtualType4Tag:
             guard let contents = tag.contents else { return nil }
             self = .type4(contents)
-        case let tag as Type5Tag: self = .type5(tag.contents)
+        case let tag as VirtualType5Tag: self = .type5(tag.contents)
         case let tag as ClassicTag: self = .classic(tag.contents)
         case let tag as NFCATag: self = .nfcA(tag.contents)
         default: return nil
         }
     }
 
-    /// A virtual tag that holds this.
+    /// Creates a virtual tag with these contents.
     public func makeTag() -> any VirtualTag {
         switch self {
-        case .type1(let contents): Type1Tag(contents)
-        case .type2(let contents): Type2Tag(contents)
-        case .type3(let contents): Type3Tag(contents)
-        case .type4(let contents): Type4Tag(contents)
-        case .type5(let contents): Type5Tag(contents)
+        case .type1(let contents): VirtualType1Tag(contents)
+        case .type2(let contents): VirtualType2Tag(contents)
+        case .type3(let contents): VirtualType3Tag(contents)
+        case .type4(let contents): VirtualType4Tag(contents)
+        case .type5(let contents): VirtualType5Tag(contents)
         case .classic(let contents): ClassicTag(contents)
         case .nfcA(let contents): NFCATag(contents)
         }
@@ -80,7 +80,7 @@ public indirect enum TagContents: Sendable, Hashable {
         }
     }
 
-    /// What a Type 2 tag holds; nil for the other types.
+    /// The contents of a Type 2 tag; nil for other types.
     public var type2: Type2Contents? {
         if case .type2(let contents) = self { contents } else { nil }
     }

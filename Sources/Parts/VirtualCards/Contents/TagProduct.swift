@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import VirtualTags
 
-/// A product of any type that there is a model of, as it is delivered or formatted for NDEF.
+/// A product of any type with a virtual model. Creates it as delivered, or formatted for NDEF.
 ///
 /// ```swift
 /// let contents = TagProduct(named: "ICODE SLIX2")?.blank()
@@ -51,22 +51,17 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
         self.kind = kind
     }
 
-    /// The product of this name, whatever its case, spaces and hyphens.
+    /// The product of this name, whatever its case, spaces and hyphens, and with `u` for `µ`.
     ///
-    /// - Parameter name: a name as in ``name``, or a short form of it without `MIFARE`, `MIFARE Ultralight EV1` or
-    ///   `ICODE`, such as `Ultralight C`, `UL21`, `Classic 1K` or `SLIX`.
+    /// - Parameter name: a name as in ``name``, or a short form without `MIFARE`, `MIFARE Ultralight EV1` or `ICODE`,
+    ///   such as `Ultralight C`, `UL21`, `Classic 1K` or `SLIX`.
     public init?(named name: String) {
-        let wanted = Self.normalized(name)
-        let forms = ["", "mifare", "mifareultralightev1", "icode"].map { $0 + wanted }
-        guard !wanted.isEmpty, let product = Self.all.first(where: { forms.contains(Self.normalized($0.name)) }) else {
+        let wanted = ProductName(name)
+        let families = ["mifare", "mifareultralightev1", "icode"]
+        guard let product = Self.all.first(where: { wanted.names($0.name, withoutFamilies: families) }) else {
             return nil
         }
         self = product
-    }
-
-    /// Lower case letters and digits only.
-    private static func normalized(_ name: String) -> String {
-        name.lowercased().filter { ("a"..."z").contains($0) || ("0"..."9").contains($0) }
     }
 
     /// The NFC Forum platform, 1 to 5; nil for a product of none of them, such as a MIFARE Classic.
@@ -81,7 +76,7 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// How many octets its UID may have: of a Type 3 tag the IDm, of a Type 4B tag the PUPI.
+    /// The possible lengths of the UID in bytes. For a Type 3 tag this is the IDm, for a Type 4B tag the PUPI.
     public var identifierLengths: [Int] {
         switch kind {
         case .type1, .type2, .desfire, .ntag424: [7]
@@ -92,7 +87,7 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The sizes that may be chosen for it, in octets for the message and what comes with it; nil when it has one size.
+    /// The sizes to choose from, in bytes for the message and its overhead; nil when the product has only one size.
     public var sizes: ClosedRange<Int>? {
         switch kind {
         case .genericType3: 16...0x1_0000
@@ -102,15 +97,15 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The size of a product of which any may be chosen, when none is.
+    /// The size when none is chosen, for products of any size.
     private static let defaultSize = 1024
 
-    /// A tag as it is delivered, formatted for NDEF and empty where it holds NDEF.
+    /// Creates the contents of a new tag. If it supports NDEF, it is formatted and has an empty message.
     ///
     /// - Parameters:
-    ///   - uid: the UID, of a length among ``identifierLengths``; one of the product's form with random octets when nil.
-    ///   - size: a size within ``sizes``; 1024 when nil. It is made up to whole blocks.
-    /// - Returns: what the tag holds.
+    ///   - uid: the UID, with one of the ``identifierLengths``; nil for a random one that the product could have.
+    ///   - size: a size within ``sizes``, rounded up to whole blocks; nil for 1024.
+    /// - Returns: the contents of the tag.
     public func blank(uid: [UInt8]? = nil, size: Int? = nil) -> TagContents {
         var generator = SystemRandomNumberGenerator()
         let uid = uid ?? identifier(using: &generator)
@@ -146,7 +141,7 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
         .type4(Type4Contents(frontEnd: .nfcA(uid: uid, ats: ats), kind: kind))
     }
 
-    /// An identifier of the product's form, which the generator decides.
+    /// Creates a random identifier that the product could have.
     package func identifier(using generator: inout some RandomNumberGenerator) -> [UInt8] {
         func random(_ count: Int) -> [UInt8] {
             (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
@@ -154,12 +149,12 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
         switch kind {
         case .type1: return random(7)
         case .type2, .genericType4A, .desfire, .ntag424: return Type2Contents.randomUID(using: &generator)
-        // Manufacturer 02FE is that of NFC Forum tags which are no product.
+        // Manufacturer 02FE is for NFC Forum tags without a known product.
         case .feliCaLiteS, .genericType3: return [0x02, 0xFE] + random(6)
         case .genericType4B: return random(4)
         case .type5(let product): return product.uidPrefix + random(8 - product.uidPrefix.count)
         case .genericType5: return [0xE0] + random(7)
-        // Neither the cascade tag nor a number that says that it is random (ISO/IEC 14443-3, 6.5.4).
+        // It starts neither with the cascade tag nor with the mark of a random UID (ISO/IEC 14443-3, 6.5.4).
         case .classic: return [0x10] + random(3)
         }
     }

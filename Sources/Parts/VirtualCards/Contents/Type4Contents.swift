@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 public import VirtualTags
 
-/// Everything that a Type 4 tag keeps without power: what an image of the tag holds.
+/// The persistent state of a Type 4 tag, as stored in an image.
 public struct Type4Contents: Sendable, Hashable {
-    /// What the card is, and what it holds.
+    /// The kind of the card, with its contents.
     public indirect enum Kind: Sendable, Hashable {
-        /// A generic NDEF application: its files by their identifiers, the capability container E103 among them.
+        /// A generic NDEF application: its files by identifier, including the capability container E103.
         case ndef(files: [UInt16: [UInt8]])
         case desfire(DESFireContents)
         case ntag424(NTAG424Contents)
         /// An electronic travel document.
         case emrtd(EMRTDContents)
-        /// A payment card, as far as a dump has it.
+        /// A payment card, with the data that a dump contains.
         case emv(EMVContents)
-        /// A card of NXP's of which no more is known than its activation and its version.
+        /// An NXP card of which only the activation and the version are known.
         case version(VersionCardContents)
-        /// A card of which no more is known than its activation: it has no application.
+        /// A card of which only the activation is known. It has no applications.
         case unspecified
     }
 
-    /// How the tag presents itself while it is activated.
+    /// The tag's activation.
     public var frontEnd: Type4FrontEnd
-    /// What the card is, and what it holds.
+    /// The kind of the card, with its contents.
     public var kind: Kind
 
     /// Creates contents.
@@ -48,8 +47,8 @@ public struct Type4Contents: Sendable, Hashable {
     public var identifier: [UInt8] { frontEnd.identifier }
 }
 
-extension Type4Tag {
-    /// Creates a tag from what an image holds.
+extension VirtualType4Tag {
+    /// Creates a tag with contents from an image.
     public convenience init(_ contents: Type4Contents) {
         switch contents.kind {
         case .ndef(let files):
@@ -69,14 +68,14 @@ extension Type4Tag {
         }
     }
 
-    /// What the tag keeps without power, as it is now; nil for a card that no image describes, such as a scripted one.
+    /// The tag's current persistent state; nil for a card that can't be stored in an image, such as a scripted one.
     public var contents: Type4Contents? {
         let kind: Type4Contents.Kind
         var frontEnd = frontEnd
         switch card {
         case let card as DESFireCard:
             var contents = card.contents
-            // An ATS that the card was given is the one that it is activated with.
+            // A card with an ATS from SET CONFIGURATION is activated with that ATS.
             if case .nfcA(let uid, let atqa, let sak, _) = frontEnd, let ats = contents.configuration.answerToSelect {
                 frontEnd = .nfcA(uid: uid, atqa: atqa, sak: sak, ats: ats)
                 contents.configuration.answerToSelect = nil

@@ -27,7 +27,7 @@ extension DESFireCard {
             parts: contents.applications.compactMap { application -> [UInt8]? in
                 guard let name = application.name, let file = application.isoIdentifier else { return nil }
                 return [UInt8](littleEndian: Int(application.identifier), count: 3)
-                    + file.littleEndianOctets + name
+                    + file.littleEndianBytes + name
             }
         )
     }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 package import VirtualTags
 
 /// SET CONFIGURATION (5C), with the card's master key (MF3ICD81 data sheet, 9.4; the format of its data as in

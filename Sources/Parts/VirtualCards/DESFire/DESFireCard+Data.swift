@@ -7,27 +7,27 @@ extension DESFireCard {
     func readData(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 7)
         let file = try file(data[0])
-        guard let octets = file.data else { throw .permissionDenied }
-        guard allows(file.accessRights, 12, 4) else { throw .authenticationError }
+        guard let bytes = file.data else { throw .permissionDenied }
+        guard allows(file.accessRights, .read, .readWrite) else { throw .authenticationError }
         let offset = data.littleEndian(at: 1, count: 3)
         var length = data.littleEndian(at: 4, count: 3)
-        guard offset < octets.count else { throw .boundaryError }
-        if length == 0 { length = octets.count - offset }
-        guard offset + length <= octets.count else { throw .boundaryError }
-        return DESFireReply(data: Array(octets[offset..<(offset + length)]))
+        guard offset < bytes.count else { throw .boundaryError }
+        if length == 0 { length = bytes.count - offset }
+        guard offset + length <= bytes.count else { throw .boundaryError }
+        return DESFireReply(data: Array(bytes[offset..<(offset + length)]))
     }
 
     /// WRITE DATA: file, offset, length, and the bytes.
     mutating func writeData(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         let index = try place(of: data[0])
         let file = try file(data[0])
-        guard let selected, let octets = file.data else { throw .permissionDenied }
-        guard allows(file.accessRights, 8, 4) else { throw .authenticationError }
+        guard let selected, let bytes = file.data else { throw .permissionDenied }
+        guard allows(file.accessRights, .write, .readWrite) else { throw .authenticationError }
         let offset = data.littleEndian(at: 1, count: 3)
         let length = data.littleEndian(at: 4, count: 3)
         guard length > 0 else { throw .parameterError }
         guard data.count == 7 + length else { throw .lengthError }
-        guard offset + length <= octets.count else { throw .boundaryError }
+        guard offset + length <= bytes.count else { throw .boundaryError }
         program(Array(data[7...]), at: offset, in: index, of: selected)
         return DESFireReply(programmed: length)
     }
@@ -35,11 +35,11 @@ extension DESFireCard {
     /// Programs bytes of a standard file, or stores those of a backup file until the end of the transaction.
     mutating func program(_ data: [UInt8], at offset: Int, in index: Int, of application: Int) {
         switch contents.applications[application].files[index].kind {
-        case .standard(var octets):
-            octets.program(data, at: offset, tear: tear, unit: Self.programmingUnit)
-            contents.applications[application].files[index].kind = .standard(octets)
-        case .backup(let octets):
-            var next = octets
+        case .standard(var bytes):
+            bytes.program(data, at: offset, tear: tear, unit: Self.programmingUnit)
+            contents.applications[application].files[index].kind = .standard(bytes)
+        case .backup(let bytes):
+            var next = bytes
             if case .backup(let begun) = transaction[index] { next = begun }
             next.replaceSubrange(offset..<(offset + data.count), with: data)
             transaction[index] = .backup(next)
@@ -77,7 +77,7 @@ extension DESFireCard {
         try expect(data, 1)
         let file = try file(data[0])
         guard case .value(_, _, let current, _) = file.kind else { throw .permissionDenied }
-        guard allows(file.accessRights, 12, 8, 4) else { throw .authenticationError }
+        guard allows(file.accessRights, .read, .write, .readWrite) else { throw .authenticationError }
         return DESFireReply(data: [UInt8](littleEndian: Int(current), count: 4))
     }
 
@@ -89,7 +89,8 @@ extension DESFireCard {
         guard case .value(let lower, let upper, let committed, let limited) = file.kind else {
             throw .permissionDenied
         }
-        let isAllowed = isCredit ? allows(file.accessRights, 4) : allows(file.accessRights, 12, 8, 4)
+        let isAllowed =
+            isCredit ? allows(file.accessRights, .readWrite) : allows(file.accessRights, .read, .write, .readWrite)
         guard isAllowed else { throw .authenticationError }
         var current = Int(committed)
         if case .value(_, _, let begun, _) = transaction[index] { current = Int(begun) }
@@ -108,7 +109,7 @@ extension DESFireCard {
         try expect(data, 7)
         let file = try file(data[0])
         guard let (size, _, records) = file.kind.records else { throw .permissionDenied }
-        guard allows(file.accessRights, 12, 4) else { throw .authenticationError }
+        guard allows(file.accessRights, .read, .readWrite) else { throw .authenticationError }
         let back = data.littleEndian(at: 1, count: 3)
         let count = records.count / max(1, size)
         guard back < count else { throw .boundaryError }
@@ -125,7 +126,7 @@ extension DESFireCard {
         let index = try place(of: data[0])
         let file = try file(data[0])
         guard let (size, maximum, committed) = file.kind.records else { throw .permissionDenied }
-        guard allows(file.accessRights, 8, 4) else { throw .authenticationError }
+        guard allows(file.accessRights, .write, .readWrite) else { throw .authenticationError }
         let offset = data.littleEndian(at: 1, count: 3)
         let length = data.littleEndian(at: 4, count: 3)
         guard length > 0 else { throw .parameterError }
@@ -155,7 +156,7 @@ extension DESFireCard {
         let index = try place(of: data[0])
         let file = try file(data[0])
         guard file.kind.records != nil else { throw .permissionDenied }
-        guard allows(file.accessRights, 4) else { throw .authenticationError }
+        guard allows(file.accessRights, .readWrite) else { throw .authenticationError }
         transaction[index] = file.kind.with(records: [])
         openRecords.remove(index)
         return DESFireReply()

@@ -25,8 +25,8 @@ extension DESFireCard {
         let size = rest.littleEndian(at: 3, count: 3)
         guard size > 0 else { throw .parameterError }
         let needed = (size + 31) / 32 * (isBackup ? 64 : 32)
-        let octets = [UInt8](repeating: 0, count: min(size, contents.freeMemory))
-        let kind: DESFireFile.Kind = isBackup ? .backup(octets) : .standard(octets)
+        let bytes = [UInt8](repeating: 0, count: min(size, contents.freeMemory))
+        let kind: DESFireFile.Kind = isBackup ? .backup(bytes) : .standard(bytes)
         return try create(data, hasIdentifier: hasIdentifier, kind, needed: needed, programmed: size)
     }
 
@@ -84,8 +84,8 @@ extension DESFireCard {
                 DESFireFile(
                     number: data[0],
                     isoIdentifier: identifier,
-                    communication: rest[0],
-                    accessRights: UInt16(rest.littleEndian(at: 1, count: 2)),
+                    communication: CommunicationSettings(rawValue: rest[0]),
+                    accessRights: FileAccessRights(rawValue: UInt16(rest.littleEndian(at: 1, count: 2))),
                     kind: kind
                 )
             )
@@ -114,7 +114,7 @@ extension DESFireCard {
         guard application.keySettings & 0x02 != 0 || authenticatedKey != nil else { throw .authenticationError }
         guard isoIdentifiers else { return DESFireReply(data: application.files.map(\.number)) }
         let identifiers = application.files.compactMap(\.isoIdentifier)
-        return DESFireReply(data: identifiers.flatMap { $0.littleEndianOctets })
+        return DESFireReply(data: identifiers.flatMap { $0.littleEndianBytes })
     }
 
     /// GET FILE SETTINGS.
@@ -123,7 +123,7 @@ extension DESFireCard {
         let application = try selectedApplication()
         guard application.keySettings & 0x02 != 0 || authenticatedKey != nil else { throw .authenticationError }
         let file = try file(data[0])
-        let head = [file.communication] + file.accessRights.littleEndianOctets
+        let head = [file.communication.rawValue] + file.accessRights.rawValue.littleEndianBytes
         switch file.kind {
         case .standard(let data): return DESFireReply(data: [0x00] + head + [UInt8](littleEndian: data.count, count: 3))
         case .backup(let data): return DESFireReply(data: [0x01] + head + [UInt8](littleEndian: data.count, count: 3))
@@ -148,12 +148,13 @@ extension DESFireCard {
         guard let selected else { throw .permissionDenied }
         let index = try place(of: data[0])
         let rights = contents.applications[selected].files[index].accessRights
-        guard rights & 0x0F != 0x0F else { throw .permissionDenied }
-        guard allows(rights, 0) else { throw .authenticationError }
+        guard rights.holder(of: .change) != .nobody else { throw .permissionDenied }
+        guard allows(rights, .change) else { throw .authenticationError }
         guard data[1] < 0x04 else { throw .parameterError }
         if tear != .old {
-            contents.applications[selected].files[index].communication = data[1]
-            contents.applications[selected].files[index].accessRights = UInt16(data.littleEndian(at: 2, count: 2))
+            let changed = FileAccessRights(rawValue: UInt16(data.littleEndian(at: 2, count: 2)))
+            contents.applications[selected].files[index].communication = CommunicationSettings(rawValue: data[1])
+            contents.applications[selected].files[index].accessRights = changed
         }
         return DESFireReply(programmed: 3)
     }

@@ -73,8 +73,10 @@ extension DESFireCard {
         guard let target = target(command) else { return missing(command) }
         let file = contents.applications[target.application].files[target.file]
         guard let data = file.data else { return CardAnswer(status: .conditionsNotSatisfied) }
-        guard allows(file.accessRights, 12, 4) else { return CardAnswer(status: .securityNotSatisfied) }
-        guard communication(file, 12, 4) == .plain else { return CardAnswer(status: .conditionsNotSatisfied) }
+        guard allows(file.accessRights, .read, .readWrite) else { return CardAnswer(status: .securityNotSatisfied) }
+        guard communication(file, .read, .readWrite) == .plain else {
+            return CardAnswer(status: .conditionsNotSatisfied)
+        }
         let takesAll = expected == 256 || expected == 65536
         guard takesAll || expected <= Self.frameLimit else { return CardAnswer(status: .wrongLength) }
         guard target.offset < data.count else { return CardAnswer(status: .wrongOffset) }
@@ -91,8 +93,10 @@ extension DESFireCard {
         guard let target = target(command) else { return missing(command) }
         let file = contents.applications[target.application].files[target.file]
         guard let data = file.data else { return CardAnswer(status: .conditionsNotSatisfied) }
-        guard allows(file.accessRights, 8, 4) else { return CardAnswer(status: .securityNotSatisfied) }
-        guard communication(file, 8, 4) == .plain else { return CardAnswer(status: .conditionsNotSatisfied) }
+        guard allows(file.accessRights, .write, .readWrite) else { return CardAnswer(status: .securityNotSatisfied) }
+        guard communication(file, .write, .readWrite) == .plain else {
+            return CardAnswer(status: .conditionsNotSatisfied)
+        }
         guard target.offset < data.count else { return CardAnswer(status: .wrongOffset) }
         guard target.offset + command.data.count <= data.count else { return CardAnswer(status: .noRoom) }
         program(command.data, at: target.offset, in: target.file, of: target.application)

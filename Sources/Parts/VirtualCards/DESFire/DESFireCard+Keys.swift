@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 import VirtualTags
 
 extension DESFireCard {
@@ -19,7 +18,7 @@ extension DESFireCard {
             scheme,
             number: number,
             key: key,
-            challenge: random.octets(16),
+            challenge: random.bytes(16),
             capabilities: Array(data.dropFirst(2))
         )
         pending = .proof(authentication, after: previous)
@@ -32,7 +31,7 @@ extension DESFireCard {
         _ proof: [UInt8],
         after previous: EV2Messaging?
     ) throws(DESFireStatus) -> DESFireReply {
-        let transaction = random.octets(4)
+        let transaction = random.bytes(4)
         let (answer, session) = try authentication.finish(proof, transaction: transaction, session: previous)
         self.session = session
         authenticatedKey = authentication.number

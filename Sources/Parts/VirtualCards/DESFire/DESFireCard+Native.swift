@@ -30,23 +30,23 @@ extension DESFireCard {
         case 0x51: return .answer(.enciphered)
         case 0x5F:
             guard let number = data.first else { throw .lengthError }
-            let isFree = try file(number).accessRights & 0x0F == 0x0E
+            let isFree = try file(number).accessRights.holder(of: .change) == .everybody
             return .command(isFree ? .plain : .enciphered, header: 1, length: 3)
         case 0xBD, 0xBB, 0xAD, 0xAB:
             guard data.count >= 7 else { throw .lengthError }
-            let mode = try granted(try file(data[0]), 12, 4)
+            let mode = try granted(try file(data[0]), .read, .readWrite)
             return .answer(mode, isOpenEnded: data.littleEndian(at: 4, count: 3) == 0)
         case 0x3D, 0x3B, 0x8D, 0x8B:
             guard data.count >= 7 else { throw .lengthError }
-            let mode = try granted(try file(data[0]), 8, 4)
+            let mode = try granted(try file(data[0]), .write, .readWrite)
             return .command(mode, header: 7, length: data.littleEndian(at: 4, count: 3))
         case 0x6C:
             guard let number = data.first else { throw .lengthError }
-            return .answer(try granted(try file(number), 12, 8, 4))
+            return .answer(try granted(try file(number), .read, .write, .readWrite))
         case 0x0C, 0xDC:
             guard let number = data.first else { throw .lengthError }
             let file = try file(number)
-            let mode = try command == 0x0C ? granted(file, 4) : granted(file, 12, 8, 4)
+            let mode = try command == 0x0C ? granted(file, .readWrite) : granted(file, .read, .write, .readWrite)
             return .command(mode, header: 1, length: 4)
         default: return .standard
         }
@@ -113,21 +113,22 @@ extension DESFireCard {
     /// Returns whether one of the keys for a file's rights is free or was authenticated.
     ///
     /// - Parameters:
-    ///   - rights: the file's rights.
-    ///   - shifts: the positions of the four bits of the requested rights.
-    func allows(_ rights: UInt16, _ shifts: Int...) -> Bool {
-        AccessRights(bits: rights).allow(authenticatedKey, shifts)
+    ///   - accessRights: the file's rights.
+    ///   - rights: the requested rights.
+    func allows(_ accessRights: FileAccessRights, _ rights: FileAccessRights.Right...) -> Bool {
+        accessRights.allow(authenticatedKey, rights)
     }
 
     /// Returns how data are protected between card and reader for one of a file's rights.
-    func communication(_ file: DESFireFile, _ shifts: Int...) -> CommunicationMode {
-        AccessRights(bits: file.accessRights).communication(file.communication, authenticatedKey, shifts)
+    func communication(_ file: DESFireFile, _ rights: FileAccessRights.Right...) -> CommunicationMode {
+        file.accessRights.mode(file.communication, authenticatedKey, rights)
     }
 
     /// The same, but throws without the right.
-    private func granted(_ file: DESFireFile, _ shifts: Int...) throws(DESFireStatus) -> CommunicationMode {
-        let rights = AccessRights(bits: file.accessRights)
-        guard rights.allow(authenticatedKey, shifts) else { throw .authenticationError }
-        return rights.communication(file.communication, authenticatedKey, shifts)
+    private func granted(_ file: DESFireFile, _ rights: FileAccessRights.Right...) throws(DESFireStatus)
+        -> CommunicationMode
+    {
+        guard file.accessRights.allow(authenticatedKey, rights) else { throw .authenticationError }
+        return file.accessRights.mode(file.communication, authenticatedKey, rights)
     }
 }

@@ -188,7 +188,7 @@ public struct DESFireCard: Card {
     }
 }
 
-extension Type4Tag {
+extension VirtualType4Tag {
     /// Creates a MIFARE DESFire EV1, EV2 or EV3.
     ///
     /// - Parameters:

@@ -26,13 +26,13 @@ public struct DESFireConfiguration: Sendable, Hashable {
     /// Returns the key for each key of a new application.
     func key(for kind: DESFireKey.Kind) -> DESFireKey {
         guard let defaultKey else { return .zero(kind) }
-        var octets = Array(defaultKey.prefix(kind.length))
+        var bytes = Array(defaultKey.prefix(kind.length))
         // A DES key's version is in the lowest bits of its bytes.
         if kind != .aes {
-            for index in octets.indices where index < 16 {
-                octets[index] = octets[index] & 0xFE | defaultKeyVersion >> (7 - index % 8) & 1
+            for index in bytes.indices where index < 16 {
+                bytes[index] = bytes[index] & 0xFE | defaultKeyVersion >> (7 - index % 8) & 1
             }
         }
-        return DESFireKey(kind, octets, version: defaultKeyVersion) ?? .zero(kind)
+        return DESFireKey(kind, bytes, version: defaultKeyVersion) ?? .zero(kind)
     }
 }

@@ -1,141 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
-
-/// A file of a MIFARE DESFire application.
-public struct DESFireFile: Sendable, Hashable {
-    /// The kind of the file, with its content.
-    public indirect enum Kind: Sendable, Hashable {
-        case standard([UInt8])
-        /// Writes take effect with COMMIT TRANSACTION.
-        case backup([UInt8])
-        case value(lower: Int32, upper: Int32, current: Int32, limitedCredit: Bool)
-        /// Records of `size` bytes, oldest first, `maximum` at most.
-        case linearRecords(size: Int, maximum: Int, records: [UInt8])
-        /// Like linear records, but the newest record replaces the oldest.
-        case cyclicRecords(size: Int, maximum: Int, records: [UInt8])
-    }
-
-    /// The file's number, 0 to 31.
-    public var number: UInt8
-    /// The ISO/IEC 7816-4 identifier; nil when the file has none.
-    public var isoIdentifier: UInt16?
-    /// The protection of data in messages: 00 plain, 01 with a MAC, 03 encrypted.
-    public var communication: UInt8
-    /// The keys that may read, write, do both, and change the rights: four bits each, starting at the highest. E is
-    /// everybody, F nobody.
-    public var accessRights: UInt16
-    /// The kind of the file, with its content.
-    public var kind: Kind
-
-    /// Creates a file.
-    public init(
-        number: UInt8,
-        isoIdentifier: UInt16? = nil,
-        communication: UInt8 = 0,
-        accessRights: UInt16,
-        kind: Kind
-    ) {
-        self.number = number
-        self.isoIdentifier = isoIdentifier
-        self.communication = communication
-        self.accessRights = accessRights
-        self.kind = kind
-    }
-
-    /// The bytes of a data file; nil for values and records.
-    public var data: [UInt8]? {
-        switch kind {
-        case .standard(let data), .backup(let data): data
-        default: nil
-        }
-    }
-}
-
-/// An application of a MIFARE DESFire.
-public struct DESFireApplication: Sendable, Hashable {
-    /// The AID, a 24-bit number.
-    public var identifier: UInt32
-    /// The key settings: bit 1 free listing, bit 2 free creation and deletion of files.
-    public var keySettings: UInt8
-    /// The number of keys in the lower four bits; ISO identifiers and the kind of keys in the upper ones.
-    public var keyCount: UInt8
-    /// The keys. ``keyCount`` has their number and kind. Missing keys are zero.
-    public var keys: [DESFireKey]
-    /// The ISO/IEC 7816-4 file identifier of the dedicated file.
-    public var isoIdentifier: UInt16?
-    /// The name of the dedicated file.
-    public var name: [UInt8]?
-    /// The files.
-    public var files: [DESFireFile]
-
-    /// Creates an application.
-    ///
-    /// - Parameters:
-    ///   - identifier: the AID.
-    ///   - keySettings: the key settings.
-    ///   - keyCount: the number of keys and their kind: bit 6 triple DES with three keys, bit 7 AES.
-    ///   - keyVersions: the versions of keys that are zero otherwise.
-    ///   - keys: the keys; by default zero.
-    ///   - isoIdentifier: the ISO/IEC 7816-4 file identifier.
-    ///   - name: the name of the dedicated file.
-    ///   - files: the files.
-    public init(
-        identifier: UInt32,
-        keySettings: UInt8 = 0x0F,
-        keyCount: UInt8 = 0x21,
-        keyVersions: [UInt8]? = nil,
-        keys: [DESFireKey]? = nil,
-        isoIdentifier: UInt16? = nil,
-        name: [UInt8]? = nil,
-        files: [DESFireFile] = []
-    ) {
-        self.identifier = identifier
-        self.keySettings = keySettings
-        self.keyCount = keyCount
-        let kind = DESFireKey.Kind(code: keyCount) ?? .des
-        self.keys =
-            keys
-            ?? (keyVersions ?? Array(repeating: 0, count: Int(keyCount & 0x0F))).map { .zero(kind, version: $0) }
-        self.isoIdentifier = isoIdentifier
-        self.name = name
-        self.files = files
-    }
-
-    /// The version of each key.
-    public var keyVersions: [UInt8] { keys.map(\.version) }
-
-    /// The cipher of the keys.
-    public var keyKind: DESFireKey.Kind { DESFireKey.Kind(code: keyCount) ?? .des }
-
-    /// Returns a key; nil when the application has no such key.
-    func key(_ number: UInt8) -> DESFireKey? {
-        guard number < keyCount & 0x0F else { return nil }
-        return Int(number) < keys.count ? keys[Int(number)] : .zero(keyKind)
-    }
-
-    /// Puts a key in a place that there is.
-    package mutating func setKey(_ number: UInt8, _ key: DESFireKey) {
-        while keys.count <= Int(number) { keys.append(.zero(keyKind)) }
-        keys[Int(number)] = key
-    }
-
-    /// The NDEF application (NXP AN11004): the capability container in file 01, the NDEF file in file 02.
-    ///
-    /// - Parameters:
-    ///   - container: the capability container.
-    ///   - ndef: the NDEF file with its length field.
-    public static func ndef(container: [UInt8], ndef: [UInt8]) -> DESFireApplication {
-        DESFireApplication(
-            identifier: 0x00_0001,
-            isoIdentifier: 0xE110,
-            name: [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01],
-            files: [
-                DESFireFile(number: 1, isoIdentifier: 0xE103, accessRights: 0xE000, kind: .standard(container)),
-                DESFireFile(number: 2, isoIdentifier: 0xE104, accessRights: 0xEEE0, kind: .standard(ndef)),
-            ]
-        )
-    }
-}
 
 /// The persistent state of a MIFARE DESFire.
 public struct DESFireContents: Sendable, Hashable {
@@ -145,8 +8,8 @@ public struct DESFireContents: Sendable, Hashable {
         case kilobytes4 = 0x18
         case kilobytes8 = 0x1A
 
-        /// How many octets of files there is room for.
-        package var octets: Int {
+        /// The size of the memory for files, in bytes.
+        package var bytes: Int {
             switch self {
             case .kilobytes2: 2272
             case .kilobytes4: 4832
@@ -199,8 +62,8 @@ public struct DESFireContents: Sendable, Hashable {
 
     /// The number of free bytes. Files use whole units of 32 bytes. Setting this changes ``reservedMemory``.
     public var freeMemory: Int {
-        get { max(0, size.octets - fileMemory - reservedMemory) }
-        set { reservedMemory = size.octets - fileMemory - newValue }
+        get { max(0, size.bytes - fileMemory - reservedMemory) }
+        set { reservedMemory = size.bytes - fileMemory - newValue }
     }
 
     /// The number of bytes that the files use.
@@ -229,19 +92,19 @@ extension DESFireContents {
         generation: Generation = .ev1,
         size: Size = .kilobytes4
     ) -> DESFireContents {
-        let octets =
+        let bytes =
             switch size {
             case .kilobytes2: 0x0800
             case .kilobytes4: 0x1000
             case .kilobytes8: 0x1E00
             }
         var container: [UInt8] = [0x00, 0x0F, 0x20, 0x00, 0x3B, 0x00, 0x34, 0x04, 0x06, 0xE1, 0x04]
-        container += [UInt8(octets >> 8), UInt8(octets & 0xFF), 0x00, 0x00]
+        container += [UInt8(bytes >> 8), UInt8(bytes & 0xFF), 0x00, 0x00]
         return DESFireContents(
             uid: uid,
             generation: generation,
             size: size,
-            applications: [.ndef(container: container, ndef: Array(repeating: 0, count: octets))]
+            applications: [.ndef(container: container, ndef: Array(repeating: 0, count: bytes))]
         )
     }
 

@@ -1,60 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 public import VirtualTags
 
-/// What is known of a card of NXP's of which a dump has no more than its activation and its answer to GET VERSION.
-public struct VersionCardContents: Sendable, Hashable {
-    /// The family that a card belongs to.
-    public enum Family: String, Sendable, Hashable, CaseIterable {
-        /// NTAG 413 DNA, 424 DNA and 426Q DNA.
-        case ntag4xx = "NTAG 4xx"
-        /// MIFARE Plus in any security level.
-        case mifarePlus = "MIFARE Plus"
-    }
-
-    /// The family.
-    public var family: Family
-    /// The three parts of GET VERSION, 28 or 29 bytes; zeros for a card that does not know the command.
-    public var version: [UInt8]
-    /// The type of a MIFARE Plus, such as `Mifare Plus EV2`; empty where it is not known.
-    public var cardType = ""
-    /// The memory of a MIFARE Plus, such as `2K`; empty where it is not known.
-    public var memorySize = ""
-    /// The security level of a MIFARE Plus, such as `SL3`; empty where it is not known.
-    public var securityLevel = ""
-
-    /// Creates what is known of a card.
-    public init(_ family: Family, version: [UInt8]) {
-        self.family = family
-        self.version = version
-    }
-
-    /// The chip, as exactly as the version says it (NXP AN12196, and the data sheet NT4H2421Tx).
-    public var chip: String {
-        guard family == .ntag4xx else { return cardType.isEmpty ? family.rawValue : cardType }
-        guard version.count > 3 else { return family.rawValue }
-        switch version[3] {
-        case 0x10: return "NTAG 413 DNA"
-        case 0x30: return version[2] & 0x08 == 0 ? "NTAG 424 DNA" : "NTAG 424 DNA TagTamper"
-        default: return family.rawValue
-        }
-    }
-
-    /// The parts as the card answers them; none for a card that does not know the command.
-    ///
-    /// The last part has a 15th byte where the key of the fab does not fit into its five bits, which are ones then.
-    var frames: [[UInt8]] {
-        guard version.count >= 28, version.contains(where: { $0 != 0 }) else { return [] }
-        let isLong = version.count > 28 && version[25] & 0x0F == 0x0F && version[26] & 0x80 != 0
-        return [Array(version[0..<7]), Array(version[7..<14]), Array(version[14..<(isLong ? 29 : 28)])]
-    }
-}
-
-/// A card that answers GET VERSION, and refuses everything else: there is no file and no application on it.
+/// A card that answers GET VERSION and refuses all other commands. It has no applications and no files.
 public struct VersionCard: Card {
-    /// What is known of the card.
+    /// The card's known data.
     public let contents: VersionCardContents
-    /// The frames that wait for AF.
+    /// The frames that follow with AF.
     private var pending: [[UInt8]] = []
 
     /// Creates a card.

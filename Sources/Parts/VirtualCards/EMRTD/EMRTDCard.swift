@@ -3,49 +3,49 @@ import CardCryptography
 import TagLink
 public import VirtualTags
 
-/// An electronic travel document: the application of ICAO 9303-10 behind basic access control and secure messaging with
-/// triple DES (ICAO 9303-11, 4.3 and 9.8).
+/// A virtual electronic travel document: the application of ICAO 9303-10, protected by basic access control and by
+/// secure messaging with triple DES (ICAO 9303-11, 4.3 and 9.8).
 ///
 /// ```swift
-/// let tag = Type4Tag(try EMRTDContents(MachineReadableZone(lines), signer: .test))
+/// let tag = VirtualType4Tag(try EMRTDContents(MachineReadableZone(lines), signer: .test))
 /// ```
 ///
-/// A plain command ends a session of secure messaging, and so does one whose data objects or code are wrong.
+/// An unprotected command ends the secure messaging session. So does a command with an invalid data object or MAC.
 ///
-/// Not modelled: PACE, active authentication and chip authentication, terminal authentication, writing.
+/// Not modelled: PACE, active authentication, chip authentication, terminal authentication, and writing.
 public struct EMRTDCard: Card {
-    /// The name of the application.
+    /// The name of the application (AID).
     public static let applicationName: [UInt8] = [0xA0, 0x00, 0x00, 0x02, 0x47, 0x10, 0x01]
-    /// EF.ATR/INFO: files are selected by name, identifier or short identifier; commands and answers may be extended.
+    /// EF.ATR/INFO: supports selection by name, identifier and short identifier, and extended commands and answers.
     static let cardInformation: [UInt8] = [
         0x47, 0x03, 0x94, 0x01, 0x60, 0x7F, 0x66, 0x08, 0x02, 0x02, 0xFF, 0xFF, 0x02, 0x02, 0xFF, 0xFF,
     ]
-    /// How many octets of data an answer has at most: EF.ATR/INFO says 65535 with the status.
+    /// The maximum number of data bytes in an answer. EF.ATR/INFO states 65535, including the status.
     static let maximumLength = 65533
 
-    /// What the document holds.
+    /// The document's contents.
     public let contents: EMRTDContents
 
-    /// What the document's generator of random numbers gives first.
-    private var givenOctets: ArraySlice<UInt8>
+    /// The first bytes that the random number generator returns.
+    private var givenBytes: ArraySlice<UInt8>
     private var random: SplitMix64
 
     // Volatile state.
-    /// Whether the application is selected, or the master file.
+    /// Whether the application is selected. Otherwise the master file is.
     private var isApplicationSelected = false
     private var currentFile: UInt16?
     private var pendingChallenge: [UInt8]?
     private var messaging: EMRTDSecureMessaging?
 
-    /// Creates a document; nothing is selected.
+    /// Creates a document. Nothing is selected.
     ///
     /// - Parameters:
-    ///   - contents: what it holds.
-    ///   - randomOctets: what its generator of random numbers gives first: 8 octets for a challenge, 16 for its part of
-    ///     the session's keys. What follows is the same in every run.
-    public init(_ contents: EMRTDContents, randomOctets: [UInt8] = []) {
+    ///   - contents: the document's contents.
+    ///   - randomBytes: the first bytes that its random number generator returns: 8 bytes for a challenge, then 16 for
+    ///     its part of the session keys. All later bytes are the same in every run.
+    public init(_ contents: EMRTDContents, randomBytes: [UInt8] = []) {
         self.contents = contents
-        givenOctets = randomOctets[...]
+        givenBytes = randomBytes[...]
         random = SplitMix64(seed: contents.zone.accessInformation.reduce(0) { $0 &* 31 &+ UInt64($1) })
     }
 
@@ -79,7 +79,7 @@ public struct EMRTDCard: Card {
         }
     }
 
-    /// What a command gives, before it is protected.
+    /// The result of a command, before it is protected.
     struct Reply {
         var data: [UInt8] = []
         var status = CardStatus.success
@@ -87,12 +87,12 @@ public struct EMRTDCard: Card {
         static func refusal(_ status: CardStatus) -> Reply { Reply(status: status) }
     }
 
-    /// Carries out a command without its protection.
+    /// Executes a command whose protection was removed.
     ///
     /// - Parameters:
     ///   - command: the command.
-    ///   - capacity: how many octets of data its answer has room for.
-    ///   - isOpen: whether it came by secure messaging, and the reader has shown that it knows the zone.
+    ///   - capacity: the maximum number of data bytes in its answer.
+    ///   - isOpen: whether the command came by secure messaging, so that the reader has proved that it knows the zone.
     private mutating func carryOut(_ command: CardCommand, capacity: Int, isOpen: Bool) -> Reply {
         let challenge = pendingChallenge
         pendingChallenge = nil
@@ -108,7 +108,7 @@ public struct EMRTDCard: Card {
 
     // MARK: Selection
 
-    /// SELECT of the application by its name, of the master file, or of a file of the selected one (ICAO 9303-10, 3.6.1).
+    /// SELECT: the application by name, the master file, or a file of the selected application (ICAO 9303-10, 3.6.1).
     private mutating func select(_ command: CardCommand, isOpen: Bool) -> Reply {
         guard [0x00, 0x0C].contains(command.p2) else { return .refusal(.wrongParameters) }
         let answers = command.p2 == 0x00
@@ -129,7 +129,7 @@ public struct EMRTDCard: Card {
             guard isOpen || !isApplicationSelected else { return .refusal(.securityNotSatisfied) }
             guard let file = file(identifier) else { return .refusal(.notFound) }
             currentFile = identifier
-            let size = UInt16(truncatingIfNeeded: file.count).bigEndianOctets
+            let size = UInt16(truncatingIfNeeded: file.count).bigEndianBytes
             let control = [DataObject(0x80, size), DataObject(0x82, [0x01]), DataObject(0x83, command.data)]
             return Reply(data: answers ? DataObject(0x6F, control).bytes : [])
         default:
@@ -148,7 +148,7 @@ public struct EMRTDCard: Card {
 
     // MARK: Reading
 
-    /// The file that READ BINARY means: by a short identifier or an identifier, or the current one.
+    /// Returns the file that READ BINARY addresses: by short identifier, by identifier, or the current file.
     private mutating func target(_ command: CardCommand, _ isOpen: Bool) -> (file: [UInt8], refusal: CardStatus?) {
         let isOdd = command.ins & 1 != 0
         var identifier: UInt16?
@@ -168,8 +168,8 @@ public struct EMRTDCard: Card {
         return (file, nil)
     }
 
-    /// READ BINARY. The odd instruction takes an offset of any size in object 54, and answers with object 53
-    /// (ICAO 9303-10, 3.6.2).
+    /// READ BINARY. With the odd instruction, the offset is in object 54 and can be of any size, and the answer is in
+    /// object 53 (ICAO 9303-10, 3.6.2).
     private mutating func read(_ command: CardCommand, capacity: Int, isOpen: Bool) -> Reply {
         let (file, refusal) = target(command, isOpen)
         if let refusal { return .refusal(refusal) }
@@ -182,10 +182,10 @@ public struct EMRTDCard: Card {
             guard let objects = DataObject.sequence(command.data), objects.count == 1, objects[0].tag == 0x54,
                 (1...4).contains(objects[0].value.count)
             else { return .refusal(.wrongData) }
-            offset = Int(octets: objects[0].value)
+            offset = Int(bytes: objects[0].value)
         }
         guard offset < file.count else { return .refusal(.wrongOffset) }
-        // 256 and 65536 are written as zeros, and mean as much as there is room for.
+        // Le of 256 and 65536 is encoded as zeros, and requests as many bytes as fit.
         let isUnlimited = [256, 65536].contains(expected)
         guard isUnlimited || expected <= capacity else { return .refusal(.wrongLength) }
         var room = min(expected, capacity)
@@ -198,22 +198,23 @@ public struct EMRTDCard: Card {
 
     // MARK: Basic access control
 
-    /// Octets from the document's generator of random numbers.
-    private mutating func randomOctets(_ count: Int) -> [UInt8] {
-        (0..<count).map { _ in givenOctets.popFirst() ?? UInt8(truncatingIfNeeded: random.next() >> 32) }
+    /// Returns bytes from the document's random number generator.
+    private mutating func randomBytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in givenBytes.popFirst() ?? UInt8(truncatingIfNeeded: random.next() >> 32) }
     }
 
-    /// GET CHALLENGE (ICAO 9303-11, 4.3.4.1). The challenge is good for the next command.
+    /// GET CHALLENGE (ICAO 9303-11, 4.3.4.1). The challenge is only valid for the next command.
     private mutating func makeChallenge(_ command: CardCommand) -> Reply {
         guard command.parameters == 0 else { return .refusal(.wrongParameters) }
         guard command.data.isEmpty, [8, 256].contains(command.expectedLength) else { return .refusal(.wrongLength) }
         guard isApplicationSelected else { return .refusal(.conditionsNotSatisfied) }
-        let challenge = randomOctets(8)
+        let challenge = randomBytes(8)
         pendingChallenge = challenge
         return Reply(data: challenge)
     }
 
-    /// EXTERNAL AUTHENTICATE with a proof for a proof (ICAO 9303-11, 4.3.1 and 4.3.4.2).
+    /// EXTERNAL AUTHENTICATE: checks the reader's proof, and answers with the document's own (ICAO 9303-11, 4.3.1 and
+    /// 4.3.4.2).
     private mutating func authenticate(_ command: CardCommand, _ challenge: [UInt8]?) -> Reply {
         guard command.parameters == 0 else { return .refusal(.wrongParameters) }
         guard command.data.count == 40, let expected = command.expectedLength, expected >= 40 else {
@@ -228,10 +229,10 @@ public struct EMRTDCard: Card {
             }
             let proof = try keys.decrypt(enciphered)
             guard ConstantTime.areEqual(proof[8..<16], challenge) else { return .authenticationFailed }
-            let ownPart = randomOctets(16)
+            let ownPart = randomBytes(16)
             let answer = try keys.encrypt(challenge + proof[..<8] + ownPart)
             let seed = zip(proof[16...], ownPart).map { $0 ^ $1 }
-            let counter = UInt64(octets: challenge[4...] + proof[4..<8])
+            let counter = UInt64(bytes: challenge[4...] + proof[4..<8])
             messaging = EMRTDSecureMessaging(keys: try EMRTDKeys(seed: seed), counter: counter)
             return Reply(data: answer + (try keys.code(answer)))
         } catch {
@@ -241,6 +242,6 @@ public struct EMRTDCard: Card {
 }
 
 extension EMRTDCard.Reply {
-    /// 6300: the proof is wrong, and nothing is told about why.
+    /// 6300: the proof is wrong. The status does not reveal why.
     fileprivate static let authenticationFailed = refusal(CardStatus(rawValue: 0x6300))
 }

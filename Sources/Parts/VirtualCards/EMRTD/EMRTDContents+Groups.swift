@@ -4,7 +4,7 @@ import VirtualTags
 
 /// The data groups (ICAO 9303-10, 4.7).
 extension EMRTDContents {
-    /// The tag that a data group begins with, or nil where there is no such group.
+    /// Returns the tag at the start of a data group; nil when there is no such group.
     static func tag(ofGroup number: Int) -> UInt8? {
         let tags: [UInt8] = [
             0x61, 0x75, 0x63, 0x76, 0x65, 0x66, 0x67, 0x68, 0x69, 0x6A, 0x6B, 0x6C, 0x6D, 0x6E, 0x6F, 0x70,
@@ -12,7 +12,7 @@ extension EMRTDContents {
         return tags.indices.contains(number - 1) ? tags[number - 1] : nil
     }
 
-    /// EF.COM: versions 1.7 of the data structure and 4.0.0 of Unicode, and the tags of the groups that there are.
+    /// EF.COM: version 1.7 of the data structure, version 4.0.0 of Unicode, and the tags of the existing groups.
     static func commonData(ofGroups numbers: [Int]) -> [UInt8] {
         DataObject(
             0x60,
@@ -23,18 +23,18 @@ extension EMRTDContents {
         ).bytes
     }
 
-    /// Data group 1: the zone as it is printed.
+    /// Data group 1: the zone as printed.
     static func zoneGroup(_ zone: MachineReadableZone) -> [UInt8] {
         DataObject(0x61, [DataObject(0x5F1F, zone.characters)]).bytes
     }
 
     /// Data group 2: one facial image.
     ///
-    /// - Parameter portrait: a picture in JPEG.
-    /// - Returns: nil when it is none.
+    /// - Parameter portrait: the picture, a JPEG file.
+    /// - Returns: nil when the picture is not a JPEG file.
     static func faceGroup(_ portrait: [UInt8]) -> [UInt8]? {
         guard let record = faceRecord(portrait) else { return nil }
-        // The header of ISO/IEC 7816-11: facial features, in the format 8 of ISO/IEC JTC 1/SC 37.
+        // The header of ISO/IEC 7816-11: facial features, in format 8 of ISO/IEC JTC 1/SC 37.
         let header = DataObject(
             0xA1,
             [
@@ -50,35 +50,35 @@ extension EMRTDContents {
     private static func faceRecord(_ portrait: [UInt8]) -> [UInt8]? {
         guard let picture = JPEGSize(portrait) else { return nil }
         let length = 20 + 12 + portrait.count
-        var record = Array("FAC\0010\0".utf8) + number(14 + length, octets: 4) + number(1, octets: 2)
-        // Facial information: no feature points; sex, eyes, hair, properties, expression and pose are not told.
-        record += number(length, octets: 4) + Array(repeating: 0, count: 16)
-        // Image information: full frontal, JPEG; the source, the camera and the quality are not told.
-        record += [0x01, 0x00] + number(picture.width, octets: 2) + number(picture.height, octets: 2)
+        var record = Array("FAC\0010\0".utf8) + number(14 + length, bytes: 4) + number(1, bytes: 2)
+        // Facial information: no feature points; sex, eyes, hair, properties, expression and pose are unspecified.
+        record += number(length, bytes: 4) + Array(repeating: 0, count: 16)
+        // Image information: full frontal, JPEG; the source, the camera and the quality are unspecified.
+        record += [0x01, 0x00] + number(picture.width, bytes: 2) + number(picture.height, bytes: 2)
         record += [picture.components == 1 ? 0x03 : 0x01, 0x00, 0x00, 0x00, 0x00, 0x00]
         return record + portrait
     }
 
-    private static func number(_ value: Int, octets: Int) -> [UInt8] {
-        (0..<octets).map { UInt8(truncatingIfNeeded: value >> (8 * (octets - 1 - $0))) }
+    private static func number(_ value: Int, bytes: Int) -> [UInt8] {
+        (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * (bytes - 1 - $0))) }
     }
 }
 
-/// The size of a picture, from the frame header of a JPEG (ITU-T T.81, B.2.2).
+/// The size of a JPEG picture, from its frame header (ITU-T T.81, B.2.2).
 struct JPEGSize {
     var width: Int
     var height: Int
     /// 1 for grey, 3 for colour.
     var components: Int
 
-    /// Finds the frame header; nil when the octets are no JPEG from beginning to end.
+    /// Finds the frame header; returns nil when the bytes are not a complete JPEG file.
     init?(_ bytes: [UInt8]) {
         guard bytes.starts(with: [0xFF, 0xD8]), bytes.suffix(2) == [0xFF, 0xD9] else { return nil }
         var position = 2
         while position + 10 <= bytes.count {
             guard bytes[position] == 0xFF else { return nil }
             let marker = bytes[position + 1]
-            // C0 to CF begin a frame, but for the tables C4 and CC and the extension C8.
+            // C0 to CF start a frame, except the tables C4 and CC, and the extension C8.
             if (0xC0...0xCF).contains(marker), ![0xC4, 0xC8, 0xCC].contains(marker) {
                 height = Int(high: bytes[position + 5], low: bytes[position + 6])
                 width = Int(high: bytes[position + 7], low: bytes[position + 8])
@@ -93,7 +93,7 @@ struct JPEGSize {
 }
 
 extension EMRTDContents {
-    /// A drawn face of nobody: a JPEG of 90 by 120 grey pixels.
+    /// A drawing of an invented face: a JPEG of 90 by 120 grey pixels.
     public static let samplePortrait: [UInt8] = [UInt8](hexadecimal: digits.utf8.filter { $0 != 0x0A }) ?? []
 
     private static let digits = """

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 
-/// Everything that an electronic travel document holds: the files of its application, and the zone that opens it.
+/// The contents of an electronic travel document: the files of its application, and the zone that gives access to them.
 ///
 /// ```swift
 /// let contents = try EMRTDContents(
 ///     MachineReadableZone("P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<L898902C36UTO7408122F1204159ZE184226B<<<<<10"),
 ///     signer: .test
 /// )
-/// field.bring(Type4Tag(contents))
+/// field.bring(VirtualType4Tag(contents))
 /// ```
 public struct EMRTDContents: Sendable, Hashable {
-    /// The machine readable zone that is printed in the document. Basic access control has its keys from it.
+    /// The machine readable zone that is printed in the document. The keys of basic access control are derived from it.
     public var zone: MachineReadableZone
-    /// The files of the application by their identifiers: EF.COM 011E, EF.SOD 011D, and 0101 to 0110 for the data
-    /// groups 1 to 16.
+    /// The files of the application by identifier: EF.COM 011E, EF.SOD 011D, and 0101 to 0110 for data groups 1 to 16.
     public var files: [UInt16: [UInt8]]
-    /// EF.CardAccess, which everybody may read; nil for a document without it, as one without PACE is.
+    /// EF.CardAccess, which everybody may read; nil for a document without it. Only documents with PACE have it.
     public var cardAccess: [UInt8]?
 
     /// The identifier of EF.COM, which lists the data groups.
@@ -24,11 +22,11 @@ public struct EMRTDContents: Sendable, Hashable {
     /// The identifier of EF.SOD, the signed hashes of the data groups.
     public static let sodIdentifier: UInt16 = 0x011D
 
-    /// Creates contents of given files, such as those of a document that was read.
+    /// Creates contents from existing files, such as those that were read from a document.
     ///
     /// - Parameters:
     ///   - zone: the printed zone.
-    ///   - files: the files by their identifiers.
+    ///   - files: the files by identifier.
     ///   - cardAccess: EF.CardAccess, or nil.
     public init(_ zone: MachineReadableZone, files: [UInt16: [UInt8]], cardAccess: [UInt8]? = nil) {
         self.zone = zone
@@ -36,15 +34,16 @@ public struct EMRTDContents: Sendable, Hashable {
         self.cardAccess = cardAccess
     }
 
-    /// Creates contents with data group 1 from the zone and data group 2 from a portrait, with EF.COM and EF.SOD.
+    /// Creates contents with data group 1 from the zone, data group 2 from a portrait, EF.COM and EF.SOD.
     ///
-    /// The same arguments give the same octets.
+    /// The same arguments result in the same bytes.
     ///
     /// - Parameters:
     ///   - zone: the printed zone.
-    ///   - portrait: a portrait in JPEG; a drawn face of nobody unless given.
-    ///   - otherGroups: whole files of the data groups 3 to 16, each with its tag, by their numbers.
-    ///   - signer: who signs the hashes of the data groups; ``EMRTDSigner/test`` for a document that vouches for nothing.
+    ///   - portrait: a portrait, a JPEG file; by default a drawing of an invented face.
+    ///   - otherGroups: the complete files of data groups 3 to 16 by number, each starting with its tag.
+    ///   - signer: the signer of the data groups' hashes; ``EMRTDSigner/test`` for a document that nobody needs to
+    ///     trust.
     /// - Throws: ``EMRTDError`` with `unsuitableContents`, or `cryptography` when the system has no libcrypto.
     public init(
         _ zone: MachineReadableZone,
@@ -70,39 +69,4 @@ public struct EMRTDContents: Sendable, Hashable {
         for (number, file) in groups { files[0x0100 | UInt16(number)] = file }
         self.init(zone, files: files)
     }
-}
-
-/// Why an electronic travel document could not be made. Equal by code.
-public struct EMRTDError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of failure; new kinds may be added.
-    public struct Code: Sendable, Hashable {
-        enum Kind: Sendable { case malformedZone, wrongCheckDigit, unsuitableContents, cryptography }
-
-        let kind: Kind
-
-        /// The machine readable zone has not the lines of TD1, TD2 or TD3, or characters that such a zone does not have.
-        public static let malformedZone = Code(kind: .malformedZone)
-        /// A check digit of the machine readable zone is another one.
-        public static let wrongCheckDigit = Code(kind: .wrongCheckDigit)
-        /// A portrait is no JPEG, a data group has a wrong tag, or a signer is none.
-        public static let unsuitableContents = Code(kind: .unsuitableContents)
-        /// The system's libcrypto is missing, or refused.
-        public static let cryptography = Code(kind: .cryptography)
-    }
-
-    /// The kind of failure.
-    public var code: Code
-    /// What is wrong, as a sentence for people.
-    public var reason: String
-
-    init(_ code: Code, _ reason: String) {
-        self.code = code
-        self.reason = reason
-    }
-
-    public var description: String { reason }
-
-    public static func == (lhs: EMRTDError, rhs: EMRTDError) -> Bool { lhs.code == rhs.code }
-
-    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }

@@ -4,16 +4,16 @@ import TagLink
 // Written by dev/make-emrtd-test-signer.py.
 
 extension EMRTDSigner {
-    /// A document signer for tests. Its private key is published here, so that its signatures vouch for nothing.
+    /// A document signer for tests. Its private key is public, so its signatures prove nothing.
     ///
-    /// Give ``testAuthorityCertificate`` to a reader as the only certificate that it trusts.
-    public static let test = EMRTDSigner(certificate: octets(certificateDigits), privateKey: octets(keyDigits))
+    /// Let a reader trust only ``testAuthorityCertificate``.
+    public static let test = EMRTDSigner(certificate: bytes(certificateDigits), privateKey: bytes(keyDigits))
 
-    /// The self-signed certificate (DER) of the test CSCA that ``test`` is certified by, the country signing certificate
-    /// authority of Utopia. Its private key is gone.
-    public static let testAuthorityCertificate: [UInt8] = octets(authorityDigits)
+    /// The self-signed certificate (DER) of the country signing certificate authority (CSCA) of Utopia, which has
+    /// issued the certificate of ``test``. Its private key was deleted.
+    public static let testAuthorityCertificate: [UInt8] = bytes(authorityDigits)
 
-    private static func octets(_ digits: String) -> [UInt8] {
+    private static func bytes(_ digits: String) -> [UInt8] {
         [UInt8](hexadecimal: digits.utf8.filter { $0 != 0x0A }) ?? []
     }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 public import CardCryptography
-import TagLink
 
-/// Who signs the data of a document: a document signer of ICAO 9303-12, with its certificate and its key of RSA.
+/// A document signer with its certificate and its RSA key (ICAO 9303-12). It signs the data of documents.
 public struct EMRTDSigner: Sendable, Hashable {
-    /// The certificate (X.509, DER), which the document carries.
+    /// The certificate (X.509, DER). Documents contain it.
     public var certificate: [UInt8]
     /// The private key (DER, PKCS #8 without encryption or PKCS #1).
     @Hidden public var privateKey: [UInt8]
@@ -13,13 +12,14 @@ public struct EMRTDSigner: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - certificate: the certificate (X.509, DER) of the key.
-    ///   - privateKey: the private key of RSA (DER, PKCS #8 without encryption or PKCS #1).
+    ///   - privateKey: the private RSA key (DER, PKCS #8 without encryption or PKCS #1).
     public init(certificate: [UInt8], privateKey: [UInt8]) {
         self.certificate = certificate
         self.privateKey = privateKey
     }
 
-    /// The issuer and the serial number of the certificate, as a signature names them; nil when it is no certificate.
+    /// The issuer and the serial number of the certificate, in the format of a signature; nil when it is not a
+    /// certificate.
     var issuerAndSerialNumber: DataObject? {
         var rest = certificate[...]
         guard let whole = DataObject(takingFrom: &rest), whole.tag == DER.sequence,
@@ -35,18 +35,19 @@ public struct EMRTDSigner: Sendable, Hashable {
 }
 
 extension EMRTDContents {
-    /// EF.SOD: the hashes of the data groups, signed (ICAO 9303-10, 4.6.2; RFC 5652). The same data give the same octets.
+    /// EF.SOD: the signed hashes of the data groups (ICAO 9303-10, 4.6.2; RFC 5652). The same data result in the same
+    /// bytes.
     ///
     /// - Parameters:
-    ///   - groups: the data groups' files by their numbers.
-    ///   - signer: who signs.
+    ///   - groups: the data groups' files by number.
+    ///   - signer: the signer.
     static func securityObject(of groups: [Int: [UInt8]], signer: EMRTDSigner) throws(EMRTDError) -> [UInt8] {
         guard let signerIdentifier = signer.issuerAndSerialNumber else {
             throw EMRTDError(.unsuitableContents, "The signer's certificate is not a certificate in DER.")
         }
         do {
             let content = try hashes(of: groups)
-            // A set in DER is sorted by the octets of its members: these are.
+            // DER requires the members of a set in the order of their bytes. These are in order.
             let attributes = [
                 attribute(DER.contentType, DER.securityObject),
                 attribute(
@@ -54,7 +55,8 @@ extension EMRTDContents {
                     DataObject(DER.octetString, try MessageDigest.sha256.hash(content.bytes))
                 ),
             ]
-            // What is signed has the tag of a set, what is written the tag of its place (RFC 5652, 5.4).
+            // The signature covers the attributes with the tag of a set. The file has them with a context tag (RFC
+            // 5652, 5.4).
             let key = SigningKey(encoded: signer.privateKey)
             let signature = try key.sign(DataObject(DER.set, attributes).bytes, .sha256)
             let signerInfo = DataObject(

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 
 /// The machine readable zone of a travel document (ICAO 9303-3, 4; 9303-4, 9303-5 and 9303-6), with its check digits.
 ///
@@ -12,7 +11,7 @@ import TagLink
 /// )
 /// ```
 public struct MachineReadableZone: Sendable, Hashable {
-    /// The sizes of documents, which have zones of different lines.
+    /// The sizes of documents. Each has a zone with different lines.
     public enum Format: Sendable, Hashable, CaseIterable {
         /// A card: three lines of 30 characters.
         case td1
@@ -34,15 +33,16 @@ public struct MachineReadableZone: Sendable, Hashable {
 
     /// The size of the document.
     public let format: Format
-    /// All characters in ASCII, line after line.
+    /// All characters in ASCII, line by line.
     let characters: [UInt8]
 
-    /// Reads a zone and checks its check digits.
+    /// Parses a zone, and checks its check digits.
     ///
-    /// - Parameter text: the lines, with line breaks between them or without. Spaces around lines don't count.
-    /// - Throws: ``EMRTDError`` with `malformedZone`, or `wrongCheckDigit` with the digit that it should be.
+    /// - Parameter text: the lines, with or without line breaks between them. Spaces around lines are ignored.
+    /// - Throws: ``EMRTDError`` with `malformedZone`, or `wrongCheckDigit` with the correct digit.
     public init(_ text: String) throws(EMRTDError) {
         let characters = Array(text.utf8).filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        // mutate: equivalent, because each format has a length of its own.
         guard let format = Format.allCases.first(where: { $0.lineLength * $0.lineCount == characters.count }) else {
             throw EMRTDError(
                 .malformedZone,
@@ -64,7 +64,7 @@ public struct MachineReadableZone: Sendable, Hashable {
         }
     }
 
-    /// The document number, without the fillers at its end. Where it has more than nine characters, all of them.
+    /// The complete document number, also when it has more than nine characters, without the fillers at its end.
     public var documentNumber: String {
         let number = number.digits
         return String(decoding: number.prefix(1 + (number.lastIndex { $0 != Self.filler } ?? -1)), as: UTF8.self)
@@ -76,7 +76,7 @@ public struct MachineReadableZone: Sendable, Hashable {
     /// The date of expiry, as YYMMDD.
     public var dateOfExpiry: String { String(decoding: characters[expiry], as: UTF8.self) }
 
-    /// What the keys of basic access control are derived from: the document number, the date of birth and the date of
+    /// The input for deriving the keys of basic access control: the document number, the date of birth and the date of
     /// expiry, each with its check digit (ICAO 9303-11, 4.3.2).
     public var accessInformation: [UInt8] {
         let number = number
@@ -88,13 +88,13 @@ public struct MachineReadableZone: Sendable, Hashable {
 
     private static let filler = UInt8(ascii: "<")
 
-    /// The nine places of the document number; its check digit follows.
+    /// The nine positions of the document number. Its check digit follows.
     private var shortNumber: Range<Int> { format == .td1 ? 5..<14 : format.lineLength..<(format.lineLength + 9) }
     private var birth: Range<Int> { at(format == .td1 ? 30 : format.lineLength + 13) }
     private var expiry: Range<Int> { at(format == .td1 ? 38 : format.lineLength + 21) }
     private func at(_ start: Int) -> Range<Int> { start..<(start + 6) }
 
-    /// The optional data that a long document number goes on in.
+    /// The optional data, where a long document number continues.
     private var optionalData: Range<Int> {
         switch format {
         case .td1: 15..<30
@@ -103,8 +103,8 @@ public struct MachineReadableZone: Sendable, Hashable {
         }
     }
 
-    /// The document number and its check digit. Cards have room for a long number in the optional data: then a filler
-    /// stands where the check digit would be (ICAO 9303-5, 4.2.2, note j; 9303-6, 4.2.2).
+    /// The document number and its check digit. On cards, a long number continues in the optional data, and a filler is
+    /// in place of the check digit (ICAO 9303-5, 4.2.2, note j; 9303-6, 4.2.2).
     private var number: (digits: [UInt8], check: UInt8) {
         let check = characters[shortNumber.upperBound]
         let rest = characters[optionalData].prefix { $0 != Self.filler }
@@ -116,7 +116,7 @@ public struct MachineReadableZone: Sendable, Hashable {
 
     // MARK: Check digits
 
-    /// A character's value (ICAO 9303-3, 4.9): digits count themselves, letters from 10, the filler nothing.
+    /// A character's value (ICAO 9303-3, 4.9): 0 to 9 for digits, 10 to 35 for letters, 0 for the filler.
     private static func value(of character: UInt8) -> Int? {
         switch character {
         case 0x30...0x39: Int(character - 0x30)
@@ -126,7 +126,7 @@ public struct MachineReadableZone: Sendable, Hashable {
         }
     }
 
-    /// The check digit of characters, with the weights 7, 3 and 1 in turn.
+    /// Returns the check digit of characters, with the repeated weights 7, 3 and 1.
     static func checkDigit(of characters: some Sequence<UInt8>) -> UInt8 {
         let weights = [7, 3, 1]
         let sum = characters.enumerated().reduce(0) { $0 + (value(of: $1.element) ?? 0) * weights[$1.offset % 3] }

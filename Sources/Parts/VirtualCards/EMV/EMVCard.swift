@@ -120,8 +120,8 @@ private struct EMVApplication: CardApplication {
         add(0x5F20, Array(contents.cardholder.utf8), !contents.cardholder.isEmpty)
         add(0x5F24, contents.expiration.digits, contents.expiration.isKnown)
         add(0x5F25, contents.effective.digits, contents.effective.isKnown)
-        add(0x5F28, contents.country.bigEndianOctets, contents.country != 0)
-        add(0x9F42, contents.currency.bigEndianOctets, contents.currency != 0)
+        add(0x5F28, contents.country.bigEndianBytes, contents.country != 0)
+        add(0x9F42, contents.currency.bigEndianBytes, contents.currency != 0)
         return CardAnswer(DataObject(0x70, objects).bytes, status: .success)
     }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 
 /// The known data of a payment card: everything that its application sends to each terminal before a payment begins
 /// (EMV, Book 3, Annex A).

@@ -3,7 +3,7 @@ import TagLink
 import VirtualTags
 
 extension NTAG424Card {
-    /// Carries out a native command. An error ends what was begun, the authentication too.
+    /// Executes a native command. An error ends everything that was started, including the authentication.
     mutating func native(_ command: UInt8, _ data: [UInt8]) -> DESFireReply {
         do throws(DESFireStatus) {
             return try command == 0xAF ? proceed(data) : execute(command, data)
@@ -14,7 +14,7 @@ extension NTAG424Card {
         }
     }
 
-    /// AF: the next frame of GET VERSION, or the second half of an authentication.
+    /// AF: the next frame of GET VERSION, or the second part of an authentication.
     private mutating func proceed(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         let waiting = pending
         pending = .nothing
@@ -24,7 +24,7 @@ extension NTAG424Card {
             guard data.isEmpty else { throw .lengthError }
             return frame(frames)
         case .proof(let authentication, let previous):
-            let transaction = random.octets(4)
+            let transaction = random.bytes(4)
             let (answer, session) = try authentication.finish(data, transaction: transaction, session: previous)
             self.session = session
             authenticatedKey = authentication.number
@@ -57,7 +57,7 @@ extension NTAG424Card {
         return frame([Array(reply.data[..<7]), Array(reply.data[7..<14]), Array(reply.data[14...])])
     }
 
-    /// The first half of AUTHENTICATE EV2 FIRST and NON FIRST (10.4).
+    /// The first part of AUTHENTICATE EV2 FIRST and NON FIRST (10.4).
     private mutating func authenticate(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         guard isSelected else { throw .permissionDenied }
         let previous = session as? EV2Messaging
@@ -70,14 +70,14 @@ extension NTAG424Card {
             scheme,
             number: number,
             key: contents.keys[Int(number)],
-            challenge: random.octets(16),
+            challenge: random.bytes(16),
             capabilities: Array(data.dropFirst(2))
         )
         pending = .proof(authentication, after: previous)
         return DESFireReply(data: authentication.sent, status: .additionalFrame)
     }
 
-    /// What of a command and its answer is protected (10.2). The lengths of file settings are not in their header.
+    /// Returns how a command and its answer are protected (10.2). The header of CHANGE FILE SETTINGS has no length.
     private func protection(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> Protection {
         switch command {
         case 0x51, 0x3C: return .answer(.enciphered)
@@ -87,16 +87,16 @@ extension NTAG424Card {
             return .answer(isFree ? .plain : .enciphered)
         case 0x5F:
             guard let number = data.first else { throw .lengthError }
-            let isFree = contents.files[try place(number)].accessRights & 0x0F == 0x0E
+            let isFree = contents.files[try place(number)].accessRights.holder(of: .change) == .everybody
             return .command(isFree ? .plain : .enciphered, header: 1, length: 0)
         case 0xAD:
             guard data.count >= 7 else { throw .lengthError }
-            return .answer(communication(contents.files[try place(data[0])], 12, 4))
+            return .answer(communication(contents.files[try place(data[0])], .read, .readWrite))
         case 0x8D:
             guard data.count >= 7 else { throw .lengthError }
             let file = contents.files[try place(data[0])]
-            guard allows(file, 8, 4) else { throw .authenticationError }
-            let mode = communication(file, 8, 4)
+            guard allows(file, .write, .readWrite) else { throw .authenticationError }
+            let mode = communication(file, .write, .readWrite)
             return .command(mode, header: 7, length: data.littleEndian(at: 4, count: 3))
         default: return .standard
         }
@@ -130,7 +130,7 @@ extension NTAG424Card {
         }
     }
 
-    /// CHANGE KEY, by key 0 (10.6.1).
+    /// CHANGE KEY, with key 0 (10.6.1).
     private mutating func changeKey(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         guard authenticatedKey == 0, session != nil else { throw .authenticationError }
         guard let number = data.first else { throw .lengthError }
@@ -139,7 +139,7 @@ extension NTAG424Card {
         let key = try session?.openKey(number, Array(data.dropFirst()), .aes, replacing: old)
         if let key, tear != .old { contents.keys[Int(number)] = key }
         guard number != 0 else {
-            // The session's own key is gone, and so is the session.
+            // The key of the session was replaced, so the session ends.
             forgetAuthentication()
             return DESFireReply(programmed: 32)
         }
@@ -162,13 +162,13 @@ extension NTAG424Card {
         )
     }
 
-    /// CHANGE FILE SETTINGS (10.7.1). Secure dynamic messaging that begins counts from 0.
+    /// CHANGE FILE SETTINGS (10.7.1). Switching on secure dynamic messaging sets the read counter to 0.
     private mutating func changeFileSettings(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         guard let number = data.first else { throw .lengthError }
         let index = try place(number)
         let old = contents.files[index]
-        guard old.accessRights & 0x0F != 0x0F else { throw .permissionDenied }
-        guard allows(old, 0) else { throw .authenticationError }
+        guard old.accessRights.holder(of: .change) != .nobody else { throw .permissionDenied }
+        guard allows(old, .change) else { throw .authenticationError }
         var file = old
         guard file.change(Array(data.dropFirst())) else { throw .parameterError }
         if tear != .old {
@@ -178,7 +178,7 @@ extension NTAG424Card {
         return DESFireReply(programmed: 32)
     }
 
-    /// GET FILE COUNTERS: the read counter and two octets that are not in use (10.7.3).
+    /// GET FILE COUNTERS: the read counter and two unused bytes (10.7.3).
     private func fileCounters(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         guard data.count == 1 else { throw .lengthError }
         guard let messaging = contents.files[try place(data[0])].dynamicMessaging, messaging.counterKey != 0x0F else {
@@ -207,7 +207,7 @@ extension NTAG424Card {
     private mutating func writeData(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         guard data.count > 7 else { throw .lengthError }
         let index = try place(data[0])
-        guard allows(contents.files[index], 8, 4) else { throw .authenticationError }
+        guard allows(contents.files[index], .write, .readWrite) else { throw .authenticationError }
         let offset = data.littleEndian(at: 1, count: 3)
         let length = data.littleEndian(at: 4, count: 3)
         guard data.count == 7 + length else { throw .lengthError }

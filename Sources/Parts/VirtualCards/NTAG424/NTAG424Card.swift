@@ -144,7 +144,9 @@ public struct NTAG424Card: Card {
         guard let (index, offset) = target(command) else { return missing(command) }
         let file = contents.files[index]
         guard allowsReading(file) else { return CardAnswer(status: .securityNotSatisfied) }
-        guard communication(file, 12, 4) == .plain else { return CardAnswer(status: .conditionsNotSatisfied) }
+        guard communication(file, .read, .readWrite) == .plain else {
+            return CardAnswer(status: .conditionsNotSatisfied)
+        }
         guard offset < file.data.count else { return CardAnswer(status: .wrongOffset) }
         guard let data = visibleData(index, command.ins) else { return CardAnswer(status: .securityNotSatisfied) }
         let count = min(expected, data.count - offset)
@@ -156,8 +158,10 @@ public struct NTAG424Card: Card {
         guard !command.data.isEmpty, command.data.count <= 255 else { return CardAnswer(status: .wrongLength) }
         guard let (index, offset) = target(command) else { return missing(command) }
         let file = contents.files[index]
-        guard allows(file, 8, 4) else { return CardAnswer(status: .securityNotSatisfied) }
-        guard communication(file, 8, 4) == .plain else { return CardAnswer(status: .conditionsNotSatisfied) }
+        guard allows(file, .write, .readWrite) else { return CardAnswer(status: .securityNotSatisfied) }
+        guard communication(file, .write, .readWrite) == .plain else {
+            return CardAnswer(status: .conditionsNotSatisfied)
+        }
         guard offset < file.data.count else { return CardAnswer(status: .wrongOffset) }
         guard offset + command.data.count <= file.data.count else { return CardAnswer(status: .noRoom) }
         contents.files[index].data.program(command.data, at: offset, tear: tear, unit: Self.programmingUnit)
@@ -188,30 +192,30 @@ public struct NTAG424Card: Card {
             uid: contents.uid,
             counter: contents.readCounter,
             keys: contents.keys,
-            padding: padding.octets(15)
+            padding: padding.bytes(15)
         )
         return mirrored ?? file.data
     }
 
     // MARK: Rights
 
-    func allows(_ file: NTAG424Contents.File, _ shifts: Int...) -> Bool {
-        AccessRights(bits: file.accessRights).allow(authenticatedKey, shifts)
+    func allows(_ file: NTAG424Contents.File, _ rights: FileAccessRights.Right...) -> Bool {
+        file.accessRights.allow(authenticatedKey, rights)
     }
 
     /// Returns whether a file may be read: by its rights, or by everybody if a MAC authenticates the data.
     func allowsReading(_ file: NTAG424Contents.File) -> Bool {
         let isDynamic = authenticatedKey == nil && file.dynamicMessaging.map { $0.fileReadKey < 5 } ?? false
-        return isDynamic || allows(file, 12, 4)
+        return isDynamic || allows(file, .read, .readWrite)
     }
 
     /// Returns how data are protected between tag and reader for one of a file's rights.
-    func communication(_ file: NTAG424Contents.File, _ shifts: Int...) -> CommunicationMode {
-        AccessRights(bits: file.accessRights).communication(file.communication, authenticatedKey, shifts)
+    func communication(_ file: NTAG424Contents.File, _ rights: FileAccessRights.Right...) -> CommunicationMode {
+        file.accessRights.mode(file.communication, authenticatedKey, rights)
     }
 }
 
-extension Type4Tag {
+extension VirtualType4Tag {
     /// Creates an NTAG 424 DNA.
     ///
     /// - Parameter contents: the tag's state.

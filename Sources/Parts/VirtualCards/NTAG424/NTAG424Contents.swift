@@ -10,27 +10,26 @@ public struct NTAG424Contents: Sendable, Hashable {
         public var number: UInt8
         /// The ISO/IEC 7816-4 identifier.
         public var isoIdentifier: UInt16
-        /// The protection of data in messages: 00 plain, 01 with a MAC, 03 encrypted.
-        public var communication: UInt8
-        /// The keys that may read, write, do both, and change the rights: four bits each, starting at the highest. E is
-        /// everybody, F nobody.
-        public var accessRights: UInt16
+        /// The protection of data in messages.
+        public var communication: CommunicationSettings
+        /// The keys that may read, write, do both, and change the rights.
+        public var accessRights: FileAccessRights
         /// The bytes.
         public var data: [UInt8]
         /// What the tag inserts when the file is read; nil for nothing. Only the NDEF file can have this.
         public var dynamicMessaging: SecureDynamicMessaging?
 
         /// FileOption: the protection, and bit 6 for secure dynamic messaging.
-        var option: UInt8 { communication | (dynamicMessaging == nil ? 0x00 : 0x40) }
+        var option: UInt8 { communication.rawValue | (dynamicMessaging == nil ? 0x00 : 0x40) }
 
         /// The settings as CHANGE FILE SETTINGS has them: FileOption, access rights, secure dynamic messaging.
         package var settings: [UInt8] {
-            [option] + accessRights.littleEndianOctets + (dynamicMessaging?.octets ?? [])
+            [option] + accessRights.rawValue.littleEndianBytes + (dynamicMessaging?.bytes ?? [])
         }
 
         /// Changes the settings, in the format of CHANGE FILE SETTINGS.
         ///
-        /// - Returns: false when they say what the file can't have; then the file is as before.
+        /// - Returns: false when the file does not support these settings. Then it is unchanged.
         package mutating func change(_ settings: [UInt8]) -> Bool {
             guard settings.count >= 3, settings[0] & 0xBC == 0 else { return false }
             var messaging: SecureDynamicMessaging?
@@ -41,8 +40,8 @@ public struct NTAG424Contents: Sendable, Hashable {
             } else if settings.count > 3 {
                 return false
             }
-            communication = settings[0] & 0x03
-            accessRights = UInt16(settings.littleEndian(at: 1, count: 2))
+            communication = CommunicationSettings(rawValue: settings[0] & 0x03)
+            accessRights = FileAccessRights(rawValue: UInt16(settings.littleEndian(at: 1, count: 2)))
             dynamicMessaging = messaging
             return true
         }
@@ -71,18 +70,18 @@ public struct NTAG424Contents: Sendable, Hashable {
         container += [0x04, 0x06, 0xE1, 0x04, 0x01, 0x00, 0x00, 0x00, 0x05, 0x06, 0xE1, 0x05, 0x00, 0x80, 0x82, 0x83]
         container += Array(repeating: 0, count: 9)
         files = [
-            File(number: 1, isoIdentifier: 0xE103, communication: 0x00, accessRights: 0xE000, data: container),
+            File(number: 1, isoIdentifier: 0xE103, communication: .plain, accessRights: 0xE000, data: container),
             File(
                 number: 2,
                 isoIdentifier: 0xE104,
-                communication: 0x00,
+                communication: .plain,
                 accessRights: 0xEEE0,
                 data: Array(repeating: 0, count: 256)
             ),
             File(
                 number: 3,
                 isoIdentifier: 0xE105,
-                communication: 0x03,
+                communication: .enciphered,
                 accessRights: 0x2330,
                 data: [0x00, 0x7E] + Array(repeating: 0, count: 126)
             ),
@@ -151,7 +150,7 @@ extension NTAG424Contents {
                 0x01 | (messaging.uidOffset == nil ? 0 : 0x80) | (messaging.counterOffset == nil ? 0 : 0x40)
         }
         guard messaging.fits(ndefFile.count) else { return false }
-        let length = UInt16(message.count).bigEndianOctets
+        let length = UInt16(message.count).bigEndianBytes
         let rest = [UInt8](repeating: 0, count: ndefFile.count - 2 - message.count)
         ndefFile = length + message + rest
         files[1].dynamicMessaging = messaging

@@ -39,7 +39,7 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
     public var piccDataOffset: Int?
     /// The start of the part of the file that the MAC covers. It ends before the MAC.
     public var codeInputOffset: Int?
-    /// A part of the file that is enciphered.
+    /// A part of the file that is encrypted.
     public var encryptedPart: EncryptedPart?
     /// The place of the MAC, 16 digits.
     public var codeOffset: Int?
@@ -74,17 +74,17 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
     /// require.
     ///
     /// - Returns: nil when there are too few or too many bytes, or the product does not support the settings.
-    public init?(_ octets: [UInt8]) {
-        guard octets.count >= 3 else { return nil }
-        options = octets[0]
-        counterKey = octets[1] & 0x0F
-        metaReadKey = octets[2] >> 4
-        fileReadKey = octets[2] & 0x0F
-        guard options & 0x0F == 0x01, octets[1] >> 4 == 0x0F,
+    public init?(_ bytes: [UInt8]) {
+        guard bytes.count >= 3 else { return nil }
+        options = bytes[0]
+        counterKey = bytes[1] & 0x0F
+        metaReadKey = bytes[2] >> 4
+        fileReadKey = bytes[2] & 0x0F
+        guard options & 0x0F == 0x01, bytes[1] >> 4 == 0x0F,
             metaReadKey < 5 || metaReadKey >= 0x0E, fileReadKey < 5 || fileReadKey == 0x0F,
             counterKey < 5 || counterKey >= 0x0E
         else { return nil }
-        var rest = octets.dropFirst(3)
+        var rest = bytes.dropFirst(3)
         var isShort = false
         func take(_ isThere: Bool) -> Int? {
             guard isThere else { return nil }
@@ -114,7 +114,7 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
     public var mirrorsCounter: Bool { options & 0x40 != 0 }
 
     /// The settings in the format of GET FILE SETTINGS and CHANGE FILE SETTINGS.
-    public var octets: [UInt8] {
+    public var bytes: [UInt8] {
         let numbers = [
             uidOffset, counterOffset, piccDataOffset, codeInputOffset, encryptedPart?.offset, encryptedPart?.length,
             codeOffset, counterLimit.map { Int($0) },
@@ -172,10 +172,10 @@ extension SecureDynamicMessaging {
         if let piccDataOffset, Int(metaReadKey) < keys.count {
             let tag = (options & 0xC0) | (mirrorsUID ? UInt8(uid.count) : 0)
             let plain = Array(([tag] + identity + padding).prefix(16)).padded(to: 16)
-            result.show(try BlockCipher.aes(keys[Int(metaReadKey)].octets).encrypt(plain), at: piccDataOffset)
+            result.show(try BlockCipher.aes(keys[Int(metaReadKey)].bytes).encrypt(plain), at: piccDataOffset)
         }
         guard Int(fileReadKey) < keys.count else { return result }
-        let key = try BlockCipher.aes(keys[Int(fileReadKey)].octets)
+        let key = try BlockCipher.aes(keys[Int(fileReadKey)].bytes)
         if let part = encryptedPart, part.offset + part.length / 2 <= file.count {
             let cipher = try BlockCipher.aes(try key.cmac(Self.vector([0xC3, 0x3C], identity)))
             let vector = try cipher.encrypt(count.padded(to: 16))
@@ -197,11 +197,11 @@ extension SecureDynamicMessaging {
 
 extension [UInt8] {
     /// Writes bytes as capital hexadecimal digits at a place; does nothing if they do not fit there.
-    fileprivate mutating func show(_ octets: [UInt8], at offset: Int?) {
-        guard let offset, offset + octets.count * 2 <= count else { return }
-        for (index, octet) in octets.enumerated() {
-            self[offset + 2 * index] = Self.digit(octet >> 4)
-            self[offset + 2 * index + 1] = Self.digit(octet & 0x0F)
+    fileprivate mutating func show(_ bytes: [UInt8], at offset: Int?) {
+        guard let offset, offset + bytes.count * 2 <= count else { return }
+        for (index, byte) in bytes.enumerated() {
+            self[offset + 2 * index] = Self.digit(byte >> 4)
+            self[offset + 2 * index + 1] = Self.digit(byte & 0x0F)
         }
     }
 

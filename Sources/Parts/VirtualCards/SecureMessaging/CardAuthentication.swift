@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import CardCryptography
 
-/// An authentication that has begun: the card has sent its challenge, and waits for the reader's proof.
+/// An authentication in progress: the card has sent its challenge, and waits for the reader's proof.
 package struct CardAuthentication: Sendable {
     /// How both sides prove that they know the key.
     package enum Scheme: UInt8, Sendable {
-        /// AUTHENTICATE of the first MIFARE DESFire: the card enciphers, and the reader deciphers.
+        /// AUTHENTICATE of the first MIFARE DESFire: the card encrypts, and the reader decrypts.
         case legacy = 0x0A
-        /// AUTHENTICATE ISO: triple DES in CBC from message to message.
+        /// AUTHENTICATE ISO: triple DES. CBC chaining continues from message to message.
         case iso = 0x1A
         /// AUTHENTICATE AES: the same with AES.
         case aes = 0xAA
-        /// AUTHENTICATE EV2 FIRST, which begins a transaction.
+        /// AUTHENTICATE EV2 FIRST, which starts a transaction.
         case ev2First = 0x71
-        /// AUTHENTICATE EV2 NON FIRST, which changes the key within one.
+        /// AUTHENTICATE EV2 NON FIRST, which changes the key within a transaction.
         case ev2NonFirst = 0x77
 
-        /// How long the command's data are: a key's number, and what the reader can do, which says its own length.
+        /// Returns the length of the command's data: the key number; for EV2 FIRST also the reader's capabilities with
+        /// their length.
         func length(of data: [UInt8]) -> Int {
             guard self == .ev2First, data.count > 1 else { return self == .ev2First ? 2 : 1 }
             return 2 + Int(data[1])
         }
 
-        /// Whether a key is of the kind that the command is for.
+        /// Returns whether the command accepts this kind of key.
         func takes(_ kind: DESFireKey.Kind) -> Bool {
             switch self {
             case .legacy: kind == .des
@@ -39,23 +40,23 @@ package struct CardAuthentication: Sendable {
     private let key: DESFireKey
     /// RndB.
     @Hidden private var challenge: [UInt8]
-    /// PCDcap2, 6 octets: what the reader says that it can.
+    /// PCDcap2, 6 bytes: the reader's capabilities.
     private let capabilities: [UInt8]
-    /// The proof of the schemes that chain their messages, ``Scheme/iso`` and ``Scheme/aes``.
+    /// The proof for the schemes that chain their messages, ``Scheme/iso`` and ``Scheme/aes``.
     private let chain: ChallengeProof?
-    /// RndB as it was sent.
+    /// RndB as sent to the reader.
     package let sent: [UInt8]
 
-    /// Begins an authentication.
+    /// Starts an authentication.
     ///
-    /// Without the system's library what is sent is the challenge as it is, which no reader can make anything of.
+    /// Without the system's library the challenge is sent unencrypted, and the authentication will fail.
     ///
     /// - Parameters:
     ///   - scheme: how both sides prove that they know the key.
     ///   - number: the key's number.
-    ///   - key: the key, of a kind that the scheme takes.
-    ///   - challenge: 16 octets, of which DES with up to two keys takes 8.
-    ///   - capabilities: what the reader says that it can, which ``Scheme/ev2First`` sends back.
+    ///   - key: the key, of a kind that the scheme accepts.
+    ///   - challenge: 16 bytes. DES with up to two keys uses the first 8.
+    ///   - capabilities: the reader's capabilities. ``Scheme/ev2First`` sends them back.
     package init(
         _ scheme: Scheme,
         number: UInt8,
@@ -76,11 +77,11 @@ package struct CardAuthentication: Sendable {
     /// Checks the reader's proof.
     ///
     /// - Parameters:
-    ///   - proof: what the reader sent.
-    ///   - transaction: the transaction identifier that ``Scheme/ev2First`` begins.
-    ///   - session: the session before, which ``Scheme/ev2NonFirst`` goes on with.
-    /// - Returns: the card's own proof, and what protects messages from here on.
-    /// - Throws: `authenticationError` when the proof is wrong, `lengthError`.
+    ///   - proof: the bytes that the reader sent.
+    ///   - transaction: the identifier of the transaction that ``Scheme/ev2First`` starts.
+    ///   - session: the previous session, which ``Scheme/ev2NonFirst`` continues.
+    /// - Returns: the card's own proof, and the protection of later messages.
+    /// - Throws: `authenticationError` when the proof is wrong, or `lengthError`.
     package func finish(
         _ proof: [UInt8],
         transaction: [UInt8] = [],
@@ -109,7 +110,7 @@ package struct CardAuthentication: Sendable {
         }
     }
 
-    /// The reader's challenge from a deciphered proof, which repeats the card's challenge after it.
+    /// Returns the reader's challenge from a decrypted proof. The proof must repeat the card's challenge after it.
     private func checked(_ both: [UInt8]?) throws(DESFireStatus) -> [UInt8] {
         guard let both, ConstantTime.areEqual(both[challenge.count...], challenge.rotated) else {
             throw .authenticationError
@@ -138,7 +139,7 @@ package struct CardAuthentication: Sendable {
         return (try cipher.encrypt(answer, .blockChaining(vector: zero)), messaging)
     }
 
-    /// The session key of DESFire up to EV1: parts of both challenges in turns.
+    /// Derives the session key of DESFire up to EV1: alternating parts of both challenges.
     private func sessionCipher(_ readerChallenge: [UInt8]) throws(CryptographyError) -> BlockCipher {
         func part(_ start: Int) -> [UInt8] {
             Array(readerChallenge[start..<(start + 4)] + challenge[start..<(start + 4)])

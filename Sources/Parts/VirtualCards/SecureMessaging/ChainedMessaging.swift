@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CardCryptography
 
-/// The protection of MIFARE DESFire EV1, after AUTHENTICATE ISO (1A) and AUTHENTICATE AES (AA): codes by CMAC and
-/// enciphering with a CRC of 32 bits, each of which begins with the last block of the one before
-/// (MF3ICD81 data sheet, 9.2; as libfreefare has it).
+/// The secure messaging of MIFARE DESFire EV1, after AUTHENTICATE ISO (1A) and AUTHENTICATE AES (AA).
+///
+/// It uses CMACs, and encryption with a 32-bit CRC. The last block of a message is the initialisation vector of the
+/// next one (MF3ICD81 data sheet, 9.2; like libfreefare).
 package struct ChainedMessaging: SecureMessaging {
     private let cipher: BlockCipher
     private var vector: [UInt8]
 
-    /// Begins a session with its key.
+    /// Starts a session with its key.
     package init(cipher: BlockCipher) {
         self.cipher = cipher
         vector = Array(repeating: 0, count: cipher.blockLength)
@@ -29,20 +30,20 @@ package struct ChainedMessaging: SecureMessaging {
     ) throws(DESFireStatus) -> [UInt8] {
         if case .markedCommand(let header) = protection { return try openMarked(command, data, header) }
         guard case .command(let mode, let header, let length) = protection, mode != .plain else {
-            // The reader has worked out a code too, though it did not send it.
+            // The reader has calculated a MAC here too, although it did not send it.
             _ = try code([command] + data)
             return data
         }
         guard data.count == header + protectedLength(length, mode) else { throw .lengthError }
         if mode == .maced {
-            let octets = Array(data.dropLast(8))
-            guard ConstantTime.areEqual(try code([command] + octets), data.suffix(8)) else { throw .integrityError }
-            return octets
+            let bytes = Array(data.dropLast(8))
+            guard ConstantTime.areEqual(try code([command] + bytes), data.suffix(8)) else { throw .integrityError }
+            return bytes
         }
         let plain = try decipher(Array(data[header...]))
-        let octets = Array(data[..<header]) + plain[..<length]
-        guard ([command] + octets).desfireCRC32 == Array(plain[length..<(length + 4)]) else { throw .integrityError }
-        return octets
+        let bytes = Array(data[..<header]) + plain[..<length]
+        guard ([command] + bytes).desfireCRC32 == Array(plain[length..<(length + 4)]) else { throw .integrityError }
+        return bytes
     }
 
     private mutating func openMarked(
@@ -53,9 +54,9 @@ package struct ChainedMessaging: SecureMessaging {
         let body = Array(data.dropFirst(header))
         guard !body.isEmpty, body.count.isMultiple(of: cipher.blockLength) else { throw .lengthError }
         guard let plain = try decipher(body).withoutMark, plain.count >= 4 else { throw .integrityError }
-        let octets = Array(data.prefix(header)) + plain.dropLast(4)
-        guard ([command] + octets).desfireCRC32 == Array(plain.suffix(4)) else { throw .integrityError }
-        return octets
+        let bytes = Array(data.prefix(header)) + plain.dropLast(4)
+        guard ([command] + bytes).desfireCRC32 == Array(plain.suffix(4)) else { throw .integrityError }
+        return bytes
     }
 
     package mutating func openKey(
@@ -70,8 +71,8 @@ package struct ChainedMessaging: SecureMessaging {
         let plain = try decipher(cryptogram)
         let sent = Array(plain[..<size])
         guard ([0xC4, number] + sent).desfireCRC32 == Array(plain[size..<(size + 4)]) else { throw .integrityError }
-        return try DESFireKey(kind, sent: sent, replacing: old) { octets in
-            octets.desfireCRC32 == Array(plain[(size + 4)..<(size + 8)])
+        return try DESFireKey(kind, sent: sent, replacing: old) { bytes in
+            bytes.desfireCRC32 == Array(plain[(size + 4)..<(size + 8)])
         }
     }
 
@@ -93,7 +94,7 @@ package struct ChainedMessaging: SecureMessaging {
         return enciphered
     }
 
-    /// The code of a message, which the next one begins with.
+    /// Returns the MAC of a message. It is also the initialisation vector of the next message.
     private mutating func code(_ message: [UInt8]) throws(DESFireStatus) -> [UInt8] {
         let cipher = cipher
         let start = vector

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import CardCryptography
-import TagLink
 
 /// A key of a MIFARE DESFire or an NTAG 424 DNA.
 public struct DESFireKey: Sendable, Hashable {
@@ -16,7 +15,7 @@ public struct DESFireKey: Sendable, Hashable {
         /// The length of a key in bytes.
         public var length: Int { self == .tripleDES ? 24 : 16 }
 
-        /// The upper two bits of an application's number of keys (MF3ICD81 data sheet, 9.4.1).
+        /// The upper two bits of the byte with an application's number of keys (MF3ICD81 data sheet, 9.4.1).
         var code: UInt8 {
             switch self {
             case .des: 0x00
@@ -25,7 +24,7 @@ public struct DESFireKey: Sendable, Hashable {
             }
         }
 
-        /// The kind by the upper two bits of an octet; nil for the combination that is not in use.
+        /// Finds the kind for the upper two bits of a byte; nil for the unused combination.
         package init?(code: UInt8) {
             guard let kind = Self.allCases.first(where: { $0.code == code & 0xC0 }) else { return nil }
             self = kind
@@ -35,7 +34,7 @@ public struct DESFireKey: Sendable, Hashable {
     /// The cipher of the key.
     public let kind: Kind
     /// The key. A DES key's version is in the lowest bits of its first 8 bytes, which the cipher ignores.
-    public var octets: [UInt8] { secret.bytes }
+    public var bytes: [UInt8] { secret.bytes }
     private let secret: SecretBytes
     /// The key's version.
     public let version: UInt8
@@ -44,15 +43,15 @@ public struct DESFireKey: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - kind: the cipher of the key.
-    ///   - octets: the key: 16 bytes, 24 for ``Kind/tripleDES``; 8 bytes are used twice for single DES.
+    ///   - bytes: the key: 16 bytes, 24 for ``Kind/tripleDES``; 8 bytes are used twice for single DES.
     ///   - version: the version of an AES key. A DES key has its version in its bytes.
     /// - Returns: nil when the key has another length.
-    public init?(_ kind: Kind, _ octets: [UInt8], version: UInt8 = 0) {
-        let octets = kind == .des && octets.count == 8 ? octets + octets : octets
-        guard octets.count == kind.length else { return nil }
+    public init?(_ kind: Kind, _ bytes: [UInt8], version: UInt8 = 0) {
+        let bytes = kind == .des && bytes.count == 8 ? bytes + bytes : bytes
+        guard bytes.count == kind.length else { return nil }
         self.kind = kind
-        secret = SecretBytes(octets)
-        self.version = kind == .aes ? version : octets[..<8].reduce(0) { $0 << 1 | $1 & 1 }
+        secret = SecretBytes(bytes)
+        self.version = kind == .aes ? version : bytes[..<8].reduce(0) { $0 << 1 | $1 & 1 }
     }
 
     /// Returns the key of zeros of a new card.
@@ -61,28 +60,28 @@ public struct DESFireKey: Sendable, Hashable {
     ///   - kind: the cipher of the key.
     ///   - version: the key's version, which is stored in the bytes of a DES key.
     public static func zero(_ kind: Kind, version: UInt8 = 0) -> DESFireKey {
-        var octets = [UInt8](repeating: 0, count: kind.length)
+        var bytes = [UInt8](repeating: 0, count: kind.length)
         if kind != .aes {
-            for index in octets.indices where index < 16 { octets[index] = version >> (7 - index % 8) & 1 }
+            for index in bytes.indices where index < 16 { bytes[index] = version >> (7 - index % 8) & 1 }
         }
-        return DESFireKey(kind: kind, octets: octets, version: version)
+        return DESFireKey(kind: kind, bytes: bytes, version: version)
     }
 
-    private init(kind: Kind, octets: [UInt8], version: UInt8) {
+    private init(kind: Kind, bytes: [UInt8], version: UInt8) {
         self.kind = kind
-        secret = SecretBytes(octets)
+        secret = SecretBytes(bytes)
         self.version = version
     }
 
     /// Returns the cipher with this key.
     func cipher() throws(CryptographyError) -> BlockCipher {
-        kind == .aes ? try .aes(octets) : try .des(octets)
+        kind == .aes ? try .aes(bytes) : try .des(bytes)
     }
 
     /// Whether triple DES with this key is single DES, ignoring the version.
     var isSingleDES: Bool {
         kind == .des
-            && zip(octets[..<8], octets[8...]).allSatisfy { (first: UInt8, second: UInt8) in
+            && zip(bytes[..<8], bytes[8...]).allSatisfy { (first: UInt8, second: UInt8) in
                 first & 0xFE == second & 0xFE
             }
     }

@@ -2,14 +2,16 @@
 package import CardCryptography
 import TagLink
 
-/// The protection of NTAG 424 DNA and of MIFARE DESFire from EV2 on, after AUTHENTICATE EV2 FIRST (71) and NON FIRST
-/// (77): AES, with a transaction identifier and a counter of commands in every code (NT4H2421Gx data sheet, 9.1).
+/// The secure messaging of NTAG 424 DNA, and of MIFARE DESFire from EV2 on, after AUTHENTICATE EV2 FIRST (71) and NON
+/// FIRST (77).
+///
+/// It uses AES. Every MAC covers a transaction identifier and a command counter (NT4H2421Gx data sheet, 9.1).
 package struct EV2Messaging: SecureMessaging {
-    /// The key that data are enciphered with.
+    /// The key for encryption.
     package var encryptionKey: [UInt8] { secretEncryptionKey.bytes }
-    /// The key of the message authentication codes.
+    /// The key for MACs.
     package var codeKey: [UInt8] { secretCodeKey.bytes }
-    /// TI, 4 octets, which stays for a chain of authentications.
+    /// TI, 4 bytes. It stays the same until the next AUTHENTICATE EV2 FIRST.
     package let transaction: [UInt8]
     /// CmdCtr, the number of commands since AUTHENTICATE EV2 FIRST.
     package private(set) var counter: UInt16
@@ -19,9 +21,9 @@ package struct EV2Messaging: SecureMessaging {
     private let encryption: BlockCipher
     private let authentication: BlockCipher
 
-    /// Begins or goes on with a transaction.
+    /// Starts or continues a transaction.
     ///
-    /// - Throws: ``CryptographyError`` with `wrongLength` when a key has not 16 octets.
+    /// - Throws: ``CryptographyError`` with `wrongLength` when a key is not 16 bytes long.
     package init(
         encryptionKey: [UInt8],
         codeKey: [UInt8],
@@ -36,7 +38,7 @@ package struct EV2Messaging: SecureMessaging {
         authentication = try .aes(codeKey)
     }
 
-    /// Begins or goes on with a transaction with the keys that follow from both challenges.
+    /// Starts or continues a transaction with keys that are derived from both challenges.
     init(
         key: BlockCipher,
         readerChallenge: [UInt8],
@@ -75,12 +77,12 @@ package struct EV2Messaging: SecureMessaging {
         case .command, .answer, .standard: break
         }
         guard data.count >= 8 else { throw .integrityError }
-        let octets = Array(data.dropLast(8))
-        guard ConstantTime.areEqual(try code(command, octets), data.suffix(8)) else { throw .integrityError }
-        guard header < octets.count else { return octets }
-        let body = Array(octets[header...])
+        let bytes = Array(data.dropLast(8))
+        guard ConstantTime.areEqual(try code(command, bytes), data.suffix(8)) else { throw .integrityError }
+        guard header < bytes.count else { return bytes }
+        let body = Array(bytes[header...])
         guard body.count.isMultiple(of: 16), let plain = try decipher(body).withoutMark else { throw .integrityError }
-        return Array(octets[..<header]) + plain
+        return Array(bytes[..<header]) + plain
     }
 
     package mutating func openKey(
@@ -91,8 +93,8 @@ package struct EV2Messaging: SecureMessaging {
     ) throws(DESFireStatus) -> DESFireKey {
         let sent = try open(0xC4, [number] + cryptogram, .command(.enciphered, header: 1, length: 0)).dropFirst()
         guard sent.count == kind.length + (kind == .aes ? 1 : 0) + (old == nil ? 0 : 4) else { throw .lengthError }
-        return try DESFireKey(kind, sent: Array(sent), replacing: old) { octets in
-            octets.desfireCRC32 == Array(sent.suffix(4))
+        return try DESFireKey(kind, sent: Array(sent), replacing: old) { bytes in
+            bytes.desfireCRC32 == Array(sent.suffix(4))
         }
     }
 
@@ -111,18 +113,18 @@ package struct EV2Messaging: SecureMessaging {
         return body + (try code(status, body))
     }
 
-    /// The code of a command, or of an answer with its status: the odd octets of a CMAC (9.1.3).
+    /// Returns the MAC of a command, or of an answer with its status: every second byte of a CMAC (9.1.3).
     private func code(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> [UInt8] {
         let authentication = authentication
-        let message = [command] + counter.littleEndianOctets + transaction + data
+        let message = [command] + counter.littleEndianBytes + transaction + data
         let whole = try ciphered { () throws(CryptographyError) in try authentication.cmac(message) }
         return whole.everySecond
     }
 
-    /// The initialisation vector of a command, A55A, or of an answer, 5AA5 (9.1.4).
+    /// Returns the initialisation vector of a command, label A55A, or of an answer, label 5AA5 (9.1.4).
     private func vector(_ label: [UInt8]) throws(CryptographyError) -> [UInt8] {
         try encryption.encrypt(
-            label + transaction + counter.littleEndianOctets + [UInt8](repeating: 0, count: 8)
+            label + transaction + counter.littleEndianBytes + [UInt8](repeating: 0, count: 8)
         )
     }
 
@@ -140,7 +142,7 @@ package struct EV2Messaging: SecureMessaging {
 }
 
 extension [UInt8] {
-    /// The second octet, the fourth and so on: how the codes of NTAG 424 DNA are cut.
+    /// The second byte, the fourth and so on. This is how NTAG 424 DNA shortens its MACs.
     var everySecond: [UInt8] {
         stride(from: 1, to: count, by: 2).map { self[$0] }
     }

@@ -2,13 +2,15 @@
 package import CardCryptography
 import TagLink
 
-/// The protection of the first MIFARE DESFire, after AUTHENTICATE (0A): codes of four octets over data alone, or triple
-/// DES with a CRC of 16 bits. The card only ever enciphers (MF3ICD40; as libfreefare has it).
+/// The secure messaging of the first MIFARE DESFire, after AUTHENTICATE (0A).
+///
+/// It uses 4-byte MACs that cover only the data, or triple DES with a 16-bit CRC. The card uses the cipher only to
+/// encrypt (MF3ICD40; like libfreefare).
 package struct LegacyMessaging: SecureMessaging {
     private let cipher: BlockCipher
     private static let zero = [UInt8](repeating: 0, count: 8)
 
-    /// Begins a session with its key.
+    /// Starts a session with its key.
     package init(cipher: BlockCipher) {
         self.cipher = cipher
     }
@@ -32,23 +34,23 @@ package struct LegacyMessaging: SecureMessaging {
         let head = Array(data[..<header])
         let body = Array(data[header...])
         if mode == .maced {
-            let octets = Array(body.dropLast(4))
-            guard ConstantTime.areEqual(try code(octets), body.suffix(4)) else { throw .integrityError }
-            return head + octets
+            let bytes = Array(body.dropLast(4))
+            guard ConstantTime.areEqual(try code(bytes), body.suffix(4)) else { throw .integrityError }
+            return head + bytes
         }
         let plain = try decipher(body)
-        let octets = Array(plain[..<length])
-        guard Self.checksum(octets) == Array(plain[length..<(length + 2)]) else { throw .integrityError }
-        return head + octets
+        let bytes = Array(plain[..<length])
+        guard Self.checksum(bytes) == Array(plain[length..<(length + 2)]) else { throw .integrityError }
+        return head + bytes
     }
 
     private func openMarked(_ data: [UInt8], _ header: Int) throws(DESFireStatus) -> [UInt8] {
         let body = Array(data.dropFirst(header))
         guard !body.isEmpty, body.count.isMultiple(of: 8) else { throw .lengthError }
         guard let plain = try decipher(body).withoutMark, plain.count >= 2 else { throw .integrityError }
-        let octets = Array(plain.dropLast(2))
-        guard Self.checksum(octets) == Array(plain.suffix(2)) else { throw .integrityError }
-        return Array(data.prefix(header)) + octets
+        let bytes = Array(plain.dropLast(2))
+        guard Self.checksum(bytes) == Array(plain.suffix(2)) else { throw .integrityError }
+        return Array(data.prefix(header)) + bytes
     }
 
     package mutating func openKey(
@@ -62,8 +64,8 @@ package struct LegacyMessaging: SecureMessaging {
         let plain = try decipher(cryptogram)
         let sent = Array(plain[..<size])
         guard Self.checksum(sent) == Array(plain[size..<(size + 2)]) else { throw .integrityError }
-        return try DESFireKey(kind, sent: sent, replacing: old) { octets in
-            Self.checksum(octets) == Array(plain[(size + 2)..<(size + 4)])
+        return try DESFireKey(kind, sent: sent, replacing: old) { bytes in
+            Self.checksum(bytes) == Array(plain[(size + 2)..<(size + 4)])
         }
     }
 
@@ -92,13 +94,14 @@ package struct LegacyMessaging: SecureMessaging {
         return Array(chained.suffix(8).prefix(4))
     }
 
-    /// Undoes what a reader does with its decipher operation: each block is combined with the sent one before it first.
+    /// Recovers data from a reader. The reader combines each block with the previous block that it sent, and then
+    /// decrypts.
     private func decipher(_ data: [UInt8]) throws(DESFireStatus) -> [UInt8] {
         let blocks = try ciphered { () throws(CryptographyError) in try cipher.encrypt(data) }
         return blocks.combined(with: Self.zero + data)
     }
 
     private static func checksum(_ data: [UInt8]) -> [UInt8] {
-        CyclicRedundancyCheck.a(data).littleEndianOctets
+        CyclicRedundancyCheck.a(data).littleEndianBytes
     }
 }

@@ -10,14 +10,14 @@ extension ClassicContents: CustomReflectable, CustomStringConvertible {
             self,
             children: [
                 "product": product, "uid": uid, "atqa": atqa, "sak": sak, "memory": memory.concealing(keyPlaces),
-                "unknownOctets": unknownOctets, "signature": signature,
+                "unknownBytes": unknownBytes, "signature": signature,
             ],
             displayStyle: .struct
         )
     }
 
     /// The product, the UID and the size.
-    public var description: String { "\(product), UID \(uid.hexText()), \(memory.count) octets" }
+    public var description: String { "\(product), UID \(uid.hexText()), \(memory.count) bytes" }
 }
 
 extension ClassicContents {

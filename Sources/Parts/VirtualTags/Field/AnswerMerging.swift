@@ -29,12 +29,6 @@ extension Frame {
     }
 }
 
-/// The position where two answers first differ.
-struct CollisionPoint: Error {
-    var bitIndex: Int
-    var bits: [UInt8]
-}
-
 extension [UInt8] {
     /// Returns the first `count` bits, least significant first in each byte, in as few bytes as possible.
     func leadingBits(_ count: Int) -> [UInt8] {

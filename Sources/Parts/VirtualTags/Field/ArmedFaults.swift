@@ -138,9 +138,9 @@ struct FaultyExchange {
     }
 
     private func damage(_ frame: Frame) -> FieldAnswer.Reply {
-        guard frame.bitCount < 8, let octet = frame.bytes.first else { return .damaged }
+        guard frame.bitCount < 8, let byte = frame.bytes.first else { return .damaged }
         let bit = UInt8(random % UInt64(frame.bitCount))
-        return .frame(Frame(bits: [octet ^ 1 << bit], validBitsInLastByte: frame.validBitsInLastByte))
+        return .frame(Frame(bits: [byte ^ 1 << bit], validBitsInLastByte: frame.validBitsInLastByte))
     }
 }
 

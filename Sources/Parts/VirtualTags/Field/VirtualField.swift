@@ -8,7 +8,7 @@ public import TagLink
 ///
 /// ```swift
 /// let field = VirtualField()
-/// field.bring(Type2Tag(.ntag213))
+/// field.bring(VirtualType2Tag(.ntag213))
 /// ```
 ///
 /// The carrier is initially on. An exchange without a tag times out, like with a reader that has no presence detection.
@@ -106,6 +106,29 @@ public final class VirtualField: FieldDriver {
         }
     }
 
+    // MARK: Exchanges
+
+    /// Sends a frame and returns the answer, without a task: for a program that passes on the frames of another one.
+    ///
+    /// It does what the link of the technology does, except that `onExchange` and `onElapsed` are not called and calls
+    /// of a fault plan are not made.
+    ///
+    /// - Parameters:
+    ///   - frame: the frame to send, as for `FrameLink.transceive(_:timeout:)`.
+    ///   - technology: the technology to send it in.
+    ///   - timeout: how long to wait for the start of the answer, in addition to the technology's minimum delay.
+    /// - Returns: the answer, or why there is none; and the simulated time of the exchange.
+    public func exchange(
+        _ frame: Frame,
+        over technology: Technology,
+        timeout: Airtime
+    ) -> (result: Result<Frame, LinkError>, elapsed: Airtime) {
+        guard let link = link(for: technology) else {
+            return (.failure(LinkError(.unsupported, "This field does not have the technology.")), .zero)
+        }
+        return core.exchangeAlone(frame, technology, timeout: timeout, maximumFrameLength: link.maximumFrameLength)
+    }
+
     // MARK: Faults and recording
 
     /// The number of commands that have programmed a tag's memory so far.
@@ -168,46 +191,5 @@ final class VirtualLink: FrameLink {
             throw LinkError(.cancelled, "The task was cancelled.")
         }
         return try core.exchange(frame, technology, timeout: timeout, maximumFrameLength: maximumFrameLength)
-    }
-}
-
-/// A recorded exchange of a ``VirtualField``.
-public struct ExchangeRecord: Sendable, Hashable, CustomStringConvertible {
-    /// The technology of the link.
-    public var technology: Technology
-    /// The frame from the reader.
-    public var request: Frame
-    /// The frame that the reader received, or the error.
-    public var result: Result<Frame, LinkError>
-    /// The duration of the exchange: airtime and the tag's work.
-    public var elapsed: Airtime
-
-    /// Creates a record.
-    public init(technology: Technology, request: Frame, result: Result<Frame, LinkError>, elapsed: Airtime) {
-        self.technology = technology
-        self.request = request
-        self.result = result
-        self.elapsed = elapsed
-    }
-
-    /// The answer; nil when there was none.
-    public var response: Frame? {
-        try? result.get()
-    }
-
-    /// The exchange on one line, such as `30 03 -> e1 10 12 00 …` or `26' -> timeout`. A `'` marks bytes that were not
-    /// sent completely.
-    public var description: String {
-        switch result {
-        case .success(let response): "\(request.hexadecimal) -> \(response.hexadecimal)"
-        case .failure(let error): "\(request.hexadecimal) -> \(error.code)"
-        }
-    }
-}
-
-extension Frame {
-    fileprivate var hexadecimal: String {
-        let octets = bytes.map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }
-        return octets.joined(separator: " ") + (validBitsInLastByte == 8 ? "" : "'")
     }
 }

@@ -59,7 +59,7 @@ package struct ISODEPListener: Sendable {
         let hasCID = pcb & 0x08 != 0
         var rest = block.dropFirst()
         if hasCID {
-            guard supportsCID, let octet = rest.popFirst(), octet & 0x0F == cid else { return .silence }
+            guard supportsCID, let byte = rest.popFirst(), byte & 0x0F == cid else { return .silence }
         } else if cid != 0 {
             // A card with another CID than 0 ignores blocks without it (ISO/IEC 14443-4, 7.1.2.2).
             return .silence

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 
 /// The activation data of a Type 4 tag, for NFC-A or NFC-B.
 public indirect enum Type4FrontEnd: Sendable, Hashable {

@@ -23,6 +23,8 @@ struct Type4Silicon: Sendable {
     private var cid: UInt8 = 0
     /// The remaining work of the card while it asks for more time.
     private var remainingWork = Airtime.zero
+    /// The time in which the reader expects the next block.
+    private var allowance = Airtime.zero
 
     init(frontEnd: Type4FrontEnd, card: any Card, changesRandomUID: Bool) {
         parameters = frontEnd.parameters
@@ -218,6 +220,7 @@ struct Type4Silicon: Sendable {
         let waitingTime = Airtime(carrierPeriods: 4096 << Int64(parameters.waitingTimeInteger))
         var extensions = answer.waitingTimeExtensions
         remainingWork = answer.workTime
+        allowance = waitingTime
         var uncovered = answer.workTime
         for multiplier in extensions { uncovered = uncovered - waitingTime * Int(multiplier) }
         while uncovered > waitingTime {
@@ -237,15 +240,17 @@ struct Type4Silicon: Sendable {
         }
     }
 
-    /// An S(WTX) request. It is sent at once. If the work takes longer than one extension, another one follows.
+    /// An S(WTX) request. It is sent at once, unless the work takes longer than the extension: then the card uses the time
+    /// that it has before it asks for more.
     private mutating func extend(_ block: [UInt8], _ multiplier: UInt8, isWrite: Bool) -> TagAnswer {
         let waitingTime = Airtime(carrierPeriods: 4096 << Int64(parameters.waitingTimeInteger))
         var work = Airtime.zero
         let granted = waitingTime * Int(multiplier)
         if remainingWork > granted {
-            work = min(waitingTime, remainingWork - granted)
+            work = min(allowance, remainingWork - granted)
             remainingWork = remainingWork - work
         }
+        allowance = granted
         return TagAnswer(Frame(block), workTime: work, isWrite: isWrite)
     }
 }

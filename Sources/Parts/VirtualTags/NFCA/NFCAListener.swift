@@ -53,7 +53,7 @@ struct NFCAListener: Sendable {
         guard [4, 7, 10].contains(uid.count) else { return nil }
         levels.append(Array(rest))
         self.levels = levels.map { $0 + [$0.reduce(0, ^)] }
-        self.atqa = Frame(atqa.littleEndianOctets, checksum: .none)
+        self.atqa = Frame(atqa.littleEndianBytes, checksum: .none)
         self.sak = sak
     }
 

@@ -76,8 +76,8 @@ struct Type1Silicon: Sendable {
         }
     }
 
-    private func answer(_ octets: [UInt8]) -> TagAnswer {
-        TagAnswer(Frame(octets, checksum: .crcB))
+    private func answer(_ bytes: [UInt8]) -> TagAnswer {
+        TagAnswer(Frame(bytes, checksum: .crcB))
     }
 
     // MARK: Reading
@@ -90,17 +90,17 @@ struct Type1Silicon: Sendable {
 
     /// RSEG: 128 bytes. The segment is in the upper four bits.
     private func readSegment(_ address: UInt8) -> TagAnswer? {
-        answer([address] + octets(from: Int(address >> 4) * 128, count: 128))
+        answer([address] + bytes(from: Int(address >> 4) * 128, count: 128))
     }
 
     /// READ8: one block.
     private func readBlock(_ block: UInt8) -> TagAnswer? {
-        answer([block] + octets(from: Int(block) * 8, count: 8))
+        answer([block] + bytes(from: Int(block) * 8, count: 8))
     }
 
     /// Returns bytes of the memory. A tag also answers beyond the end of its memory, but bytes written there are not
     /// kept; nfcpy finds the end of a Topaz 512 that way. That zeros are read there is a guess.
-    private func octets(from start: Int, count: Int) -> [UInt8] {
+    private func bytes(from start: Int, count: Int) -> [UInt8] {
         let present = contents.memory.dropFirst(start).prefix(count)
         return present + Array(repeating: 0, count: count - present.count)
     }
@@ -110,18 +110,18 @@ struct Type1Silicon: Sendable {
     /// WRITE-E and WRITE-NE, of one byte or a block. The answer contains the memory after the write.
     private mutating func write(
         _ address: Int,
-        _ octets: [UInt8],
+        _ bytes: [UInt8],
         prefix: UInt8,
         erases: Bool,
         _ tear: TornWrite?
     ) -> TagAnswer? {
-        if octets.count == 8, address >= contents.memory.count { return readBlock(prefix) }
-        guard octets.count == 8 || address < 128, address + octets.count <= contents.memory.count,
+        if bytes.count == 8, address >= contents.memory.count { return readBlock(prefix) }
+        guard bytes.count == 8 || address < 128, address + bytes.count <= contents.memory.count,
             isWritable(block: address / 8, erases: erases)
         else { return nil }
-        let old = Array(contents.memory[address..<(address + octets.count)])
-        let new = erases ? octets : zip(old, octets).map { $0 | $1 }
-        contents.memory.program(new, at: address, tear: tear, unit: octets.count)
+        let old = Array(contents.memory[address..<(address + bytes.count)])
+        let new = erases ? bytes : zip(old, bytes).map { $0 | $1 }
+        contents.memory.program(new, at: address, tear: tear, unit: bytes.count)
         return TagAnswer(
             Frame([prefix] + new, checksum: .crcB),
             workTime: erases ? Self.eraseTime : Self.programTime,

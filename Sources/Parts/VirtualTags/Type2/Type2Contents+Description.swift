@@ -19,7 +19,7 @@ extension Type2Contents: CustomReflectable, CustomStringConvertible {
     }
 
     /// The product, the UID and the size.
-    public var description: String { "\(product), UID \(uid.hexText()), \(memory.count) octets" }
+    public var description: String { "\(product), UID \(uid.hexText()), \(memory.count) bytes" }
 }
 
 extension Type2Contents {

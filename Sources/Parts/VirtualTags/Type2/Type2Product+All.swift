@@ -113,7 +113,7 @@ extension Type2Product {
         version: [0x00, 0x04, 0x04, 0x05, 0x02, 0x01, 0x13, 0x03],
         capabilitySize: 0x6D,
         features: [.version, .fastRead, .sectors],
-        dynamicLock: .ntag(page: 226, pagesPerBit: 16, lastPage: 225, lastOctet: 0x00),
+        dynamicLock: .ntag(page: 226, pagesPerBit: 16, lastPage: 225, lastByte: 0x00),
         factoryConfiguration: [232: [0x01, 0x00, 0xF8, 0x48], 233: [0x08, 0x01, 0x00, 0x00]]
     )
 
@@ -128,7 +128,7 @@ extension Type2Product {
         version: [0x00, 0x04, 0x04, 0x05, 0x02, 0x01, 0x15, 0x03],
         capabilitySize: 0xEA,
         features: [.version, .fastRead, .sectors],
-        dynamicLock: .ntag(page: 480, pagesPerBit: 32, lastPage: 479, lastOctet: 0x00),
+        dynamicLock: .ntag(page: 480, pagesPerBit: 32, lastPage: 479, lastByte: 0x00),
         factoryConfiguration: [488: [0x01, 0x00, 0xF8, 0x48], 489: [0x08, 0x01, 0x00, 0x00]]
     )
 
@@ -143,7 +143,7 @@ extension Type2Product {
         factoryData: [UInt8] = [0x03, 0x00, 0xFE, 0x00]
     ) -> Type2Product {
         let lock = pagesPerBit.map {
-            LockField.ntag(page: userEnd + 1, pagesPerBit: $0, lastPage: userEnd, lastOctet: 0xBD)
+            LockField.ntag(page: userEnd + 1, pagesPerBit: $0, lastPage: userEnd, lastByte: 0xBD)
         }
         let configuration = userEnd + (lock == nil ? 1 : 2)
         var features: Features = [.compatibilityWrite, .version, .fastRead, .signature, .password, .mirror]
@@ -167,7 +167,7 @@ extension Type2Product {
 
     private static func ultralightEV1(_ name: String, size: UInt8, userEnd: Int) -> Type2Product {
         let lock: LockField? =
-            userEnd > 15 ? .ntag(page: userEnd + 1, pagesPerBit: 2, lastPage: userEnd, lastOctet: 0xBD) : nil
+            userEnd > 15 ? .ntag(page: userEnd + 1, pagesPerBit: 2, lastPage: userEnd, lastByte: 0xBD) : nil
         let configuration = userEnd + (lock == nil ? 1 : 2)
         return Type2Product(
             name,

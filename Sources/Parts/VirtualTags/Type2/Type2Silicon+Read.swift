@@ -23,21 +23,21 @@ extension Type2Silicon {
         if product.features.contains(.sectors), sector == 3 { return readSession(address) }
         guard let first = page(address), first < readableEnd else { return .refusal(.argument) }
         countReading()
-        var octets: [UInt8] = []
-        octets.reserveCapacity(16)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(16)
         let end = readableEnd
         if first + 4 <= end {
-            append(first..<(first + 4), to: &octets)
+            append(first..<(first + 4), to: &bytes)
         } else if product.features.contains(.sectors) {
-            append(first..<end, to: &octets)
-            octets += Array(repeating: 0, count: 16 - octets.count)
+            append(first..<end, to: &bytes)
+            bytes += Array(repeating: 0, count: 16 - bytes.count)
         } else {
             for offset in 0..<4 {
                 let page = (first + offset) % end
-                append(page..<(page + 1), to: &octets)
+                append(page..<(page + 1), to: &bytes)
             }
         }
-        return .data(octets)
+        return .data(bytes)
     }
 
     /// FAST_READ: the pages from the first to the last address, both included (NTAG213/215/216 data sheet, 10.3).
@@ -46,25 +46,25 @@ extension Type2Silicon {
             return .refusal(.argument)
         }
         countReading()
-        var octets: [UInt8] = []
-        octets.reserveCapacity((last - first + 1) * 4)
-        append(first..<(last + 1), to: &octets)
-        return .data(octets)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity((last - first + 1) * 4)
+        append(first..<(last + 1), to: &bytes)
+        return .data(bytes)
     }
 
     /// Appends pages as a reader sees them: the password and its acknowledgement read as 0, and the mirror replaces
     /// bytes.
-    private func append(_ pages: Range<Int>, to octets: inout [UInt8]) {
-        let start = octets.count
-        octets += contents.memory[(pages.lowerBound * 4)..<(pages.upperBound * 4)]
+    private func append(_ pages: Range<Int>, to bytes: inout [UInt8]) {
+        let start = bytes.count
+        bytes += contents.memory[(pages.lowerBound * 4)..<(pages.upperBound * 4)]
         if let configurationPage = product.configurationPage, product.features.contains(.password) {
             let hidden = pages.clamped(to: (configurationPage + 2)..<(configurationPage + 4))
             for page in hidden {
                 let offset = start + (page - pages.lowerBound) * 4
-                for index in offset..<(offset + (page == configurationPage + 2 ? 4 : 2)) { octets[index] = 0 }
+                for index in offset..<(offset + (page == configurationPage + 2 ? 4 : 2)) { bytes[index] = 0 }
             }
         }
-        if product.features.contains(.mirror) { layMirror(over: pages, in: &octets, at: start) }
+        if product.features.contains(.mirror) { layMirror(over: pages, in: &bytes, at: start) }
     }
 
     /// The session registers of NTAG I2C, in sector 3. There is no activity on I2C.
@@ -115,9 +115,9 @@ extension Type2Silicon {
     }
 
     /// INCR_CNT: adds to a counter, and refuses an overflow (MF0ULx1 data sheet, 10.6).
-    mutating func incrementCounter(_ address: UInt8, by octets: [UInt8]) -> Reply {
+    mutating func incrementCounter(_ address: UInt8, by bytes: [UInt8]) -> Reply {
         guard address < 3 else { return .refusal(.argument) }
-        let step = UInt32(octets: octets[..<3].reversed())
+        let step = UInt32(bytes: bytes[..<3].reversed())
         let sum = contents.counters[Int(address)] + step
         guard sum <= Self.counterLimit else { return .refusal(.authenticationOrCounter) }
         // The counters are protected against tearing: after a power cut they have the old or the new value.
@@ -133,7 +133,7 @@ extension Type2Silicon {
 
     /// Replaces bytes of the pages by the UID and the counter in ASCII, if the configuration says so (NTAG213/215/216
     /// data sheet, 8.5.7 and 8.6).
-    func layMirror(over pages: Range<Int>, in octets: inout [UInt8], at start: Int) {
+    func layMirror(over pages: Range<Int>, in bytes: inout [UInt8], at start: Int) {
         let mode = configuration(0, 0) >> 6
         let firstPage = Int(configuration(0, 2))
         guard mode != 0, firstPage > 3, firstPage <= product.userPages.upperBound else { return }
@@ -143,7 +143,7 @@ extension Type2Silicon {
         guard position + text.count <= end else { return }
         for (index, character) in text.enumerated() {
             let offset = position + index - pages.lowerBound * 4
-            if offset >= 0, offset < pages.count * 4 { octets[start + offset] = character }
+            if offset >= 0, offset < pages.count * 4 { bytes[start + offset] = character }
         }
     }
 
@@ -159,8 +159,8 @@ extension Type2Silicon {
         }
     }
 
-    private static func hexadecimal(_ octets: [UInt8]) -> [UInt8] {
-        octets.flatMap { (octet: UInt8) -> [UInt8] in [digit(octet >> 4), digit(octet & 0x0F)] }
+    private static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {
+        bytes.flatMap { (byte: UInt8) -> [UInt8] in [digit(byte >> 4), digit(byte & 0x0F)] }
     }
 
     private static func digit(_ value: UInt8) -> UInt8 {

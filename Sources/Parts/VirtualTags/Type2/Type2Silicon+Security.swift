@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import CardCryptography
-import TagLink
 
 extension Type2Silicon {
     /// Returns a byte of the active configuration; 0 when the product has none.
@@ -63,7 +62,7 @@ extension Type2Silicon {
             let cipher = try? BlockCipher.des(latched.key.prefix(8).reversed() + latched.key.suffix(8).reversed())
         else { return .refusal(.argument) }
         isAuthenticated = false
-        let authentication = ChallengeProof(cipher: cipher, challenge: random.octets(8))
+        let authentication = ChallengeProof(cipher: cipher, challenge: random.bytes(8))
         pending = .tripleDES(authentication)
         return .data([0xAF] + authentication.sent)
     }

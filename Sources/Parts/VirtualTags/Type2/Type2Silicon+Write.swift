@@ -3,10 +3,10 @@ import TagLink
 
 extension Type2Silicon {
     /// WRITE: one page (MF0ICU1 data sheet, 7.6.5).
-    mutating func write(_ address: UInt8, _ octets: [UInt8]) -> Reply {
+    mutating func write(_ address: UInt8, _ bytes: [UInt8]) -> Reply {
         guard let page = page(address), isWritable(page) else { return .refusal(.argument) }
         let old = Array(contents.memory[(page * 4)..<(page * 4 + 4)])
-        guard let new = octetsAfterWriting(octets, over: old, page: page) else { return .refusal(.argument) }
+        guard let new = bytesAfterWriting(bytes, over: old, page: page) else { return .refusal(.argument) }
         program(page, old: old, new: new)
         if product.lockActivation == .atOnce { latchLocks() }
         return .programmed
@@ -39,36 +39,36 @@ extension Type2Silicon {
     }
 
     /// Returns a page's bytes after a write, following the rules for lock bits, one-time bits and counters.
-    private func octetsAfterWriting(_ octets: [UInt8], over old: [UInt8], page: Int) -> [UInt8]? {
+    private func bytesAfterWriting(_ bytes: [UInt8], over old: [UInt8], page: Int) -> [UInt8]? {
         if page == 2 {
-            return old[0..<2] + lockOctets(LockField.statically, writing: Array(octets[2..<4]))
+            return old[0..<2] + lockBytes(LockField.statically, writing: Array(bytes[2..<4]))
         }
         if page == 3 {
             // One-time programmable: bits can only be set.
-            return zip(old, octets).map { $0 | $1 }
+            return zip(old, bytes).map { $0 | $1 }
         }
         if let lock = product.dynamicLock, page == lock.page {
-            let bits = lockOctets(lock, writing: Array(octets[0..<lock.octets]))
-            return bits + old[lock.octets...]
+            let bits = lockBytes(lock, writing: Array(bytes[0..<lock.bytes]))
+            return bits + old[lock.bytes...]
         }
         if page == 41, product.features.contains(.pageCounter) {
-            return pageCounter(old, writing: octets)
+            return pageCounter(old, writing: bytes)
         }
-        return octets
+        return bytes
     }
 
-    private func lockOctets(_ field: LockField, writing octets: [UInt8]) -> [UInt8] {
-        let requested = UInt32(octets: octets.reversed())
+    private func lockBytes(_ field: LockField, writing bytes: [UInt8]) -> [UInt8] {
+        let requested = UInt32(bytes: bytes.reversed())
         let bits = field.bits(field.bits(in: contents.memory), afterWriting: requested)
-        return [UInt8](littleEndian: Int(bits), count: field.octets)
+        return [UInt8](littleEndian: Int(bits), count: field.bytes)
     }
 
     /// The 16-bit counter of page 41. The first write sets it, and later writes add to it, without overflow. A step is
     /// 0 to 15: Ultralight C uses the low four bits, NTAG203 refuses more (MF0ICU2 data sheet, 7.5.11; NTAG203 data
     /// sheet, 8.6). A real chip shows the sum after the next RF reset, this model at once.
-    private func pageCounter(_ old: [UInt8], writing octets: [UInt8]) -> [UInt8]? {
+    private func pageCounter(_ old: [UInt8], writing bytes: [UInt8]) -> [UInt8]? {
         let value = UInt32(old[0]) | UInt32(old[1]) << 8
-        let written = UInt32(octets[0]) | UInt32(octets[1]) << 8
+        let written = UInt32(bytes[0]) | UInt32(bytes[1]) << 8
         if value != 0, written > 0x0F, !product.features.contains(.tripleDES) { return nil }
         let next = value == 0 ? written : value + (written & 0x0F)
         guard next <= 0xFFFF else { return nil }
@@ -90,8 +90,8 @@ extension Type2Silicon {
             } else {
                 let mask = random.next()
                 for index in 0..<4 {
-                    let octet = UInt8(truncatingIfNeeded: mask >> (index * 8))
-                    result[index] = (old[index] & ~octet) | (new[index] & octet)
+                    let byte = UInt8(truncatingIfNeeded: mask >> (index * 8))
+                    result[index] = (old[index] & ~byte) | (new[index] & byte)
                 }
             }
         }

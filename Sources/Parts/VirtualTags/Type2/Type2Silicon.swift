@@ -134,8 +134,8 @@ struct Type2Silicon: Sendable {
         let reply = reply(to: command)
         tear = nil
         switch reply {
-        case .data(let octets):
-            return TagAnswer(Frame(octets))
+        case .data(let bytes):
+            return TagAnswer(Frame(bytes))
         case .acknowledge:
             return TagAnswer(Self.acknowledgement)
         case .programmed:

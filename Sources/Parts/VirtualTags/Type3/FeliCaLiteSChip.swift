@@ -48,7 +48,7 @@ struct FeliCaLiteSChip: FeliCaChip {
         _ payload: ArraySlice<UInt8>,
         system: UInt8,
         tear: TornWrite?
-    ) -> FeliCaAnswer? {
+    ) -> FeliCaChipAnswer? {
         switch command {
         case 0x06: return read(payload)
         case 0x08: return write(payload, tear)
@@ -58,35 +58,35 @@ struct FeliCaLiteSChip: FeliCaChip {
 
     // MARK: Reading
 
-    private mutating func read(_ payload: ArraySlice<UInt8>) -> FeliCaAnswer? {
+    private mutating func read(_ payload: ArraySlice<UInt8>) -> FeliCaChipAnswer? {
         guard let list = FeliCaBlockList(payload), list.data.isEmpty else { return nil }
-        if let status = Self.check(list, services: [0x0009, 0x000B], limit: 4) { return FeliCaAnswer(status) }
+        if let status = Self.check(list, services: [0x0009, 0x000B], limit: 4) { return FeliCaChipAnswer(status) }
         var data: [UInt8] = []
         var numbers: [UInt8] = []
         let wanted = list.elements.map(\.block)
         let position = wanted.firstIndex(of: Int(Block.macA.rawValue))
         if let position {
             guard !wanted.contains(Int(Block.mac.rawValue)) else {
-                return FeliCaAnswer(.block(position, .codeCombination))
+                return FeliCaChipAnswer(.block(position, .codeCombination))
             }
-            guard hasChallenge else { return FeliCaAnswer(.block(position, .wrongCode)) }
+            guard hasChallenge else { return FeliCaChipAnswer(.block(position, .wrongCode)) }
         }
         for (position, element) in list.elements.enumerated() {
             let block = Block(rawValue: UInt8(truncatingIfNeeded: element.block))
-            guard element.block <= 0xFF, let octets = octets(of: block, after: numbers, data) else {
-                return FeliCaAnswer(.block(position, .blockNumber))
+            guard element.block <= 0xFF, let bytes = bytes(of: block, after: numbers, data) else {
+                return FeliCaChipAnswer(.block(position, .blockNumber))
             }
             if block.rawValue <= 0x0E, !isAuthenticated, restricts(6, block) {
-                return FeliCaAnswer(.block(position, .authenticationNeeded))
+                return FeliCaChipAnswer(.block(position, .authenticationNeeded))
             }
             numbers.append(block.rawValue)
-            data += octets
+            data += bytes
         }
-        return FeliCaAnswer(FeliCaStatus.success.bytes + [UInt8(list.elements.count)] + data)
+        return FeliCaChipAnswer(FeliCaStatus.success.bytes + [UInt8(list.elements.count)] + data)
     }
 
     /// Returns what a block reads as; nil when the chip has no such block.
-    private mutating func octets(of block: Block, after numbers: [UInt8], _ data: [UInt8]) -> [UInt8]? {
+    private mutating func bytes(of block: Block, after numbers: [UInt8], _ data: [UInt8]) -> [UInt8]? {
         let zero = [UInt8](repeating: 0, count: 16)
         switch block {
         case _ where block.rawValue < 0x0E:
@@ -115,32 +115,34 @@ struct FeliCaLiteSChip: FeliCaChip {
         let code =
             isLiteS
             ? try? codes?.readCode(blocks: numbers + [Block.macA.rawValue], data: data) : try? codes?.mac(data)
-        return code ?? random.octets(8)
+        return code ?? random.bytes(8)
     }
 
     // MARK: Writing
 
-    private mutating func write(_ payload: ArraySlice<UInt8>, _ tear: TornWrite?) -> FeliCaAnswer? {
+    private mutating func write(_ payload: ArraySlice<UInt8>, _ tear: TornWrite?) -> FeliCaChipAnswer? {
         guard let list = FeliCaBlockList(payload), list.data.count == list.elements.count * 16 else { return nil }
-        if let status = Self.check(list, services: [0x0009], limit: 2) { return FeliCaAnswer(status) }
+        if let status = Self.check(list, services: [0x0009], limit: 2) { return FeliCaChipAnswer(status) }
         let hasCode = list.elements.count == 2
-        guard !hasCode || list.elements[1].block == Int(Block.macA.rawValue) else { return FeliCaAnswer(.blockCount) }
-        guard list.elements[0].block <= 0xFF else { return FeliCaAnswer(.block(0, .blockNumber)) }
+        guard !hasCode || list.elements[1].block == Int(Block.macA.rawValue) else {
+            return FeliCaChipAnswer(.blockCount)
+        }
+        guard list.elements[0].block <= 0xFF else { return FeliCaChipAnswer(.block(0, .blockNumber)) }
         let block = Block(rawValue: UInt8(list.elements[0].block))
         let data = Array(list.data[0..<16])
-        if hasCode, !proves(list, block, data) { return FeliCaAnswer(.block(1, .wrongCode)) }
+        if hasCode, !proves(list, block, data) { return FeliCaChipAnswer(.block(1, .wrongCode)) }
         if block == .randomChallenge {
             hasChallenge = true
             codes = try? FeliCaLiteCodes(cardKey: contents.cardKey, challenge: data)
             isAuthenticated = false
-            return FeliCaAnswer(.success)
+            return FeliCaChipAnswer(.success)
         }
-        if let error = refusal(block, data, hasCode: hasCode) { return FeliCaAnswer(.block(0, error)) }
+        if let error = refusal(block, data, hasCode: hasCode) { return FeliCaChipAnswer(.block(0, error)) }
         if tear.map(Self.keepsNew) ?? true {
             store(data, in: block)
             count(block, data)
         }
-        return FeliCaAnswer(.success, workTime: Self.programmingTime, isWrite: true)
+        return FeliCaChipAnswer(.success, workTime: Self.programmingTime, isWrite: true)
     }
 
     /// Returns whether block MAC_A of a write has the right MAC and write counter.
@@ -194,15 +196,15 @@ struct FeliCaLiteSChip: FeliCaChip {
     }
 
     /// Returns whether a block's bit in a pair of configuration bytes is set.
-    private func restricts(_ octet: Int, _ block: Block) -> Bool {
-        contents.memoryConfiguration.hasBit(8 * octet + Int(block.rawValue))
+    private func restricts(_ byte: Int, _ block: Block) -> Bool {
+        contents.memoryConfiguration.hasBit(8 * byte + Int(block.rawValue))
     }
 
     /// Returns whether the data keep or decrease both counters of the register (four bytes each, least significant byte
     /// first). They must not grow.
     private func countsDown(to data: [UInt8]) -> Bool {
-        func counter(_ octets: [UInt8], _ start: Int) -> UInt32 {
-            UInt32(octets: octets[start..<(start + 4)].reversed())
+        func counter(_ bytes: [UInt8], _ start: Int) -> UInt32 {
+            UInt32(bytes: bytes[start..<(start + 4)].reversed())
         }
         return [0, 4].allSatisfy { counter(data, $0) <= counter(contents.register, $0) }
     }

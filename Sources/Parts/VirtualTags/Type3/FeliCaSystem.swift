@@ -2,48 +2,6 @@
 public import CardCryptography
 import TagLink
 
-/// A file of a FeliCa system: blocks, and the services that give access to them.
-///
-/// Several services may share the blocks, such as 0009 (read and write) and 000B (read only) of a Type 3 tag.
-public struct FeliCaFile: Sendable, Hashable {
-    /// The codes of the services: a number in the upper ten bits, and an attribute in the lower six.
-    public var serviceCodes: [UInt16]
-    /// The blocks, 16 bytes each.
-    public var memory: [UInt8]
-    /// The version of the services' keys, for Request Service.
-    public var keyVersion: UInt16
-
-    /// Creates a file. The memory is padded to a whole block.
-    public init(serviceCodes: [UInt16], memory: [UInt8], keyVersion: UInt16 = 0) {
-        self.serviceCodes = serviceCodes
-        self.memory = memory + Array(repeating: 0, count: (16 - memory.count % 16) % 16)
-        self.keyVersion = keyVersion
-    }
-
-    /// The number of blocks.
-    public var blockCount: Int { memory.count / 16 }
-}
-
-/// An area of a FeliCa system: a folder of services and of other areas (FeliCa Card User's Manual, 2.3).
-public struct FeliCaArea: Sendable, Hashable {
-    /// The code: a number in the upper ten bits, and an attribute in the lower six.
-    public var code: UInt16
-    /// The last code that the area may contain; nil when a dump does not have it.
-    public var end: UInt16?
-    /// The index of the area's first service in the system's list of services, as in a dump.
-    public var firstService: Int
-    /// The index of the area's last service; lower than the first one if the area has none.
-    public var lastService: Int
-
-    /// Creates an area.
-    public init(code: UInt16, end: UInt16? = nil, firstService: Int = 0, lastService: Int = 0) {
-        self.code = code
-        self.end = end
-        self.firstService = firstService
-        self.lastService = lastService
-    }
-}
-
 /// A system of a FeliCa Standard card: files under a system code.
 public struct FeliCaSystem: Sendable, Hashable {
     /// The system code.
@@ -132,6 +90,6 @@ public struct FeliCaSystem: Sendable, Hashable {
         var block: [UInt8] = [0x10, maximumRead, maximumWrite, UInt8(blockCount >> 8), UInt8(blockCount & 0xFF)]
         block += [0, 0, 0, 0, 0x00, 0x01, 0, 0, 0]
         let sum = block.reduce(0) { $0 + Int($1) }
-        return block + UInt16(sum).bigEndianOctets
+        return block + UInt16(sum).bigEndianBytes
     }
 }

@@ -31,7 +31,7 @@ public struct NDEFApplication: CardApplication {
 
     // Volatile state.
     private var current: UInt16?
-    private var container: Type4CapabilityContainer?
+    private var container: VirtualCapabilityContainer?
 
     /// Creates an application with the given files.
     ///
@@ -57,14 +57,14 @@ public struct NDEFApplication: CardApplication {
         maximumWrite: UInt16 = 0xFF
     ) {
         let identifier: [UInt8] = [0xE1, 0x04]
-        let sizeOctets = [UInt8](bigEndian: size, count: 4)
+        let sizeBytes = [UInt8](bigEndian: size, count: 4)
         var container: [UInt8] = [0, 0, mapping.rawValue]
-        container += maximumRead.bigEndianOctets
-        container += maximumWrite.bigEndianOctets
+        container += maximumRead.bigEndianBytes
+        container += maximumWrite.bigEndianBytes
         container +=
             mapping == .version3
-            ? [0x06, 0x08] + identifier + sizeOctets + [0, 0]
-            : [0x04, 0x06] + identifier + sizeOctets.suffix(2) + [0, 0]
+            ? [0x06, 0x08] + identifier + sizeBytes + [0, 0]
+            : [0x04, 0x06] + identifier + sizeBytes.suffix(2) + [0, 0]
         container[1] = UInt8(container.count)
         self.init(files: [
             Self.capabilityContainer: container,
@@ -73,7 +73,7 @@ public struct NDEFApplication: CardApplication {
     }
 
     public var names: [[UInt8]] {
-        let isFirst = files[Self.capabilityContainer].flatMap(Type4CapabilityContainer.init)?.majorVersion == 1
+        let isFirst = files[Self.capabilityContainer].flatMap(VirtualCapabilityContainer.init)?.majorVersion == 1
         return [[0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, isFirst ? 0x00 : 0x01]]
     }
 
@@ -84,7 +84,7 @@ public struct NDEFApplication: CardApplication {
 
     public mutating func select(_ command: CardCommand) -> CardAnswer {
         current = nil
-        container = files[Self.capabilityContainer].flatMap(Type4CapabilityContainer.init)
+        container = files[Self.capabilityContainer].flatMap(VirtualCapabilityContainer.init)
         return CardAnswer(status: .success)
     }
 
@@ -160,7 +160,7 @@ public struct NDEFApplication: CardApplication {
 
     private static func offset(_ data: [UInt8]) -> Int? {
         guard data.count >= 5, data[0] == 0x54, data[1] == 0x03 else { return nil }
-        return Int(octets: data[2...4])
+        return Int(bytes: data[2...4])
     }
 
     /// Returns the value of a data object 53 that fills `data`; nil when it does not, or is empty.
@@ -172,8 +172,8 @@ public struct NDEFApplication: CardApplication {
             guard (0x81...0x82).contains(first) else { return nil }
             length = 0
             for _ in 0x80..<first {
-                guard let octet = rest.popFirst() else { return nil }
-                length = length << 8 | Int(octet)
+                guard let byte = rest.popFirst() else { return nil }
+                length = length << 8 | Int(byte)
             }
         }
         return length > 0 && rest.count == length ? Array(rest) : nil
@@ -215,48 +215,9 @@ public struct NDEFApplication: CardApplication {
         guard offset + data.count <= file.count else { return CardAnswer(status: .noRoom) }
         files[current]?.program(data, at: offset, tear: tear, unit: Self.programmingUnit)
         if current == Self.capabilityContainer {
-            container = files[current].flatMap(Type4CapabilityContainer.init)
+            container = files[current].flatMap(VirtualCapabilityContainer.init)
         }
         let units = (data.count + Self.programmingUnit - 1) / Self.programmingUnit
         return CardAnswer(status: .success, workTime: programmingTime * units, isWrite: true)
-    }
-}
-
-/// The content of a Type 4 tag's capability container (NFC Forum T4T 1.2, 4.7.3), as far as the tag itself uses it.
-struct Type4CapabilityContainer: Sendable, Hashable {
-    /// The access rights of a file.
-    struct Rights: Sendable, Hashable {
-        var read: UInt8
-        var write: UInt8
-    }
-
-    /// The major mapping version.
-    var majorVersion: UInt8
-    /// MLe, the maximum number of bytes in an answer to READ BINARY.
-    var maximumRead: Int
-    /// MLc, the maximum number of data bytes in a command.
-    var maximumWrite: Int
-    var rights: [UInt16: Rights] = [:]
-
-    /// Parses the file; nil when it is too short for the fixed part.
-    init?(_ file: [UInt8]) {
-        guard file.count >= 7 else { return nil }
-        majorVersion = file[2] >> 4
-        maximumRead = Int(high: file[3], low: file[4])
-        maximumWrite = Int(high: file[5], low: file[6])
-        let end = min(file.count, Int(high: file[0], low: file[1]))
-        var offset = 7
-        while offset + 2 <= end {
-            let type = file[offset]
-            let length = Int(file[offset + 1])
-            let value = offset + 2
-            guard value + length <= end else { break }
-            // NDEF and proprietary file control TLVs, also those with 4-byte sizes.
-            if (4...6).contains(type), length >= 6 {
-                let identifier = UInt16(high: file[value], low: file[value + 1])
-                rights[identifier] = Rights(read: file[value + length - 2], write: file[value + length - 1])
-            }
-            offset = value + length
-        }
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 
 /// What passwords protect: the pages of ICODE SLIX2, the areas of ST25TV and ST25DV.
 extension Type5Silicon {

@@ -39,8 +39,8 @@ extension Type5Silicon {
         var options: Options?
         if case .blocks = kind, product.features.contains(.pages), length & 0x80 != 0 {
             length &= 0x7F
-            guard let octet = rest.popFirst() else { return nil }
-            options = Options(rawValue: octet)
+            guard let byte = rest.popFirst() else { return nil }
+            options = Options(rawValue: byte)
         }
         let slotBits = request.hasOneSlot ? 0 : 4
         let maskSize = (length + 7) / 8
@@ -75,7 +75,7 @@ extension Type5Silicon {
 
     private mutating func answer(_ frame: Frame, inSlotAfter length: Int, hasOneSlot: Bool) -> TagAnswer? {
         guard !hasOneSlot else { return TagAnswer(frame) }
-        let uid = UInt64(octets: address.reversed())
+        let uid = UInt64(bytes: address.reversed())
         let slot = Int(uid >> length & 0x0F)
         slots = (slot, 0, frame)
         return slot == 0 ? TagAnswer(frame) : nil

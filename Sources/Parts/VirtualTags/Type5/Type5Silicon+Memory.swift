@@ -11,12 +11,12 @@ extension Type5Silicon {
         data.reserveCapacity(count * (product.blockSize + 1))
         for block in first..<(first + count) {
             if withSecurity { data.append(securityStatus(of: block)) }
-            data += octets(of: block)
+            data += bytes(of: block)
         }
         return Type5Reply(data)
     }
 
-    private func octets(of block: Int) -> [UInt8] {
+    private func bytes(of block: Int) -> [UInt8] {
         guard block < product.dataBlockCount else { return contents.counterBlock }
         let start = block * product.blockSize
         return Array(contents.memory[start..<(start + product.blockSize)])

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 
 /// Configuration, passwords, areas and mailbox of ST25DV, seen from the reader (DS10925).
 ///
@@ -95,15 +94,15 @@ extension Type5Silicon {
         guard parameters.count == 9 else { throw .notRecognised }
         let number = parameters[0]
         guard number < 4 else { throw .notAvailable }
-        let octets = Array(parameters[1...])
+        let bytes = Array(parameters[1...])
         if request.command == 0xB3 {
-            let isRight = contents.settings.passwords[Int(number)] == octets
+            let isRight = contents.settings.passwords[Int(number)] == bytes
             session = isRight ? number : nil
             guard isRight else { throw .unknown }
             return Type5Reply()
         }
         guard session == number else { throw .locked }
-        if tear != .old { contents.settings.passwords[Int(number)] = octets }
+        if tear != .old { contents.settings.passwords[Int(number)] = bytes }
         return Type5Reply(programmedBlocks: 1)
     }
 
@@ -144,66 +143,7 @@ extension Type5Silicon {
     private mutating func readMessage(_ parameters: [UInt8]) throws(Type5Error) -> Type5Reply {
         guard parameters.count == 2 else { throw .notRecognised }
         let first = Int(parameters[0])
-        guard let octets = mailbox.read(first..<(first + Int(parameters[1]) + 1), by: .reader) else { throw .unknown }
-        return Type5Reply(octets)
+        guard let bytes = mailbox.read(first..<(first + Int(parameters[1]) + 1), by: .reader) else { throw .unknown }
+        return Type5Reply(bytes)
     }
-}
-
-/// The mailbox of ST25DV: one message of up to 256 bytes, from the reader to the host or the other way (DS10925, fast
-/// transfer mode). The watchdog, which deletes messages that nobody reads, needs a clock and is not modelled.
-struct ST25Mailbox: Sendable {
-    /// The writer of the message.
-    enum Sender: Sendable {
-        case host
-        case reader
-    }
-
-    private(set) var isEnabled = false
-    private(set) var message: [UInt8] = []
-    /// The writer of the current message.
-    private var sender: Sender?
-    /// Whether the message was not read yet.
-    private var isWaiting = false
-
-    /// The control register MB_CTRL_Dyn.
-    var register: UInt8 {
-        var register: UInt8 = isEnabled ? 0x01 : 0x00
-        switch sender {
-        case .host: register |= (isWaiting ? 0x02 : 0x00) | 0x40
-        case .reader: register |= (isWaiting ? 0x04 : 0x00) | 0x80
-        case nil: break
-        }
-        return register
-    }
-
-    /// Switches the mailbox on or off, and empties it.
-    mutating func enable(_ isEnabled: Bool) {
-        guard isEnabled != self.isEnabled else { return }
-        self = ST25Mailbox()
-        self.isEnabled = isEnabled
-    }
-
-    /// Stores a message, unless another one was not read yet.
-    ///
-    /// - Returns: whether it was stored.
-    mutating func put(_ message: [UInt8], from sender: Sender) -> Bool {
-        guard isEnabled, !isWaiting, (1...256).contains(message.count) else { return false }
-        self.message = message
-        self.sender = sender
-        isWaiting = true
-        return true
-    }
-
-    /// Reads a part of the message, from either side. When the receiver has read the last byte, the message counts as
-    /// read.
-    ///
-    /// - Returns: the bytes; nil when there is no such part.
-    mutating func read(_ range: Range<Int>, by reader: Sender) -> [UInt8]? {
-        guard isEnabled, sender != nil, !range.isEmpty, range.upperBound <= message.count else { return nil }
-        if range.upperBound == message.count, sender != reader { isWaiting = false }
-        return Array(message[range])
-    }
-
-    /// Whether a message waits for the host.
-    var holdsMessageForHost: Bool { isWaiting && sender == .reader }
 }

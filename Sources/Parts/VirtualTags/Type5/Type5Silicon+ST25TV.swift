@@ -43,7 +43,7 @@ extension Type5Silicon {
     /// READ CONFIGURATION.
     private func tagRegister(_ pointer: UInt8) throws(Type5Error) -> [UInt8] {
         switch pointer {
-        case 0x04: return contents.counter.littleEndianOctets
+        case 0x04: return contents.counter.littleEndianBytes
         case 0x05: return [contents.settings.isTamperLoopClosed ? 0x01 : 0x00]
         case 0x00...0x07: return [contents.settings.registers[Int(pointer)]]
         default: throw .notAvailable
@@ -169,7 +169,7 @@ extension Type5Silicon {
         let settings = contents.settings
         guard settings.isSurveillanceSet else { return .silence }
         let identifier = settings.surveillanceIdentifier
-        if withIdentifier { return Type5Reply(identifier.littleEndianOctets) }
+        if withIdentifier { return Type5Reply(identifier.littleEndianBytes) }
         return Type5Reply(Array(settings.telegram.prefix(32 >> Int(settings.telegramLength))))
     }
 

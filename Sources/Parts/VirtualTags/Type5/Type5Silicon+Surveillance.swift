@@ -57,7 +57,7 @@ extension Type5Silicon {
             return request.parameters.isEmpty ? Type5Reply(Self.alarm) : .silence
         }
         let identifier = contents.protection.surveillanceIdentifier
-        let own = identifier.littleEndianOctets
+        let own = identifier.littleEndianBytes
         guard let length = request.parameters.first else { return .silence }
         let value = Array(request.parameters.dropFirst())
         guard [0, 8, 16].contains(length), value.count == Int(length) / 8, own.starts(with: value) else {

@@ -243,19 +243,19 @@ extension Type5Silicon {
     }
 
     /// Returns a number from bytes, least significant byte first.
-    static func word(_ octets: some BidirectionalCollection<UInt8>) -> UInt32 {
-        UInt32(octets: octets.reversed())
+    static func word(_ bytes: some BidirectionalCollection<UInt8>) -> UInt32 {
+        UInt32(bytes: bytes.reversed())
     }
 
     /// Removes the random number from a password: each half of 16 bits is combined with it.
-    func uncovered(_ octets: some Collection<UInt8>) -> [UInt8] {
-        let mask = challenge.littleEndianOctets
-        return zip(0..., octets).map { $0.1 ^ mask[$0.0 & 1] }
+    func uncovered(_ bytes: some Collection<UInt8>) -> [UInt8] {
+        let mask = challenge.littleEndianBytes
+        return zip(0..., bytes).map { $0.1 ^ mask[$0.0 & 1] }
     }
 
     /// GET RANDOM NUMBER.
     mutating func nextChallenge() -> Type5Reply {
         challenge = UInt16(truncatingIfNeeded: random.next())
-        return Type5Reply(challenge.littleEndianOctets)
+        return Type5Reply(challenge.littleEndianBytes)
     }
 }

@@ -42,13 +42,13 @@ extension APDULink {
     }
 
     private func exchange(_ command: CommandAPDU) async throws(TagError) -> ResponseAPDU {
-        let octets: [UInt8]
+        let bytes: [UInt8]
         do throws(LinkError) {
-            octets = try await transmit(command.octets)
+            bytes = try await transmit(command.bytes)
         } catch {
             throw TagError(link: error)
         }
-        guard let response = ResponseAPDU(octets) else {
+        guard let response = ResponseAPDU(bytes) else {
             throw TagError(.badAnswer, "A response APDU has no status word (ISO/IEC 7816-4, 5.1).")
         }
         return response

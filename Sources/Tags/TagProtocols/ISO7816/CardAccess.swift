@@ -70,7 +70,7 @@ extension APDULink {
     /// - Returns: nil for a card without the file, or with other content in it.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `unsupported`, `readerUnavailable`, `cancelled`.
     public func readCardAccess() async throws(TagError) -> CardAccess? {
-        let name = CardAccess.identifier.bigEndianOctets
+        let name = CardAccess.identifier.bigEndianBytes
         // P1 = 02: a file under the current directory; P2 = 0C: without its control information.
         guard try await send(CommandAPDU(0x00, 0xA4, 0x02, 0x0C, data: name)).status == .success else { return nil }
         var bytes: [UInt8] = []

@@ -24,7 +24,7 @@ extension CommandAPDU {
     ///   - file: the file identifier.
     ///   - parameter2: 0C asks for no file control information; mapping version 1.0 needs 00.
     public static func select(file: UInt16, parameter2: UInt8 = 0x0C) -> CommandAPDU {
-        CommandAPDU(0x00, 0xA4, 0x00, parameter2, data: file.bigEndianOctets)
+        CommandAPDU(0x00, 0xA4, 0x00, parameter2, data: file.bigEndianBytes)
     }
 
     /// READ BINARY of the selected file.
@@ -88,22 +88,22 @@ extension CommandAPDU {
 
     /// Extracts the data from the answer to a READ BINARY with the odd instruction.
     ///
-    /// - Parameter octets: the answer's data field: 53, a length and that many bytes.
+    /// - Parameter bytes: the answer's data field: 53, a length and that many bytes.
     /// - Returns: nil when the bytes are something else.
-    public static func discretionaryData(_ octets: [UInt8]) -> [UInt8]? {
-        guard octets.count >= 2, octets[0] == 0x53 else { return nil }
+    public static func discretionaryData(_ bytes: [UInt8]) -> [UInt8]? {
+        guard bytes.count >= 2, bytes[0] == 0x53 else { return nil }
         var start = 2
-        var length = Int(octets[1])
-        if length == 0x81, octets.count >= 3 {
+        var length = Int(bytes[1])
+        if length == 0x81, bytes.count >= 3 {
             start = 3
-            length = Int(octets[2])
-        } else if length == 0x82, octets.count >= 4 {
+            length = Int(bytes[2])
+        } else if length == 0x82, bytes.count >= 4 {
             start = 4
-            length = Int(high: octets[2], low: octets[3])
+            length = Int(high: bytes[2], low: bytes[3])
         } else if length >= 0x80 {
             return nil
         }
-        guard octets.count == start + length else { return nil }
-        return Array(octets[start...])
+        guard bytes.count == start + length else { return nil }
+        return Array(bytes[start...])
     }
 }

@@ -133,7 +133,7 @@ public final class ISODEP: APDULink {
         guard state.withLock({ $0.machine != nil }) else { return }
         _ = try begin([])
         end(with: LinkError(.readerUnavailable, "The card has been deselected."))
-        let block = Frame(ISODEPBlock.deselect.octets(cid: cid))
+        let block = Frame(ISODEPBlock.deselect.bytes(cid: cid))
         // The frame waiting time of S(DESELECT) (ISO/IEC 14443-4, 8.1).
         let timeout = Airtime(carrierPeriods: 65536) + ISODEPParameters.waitingTolerance
         var failure = LinkError(.protocolViolation, "S(DESELECT) was answered with another block (ISO/IEC 14443-4, 8).")

@@ -89,7 +89,7 @@ struct ISODEPStateMachine {
 
     /// The block for a presence check: R(NAK). A card that waits for a command answers R(ACK) (ISO/IEC 14443-4, 7.5.6).
     var presenceCheck: [UInt8] {
-        ISODEPBlock.negativeAcknowledge(number: blockNumber).octets(cid: parameters.cid)
+        ISODEPBlock.negativeAcknowledge(number: blockNumber).bytes(cid: parameters.cid)
     }
 
     private mutating func take(_ payload: [UInt8], isChained: Bool) -> Action {
@@ -185,6 +185,6 @@ struct ISODEPStateMachine {
     }
 
     private func send(_ block: ISODEPBlock) -> Action {
-        .send(block.octets(cid: parameters.cid), timeout: timeout + ISODEPParameters.waitingTolerance)
+        .send(block.bytes(cid: parameters.cid), timeout: timeout + ISODEPParameters.waitingTolerance)
     }
 }

@@ -117,10 +117,10 @@ extension NFCAActivation {
                     )
                 }
                 known.append(answer.bytes, count: answer.bitCount)
-                guard known.octets.reduce(0, ^) == 0 else {
+                guard known.bytes.reduce(0, ^) == 0 else {
                     throw LinkError(.transmission, "The check byte BCC is wrong (ISO/IEC 14443-3, 6.5.3).")
                 }
-                return known.octets
+                return known.bytes
             } catch {
                 switch error.code {
                 case .collision:
@@ -152,7 +152,7 @@ extension NFCAActivation {
     /// Returns the anticollision frame: SEL, NVB and the known bits. The last byte may be incomplete.
     static func anticollisionFrame(_ code: UInt8, _ known: BitString) -> Frame {
         let loose = known.count % 8
-        let bytes = [code, UInt8(2 + known.count / 8) << 4 | UInt8(loose)] + known.octets
+        let bytes = [code, UInt8(2 + known.count / 8) << 4 | UInt8(loose)] + known.bytes
         return loose == 0 ? Frame(bytes, checksum: .none) : Frame(bits: bytes, validBitsInLastByte: loose)
     }
 
@@ -194,14 +194,14 @@ extension NFCAActivation {
 /// Bits in the order of arrival, packed from the least significant bit of the first byte.
 struct BitString: Equatable {
     /// The bytes that contain the bits. Unused bits of the last byte are 0.
-    private(set) var octets: [UInt8] = []
+    private(set) var bytes: [UInt8] = []
     /// The number of bits.
     private(set) var count = 0
 
     /// Appends one bit.
     mutating func append(_ bit: Bool) {
-        if count % 8 == 0 { octets.append(0) }
-        if bit { octets[count / 8] |= 1 << (count % 8) }
+        if count % 8 == 0 { bytes.append(0) }
+        if bit { bytes[count / 8] |= 1 << (count % 8) }
         count += 1
     }
 

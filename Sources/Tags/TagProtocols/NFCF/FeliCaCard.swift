@@ -46,25 +46,25 @@ public struct FeliCaCard: Sendable {
     public func send(_ command: [UInt8], timeout: Airtime) async throws(TagError) -> [UInt8] {
         var failure = TagError(.tagLost, "The card does not answer.")
         for _ in 0...Self.retries {
-            let octets: [UInt8]
+            let bytes: [UInt8]
             do throws(LinkError) {
-                octets = try await link.transceive(Frame(command), timeout: timeout + Self.tolerance).bytes
+                bytes = try await link.transceive(Frame(command), timeout: timeout + Self.tolerance).bytes
             } catch {
                 if let fatal = TagError(fatal: error) { throw fatal }
                 failure = TagError(link: error, over: .nfcF)
                 continue
             }
             let code = command.count > 1 ? command[1] &+ 1 : 0
-            guard octets.count >= 10, Int(octets[0]) == octets.count, octets[1] == code else {
+            guard bytes.count >= 10, Int(bytes[0]) == bytes.count, bytes[1] == code else {
                 throw TagError(
                     .badAnswer,
                     "An answer does not begin with its length, response code and IDm (JIS X 6319-4; NFC Forum T3T 1.0, 5)."
                 )
             }
-            guard Array(octets[2..<10]) == target.idm else {
+            guard Array(bytes[2..<10]) == target.idm else {
                 throw TagError(.tagLost, "A card with another IDm is in the card's place.")
             }
-            return Array(octets[10...])
+            return Array(bytes[10...])
         }
         throw failure
     }

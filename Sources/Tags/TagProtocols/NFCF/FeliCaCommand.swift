@@ -23,7 +23,7 @@ public enum FeliCaCommand {
 
         /// Two bytes for blocks up to 255, otherwise three, with the block number little endian (NFC Forum T3T 1.0,
         /// 5.6).
-        public var octets: [UInt8] {
+        public var bytes: [UInt8] {
             let head = (accessMode & 7) << 4 | service & 0x0F
             return block < 256
                 ? [0x80 | head, UInt8(block)]
@@ -45,7 +45,7 @@ public enum FeliCaCommand {
 
     /// Request Service: the key versions of areas and services; FFFF for one that does not exist.
     public static func requestService(idm: [UInt8], nodes: [UInt16]) -> [UInt8] {
-        make(0x02, idm: idm, [UInt8(nodes.count)] + nodes.flatMap(\.littleEndianOctets))
+        make(0x02, idm: idm, [UInt8(nodes.count)] + nodes.flatMap(\.littleEndianBytes))
     }
 
     /// Request Response: whether the card is present, and its mode.
@@ -77,7 +77,7 @@ public enum FeliCaCommand {
 
     /// Request Service v2: key versions for DES and AES.
     public static func requestServiceV2(idm: [UInt8], nodes: [UInt16]) -> [UInt8] {
-        make(0x32, idm: idm, [UInt8(nodes.count)] + nodes.flatMap(\.littleEndianOctets))
+        make(0x32, idm: idm, [UInt8(nodes.count)] + nodes.flatMap(\.littleEndianBytes))
     }
 
     /// Request Specification Version.
@@ -92,9 +92,9 @@ public enum FeliCaCommand {
 
     private static func lists(_ services: [UInt16], _ blocks: [BlockElement]) -> [UInt8] {
         var lists = [UInt8(services.count)]
-        for service in services { lists += service.littleEndianOctets }
+        for service in services { lists += service.littleEndianBytes }
         lists.append(UInt8(blocks.count))
-        for block in blocks { lists += block.octets }
+        for block in blocks { lists += block.bytes }
         return lists
     }
 }

@@ -1,28 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// The data that an NFC-V tag sends in an inventory (ISO/IEC 15693-3, 4.1 and 10.3.1).
-public struct NFCVTarget: Sendable, Hashable {
-    /// The UID as it is printed: eight bytes, E0 first, then the manufacturer's code. It is sent in the reverse order.
-    public var uid: [UInt8]
-    /// DSFID: the data storage format identifier.
-    public var dsfid: UInt8
-
-    /// Creates a target.
-    ///
-    /// - Parameters:
-    ///   - uid: eight bytes, starting with E0.
-    ///   - dsfid: the data storage format identifier.
-    public init(uid: [UInt8], dsfid: UInt8 = 0) {
-        precondition(uid.count == 8, "a UID of ISO/IEC 15693 has eight bytes")
-        self.uid = uid
-        self.dsfid = dsfid
-    }
-
-    /// The manufacturer's code (ISO/IEC 7816-6): 02 is ST, 04 NXP, 07 Texas Instruments.
-    public var manufacturer: UInt8 { uid[1] }
-}
-
 /// Finds NFC-V tags: INVENTORY with one slot, then with 16 slots and masks when tags collide (ISO/IEC 15693-3, 8 and
 /// 10.3.1).
 public struct NFCVInventory: Sendable {
@@ -73,15 +51,15 @@ public struct NFCVInventory: Sendable {
 
     /// A mask: the last bits of the UID, in bytes from the last byte on.
     private struct Mask {
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         var bits = 0
 
         func appending(slot: Int) -> Mask {
             var result = self
             if bits % 8 == 0 {
-                result.octets.append(UInt8(slot))
+                result.bytes.append(UInt8(slot))
             } else {
-                result.octets[result.octets.count - 1] |= UInt8(slot) << 4
+                result.bytes[result.bytes.count - 1] |= UInt8(slot) << 4
             }
             result.bits += 4
             return result
@@ -99,7 +77,7 @@ public struct NFCVInventory: Sendable {
                 // An EOF alone moves to the next slot.
                 let frame =
                     slot == 0
-                    ? request(family, slots: 16, mask: mask.octets, bits: mask.bits)
+                    ? request(family, slots: 16, mask: mask.bytes, bits: mask.bits)
                     : Frame([], checksum: .none)
                 switch try await exchange(frame) {
                 case .silence: continue
@@ -120,10 +98,10 @@ public struct NFCVInventory: Sendable {
         do throws(LinkError) {
             let answer = try await link.transceive(frame, timeout: Self.answerTimeout)
             do throws(TagError) {
-                guard case .success(let octets) = try ISO15693Response(answer), octets.count == 9 else {
+                guard case .success(let bytes) = try ISO15693Response(answer), bytes.count == 9 else {
                     return .damage
                 }
-                return .tag(NFCVTarget(uid: octets[1...].reversed(), dsfid: octets[0]))
+                return .tag(NFCVTarget(uid: bytes[1...].reversed(), dsfid: bytes[0]))
             } catch {
                 return .damage
             }

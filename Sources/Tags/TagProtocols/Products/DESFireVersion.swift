@@ -14,18 +14,18 @@ public struct DESFireVersion: Sendable, Hashable {
 
     /// Reads the three frames of the answer, one after the other.
     ///
-    /// - Parameter octets: 7 bytes of hardware, 7 of software, and at least 7 of UID.
+    /// - Parameter bytes: 7 bytes of hardware, 7 of software, and at least 7 of UID.
     /// - Returns: nil when there are fewer bytes.
-    public init?(_ octets: [UInt8]) {
-        guard octets.count >= 21 else { return nil }
-        hardware = Array(octets[0..<7])
-        software = Array(octets[7..<14])
-        uid = Array(octets[14..<21])
-        production = Array(octets[21...])
+    public init?(_ bytes: [UInt8]) {
+        guard bytes.count >= 21 else { return nil }
+        hardware = Array(bytes[0..<7])
+        software = Array(bytes[7..<14])
+        uid = Array(bytes[14..<21])
+        production = Array(bytes[21...])
     }
 
     /// The bytes of the whole answer.
-    package var octets: [UInt8] { hardware + software + uid + production }
+    package var bytes: [UInt8] { hardware + software + uid + production }
 
     /// Requests the version from a card, with the command wrapped in APDUs.
     ///
@@ -33,14 +33,14 @@ public struct DESFireVersion: Sendable, Hashable {
     /// - Returns: nil when the card does not know the command.
     /// - Throws: the errors of the link's `send(_:)`.
     public static func read(from card: any APDULink) async throws(TagError) -> DESFireVersion? {
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         var instruction: UInt8 = 0x60
         for _ in 0..<3 {
             let response = try await card.send(CommandAPDU(0x90, instruction, 0x00, 0x00, expectedLength: 256))
-            octets += response.data
+            bytes += response.data
             // 91AF: another frame follows.
             guard response.status.rawValue == 0x91AF else {
-                return response.status.rawValue == 0x9100 ? DESFireVersion(octets) : nil
+                return response.status.rawValue == 0x9100 ? DESFireVersion(bytes) : nil
             }
             instruction = 0xAF
         }

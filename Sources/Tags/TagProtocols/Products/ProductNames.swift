@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 
 extension NFCATarget {
     /// The name of a MIFARE Classic or of a product that behaves like one, by its SAK (NXP AN10833, 3); nil for other
@@ -76,15 +75,14 @@ extension NFCVTarget {
     ///
     /// When products of several sizes share a code, the name lists all of them.
     public var productName: String? {
-        switch (manufacturer, uid[2]) {
-        case (0x04, 0x01):
-            // Bits 36 and 35 of the UID (NXP SL2S2602 data sheet, 9.3).
-            switch uid[3] >> 3 & 3 {
-            case 0b00: "ICODE SLI"
-            case 0b01: "ICODE SLIX2"
-            case 0b10: "ICODE SLIX"
-            default: "ICODE DNA"
-            }
+        switch Type5ProductFacts.icode(self) {
+        case .sli: return "ICODE SLI"
+        case .slix2: return "ICODE SLIX2"
+        case .slix: return "ICODE SLIX"
+        case .dna: return "ICODE DNA"
+        case nil: break
+        }
+        return switch (manufacturer, uid[2]) {
         case (0x04, 0x02): uid[3] >> 4 & 1 == 0 ? "ICODE SLI-S" : "ICODE SLIX-S"
         case (0x04, 0x03): uid[3] >> 4 & 1 == 0 ? "ICODE SLI-L" : "ICODE SLIX-L"
         case (0x02, 0x08): "ST25TV512C/02KC"
@@ -125,11 +123,10 @@ public enum MIFAREFamily: Sendable, Hashable, CaseIterable {
         if target.isMIFAREClassic {
             self = .classic
         } else if target.isType2 {
-            guard target.uid.first == 0x04 else { return nil }
+            guard target.uid.first == NFCATarget.nxp else { return nil }
             self = .ultralight
         } else if target.isISODEP {
-            // MIFARE Plus has C1 05 21 30 or C1 05 2F 2F, the identifier of a MIFARE application (NXP AN10833, 4).
-            if historicalBytes.starts(with: [0xC1, 0x05]) {
+            if Self.isPlus(historicalBytes) {
                 self = .plus
             } else if target.atqa & 0x0F00 == 0x0300, historicalBytes.isEmpty || historicalBytes == [0x80] {
                 self = .desfire
@@ -139,6 +136,14 @@ public enum MIFAREFamily: Sendable, Hashable, CaseIterable {
         } else {
             return nil
         }
+    }
+}
+
+extension MIFAREFamily {
+    /// Returns whether historical bytes are those of a MIFARE Plus: C1 05 21 30 or C1 05 2F 2F, the identifier of a MIFARE
+    /// application (NXP AN10833, 4).
+    package static func isPlus(_ historicalBytes: some Sequence<UInt8>) -> Bool {
+        historicalBytes.starts(with: [0xC1, 0x05])
     }
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 
 /// The position of the NDEF message TLV in a data area, byte by byte, without the bytes that can't hold data.
 struct TLVLayout: Equatable {
@@ -57,6 +56,32 @@ struct TLVLayout: Equatable {
         return result
     }
 
+    /// Returns the result of the detection procedure.
+    func detection(isWritable: Bool) -> NDEFDetection {
+        NDEFDetection(access: isWritable ? .readWrite : .readOnly, capacity: capacity, messageLength: messageLength)
+    }
+
+    /// Checks that a message fits.
+    ///
+    /// - Throws: ``TagError`` with `messageTooLong`.
+    func checkCapacity(for message: [UInt8]) throws(TagError) {
+        guard message.count <= capacity else {
+            throw TagError(
+                .messageTooLong,
+                "The message has \(message.count) bytes, and the tag has room for \(capacity)."
+            )
+        }
+    }
+
+    /// Returns the layout after a message was written.
+    func holding(_ message: [UInt8]) -> TLVLayout {
+        var written = self
+        written.messageLength = message.count
+        written.lengthSize = message.count <= 254 ? 1 : 3
+        written.isBroken = false
+        return written
+    }
+
     /// The addresses of the current message's bytes.
     var messageAddresses: [Int] {
         addresses(1 + lengthSize..<1 + lengthSize + messageLength)
@@ -74,100 +99,5 @@ struct TLVLayout: Equatable {
             }
         }
         return result
-    }
-}
-
-/// A lock control or memory control TLV: it marks bytes that can't hold data (NFC Forum T1T 1.2, 2.4; T2T 1.2, 4.3).
-struct TLVControl: Equatable {
-    /// The three bytes of the TLV's value.
-    let value: [UInt8]
-    /// Whether the bytes are lock bits. Otherwise they are reserved for another use.
-    let isLock: Bool
-
-    /// The start of the bytes. The high half of the first byte counts pages, the low half bytes.
-    var address: Int {
-        (Int(value[0] >> 4) << Int(value[2] & 0x0F)) + Int(value[0] & 0x0F)
-    }
-
-    /// The second byte: the number of lock bits or of reserved bytes. 0 means 256.
-    var count: Int {
-        value[1] == 0 ? 256 : Int(value[1])
-    }
-
-    /// The range of bytes that a message can't use.
-    var range: Range<Int> {
-        address..<address + (isLock ? (count + 7) / 8 : count)
-    }
-
-    /// The number of memory bytes that one lock bit locks.
-    var octetsPerLockBit: Int {
-        1 << Int(value[2] >> 4)
-    }
-}
-
-/// Memory in which TLVs are searched, as far as it was read.
-protocol TLVSource {
-    /// The byte at an address; nil when it was not read.
-    subscript(octet address: Int) -> UInt8? { get }
-    /// Returns the bytes of a unit that the tag writes at once; nil when one of them was not read.
-    func unit(_ unit: Int) -> [UInt8]?
-}
-
-/// A cache of a tag's memory, byte by byte, in the units that the tag reads and writes at once.
-struct TLVMemory: TLVSource, Equatable {
-    /// The number of bytes in a unit: 1 or 8 on Type 1, a block on Type 5.
-    let unitSize: Int
-    /// The number of bytes that are cached at most.
-    let limit: Int
-
-    private var octets: [UInt8] = []
-    private var isKnown: [Bool] = []
-
-    init(unitSize: Int, limit: Int) {
-        self.unitSize = unitSize
-        self.limit = limit
-    }
-
-    /// The byte at an address; nil when it was not read.
-    subscript(octet address: Int) -> UInt8? {
-        octets.indices.contains(address) && isKnown[address] ? octets[address] : nil
-    }
-
-    /// Returns whether every byte of a unit was read.
-    func contains(_ unit: Int) -> Bool {
-        let range = unit * unitSize..<(unit + 1) * unitSize
-        return range.upperBound <= octets.count && range.allSatisfy { isKnown[$0] }
-    }
-
-    /// Returns the bytes of a unit; nil when one of them was not read.
-    func unit(_ unit: Int) -> [UInt8]? {
-        contains(unit) ? Array(octets[unit * unitSize..<(unit + 1) * unitSize]) : nil
-    }
-
-    /// Stores bytes.
-    mutating func store(_ new: some Collection<UInt8>, at address: Int) {
-        let end = min(limit, address + new.count)
-        guard address < end else { return }
-        if octets.count < end {
-            octets += repeatElement(0, count: end - octets.count)
-            isKnown += repeatElement(false, count: end - isKnown.count)
-        }
-        octets.replaceSubrange(address..<end, with: new.prefix(end - address))
-        isKnown.replaceSubrange(address..<end, with: repeatElement(true, count: end - address))
-    }
-
-    /// Forgets a unit whose content is uncertain.
-    mutating func forget(_ unit: Int) {
-        for address in unit * unitSize..<(unit + 1) * unitSize where address < isKnown.count {
-            isKnown[address] = false
-        }
-    }
-
-    /// Returns the first run of units that were not read completely, up to the next unit that was; nil when there are
-    /// none.
-    func firstUnknownRun(in units: Range<Int>) -> Range<Int>? {
-        guard let start = units.first(where: { !contains($0) }) else { return nil }
-        let end = (start..<units.upperBound).first { contains($0) } ?? units.upperBound
-        return start..<end
     }
 }

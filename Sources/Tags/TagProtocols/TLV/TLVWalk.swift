@@ -57,7 +57,7 @@ struct TLVWalk {
             guard let start = header.first else {
                 throw TagError(.noMessageTLV, "The data area ends without an NDEF message TLV (\(specification)).")
             }
-            guard let type = memory[octet: start] else { return .read(address: start) }
+            guard let type = memory[byte: start] else { return .read(address: start) }
             if type == 0x00 {
                 position = start + 1
                 continue
@@ -69,13 +69,13 @@ struct TLVWalk {
                 )
             }
             guard header.count > 1 else { throw overrun(type) }
-            guard let first = memory[octet: header[1]] else { return .read(address: header[1]) }
+            guard let first = memory[byte: header[1]] else { return .read(address: header[1]) }
             var length = Int(first)
             var lengthSize = 1
             if first == 0xFF {
                 guard header.count > 3 else { throw overrun(type) }
-                guard let high = memory[octet: header[2]] else { return .read(address: header[2]) }
-                guard let low = memory[octet: header[3]] else { return .read(address: header[3]) }
+                guard let high = memory[byte: header[2]] else { return .read(address: header[2]) }
+                guard let low = memory[byte: header[3]] else { return .read(address: header[3]) }
                 length = Int(high: high, low: low)
                 lengthSize = 3
             }
@@ -94,8 +94,8 @@ struct TLVWalk {
             }
             let places = 1 + lengthSize + length
             if hasControls, type == 0x01 || type == 0x02, places == 5 {
-                for address in header[2...] where memory[octet: address] == nil { return .read(address: address) }
-                let value = header[2...].map { memory[octet: $0] ?? 0 }
+                for address in header[2...] where memory[byte: address] == nil { return .read(address: address) }
+                let value = header[2...].map { memory[byte: $0] ?? 0 }
                 let control = TLVControl(value: value, isLock: type == 0x01)
                 if controls.count < Self.maximumControls {
                     controls.append(control)

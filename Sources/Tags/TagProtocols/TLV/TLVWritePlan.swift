@@ -14,7 +14,7 @@ struct TLVWritePlan {
     /// One write.
     struct Step: Equatable {
         var unit: Int
-        var octets: [UInt8]
+        var bytes: [UInt8]
     }
 
     private let layout: TLVLayout
@@ -33,14 +33,14 @@ struct TLVWritePlan {
     init(_ message: [UInt8], layout: TLVLayout, unitSize: Int) {
         let count = message.count
         let length = count <= 254 ? [UInt8(count)] : [0xFF] + [UInt8](bigEndian: count, count: 2)
-        let octets = length + message
-        let addresses = layout.addresses(1..<octets.count + 2)
+        let bytes = length + message
+        let addresses = layout.addresses(1..<bytes.count + 2)
         self.layout = layout
         self.unitSize = unitSize
         // The dictionary's keys are unique, because the addresses ascend.
-        self.target = Dictionary(uniqueKeysWithValues: zip(addresses, octets + [0xFE]))
+        self.target = Dictionary(uniqueKeysWithValues: zip(addresses, bytes + [0xFE]))
         self.lengthAddress = addresses.first ?? layout.area.lowerBound
-        self.lastMessageAddress = addresses.prefix(octets.count).last ?? layout.area.lowerBound
+        self.lastMessageAddress = addresses.prefix(bytes.count).last ?? layout.area.lowerBound
     }
 
     /// All units with a byte of the new TLV, ascending.
@@ -64,21 +64,21 @@ struct TLVWritePlan {
     /// - Parameter memory: the current content of the tag, with all of ``unitsToPreserve``.
     func steps(_ memory: some TLVSource) -> [Step] {
         let lengthUnit = lengthAddress / unitSize
-        let length = Step(unit: lengthUnit, octets: content(of: lengthUnit, memory))
+        let length = Step(unit: lengthUnit, bytes: content(of: lengthUnit, memory))
         let others = units.filter { $0 != lengthUnit }
-            .map { Step(unit: $0, octets: content(of: $0, memory)) }
-            .filter { memory.unit($0.unit) != $0.octets }
+            .map { Step(unit: $0, bytes: content(of: $0, memory)) }
+            .filter { memory.unit($0.unit) != $0.bytes }
         if lastMessageAddress / unitSize == lengthUnit {
-            return (memory.unit(lengthUnit) == length.octets ? [] : [length]) + others
+            return (memory.unit(lengthUnit) == length.bytes ? [] : [length]) + others
         }
-        guard memory[octet: lengthAddress] != 0 else { return others + [length] }
-        var emptied = memory.unit(lengthUnit) ?? length.octets
+        guard memory[byte: lengthAddress] != 0 else { return others + [length] }
+        var emptied = memory.unit(lengthUnit) ?? length.bytes
         emptied[lengthAddress % unitSize] = 0
-        return [Step(unit: lengthUnit, octets: emptied)] + others + [length]
+        return [Step(unit: lengthUnit, bytes: emptied)] + others + [length]
     }
 
     /// Returns the final content of a unit. Bytes after the terminator keep their known value, or become 0.
     private func content(of unit: Int, _ memory: some TLVSource) -> [UInt8] {
-        (unit * unitSize..<(unit + 1) * unitSize).map { target[$0] ?? memory[octet: $0] ?? 0 }
+        (unit * unitSize..<(unit + 1) * unitSize).map { target[$0] ?? memory[byte: $0] ?? 0 }
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 
 /// Reading and writing the memory.
 extension Type1Tag {
@@ -34,10 +33,10 @@ extension Type1Tag {
         let size = Self.blockSize
         let blocks = addresses.lowerBound / size..<(addresses.upperBound + size - 1) / size
         func unknown() -> [Int] {
-            blocks.filter { block in (block * size..<(block + 1) * size).contains { memory[octet: $0] == nil } }
+            blocks.filter { block in (block * size..<(block + 1) * size).contains { memory[byte: $0] == nil } }
         }
         var wanted = unknown()
-        if !wanted.isEmpty, isStatic || memory[octet: 0] == nil {
+        if !wanted.isEmpty, isStatic || memory[byte: 0] == nil {
             try await readStaticMemory()
             wanted = unknown()
         }
@@ -69,11 +68,11 @@ extension Type1Tag {
     /// with the new content, which is compared.
     ///
     /// - Parameters:
-    ///   - octets: the unit's bytes.
+    ///   - bytes: the unit's bytes.
     ///   - unit: the unit.
     ///   - isErasing: whether bits are cleared too. Otherwise bits are only set.
     /// - Throws: ``TagError`` with `updateFailed` when the tag holds something else afterwards.
-    func write(_ octets: [UInt8], to unit: Int, isErasing: Bool = true) async throws(TagError) {
+    func write(_ bytes: [UInt8], to unit: Int, isErasing: Bool = true) async throws(TagError) {
         memory.forget(unit)
         layout = nil
         let command: UInt8 =
@@ -81,8 +80,8 @@ extension Type1Tag {
         let answer: [UInt8]
         do throws(TagError) {
             answer = try await exchange(
-                [command, UInt8(unit)] + octets,
-                answerLength: 1 + octets.count,
+                [command, UInt8(unit)] + bytes,
+                answerLength: 1 + bytes.count,
                 timeout: Self.writeTimeout
             )
         } catch {
@@ -90,7 +89,7 @@ extension Type1Tag {
             throw TagError(.updateFailed, error.reason, link: error.link)
         }
         memory.store(answer[1...], at: unit * memory.unitSize)
-        let isDone = zip(answer[1...], octets).allSatisfy { isErasing ? $0 == $1 : $0 & $1 == $1 }
+        let isDone = zip(answer[1...], bytes).allSatisfy { isErasing ? $0 == $1 : $0 & $1 == $1 }
         guard answer[0] == UInt8(unit), isDone else {
             throw TagError(
                 .updateFailed,

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 
 extension Type1Tag {
     /// Runs the NDEF detection procedure: RALL, and on larger tags the reads that the TLVs require (NFC Forum T1T 1.2,
@@ -10,11 +9,7 @@ extension Type1Tag {
     ///   when reading is restricted, `tagLost`, `badAnswer`, `cancelled`.
     public func detectNDEF() async throws(TagError) -> NDEFDetection {
         let layout = try await locate()
-        return NDEFDetection(
-            access: try container().isWritable ? .readWrite : .readOnly,
-            capacity: layout.capacity,
-            messageLength: layout.messageLength
-        )
+        return layout.detection(isWritable: try container().isWritable)
     }
 
     /// Reads the NDEF message (NFC Forum T1T 1.2, 6.4).
@@ -25,7 +20,7 @@ extension Type1Tag {
         let addresses = try await locate().messageAddresses
         // Blocks that are only reserved are skipped.
         for run in runs(addresses) { try await fetch(run) }
-        return addresses.map { memory[octet: $0] ?? 0 }
+        return addresses.map { memory[byte: $0] ?? 0 }
     }
 
     /// Writes an NDEF message. A tag that is lost between two writes holds the old message, no message, or the new one
@@ -39,12 +34,7 @@ extension Type1Tag {
         guard try container().isWritable else {
             throw TagError(.readOnly, "The capability container does not grant writing (NFC Forum T1T 1.2, 6.1).")
         }
-        guard message.count <= layout.capacity else {
-            throw TagError(
-                .messageTooLong,
-                "The message has \(message.count) bytes, and the tag has room for \(layout.capacity)."
-            )
-        }
+        try layout.checkCapacity(for: message)
         let size = memory.unitSize
         let plan = TLVWritePlan(message, layout: layout, unitSize: size)
         // The container of a small tag may claim more memory than its commands can address.
@@ -54,12 +44,8 @@ extension Type1Tag {
         guard locked == nil else {
             throw TagError(.readOnly, "A block of the data area is locked (NFC Forum T1T 1.2, 4.3).")
         }
-        for step in plan.steps(memory) { try await write(step.octets, to: step.unit) }
-        var written = layout
-        written.messageLength = message.count
-        written.lengthSize = message.count <= 254 ? 1 : 3
-        written.isBroken = false
-        self.layout = written
+        for step in plan.steps(memory) { try await write(step.bytes, to: step.unit) }
+        self.layout = layout.holding(message)
     }
 
     /// Makes the tag permanently read-only. It sets the container's write access, the static lock bits, and the lock
@@ -71,7 +57,7 @@ extension Type1Tag {
         let layout = try await locate()
         guard try container().isWritable else { throw TagError(.readOnly, "The tag is read-only already.") }
         let access = Type1CapabilityContainer.address + 3
-        try await set([(memory[octet: access] ?? 0) | 0x0F], at: access, isErasing: true)
+        try await set([(memory[byte: access] ?? 0) | 0x0F], at: access, isErasing: true)
         try await set([0xFF, 0xFF], at: Self.staticLocks.lowerBound, isErasing: false)
         for range in layout.controls.filter(\.isLock).map(\.range) where range.upperBound <= Self.maximumSize {
             try await set([UInt8](repeating: 0xFF, count: range.count), at: range.lowerBound, isErasing: false)
@@ -109,14 +95,14 @@ extension Type1Tag {
     static let staticLocks = 112..<114
 
     private func isLocked(block: Int) -> Bool {
-        guard block < 16, let octet = memory[octet: Self.staticLocks.lowerBound + block / 8] else { return false }
-        return octet >> (block % 8) & 1 != 0
+        guard block < 16, let byte = memory[byte: Self.staticLocks.lowerBound + block / 8] else { return false }
+        return byte >> (block % 8) & 1 != 0
     }
 
     /// Writes bytes at any address, unit by unit.
-    private func set(_ octets: [UInt8], at address: Int, isErasing: Bool) async throws(TagError) {
+    private func set(_ bytes: [UInt8], at address: Int, isErasing: Bool) async throws(TagError) {
         let size = memory.unitSize
-        let units = address / size..<(address + octets.count + size - 1) / size
+        let units = address / size..<(address + bytes.count + size - 1) / size
         for unit in units {
             var content = [UInt8](repeating: 0, count: size)
             if isErasing {
@@ -125,7 +111,7 @@ extension Type1Tag {
             }
             for index in 0..<size {
                 let place = unit * size + index - address
-                if octets.indices.contains(place) { content[index] = octets[place] }
+                if bytes.indices.contains(place) { content[index] = bytes[place] }
             }
             try await write(content, to: unit, isErasing: isErasing)
         }
@@ -133,7 +119,7 @@ extension Type1Tag {
 
     private func container() throws(TagError) -> Type1CapabilityContainer {
         let start = Type1CapabilityContainer.address
-        return try Type1CapabilityContainer((start..<start + 4).compactMap { memory[octet: $0] })
+        return try Type1CapabilityContainer((start..<start + 4).compactMap { memory[byte: $0] })
     }
 
     private func locate(isForWriting: Bool = false) async throws(TagError) -> TLVLayout {
@@ -190,25 +176,25 @@ struct Type1CapabilityContainer: Equatable {
     /// segment 0.
     static let reserved = 104..<128
 
-    var octets: [UInt8]
+    var bytes: [UInt8]
 
     /// Reads a container.
     ///
     /// - Throws: ``TagError`` with `noCapabilityContainer` or `badVersion`.
-    init(_ octets: [UInt8]) throws(TagError) {
-        guard octets.count == 4, octets[0] == 0xE1 else {
+    init(_ bytes: [UInt8]) throws(TagError) {
+        guard bytes.count == 4, bytes[0] == 0xE1 else {
             throw TagError(.noCapabilityContainer, "Byte 8 is not E1 (NFC Forum T1T 1.2, 6.1).")
         }
-        guard octets[1] >> 4 == 1 else {
-            throw .badVersion(octets[1] >> 4, octets[1] & 0x0F, "T1T 1.2, 6.1")
+        guard bytes[1] >> 4 == 1 else {
+            throw .badVersion(bytes[1] >> 4, bytes[1] & 0x0F, "T1T 1.2, 6.1")
         }
-        self.octets = octets
+        self.bytes = bytes
     }
 
     /// The data area, including its reserved bytes.
-    var area: Range<Int> { 12..<max(12, (Int(octets[2]) + 1) * 8) }
+    var area: Range<Int> { 12..<max(12, (Int(bytes[2]) + 1) * 8) }
     /// Whether reading is unrestricted.
-    var isReadable: Bool { octets[3] >> 4 == 0 }
+    var isReadable: Bool { bytes[3] >> 4 == 0 }
     /// Whether writing is unrestricted.
-    var isWritable: Bool { octets[3] & 0x0F == 0 }
+    var isWritable: Bool { bytes[3] & 0x0F == 0 }
 }

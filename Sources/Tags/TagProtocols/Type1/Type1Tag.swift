@@ -1,62 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// A Type 1 tag's answer to RID (NFC Forum T1T 1.2, 5.3).
-public struct Type1Target: Sendable, Hashable {
-    /// HR0: 1x for NDEF. 11 means 96 bytes of static memory; 12 and others mean dynamic memory.
-    public var headerROM0: UInt8
-    /// HR1: 48 on Topaz 96, 4C on Topaz 512.
-    public var headerROM1: UInt8
-    /// The first four bytes of the UID. Every command contains them.
-    public var uid: [UInt8]
-
-    /// Creates a target.
-    ///
-    /// - Parameters:
-    ///   - headerROM0: HR0.
-    ///   - headerROM1: HR1.
-    ///   - uid: four bytes.
-    public init(headerROM0: UInt8, headerROM1: UInt8, uid: [UInt8]) {
-        precondition(uid.count == 4, "RID gives four bytes of UID")
-        self.headerROM0 = headerROM0
-        self.headerROM1 = headerROM1
-        self.uid = uid
-    }
-
-    /// Whether the tag is made for NDEF.
-    public var hasNDEF: Bool { headerROM0 >> 4 == 1 }
-    /// Whether the tag has 120 bytes, written one byte at a time. Otherwise it has more, written in blocks of eight.
-    public var isStatic: Bool { headerROM0 & 0x0F == 1 }
-
-    /// Identifies the Type 1 tag in the field with RID. Call it after REQA or WUPA.
-    ///
-    /// - Parameter link: the NFC-A link that its ATQA was received over.
-    /// - Returns: the tag's answer.
-    /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `readerUnavailable`, `unsupported`, `cancelled`.
-    public static func identify(link: any FrameLink) async throws(TagError) -> Type1Target {
-        var failure = TagError(.tagLost, "The tag does not answer RID.")
-        for _ in 0...Type1Tag.retries {
-            let octets: [UInt8]
-            do throws(LinkError) {
-                let request = Frame([0x78, 0, 0, 0, 0, 0, 0], checksum: .crcB)
-                octets = try await link.transceive(request, timeout: Type1Tag.answerTimeout).bytes
-            } catch {
-                if let fatal = TagError(fatal: error) { throw fatal }
-                failure = TagError(link: error, over: .nfcA)
-                continue
-            }
-            guard octets.count == 6 else {
-                throw TagError(
-                    .badAnswer,
-                    "RID brought \(octets.count) bytes, not 6 (NFC Forum T1T 1.2, 5.3)."
-                )
-            }
-            return Type1Target(headerROM0: octets[0], headerROM1: octets[1], uid: Array(octets[2...]))
-        }
-        throw failure
-    }
-}
-
 /// A Type 1 tag from the reader's side: Topaz 96 and Topaz 512 (NFC Forum T1T 1.2).
 ///
 /// ```swift
@@ -75,7 +19,7 @@ public final class Type1Tag: ForumTag {
 
     /// The seven bytes of the UID; nil before the memory was read.
     public var uid: [UInt8]? {
-        memory[octet: 6] == nil ? nil : (0..<7).compactMap { memory[octet: $0] }
+        memory[byte: 6] == nil ? nil : (0..<7).compactMap { memory[byte: $0] }
     }
 
     /// The memory that was read.
@@ -151,11 +95,11 @@ public final class Type1Tag: ForumTag {
     /// Sends a command followed by the UID, and repeats it until it is answered.
     ///
     /// - Parameters:
-    ///   - octets: the command and its parameters.
+    ///   - bytes: the command and its parameters.
     ///   - answerLength: the number of bytes in the answer.
     ///   - timeout: how long the tag may take.
     func exchange(
-        _ octets: [UInt8],
+        _ bytes: [UInt8],
         answerLength: Int,
         timeout: Airtime = Type1Tag.answerTimeout
     ) async throws(TagError) -> [UInt8] {
@@ -164,7 +108,7 @@ public final class Type1Tag: ForumTag {
         var failure = LinkError(.timeout, "The tag does not answer.")
         for _ in 0...Self.retries {
             do throws(LinkError) {
-                let answer = try await link.transceive(Frame(octets + uid, checksum: .crcB), timeout: timeout)
+                let answer = try await link.transceive(Frame(bytes + uid, checksum: .crcB), timeout: timeout)
                 guard answer.bytes.count == answerLength, answer.validBitsInLastByte == 8 else {
                     throw LinkError(
                         .protocolViolation,
@@ -188,14 +132,14 @@ extension Type1Tag {
     ///
     /// - Parameter count: the number of bytes, such as 120 or 512.
     /// - Returns: nil when the tag has fewer bytes.
-    package func readOctets(_ count: Int) async throws(TagError) -> [UInt8]? {
+    package func readBytes(_ count: Int) async throws(TagError) -> [UInt8]? {
         do throws(TagError) {
             try await fetch(0..<count)
         } catch {
             guard error.code == .lengthOverrun else { throw error }
             return nil
         }
-        let octets = (0..<count).compactMap { memory[octet: $0] }
-        return octets.count == count ? octets : nil
+        let bytes = (0..<count).compactMap { memory[byte: $0] }
+        return bytes.count == count ? bytes : nil
     }
 }

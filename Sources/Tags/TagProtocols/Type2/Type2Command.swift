@@ -12,6 +12,7 @@ enum Type2Command {
     case readCounter(UInt8)
     case checkTearing(UInt8)
     case sectorSelect
+    case passwordAuthenticate([UInt8])
 
     /// How long to wait for the start of the answer. The limit is 5 ms for a read and 10 ms for a write (NFC Forum
     /// Digital 2.3, 9.9). A write gets twice that, because giving up on a write costs more than waiting.
@@ -27,12 +28,13 @@ enum Type2Command {
         switch self {
         case .read(let page): Frame([0x30, UInt8(page & 0xFF)])
         case .fastRead(let first, let last): Frame([0x3A, UInt8(first & 0xFF), UInt8(last & 0xFF)])
-        case .write(let page, let octets): Frame([0xA2, UInt8(page & 0xFF)] + octets)
+        case .write(let page, let bytes): Frame([0xA2, UInt8(page & 0xFF)] + bytes)
         case .getVersion: Frame([0x60])
         case .readSignature: Frame([0x3C, 0x00])
         case .readCounter(let number): Frame([0x39, number])
         case .checkTearing(let number): Frame([0x3E, number])
         case .sectorSelect: Frame([0xC2, 0xFF])
+        case .passwordAuthenticate(let password): Frame([0x1B] + password)
         }
     }
 
@@ -40,7 +42,7 @@ enum Type2Command {
     var sector: Int? {
         switch self {
         case .read(let page), .fastRead(let page, _), .write(let page, _): page / 256
-        case .getVersion, .readSignature, .readCounter, .checkTearing, .sectorSelect: nil
+        case .getVersion, .readSignature, .readCounter, .checkTearing, .sectorSelect, .passwordAuthenticate: nil
         }
     }
 
@@ -54,6 +56,7 @@ enum Type2Command {
         case .readCounter: 3
         case .checkTearing: 1
         case .write, .sectorSelect: 0
+        case .passwordAuthenticate: 2
         }
     }
 
@@ -68,6 +71,7 @@ enum Type2Command {
         case .readCounter(let number): "READ_CNT of counter \(number)"
         case .checkTearing(let number): "CHECK_TEARING_EVENT of counter \(number)"
         case .sectorSelect: "SECTOR SELECT"
+        case .passwordAuthenticate: "PWD_AUTH"
         }
     }
 
@@ -82,6 +86,7 @@ enum Type2Command {
         case .readSignature: "NTAG213/215/216 data sheet, 10.8"
         case .readCounter: "NTAG213/215/216 data sheet, 10.6"
         case .checkTearing: "MF0ULx1 data sheet"
+        case .passwordAuthenticate: "NTAG213/215/216 data sheet, 10.7"
         }
     }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 
 extension Type2Tag {
     /// Runs the NDEF detection procedure (NFC Forum T2T 1.2, 6.2).
@@ -13,11 +12,7 @@ extension Type2Tag {
     ///   when the tag does not let its memory be read; `tagLost`, `badAnswer`, `cancelled`.
     public func detectNDEF() async throws(TagError) -> NDEFDetection {
         let layout = try await locate()
-        return NDEFDetection(
-            access: capabilityContainer?.isWritable == true ? .readWrite : .readOnly,
-            capacity: layout.capacity,
-            messageLength: layout.messageLength
-        )
+        return layout.detection(isWritable: capabilityContainer?.isWritable == true)
     }
 
     /// Finds the NDEF message TLV.
@@ -64,66 +59,19 @@ extension Type2Tag {
     /// Derives from the memory read so far whether the tag has FAST_READ, without an exchange.
     ///
     /// Among NXP's products an area of 496, 872 or 1872 bytes means NTAG215, NTAG216 or NTAG I2C, and 128 bytes mean
-    /// NTAG212 or Ultralight EV1. All of these have it. An area of 144 bytes means NTAG213, NTAG203 or Ultralight C;
-    /// the control TLV from the factory tells them apart. An area of 48 bytes is read as fast with READ.
+    /// NTAG212 or Ultralight EV1. All of these have it. An area of 144 bytes means NTAG213, NTAG203 or Ultralight C,
+    /// which differ in the control TLV from the factory. An area of 48 bytes is read as fast with READ.
     func assessFastRead(_ container: Type2CapabilityContainer, _ controls: [TLVControl]) {
         guard fastRead == .unknown else { return }
-        if container.sizeOctet <= 0x06 {
+        if container.sizeByte <= 0x06 {
             fastRead = .unusable
-        } else if target.manufacturer == Type2Product.manufacturer {
+        } else if target.isNXP {
             let factory = controls.first { $0.isLock }?.value
-            if let product = Type2Product.inferred(sizeOctet: container.sizeOctet, lockControl: factory) {
+            if let product = NXPType2Product.inferred(sizeByte: container.sizeByte, lockControl: factory) {
                 fastRead = product.hasFastRead ? .usable : .unusable
             }
         }
     }
-}
-
-/// The capability container of a Type 2 tag: page 3 (NFC Forum T2T 1.2, 4.5).
-struct Type2CapabilityContainer: Equatable {
-    static let magicNumber: UInt8 = 0xE1
-    /// The low half of the access byte when writing is not allowed.
-    static let noWriteAccess: UInt8 = 0x0F
-
-    /// The four bytes, as stored on the tag.
-    let octets: [UInt8]
-
-    /// Reads and checks a container.
-    ///
-    /// - Parameter octets: the four bytes of page 3.
-    /// - Throws: ``TagError`` with `noCapabilityContainer` or `badVersion`; `refused` when reading is restricted.
-    init(_ octets: [UInt8]) throws(TagError) {
-        guard octets.count == 4, octets[0] == Self.magicNumber else {
-            throw TagError(
-                .noCapabilityContainer,
-                "The tag is not formatted for NDEF: its page 3 does not begin with E1 (NFC Forum T2T 1.2, 4.5)."
-            )
-        }
-        guard octets[1] >> 4 == 1 else {
-            throw .badVersion(octets[1] >> 4, octets[1] & 0x0F, "T2T 1.2, 4.5")
-        }
-        guard octets[3] >> 4 == 0 else {
-            throw TagError(
-                .refused,
-                "The tag's capability container does not grant free reading (NFC Forum T2T 1.2, 4.5)."
-            )
-        }
-        self.octets = octets
-    }
-
-    /// The third byte: the size of the data area in units of 8 bytes.
-    var sizeOctet: UInt8 { octets[2] }
-
-    /// Whether writing is unrestricted. Proprietary conditions (8 to E) count as not writable.
-    var isWritable: Bool { octets[3] & 0x0F == 0 }
-
-    /// The bytes of the data area.
-    var area: Range<Int> {
-        Type2Memory.dataAreaStart..<Type2Memory.dataAreaStart + Int(sizeOctet) * 8
-    }
-
-    /// The page after the last one of the data area.
-    var endPage: Int { area.upperBound / Type2Memory.pageSize }
 }
 
 extension Type2Tag {
@@ -147,7 +95,7 @@ extension Type2Tag {
         let page = Type2Memory.capabilityContainerPage
         try await fetch(page..<page + 1)
         let present = memory[page: page] ?? []
-        let container = [Type2CapabilityContainer.magicNumber, 0x10, product.sizeOctet, 0x00]
+        let container = [Type2CapabilityContainer.magicNumber, 0x10, product.sizeByte, 0x00]
         let isFormatted = capabilityContainer != nil
         guard isFormatted || zip(present, container).allSatisfy({ $0 | $1 == $1 }) else {
             throw TagError(

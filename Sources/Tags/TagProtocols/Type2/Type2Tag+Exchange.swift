@@ -13,7 +13,7 @@ extension Type2Tag {
 
     /// The outcome of a command that the tag answered.
     enum Answer {
-        case octets([UInt8])
+        case bytes([UInt8])
         /// The tag refused with these four bits, and is now in the IDLE or HALT state.
         case refused(UInt8)
     }
@@ -77,7 +77,7 @@ extension Type2Tag {
                 if nibble == 1, failures <= retries { continue }
                 return .refused(nibble)
             }
-            return .octets(try check(frame, command))
+            return .bytes(try check(frame, command))
         }
     }
 
@@ -112,7 +112,7 @@ extension Type2Tag {
     /// Selects a sector (NFC Forum T2T 1.2, 5.4). Both parts take time, so pages are read and written in order.
     private func selectSector(_ wanted: Int) async throws(TagError) {
         for attempt in 0...Self.retries {
-            guard case .octets = try await exchange(.sectorSelect) else {
+            guard case .bytes = try await exchange(.sectorSelect) else {
                 throw TagError(
                     .lengthOverrun,
                     """

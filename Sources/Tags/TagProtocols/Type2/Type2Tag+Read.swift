@@ -13,7 +13,7 @@ extension Type2Tag {
         let pages = first / Type2Memory.pageSize..<last / Type2Memory.pageSize + 1
         try await lookForFastRead(pages)
         try await fetch(pages)
-        return addresses.compactMap { memory[octet: $0] }
+        return addresses.compactMap { memory[byte: $0] }
     }
 
     /// Distinguishes an NTAG213 from an NTAG203 and an Ultralight C by the page after their data areas, which have the
@@ -23,8 +23,8 @@ extension Type2Tag {
     /// anyway. So FAST_READ is never tried on a full Ultralight C.
     private func lookForFastRead(_ pages: Range<Int>) async throws(TagError) {
         let page = 0x28
-        guard fastRead == .unknown, target.manufacturer == Type2Product.manufacturer,
-            capabilityContainer?.sizeOctet == Type2Product.ntag213.sizeOctet
+        guard fastRead == .unknown, target.isNXP,
+            capabilityContainer?.sizeByte == NXPType2Product.ntag213.sizeByte
         else { return }
         if !memory.contains(page) {
             guard let run = memory.firstUnknownRun(in: pages), run.upperBound == page, run.count % 4 != 0 else {
@@ -64,7 +64,7 @@ extension Type2Tag {
     /// When a tag has no more pages, or does not let the next ones be read, its answer continues at page 0. This is
     /// detected by the UID in pages 0 and 1, and such pages are not stored.
     func performRead(_ page: Int) async throws(TagError) {
-        guard case .octets(let octets) = try await exchange(.read(page)) else {
+        guard case .bytes(let bytes) = try await exchange(.read(page)) else {
             if let area = capabilityContainer?.area, area.contains(page * Type2Memory.pageSize) {
                 throw TagError(
                     .lengthOverrun,
@@ -76,24 +76,24 @@ extension Type2Tag {
             }
             throw TagError(.refused, "The tag refuses to read page \(page) (NFC Forum T2T 1.2, 5.2).")
         }
-        let start = page >= Type2Memory.capabilityContainerPage ? rolledOver(octets) : 4
-        memory.store(octets[0..<start * Type2Memory.pageSize], at: page)
+        let start = page >= Type2Memory.capabilityContainerPage ? rolledOver(bytes) : 4
+        memory.store(bytes[0..<start * Type2Memory.pageSize], at: page)
     }
 
     /// Returns the index in an answer where the tag continued at page 0: 1 to 3, or 4 when it did not.
-    private func rolledOver(_ octets: [UInt8]) -> Int {
+    private func rolledOver(_ bytes: [UInt8]) -> Int {
         let uid = target.uid
         guard uid.count == 7 else { return 4 }
         let header = [uid[0], uid[1], uid[2], NFCAActivation.cascadeTag ^ uid[0] ^ uid[1] ^ uid[2]] + uid[3..<7]
-        return (1...3).first { octets[($0 * 4)...].starts(with: header.prefix(16 - $0 * 4)) } ?? 4
+        return (1...3).first { bytes[($0 * 4)...].starts(with: header.prefix(16 - $0 * 4)) } ?? 4
     }
 
     /// Reads a range of pages at once, or finds out that the tag can't (NTAG213/215/216 data sheet, 10.3).
     private func performFastRead(_ first: Int, _ last: Int) async throws(TagError) {
         do throws(TagError) {
             let retries = fastRead == .usable ? Self.retries : 0
-            if case .octets(let octets) = try await exchange(.fastRead(first: first, last: last), retries: retries) {
-                memory.store(octets, at: first)
+            if case .bytes(let bytes) = try await exchange(.fastRead(first: first, last: last), retries: retries) {
+                memory.store(bytes, at: first)
                 fastRead = .usable
                 return
             }

@@ -15,37 +15,28 @@ extension Type2Tag {
         guard let container = capabilityContainer, container.isWritable else {
             throw TagError(.readOnly, "The tag's capability container forbids writing (NFC Forum T2T 1.2, 4.5).")
         }
-        guard message.count <= layout.capacity else {
-            throw TagError(
-                .messageTooLong,
-                "The message has \(message.count) bytes, and the tag has room for \(layout.capacity)."
-            )
-        }
+        try layout.checkCapacity(for: message)
         let plan = TLVWritePlan(message, layout: layout, unitSize: Type2Memory.pageSize)
         for page in plan.unitsToPreserve { try await fetch(page..<page + 1) }
         try await checkLocks(plan.units)
 
-        for step in plan.steps(memory) { try await write(step.octets, to: step.unit) }
-        var written = layout
-        written.messageLength = message.count
-        written.lengthSize = message.count <= 254 ? 1 : 3
-        written.isBroken = false
-        self.layout = written
+        for step in plan.steps(memory) { try await write(step.bytes, to: step.unit) }
+        self.layout = layout.holding(message)
     }
 
     /// Writes a page. Writing it twice does no harm, so when an ACK is lost the write is repeated.
     ///
     /// - Throws: ``TagError`` with `updateFailed` when the tag refused; then the page's content is uncertain.
-    func write(_ octets: [UInt8], to page: Int) async throws(TagError) {
+    func write(_ bytes: [UInt8], to page: Int) async throws(TagError) {
         // Until the tag confirms, this page and the message in it are uncertain.
         memory.forget(page)
         layout = nil
         if page == Type2Memory.capabilityContainerPage { capabilityContainer = nil }
         let refusal: UInt8
         do throws(TagError) {
-            switch try await exchange(.write(page, octets)) {
-            case .octets:
-                memory.store(octets, at: page)
+            switch try await exchange(.write(page, bytes)) {
+            case .bytes:
+                memory.store(bytes, at: page)
                 return
             case .refused(let nibble): refusal = nibble
             }
@@ -65,8 +56,8 @@ extension Type2Tag {
     func checkLocks(_ pages: [Int]) async throws(TagError) {
         if pages.contains(where: { $0 < Type2DynamicLock.firstPage }) {
             try await fetch(Type2StaticLock.page..<Type2StaticLock.page + 1)
-            let octets = memory[page: Type2StaticLock.page] ?? []
-            if let page = pages.first(where: { Type2StaticLock.locks($0, in: octets) }) {
+            let bytes = memory[page: Type2StaticLock.page] ?? []
+            if let page = pages.first(where: { Type2StaticLock.locks($0, in: bytes) }) {
                 throw Self.locked(page)
             }
         }
@@ -108,14 +99,14 @@ extension Type2Tag {
     func suggestedDynamicLock() -> Type2DynamicLock? {
         guard let container = capabilityContainer else { return nil }
         let control = layout?.controls.first { $0.isLock }
-        if target.manufacturer == Type2Product.manufacturer {
-            if let product = Type2Product.inferred(sizeOctet: container.sizeOctet, lockControl: control?.value) {
+        if target.isNXP {
+            if let product = NXPType2Product.inferred(sizeByte: container.sizeByte, lockControl: control?.value) {
                 return product.dynamicLock
             }
             // NTAG213, NTAG203 and Ultralight C have them in the same page. Only the first has a password page after
             // them.
-            if container.sizeOctet == Type2Product.ntag213.sizeOctet {
-                var lock = Type2Product.ntag213.dynamicLock
+            if container.sizeByte == NXPType2Product.ntag213.sizeByte {
+                var lock = NXPType2Product.ntag213.dynamicLock
                 lock?.protectionPage = nil
                 return lock
             }
@@ -128,11 +119,11 @@ extension Type2Tag {
     func dynamicLock() async throws(TagError) -> Type2DynamicLock? {
         guard let container = capabilityContainer else { return nil }
         let control = layout?.controls.first { $0.isLock }
-        if target.manufacturer == Type2Product.manufacturer {
-            if container.sizeOctet <= Type2Product.ultralight.sizeOctet { return nil }
+        if target.isNXP {
+            if container.sizeByte <= NXPType2Product.ultralight.sizeByte { return nil }
             if let version = try await readVersion() {
-                if let product = Type2Product(version) { return product.dynamicLock }
-            } else if container.sizeOctet == Type2Product.ntag203.sizeOctet {
+                if let product = NXPType2Product(version) { return product.dynamicLock }
+            } else if container.sizeByte == NXPType2Product.ntag203.sizeByte {
                 return .grouped
             }
         }

@@ -4,21 +4,21 @@ import TagLink
 /// The answer to GET_VERSION (NTAG213/215/216 data sheet, 10.1).
 struct Type2Version: Equatable {
     /// The eight bytes.
-    let octets: [UInt8]
+    let bytes: [UInt8]
 
-    var vendor: UInt8 { octets[1] }
-    var productType: UInt8 { octets[2] }
-    var productSubtype: UInt8 { octets[3] }
-    var majorVersion: UInt8 { octets[4] }
-    var minorVersion: UInt8 { octets[5] }
+    var vendor: UInt8 { bytes[1] }
+    var productType: UInt8 { bytes[2] }
+    var productSubtype: UInt8 { bytes[3] }
+    var majorVersion: UInt8 { bytes[4] }
+    var minorVersion: UInt8 { bytes[5] }
     /// The high seven bits are the exponent of the memory size. If the lowest bit is set, the size is above that power
     /// of two.
-    var storageSize: UInt8 { octets[6] }
+    var storageSize: UInt8 { bytes[6] }
 
     /// Creates a version from eight bytes; nil for another number of bytes.
-    init?(_ octets: [UInt8]) {
-        guard octets.count == 8 else { return nil }
-        self.octets = octets
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count == 8 else { return nil }
+        self.bytes = bytes
     }
 }
 
@@ -30,7 +30,7 @@ extension Type2Tag {
         if let version { return version }
         var found: Type2Version?
         do throws(TagError) {
-            if case .octets(let octets) = try await exchange(.getVersion, retries: 1) { found = Type2Version(octets) }
+            if case .bytes(let bytes) = try await exchange(.getVersion, retries: 1) { found = Type2Version(bytes) }
         } catch {
             // When the reader can't send the command, the tag's state does not change.
             guard error.code == .badAnswer || error.code == .unsupported else { throw error }
@@ -52,9 +52,9 @@ extension Type2Tag {
     }
 
     /// Returns the product. The tag is asked only once.
-    func product() async throws(TagError) -> Type2Product? {
-        guard target.manufacturer == Type2Product.manufacturer else { return nil }
-        if let version = try await readVersion() { return Type2Product(version) }
+    func product() async throws(TagError) -> NXPType2Product? {
+        guard target.isNXP else { return nil }
+        if let version = try await readVersion() { return NXPType2Product(version) }
         // The memory size distinguishes the products without the command. It can't when the reader was unable to ask.
         guard canAskVersion else { return nil }
         // NTAG203 ends at page 41, Ultralight at page 15, Ultralight C at page 47.
@@ -65,7 +65,7 @@ extension Type2Tag {
 
     private func answersRead(_ page: Int) async throws(TagError) -> Bool {
         if memory.contains(page) { return true }
-        guard case .octets = try await exchange(.read(page)) else { return false }
+        guard case .bytes = try await exchange(.read(page)) else { return false }
         return true
     }
 }
@@ -73,8 +73,8 @@ extension Type2Tag {
 /// Data of a tag besides its message.
 extension Type2Tag {
     /// Returns the eight bytes of GET_VERSION; nil when the tag does not have the command or its reader can't send it.
-    package func versionOctets() async throws(TagError) -> [UInt8]? {
-        try await readVersion()?.octets
+    package func versionBytes() async throws(TagError) -> [UInt8]? {
+        try await readVersion()?.bytes
     }
 
     /// Returns the 32 bytes of READ_SIG; nil when the tag does not have the command or its reader can't send it.
@@ -87,8 +87,8 @@ extension Type2Tag {
     /// - Parameter number: 0 to 2.
     /// - Returns: the count; nil when the tag does not let it be read. `tearing` is nil for tags without that command.
     package func readCounter(_ number: UInt8) async throws(TagError) -> (count: UInt32, tearing: UInt8?)? {
-        guard let octets = try await ask(.readCounter(number)) else { return nil }
-        let count = UInt32(octets: octets.reversed())
+        guard let bytes = try await ask(.readCounter(number)) else { return nil }
+        let count = UInt32(bytes: bytes.reversed())
         return (count, try await ask(.checkTearing(number))?.first)
     }
 
@@ -115,7 +115,7 @@ extension Type2Tag {
     /// Sends a command that not all tags have.
     private func ask(_ command: Type2Command) async throws(TagError) -> [UInt8]? {
         do throws(TagError) {
-            if case .octets(let octets) = try await exchange(command, retries: 1) { return octets }
+            if case .bytes(let bytes) = try await exchange(command, retries: 1) { return bytes }
         } catch {
             // When the reader can't send the command, the tag's state does not change.
             guard error.code == .badAnswer || error.code == .unsupported else { throw error }

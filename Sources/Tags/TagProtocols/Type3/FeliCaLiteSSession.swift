@@ -67,7 +67,7 @@ public struct FeliCaLiteSSession: Sendable {
     private func withCounter() async throws(TagError) -> FeliCaLiteSSession {
         let block = try await read([Self.writeCounterBlock])
         var session = self
-        session.writeCounter = UInt32(octets: block[..<3].reversed())
+        session.writeCounter = UInt32(bytes: block[..<3].reversed())
         return session
     }
 
@@ -97,17 +97,17 @@ public struct FeliCaLiteSSession: Sendable {
             services: [Type3Tag.readService],
             blocks: numbers.map { FeliCaCommand.BlockElement(block: UInt16($0)) }
         )
-        let octets: [UInt8]
+        let bytes: [UInt8]
         switch result {
-        case .success(let answer): octets = answer
+        case .success(let answer): bytes = answer
         case .failure(let status):
             throw TagError(.refused, "Reading with a code gave \(status) (FeliCa Lite-S User's Manual, 4.4).")
         }
-        let data = Array(octets.prefix(blocks.count * Self.blockSize))
+        let data = Array(bytes.prefix(blocks.count * Self.blockSize))
         let expected = try Self.coded { () throws(CryptographyError) in
             try codes.readCode(blocks: numbers, data: data)
         }
-        guard ConstantTime.areEqual(octets.dropFirst(data.count).prefix(8), expected) else {
+        guard ConstantTime.areEqual(bytes.dropFirst(data.count).prefix(8), expected) else {
             throw TagError(.authenticationFailed, "The code of what was read is wrong: the card has another key.")
         }
         return data
@@ -178,22 +178,22 @@ extension Type3Tag {
 
     /// Reads blocks with MACs, three at a time.
     func check(_ blocks: Range<Int>, in session: FeliCaLiteSSession) async throws(TagError) -> [UInt8] {
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         var first = blocks.lowerBound
         while first < blocks.upperBound {
             let next = min(blocks.upperBound, first + FeliCaLiteSSession.maximumBlocksPerRead)
-            octets += try await session.read((first..<next).map { UInt8(truncatingIfNeeded: $0) })
+            bytes += try await session.read((first..<next).map { UInt8(truncatingIfNeeded: $0) })
             first = next
         }
-        return octets
+        return bytes
     }
 
     /// Writes blocks with MACs, one after the other.
-    func update(_ first: Int, _ octets: [UInt8], in session: FeliCaLiteSSession) async throws(TagError) {
+    func update(_ first: Int, _ bytes: [UInt8], in session: FeliCaLiteSSession) async throws(TagError) {
         var session = session
         defer { self.session = session }
-        for (index, start) in stride(from: 0, to: octets.count, by: Type3AttributeBlock.blockSize).enumerated() {
-            let block = Array(octets[start..<start + Type3AttributeBlock.blockSize])
+        for (index, start) in stride(from: 0, to: bytes.count, by: Type3AttributeBlock.blockSize).enumerated() {
+            let block = Array(bytes[start..<start + Type3AttributeBlock.blockSize])
             try await session.write(UInt8(truncatingIfNeeded: first + index), block)
         }
     }

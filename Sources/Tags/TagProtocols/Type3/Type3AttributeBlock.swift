@@ -47,29 +47,29 @@ struct Type3AttributeBlock: Equatable {
 
     /// Reads a block.
     ///
-    /// - Parameter octets: the block's 16 bytes.
+    /// - Parameter bytes: the block's 16 bytes.
     /// - Throws: ``TagError`` with `badChecksum`, `badVersion`, `noCapabilityContainer`.
-    init(_ octets: [UInt8]) throws(TagError) {
-        guard octets.count == Self.blockSize, octets.contains(where: { $0 != 0 }) else {
+    init(_ bytes: [UInt8]) throws(TagError) {
+        guard bytes.count == Self.blockSize, bytes.contains(where: { $0 != 0 }) else {
             throw TagError(.noCapabilityContainer, "The attribute information block is empty (NFC Forum T3T 1.0, 6.1).")
         }
-        guard Self.checksum(octets[..<14]) == [octets[14], octets[15]] else {
+        guard Self.checksum(bytes[..<14]) == [bytes[14], bytes[15]] else {
             throw TagError(
                 .badChecksum,
                 "The checksum of the attribute information block is wrong (NFC Forum T3T 1.0, 6.1)."
             )
         }
-        guard octets[0] >> 4 == 1 else {
-            throw .badVersion(octets[0] >> 4, octets[0] & 0x0F, "T3T 1.0, 6.2")
+        guard bytes[0] >> 4 == 1 else {
+            throw .badVersion(bytes[0] >> 4, bytes[0] & 0x0F, "T3T 1.0, 6.2")
         }
-        version = octets[0]
-        blocksPerRead = Int(octets[1])
-        blocksPerWrite = Int(octets[2])
-        blockCount = Int(high: octets[3], low: octets[4])
-        unused = Array(octets[5..<9])
-        writeFlag = octets[9]
-        accessFlag = octets[10]
-        messageLength = Int(octets: octets[11...13])
+        version = bytes[0]
+        blocksPerRead = Int(bytes[1])
+        blocksPerWrite = Int(bytes[2])
+        blockCount = Int(high: bytes[3], low: bytes[4])
+        unused = Array(bytes[5..<9])
+        writeFlag = bytes[9]
+        accessFlag = bytes[10]
+        messageLength = Int(bytes: bytes[11...13])
         guard blocksPerRead > 0 else {
             throw TagError(.noCapabilityContainer, "Nbr is 0: nothing can be read (NFC Forum T3T 1.0, 6.1).")
         }
@@ -82,15 +82,15 @@ struct Type3AttributeBlock: Equatable {
     }
 
     /// The block's 16 bytes, with their checksum.
-    var octets: [UInt8] {
-        var result = [version, UInt8(blocksPerRead), UInt8(blocksPerWrite)] + UInt16(blockCount).bigEndianOctets
+    var bytes: [UInt8] {
+        var result = [version, UInt8(blocksPerRead), UInt8(blocksPerWrite)] + UInt16(blockCount).bigEndianBytes
         result += unused + [writeFlag, accessFlag]
         result += [UInt8](bigEndian: messageLength, count: 3)
         return result + Self.checksum(result[...])
     }
 
-    private static func checksum(_ octets: ArraySlice<UInt8>) -> [UInt8] {
-        let sum = octets.reduce(0) { $0 + Int($1) }
-        return UInt16(truncatingIfNeeded: sum).bigEndianOctets
+    private static func checksum(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        let sum = bytes.reduce(0) { $0 + Int($1) }
+        return UInt16(truncatingIfNeeded: sum).bigEndianBytes
     }
 }

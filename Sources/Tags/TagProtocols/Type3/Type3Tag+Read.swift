@@ -37,14 +37,14 @@ extension Type3Tag {
         let size = Type3AttributeBlock.blockSize
         let end = 1 + (length + size - 1) / size
         let most = min(attributes.blocksPerRead, maximumBlocksPerRead)
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         var block = 1
         while block < end {
             let next = min(end, block + most)
-            octets += try await check(block..<next)
+            bytes += try await check(block..<next)
             block = next
         }
-        let read = Array(octets.prefix(length))
+        let read = Array(bytes.prefix(length))
         message = read
         return read
     }
@@ -54,14 +54,14 @@ extension Type3Tag {
         if let lost { throw lost }
         if let attributes { return attributes }
         try await selectSystem()
-        let octets: [UInt8]
+        let bytes: [UInt8]
         do throws(TagError) {
-            octets = try await check(0..<1)
+            bytes = try await check(0..<1)
         } catch {
             guard error.code == .refused else { throw error }
             throw TagError(.noCapabilityContainer, "The attribute block can't be read: \(error.reason)")
         }
-        let read = try Type3AttributeBlock(octets)
+        let read = try Type3AttributeBlock(bytes)
         attributes = read
         return read
     }

@@ -67,16 +67,16 @@ extension Type3Tag {
     func write(_ block: Type3AttributeBlock) async throws(TagError) {
         attributes = nil
         message = nil
-        try await update(0, block.octets)
+        try await update(0, block.bytes)
         attributes = block
     }
 
     private func writeData(_ message: [UInt8], _ attributes: Type3AttributeBlock) async throws(TagError) {
         let size = Type3AttributeBlock.blockSize
         let padding = (size - message.count % size) % size
-        let octets = message + [UInt8](repeating: 0, count: padding)
+        let bytes = message + [UInt8](repeating: 0, count: padding)
         var block = 1
-        var rest = octets[...]
+        var rest = bytes[...]
         while !rest.isEmpty {
             let count = min(attributes.blocksPerWrite, maximumBlocksPerWrite(at: block), rest.count / size)
             // The tag's content is uncertain until the attribute block is written.
@@ -93,33 +93,6 @@ extension Type3Tag {
         let limit = min(255, link.maximumFrameLength - 2)
         let short = (limit - 14) / 18
         return max(1, block + short > 256 ? (limit - 14) / 19 : short)
-    }
-}
-
-/// The properties of FeliCa Lite and Lite-S that other Type 3 tags don't have (FeliCa Lite-S User's Manual, 7).
-enum FeliCaLite {
-    /// The memory configuration block, MC.
-    static let memoryConfiguration = 0x88
-    /// The write counter block of Lite-S, WCNT.
-    static let writeCounter = 0x90
-    /// The number of scratch pad blocks that can hold a message: 14 without the attribute block.
-    static let messageBlocks = 13
-
-    /// Returns MC with every scratch pad block read-only and the system blocks frozen.
-    static func locked(_ configuration: [UInt8]) -> [UInt8] {
-        var result = configuration
-        result[0] = 0x00
-        // Bits 6 and 7 of the second byte are not for scratch pad blocks: REG, and a reserved one.
-        result[1] &= 0xC0
-        result[2] = 0x00
-        return result
-    }
-
-    /// Returns MC of a tag that answers to system 12FC.
-    static func withNDEFSystem(_ configuration: [UInt8]) -> [UInt8] {
-        var result = configuration
-        result[3] = 0x01
-        return result
     }
 }
 

@@ -113,7 +113,7 @@ public final class Type3Tag: ForumTag {
             throw remember(error)
         }
         switch result {
-        case .success(let octets): return octets
+        case .success(let bytes): return bytes
         case .failure(let status):
             throw TagError(
                 .refused,
@@ -125,22 +125,22 @@ public final class Type3Tag: ForumTag {
     /// Writes consecutive blocks.
     ///
     /// - Throws: ``TagError`` with `updateFailed` when the tag answers with status flags.
-    func update(_ first: Int, _ octets: [UInt8]) async throws(TagError) {
+    func update(_ first: Int, _ bytes: [UInt8]) async throws(TagError) {
         if let lost { throw lost }
         if let session {
             do throws(TagError) {
-                return try await update(first, octets, in: session)
+                return try await update(first, bytes, in: session)
             } catch {
                 throw remember(error)
             }
         }
-        let count = octets.count / Type3AttributeBlock.blockSize
+        let count = bytes.count / Type3AttributeBlock.blockSize
         let elements = (first..<first + count).map {
             FeliCaCommand.BlockElement(block: UInt16(truncatingIfNeeded: $0))
         }
         let status: FeliCaCard.Status
         do throws(TagError) {
-            status = try await card.write(services: [Self.writeService], blocks: elements, data: octets)
+            status = try await card.write(services: [Self.writeService], blocks: elements, data: bytes)
         } catch {
             let error = remember(error)
             guard error.code == .badAnswer else { throw error }
@@ -168,7 +168,7 @@ extension Type3Tag {
 
     /// Reads block 90 of a FeliCa Lite-S, the write counter; nil when the tag does not let it be read.
     package func readWriteCounter() async throws(TagError) -> UInt32? {
-        try await register(FeliCaLite.writeCounter).map { UInt32(octets: $0.prefix(3).reversed()) }
+        try await register(FeliCaLite.writeCounter).map { UInt32(bytes: $0.prefix(3).reversed()) }
     }
 
     private func register(_ block: Int) async throws(TagError) -> [UInt8]? {

@@ -29,12 +29,12 @@ extension Type4Tag {
                 "The NDEF application has no capability container file E103 (NFC Forum T4T 1.2, 5.5)."
             )
         }
-        var octets = try await readBinary(offset: 0, count: Type4CapabilityContainer.minimumLength)
-        let wanted = Type4CapabilityContainer.wantedLength(octets)
-        if wanted > octets.count, octets.count == Type4CapabilityContainer.minimumLength {
-            octets += try await readBinary(offset: octets.count, count: wanted - octets.count)
+        var bytes = try await readBinary(offset: 0, count: Type4CapabilityContainer.minimumLength)
+        let wanted = Type4CapabilityContainer.wantedLength(bytes)
+        if wanted > bytes.count, bytes.count == Type4CapabilityContainer.minimumLength {
+            bytes += try await readBinary(offset: bytes.count, count: wanted - bytes.count)
         }
-        let container = try Type4CapabilityContainer(octets)
+        let container = try Type4CapabilityContainer(bytes)
         capabilityContainer = container
         return container
     }
@@ -75,14 +75,14 @@ extension Type4Tag {
             container.fileSize,
             readLimit(container, offset: 0)
         )
-        let octets = try await readBinary(offset: 0, count: wanted)
-        guard octets.count >= container.lengthSize else {
+        let bytes = try await readBinary(offset: 0, count: wanted)
+        guard bytes.count >= container.lengthSize else {
             throw TagError(
                 .lengthOverrun,
                 "The NDEF file ends before its length field (NFC Forum T4T 1.2, 4.2)."
             )
         }
-        let length = Int(octets: octets[..<container.lengthSize])
+        let length = Int(bytes: bytes[..<container.lengthSize])
         if isForWriting, length > min(container.capacity, Self.maximumMessageLength) { return length }
         guard length <= container.capacity else {
             throw TagError(
@@ -94,7 +94,7 @@ extension Type4Tag {
             throw TagError(.unsupported, "The message has \(length) bytes; \(Self.maximumMessageLength) is the most.")
         }
         messageLength = length
-        messageStart = Array(octets[container.lengthSize...].prefix(length))
+        messageStart = Array(bytes[container.lengthSize...].prefix(length))
         return length
     }
 
@@ -104,91 +104,6 @@ extension Type4Tag {
             throw TagError(
                 .noMessageTLV,
                 "The NDEF file that the capability container names is missing (NFC Forum T4T 1.2, 5.5)."
-            )
-        }
-    }
-}
-
-/// The capability container file of a Type 4 tag (NFC Forum T4T 1.2, 4.3).
-struct Type4CapabilityContainer: Equatable {
-    /// The file's identifier.
-    static let file: UInt16 = 0xE103
-    /// The number of bytes up to the end of an NDEF file control TLV of mapping versions 1 and 2.
-    static let minimumLength = 15
-    /// The number of bytes up to the end of an extended control TLV of mapping version 3.
-    static let extendedLength = 17
-
-    /// The mapping version: 0x20 is 2.0.
-    var version: UInt8
-    /// MLe: the most bytes that one READ BINARY returns.
-    var maximumRead: Int
-    /// MLc: the most bytes that one UPDATE BINARY accepts.
-    var maximumWrite: Int
-    /// The NDEF file's identifier.
-    var messageFile: UInt16
-    /// The NDEF file's size, including its length field.
-    var fileSize: Int
-    /// The read access byte: 00 is unrestricted.
-    var readAccess: UInt8
-    /// The write access byte: 00 is unrestricted, FF is no access.
-    var writeAccess: UInt8
-    /// The size of the NDEF file's length field: 2 (NLEN), or 4 (ENLEN) with an extended control TLV.
-    var lengthSize: Int
-
-    /// The longest message.
-    var capacity: Int { max(0, fileSize - lengthSize) }
-    /// The offset of the write access byte in the file.
-    var writeAccessOffset: Int { lengthSize == 4 ? 16 : 14 }
-
-    /// Returns how many bytes of the file are needed, from its first bytes.
-    static func wantedLength(_ octets: [UInt8]) -> Int {
-        octets.count > 7 && octets[7] == 0x06 ? extendedLength : minimumLength
-    }
-
-    /// Reads the file's first bytes. Proprietary control TLVs after the first TLV are ignored.
-    ///
-    /// - Parameter octets: at least ``minimumLength`` bytes from the start of the file, if it has them.
-    /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`.
-    init(_ octets: [UInt8]) throws(TagError) {
-        guard octets.count >= 3 else {
-            throw TagError(.noCapabilityContainer, "The capability container file is empty (NFC Forum T4T 1.2, 4.3).")
-        }
-        guard (1...3).contains(octets[2] >> 4) else {
-            throw .badVersion(octets[2] >> 4, octets[2] & 0x0F, known: "1, 2 and 3 are", "T4T 1.2, 4.3")
-        }
-        let length = Int(octets: octets[0..<2])
-        guard length >= Self.minimumLength, octets.count >= Self.minimumLength else {
-            throw TagError(
-                .noCapabilityContainer,
-                "The capability container has fewer than 15 bytes (NFC Forum T4T 1.2, 4.3)."
-            )
-        }
-        version = octets[2]
-        maximumRead = Int(octets: octets[3..<5])
-        maximumWrite = Int(octets: octets[5..<7])
-        guard maximumRead >= 15, maximumWrite >= 1 else {
-            throw TagError(
-                .noCapabilityContainer,
-                "MLe \(maximumRead) or MLc \(maximumWrite) is below 15 or 1 (NFC Forum T4T 1.2, 4.3)."
-            )
-        }
-        let isExtended = octets[7] == 0x06 && octets[8] == 0x08 && octets.count >= Self.extendedLength
-        guard isExtended || octets[7] == 0x04 && octets[8] == 0x06 else {
-            throw TagError(
-                .noMessageTLV,
-                "The capability container does not begin with an NDEF file control TLV (NFC Forum T4T 1.2, 4.3)."
-            )
-        }
-        let sizeEnd = isExtended ? 15 : 13
-        messageFile = UInt16(high: octets[9], low: octets[10])
-        fileSize = Int(octets: octets[11..<sizeEnd])
-        readAccess = octets[sizeEnd]
-        writeAccess = octets[sizeEnd + 1]
-        lengthSize = isExtended ? 4 : 2
-        guard ![0x0000, 0xE102, 0xE103, 0x3F00, 0x3FFF, 0xFFFF].contains(messageFile), fileSize >= lengthSize else {
-            throw TagError(
-                .noMessageTLV,
-                "The NDEF file control TLV gives a reserved file identifier or no room (NFC Forum T4T 1.2, 4.3)."
             )
         }
     }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 
 extension Type4Tag {
     /// Formats a MIFARE DESFire EV1 or later as an empty NDEF tag (NXP AN11004, 4): creates application 000001 with the

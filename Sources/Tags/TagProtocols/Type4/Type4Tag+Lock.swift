@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 
 extension Type4Tag {
     /// Makes the tag read-only: writes write access FF to the capability container (NFC Forum T4T 1.2, 6.5).

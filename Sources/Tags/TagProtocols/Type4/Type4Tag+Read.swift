@@ -14,15 +14,15 @@ extension Type4Tag {
         while messageStart.count < length {
             let offset = container.lengthSize + messageStart.count
             let wanted = min(length - messageStart.count, readLimit(container, offset: offset))
-            let octets = try await readBinary(offset: offset, count: wanted)
-            if octets.count < wanted { shortAnswers += 1 }
-            guard !octets.isEmpty, shortAnswers <= Self.maximumShortAnswers else {
+            let bytes = try await readBinary(offset: offset, count: wanted)
+            if bytes.count < wanted { shortAnswers += 1 }
+            guard !bytes.isEmpty, shortAnswers <= Self.maximumShortAnswers else {
                 throw TagError(
                     .badAnswer,
-                    "READ BINARY brought \(octets.count) of \(wanted) bytes inside the file (NFC Forum T4T 1.2, 5.3)."
+                    "READ BINARY brought \(bytes.count) of \(wanted) bytes inside the file (NFC Forum T4T 1.2, 5.3)."
                 )
             }
-            messageStart += octets
+            messageStart += bytes
         }
         return messageStart
     }

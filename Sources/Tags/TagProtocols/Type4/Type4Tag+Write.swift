@@ -35,7 +35,7 @@ extension Type4Tag {
         )
         messageLength = nil
         messageStart = []
-        for step in plan.steps { try await updateBinary(offset: step.offset, step.octets) }
+        for step in plan.steps { try await updateBinary(offset: step.offset, step.bytes) }
         messageLength = message.count
         messageStart = message
     }
@@ -56,10 +56,10 @@ extension Type4Tag {
     }
 
     /// Writes with UPDATE BINARY, with either kind of offset.
-    func updateBinary(offset: Int, _ octets: [UInt8]) async throws(TagError) {
+    func updateBinary(offset: Int, _ bytes: [UInt8]) async throws(TagError) {
         let status: StatusWord
         do throws(TagError) {
-            status = try await send(.updateBinary(offset: offset, data: octets)).status
+            status = try await send(.updateBinary(offset: offset, data: bytes)).status
         } catch {
             guard error.code == .badAnswer else { throw error }
             throw TagError(.updateFailed, error.reason, link: error.link)
@@ -67,13 +67,13 @@ extension Type4Tag {
         guard status != .securityStatusNotSatisfied else {
             throw TagError(
                 .keyNeeded,
-                "A key is needed to write the file: UPDATE BINARY of \(octets.count) bytes at \(offset) gave \(status)."
+                "A key is needed to write the file: UPDATE BINARY of \(bytes.count) bytes at \(offset) gave \(status)."
             )
         }
         guard status == .success else {
             throw TagError(
                 .updateFailed,
-                "UPDATE BINARY of \(octets.count) bytes at \(offset) gave \(status) (NFC Forum T4T 1.2, 5.4)."
+                "UPDATE BINARY of \(bytes.count) bytes at \(offset) gave \(status) (NFC Forum T4T 1.2, 5.4)."
             )
         }
     }
@@ -92,7 +92,7 @@ struct Type4WritePlan: Equatable {
     /// One UPDATE BINARY.
     struct Step: Equatable {
         var offset: Int
-        var octets: [UInt8]
+        var bytes: [UInt8]
     }
 
     let steps: [Step]
@@ -107,21 +107,21 @@ struct Type4WritePlan: Equatable {
     init(_ message: [UInt8], lengthSize: Int, oldLength: Int, limit: (Int) -> Int) {
         let length = Self.lengthField(message.count, size: lengthSize)
         if lengthSize + message.count <= limit(0) {
-            steps = [Step(offset: 0, octets: length + message)]
+            steps = [Step(offset: 0, bytes: length + message)]
             return
         }
         var steps: [Step] = []
         if limit(0) < lengthSize {
             // Byte by byte, the most significant byte last. Bytes that need no change are left out.
             let old = Self.lengthField(oldLength, size: lengthSize)
-            for index in old.indices.reversed() where old[index] != 0 { steps.append(Step(offset: index, octets: [0])) }
+            for index in old.indices.reversed() where old[index] != 0 { steps.append(Step(offset: index, bytes: [0])) }
             steps += Self.pieces(message, at: lengthSize, limit: limit)
             for index in length.indices.reversed() where length[index] != 0 {
-                steps.append(Step(offset: index, octets: [length[index]]))
+                steps.append(Step(offset: index, bytes: [length[index]]))
             }
         } else {
             steps = Self.pieces([UInt8](repeating: 0, count: lengthSize) + message, at: 0, limit: limit)
-            if !message.isEmpty { steps.append(Step(offset: 0, octets: length)) }
+            if !message.isEmpty { steps.append(Step(offset: 0, bytes: length)) }
         }
         self.steps = steps
     }
@@ -131,12 +131,12 @@ struct Type4WritePlan: Equatable {
         (0..<size).reversed().map { (index: Int) -> UInt8 in UInt8(truncatingIfNeeded: length >> (8 * index)) }
     }
 
-    private static func pieces(_ octets: [UInt8], at start: Int, limit: (Int) -> Int) -> [Step] {
+    private static func pieces(_ bytes: [UInt8], at start: Int, limit: (Int) -> Int) -> [Step] {
         var steps: [Step] = []
         var position = 0
-        while position < octets.count {
-            let end = min(octets.count, position + max(1, limit(start + position)))
-            steps.append(Step(offset: start + position, octets: Array(octets[position..<end])))
+        while position < bytes.count {
+            let end = min(bytes.count, position + max(1, limit(start + position)))
+            steps.append(Step(offset: start + position, bytes: Array(bytes[position..<end])))
             position = end
         }
         return steps

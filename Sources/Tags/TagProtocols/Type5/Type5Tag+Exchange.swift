@@ -12,7 +12,7 @@ extension Type5Tag {
 
     /// The outcome of a command.
     enum Answer {
-        case octets([UInt8])
+        case bytes([UInt8])
         case refused(ISO15693ErrorCode)
         /// No answer: the tag is gone, or does not know the command. A tag that is addressed without its UID does not
         /// answer errors.
@@ -46,7 +46,7 @@ extension Type5Tag {
                 let answer = try await send(request, isWrite: isWrite)
                 needsAddress = false
                 switch try? ISO15693Response(answer) {
-                case .success(let octets): return .octets(octets)
+                case .success(let bytes): return .bytes(bytes)
                 case .failure(let code): return .refused(code)
                 case nil: throw LinkError(.protocolViolation, "A response has no flags (ISO/IEC 15693-3, 7.4).")
                 }
@@ -89,21 +89,21 @@ extension Type5Tag {
     }
 
     /// Returns a block's address as it is sent, and whether it has two bytes.
-    func address(_ block: Int) -> (octets: [UInt8], isLong: Bool) {
-        block < 256 ? ([UInt8(block)], false) : (UInt16(truncatingIfNeeded: block).littleEndianOctets, true)
+    func address(_ block: Int) -> (bytes: [UInt8], isLong: Bool) {
+        block < 256 ? ([UInt8(block)], false) : (UInt16(truncatingIfNeeded: block).littleEndianBytes, true)
     }
 
     /// Writes a block.
     ///
     /// - Throws: ``TagError`` with `updateFailed` when the tag refused; then the block's content is uncertain.
-    func write(_ octets: [UInt8], to block: Int) async throws(TagError) {
+    func write(_ bytes: [UInt8], to block: Int) async throws(TagError) {
         // Until the tag confirms, this block and the message in it are uncertain.
         memory.forget(block)
         layout = nil
         let place = address(block)
         let command: ISO15693Command = place.isLong ? .extendedWriteSingleBlock : .writeSingleBlock
-        switch try await program(command, place.octets + octets) {
-        case .octets: memory.store(octets, at: block * blockSize)
+        switch try await program(command, place.bytes + bytes) {
+        case .bytes: memory.store(bytes, at: block * blockSize)
         case .refused(let code):
             throw TagError(.updateFailed, "The tag refused to write block \(block): \(code) (NFC Forum T5T 1.0, 5.3).")
         case .silent(let error): throw loss(error)
@@ -114,8 +114,8 @@ extension Type5Tag {
     func lock(block: Int) async throws(TagError) {
         let place = address(block)
         let command: ISO15693Command = place.isLong ? .extendedLockBlock : .lockBlock
-        switch try await program(command, place.octets) {
-        case .octets: break
+        switch try await program(command, place.bytes) {
+        case .bytes: break
         case .refused(let code):
             guard code.rawValue != 0x11 else { break }
             throw TagError(.updateFailed, "The tag refused to lock block \(block): \(code) (NFC Forum T5T 1.0, 5.7).")

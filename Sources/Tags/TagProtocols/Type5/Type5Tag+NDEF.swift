@@ -12,11 +12,7 @@ extension Type5Tag {
     ///   when reading is restricted, `tagLost`, `badAnswer`, `cancelled`.
     public func detectNDEF() async throws(TagError) -> NDEFDetection {
         let layout = try await locate()
-        return NDEFDetection(
-            access: capabilityContainer?.isWritable == true ? .readWrite : .readOnly,
-            capacity: layout.capacity,
-            messageLength: layout.messageLength
-        )
+        return layout.detection(isWritable: capabilityContainer?.isWritable == true)
     }
 
     /// Reads the NDEF message (NFC Forum T5T 1.0, 6.3).
@@ -27,7 +23,7 @@ extension Type5Tag {
         let addresses = try await locate().messageAddresses
         guard let first = addresses.first, let last = addresses.last else { return [] }
         try await fetch(first..<last + 1)
-        return addresses.map { memory[octet: $0] ?? 0 }
+        return addresses.map { memory[byte: $0] ?? 0 }
     }
 
     /// Writes an NDEF message. A tag that is lost between two blocks holds the old message, no message, or the new one
@@ -41,21 +37,12 @@ extension Type5Tag {
         guard let container = capabilityContainer, container.isWritable else {
             throw TagError(.readOnly, "The capability container does not grant writing (NFC Forum T5T 1.0, 4.3.2).")
         }
-        guard message.count <= layout.capacity else {
-            throw TagError(
-                .messageTooLong,
-                "The message has \(message.count) bytes, and the tag has room for \(layout.capacity)."
-            )
-        }
+        try layout.checkCapacity(for: message)
         let plan = TLVWritePlan(message, layout: layout, unitSize: blockSize)
         for unit in plan.unitsToPreserve { try await fetch(unit * blockSize..<(unit + 1) * blockSize) }
         needsAddress = true
-        for step in plan.steps(memory) { try await write(step.octets, to: step.unit) }
-        var written = layout
-        written.messageLength = message.count
-        written.lengthSize = message.count <= 254 ? 1 : 3
-        written.isBroken = false
-        self.layout = written
+        for step in plan.steps(memory) { try await write(step.bytes, to: step.unit) }
+        self.layout = layout.holding(message)
     }
 
     /// Makes the tag permanently read-only: write access 11 in the capability container, then LOCK BLOCK on every block
@@ -71,12 +58,12 @@ extension Type5Tag {
         try await fetch(0..<blockSize)
         guard var first = memory.unit(0) else { return }
         needsAddress = true
-        first[1] = container.readOnly.octets[1]
+        first[1] = container.readOnly.bytes[1]
         try await write(first, to: 0)
         capabilityContainer = container.readOnly
         // The container is locked first, so its write access can't be changed back. ST25DV and similar tags can only
         // lock the blocks 0 and 1.
-        let containerBlocks = (container.octets.count + blockSize - 1) / blockSize
+        let containerBlocks = (container.bytes.count + blockSize - 1) / blockSize
         for block in 0..<containerBlocks { try await lock(block: block) }
         for block in containerBlocks..<max(containerBlocks, (areaEnd + blockSize - 1) / blockSize) {
             do throws(TagError) {
@@ -105,15 +92,15 @@ extension Type5Tag {
                 hasLongAddresses: size / blockSize > 256
             )
         else {
-            throw TagError(.unsupported, "The tag does not tell the size of its memory (ISO/IEC 15693-3, 10.4.12).")
+            throw TagError(.unsupported, "The tag does not report the size of its memory (ISO/IEC 15693-3, 10.4.12).")
         }
         needsAddress = true
-        var octets = container.octets + [0x03, 0x00, 0xFE]
-        while octets.count % blockSize != 0 { octets.append(0) }
+        var bytes = container.bytes + [0x03, 0x00, 0xFE]
+        while bytes.count % blockSize != 0 { bytes.append(0) }
         capabilityContainer = nil
         // The first block is written last. Without it the tag is not an NDEF tag, so nothing can be misread.
-        for block in (0..<octets.count / blockSize).reversed() {
-            try await write(Array(octets[block * blockSize..<(block + 1) * blockSize]), to: block)
+        for block in (0..<bytes.count / blockSize).reversed() {
+            try await write(Array(bytes[block * blockSize..<(block + 1) * blockSize]), to: block)
         }
         layout = nil
     }
@@ -127,7 +114,7 @@ extension Type5Tag {
         if let layout { return layout }
         let container = try await readCapabilityContainer()
         var walk = TLVWalk(
-            area: container.octets.count..<areaEnd,
+            area: container.bytes.count..<areaEnd,
             hasControls: false,
             specification: "NFC Forum T5T 1.0, 4.4",
             isForWriting: isForWriting
@@ -158,10 +145,10 @@ extension Type5Tag {
         areaEnd = min(container.area.upperBound, Self.maximumBlockCount * blockSize)
         // A correct size excludes the container's bytes. A power of two means that it is the whole memory.
         let length = container.areaLength
-        if let known = Type5Product.memorySize(target) {
+        if let known = Type5ProductFacts.memorySize(target) {
             areaEnd = min(areaEnd, known)
         } else if length.nonzeroBitCount == 1, let size = try await readMemorySize() {
-            areaEnd = max(container.octets.count, min(areaEnd, size))
+            areaEnd = max(container.bytes.count, min(areaEnd, size))
         }
         writesWithOption = writesWithOption || container.usesSpecialFrame
         capabilityContainer = container
@@ -169,6 +156,6 @@ extension Type5Tag {
     }
 
     private func readContainerFromMemory() throws(TagError) -> Type5CapabilityContainer {
-        try Type5CapabilityContainer((0..<8).prefix { memory[octet: $0] != nil }.map { memory[octet: $0] ?? 0 })
+        try Type5CapabilityContainer((0..<8).prefix { memory[byte: $0] != nil }.map { memory[byte: $0] ?? 0 })
     }
 }

@@ -112,41 +112,40 @@ extension Type5Tag {
         while first < count {
             let size = min(Self.maximumBlocksPerRead, count - first)
             let place = address(first)
-            let octets =
+            let bytes =
                 place.isLong
                 ? try await systemInformation(
                     .extendedGetMultipleBlockSecurityStatus,
-                    place.octets + [UInt8(size - 1), 0]
+                    place.bytes + [UInt8(size - 1), 0]
                 )
-                : try await systemInformation(.getMultipleBlockSecurityStatus, place.octets + [UInt8(size - 1)])
-            guard let octets, octets.count == size else { return nil }
-            locked += octets.indices.filter { octets[$0] & 0x01 != 0 }.map { first + $0 }
+                : try await systemInformation(.getMultipleBlockSecurityStatus, place.bytes + [UInt8(size - 1)])
+            guard let bytes, bytes.count == size else { return nil }
+            locked += bytes.indices.filter { bytes[$0] & 0x01 != 0 }.map { first + $0 }
             first += size
         }
         return locked
     }
 
     /// The bytes of the capability container; nil before it was read, and when it is invalid.
-    package var capabilityContainerOctets: [UInt8]? { capabilityContainer?.octets }
+    package var capabilityContainerBytes: [UInt8]? { capabilityContainer?.bytes }
 
     /// Reads the 32 bytes of NXP's READ SIGNATURE; nil when the tag has no signature, or its reader can't send the
     /// command.
     package func readSignature() async throws(TagError) -> [UInt8]? {
-        guard hasSignature, let octets = try await systemInformation(Self.readSignatureCommand, [target.manufacturer])
+        guard Type5ProductFacts.hasSignature(target),
+            let bytes = try await systemInformation(Self.readSignatureCommand, [target.manufacturer])
         else { return nil }
-        return octets.count == 32 && octets.contains { $0 != 0 } ? octets : nil
+        return bytes.count == 32 && bytes.contains { $0 != 0 } ? bytes : nil
     }
 
-    /// Reads the counter in block 79 of an ICODE SLIX2 (SL2S2602 data sheet); nil for other tags.
+    /// Reads the counter of an ICODE SLIX2; nil for other tags.
     package func readCounter() async throws(TagError) -> UInt16? {
-        guard target.productName == "ICODE SLIX2",
-            let octets = try await systemInformation(.readSingleBlock, [79]), octets.count == 4
+        guard let block = Type5ProductFacts.counterBlock(target),
+            let bytes = try await systemInformation(.readSingleBlock, [block]), bytes.count == 4
         else { return nil }
-        return UInt16(high: octets[1], low: octets[0])
+        return UInt16(high: bytes[1], low: bytes[0])
     }
 
     /// NXP's own READ SIGNATURE command (SL2S2602 data sheet).
     private static let readSignatureCommand = ISO15693Command(rawValue: 0xBD)
-
-    private var hasSignature: Bool { ["ICODE SLIX2", "ICODE DNA"].contains(target.productName) }
 }

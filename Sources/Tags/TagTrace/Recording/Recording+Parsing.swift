@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import PrivateStorage
-import TagLink
+import VisibleText
 
 extension Recording {
     /// Reads a recording from a file, piece by piece. A file that is not a recording is detected at its first line.
@@ -61,11 +61,11 @@ extension Recording {
     ///
     /// An incomplete last line is ignored, because the writer was interrupted. The last call may have no outcome.
     ///
-    /// - Parameter octets: the file's bytes.
+    /// - Parameter bytes: the file's bytes.
     /// - Throws: ``RecordingError``.
-    public init(parsing octets: some Sequence<UInt8>) throws(RecordingError) {
+    public init(parsing bytes: some Sequence<UInt8>) throws(RecordingError) {
         var parser = RecordingParser()
-        try parser.take(Array(octets))
+        try parser.take(Array(bytes))
         self = try parser.finish()
     }
 }
@@ -85,15 +85,15 @@ struct RecordingParser {
     private var lineNumber = 0
 
     /// Parses the next piece of the text.
-    mutating func take(_ octets: [UInt8]) throws(RecordingError) {
+    mutating func take(_ bytes: [UInt8]) throws(RecordingError) {
         var start = 0
         var index = 0
-        while index < octets.count {
-            if octets[index] == 0x0A {
+        while index < bytes.count {
+            if bytes[index] == 0x0A {
                 if pending.isEmpty {
-                    try takeLine(octets, start..<index)
+                    try takeLine(bytes, start..<index)
                 } else {
-                    pending += octets[start..<index]
+                    pending += bytes[start..<index]
                     try takeLine(pending, 0..<pending.count)
                     pending = []
                 }
@@ -101,7 +101,7 @@ struct RecordingParser {
             }
             index += 1
         }
-        pending += octets[start...]
+        pending += bytes[start...]
         guard pending.count <= Recording.maximumLineLength else { throw tooLong(lineNumber + 1) }
     }
 

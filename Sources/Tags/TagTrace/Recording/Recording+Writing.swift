@@ -25,7 +25,7 @@ extension Recording.Step {
         case .discover(let technologies, let systems):
             builder.add("do", "discover")
             builder.add("technologies", technologies.map(\.recordedName))
-            builder.add("systems", systems.map { $0.bigEndianOctets.hexText() })
+            builder.add("systems", systems.map { $0.bigEndianBytes.hexText() })
         case .select(let tag): builder.add("do", "select", tag)
         case .reactivate(let tag): builder.add("do", "wake", tag)
         case .isPresent(let tag): builder.add("do", "is-present", tag)
@@ -83,14 +83,14 @@ extension Recording.Tag {
         builder.add("technology", identity.technology.recordedName)
         switch identity {
         case .nfcA(let atqa, let sak, let uid):
-            builder.add("atqa", hex: atqa.bigEndianOctets)
+            builder.add("atqa", hex: atqa.bigEndianBytes)
             if let sak { builder.add("sak", hex: [sak]) }
             builder.add("uid", hex: uid)
         case .nfcB(let answer): builder.add("atqb", hex: answer)
         case .nfcF(let idm, let pmm, let system):
             builder.add("idm", hex: idm)
             builder.add("pmm", hex: pmm)
-            if let system { builder.add("system", hex: system.bigEndianOctets) }
+            if let system { builder.add("system", hex: system.bigEndianBytes) }
         case .nfcV(let uid, let dsfid):
             builder.add("uid", hex: uid)
             builder.add("dsfid", hex: [dsfid])

@@ -4,13 +4,13 @@ import TagLink
 /// Records a reader whose host sends every frame.
 ///
 /// For a reader with simulated time the recording has the simulated times, so a flow gives the same file in every run.
-final class RecordingField: FieldDriver {
-    private let base: any FieldDriver
+final class RecordingField: ForwardingField {
+    let field: any FieldDriver
     private let recorder: Recorder
     private let links: [Technology: RecordingLink]
 
     init(_ base: any FieldDriver, recorder: Recorder) {
-        self.base = base
+        field = base
         self.recorder = recorder
         var links: [Technology: RecordingLink] = [:]
         let origin = base.statistics
@@ -33,58 +33,48 @@ final class RecordingField: FieldDriver {
 
     private let clock: @Sendable () -> Duration
 
-    var unrecorded: any ReaderDriver { base }
-    var name: String { base.name }
-    var technologies: Set<Technology> { base.technologies }
-    var statistics: LinkStatistics { base.statistics }
-    var executor: (any SerialExecutor & TaskExecutor)? { base.executor }
-
-    func prepare() async throws(LinkError) { try await base.prepare() }
+    var unrecorded: any ReaderDriver { field }
 
     func link(for technology: Technology) -> (any FrameLink)? { links[technology] }
 
     func setCarrier(_ isOn: Bool) async throws(LinkError) {
-        try await recorder.record(.field(isOn: isOn), clock) { () throws(LinkError) in try await base.setCarrier(isOn) }
+        try await recorder.record(.field(isOn: isOn), clock) { () throws(LinkError) in try await field.setCarrier(isOn)
+        }
     }
 
     func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
-        base.observePresence { [recorder, clock] in
+        field.observePresence { [recorder, clock] in
             recorder.presenceChanged(at: clock())
             handler()
         }
     }
 
     func isStillNear(_ identifier: [UInt8], since arrival: UInt64) async -> Bool {
-        await recorder.recordStay(of: identifier, clock) { await base.isStillNear(identifier, since: arrival) }
+        await recorder.recordStay(of: identifier, clock) { await field.isStillNear(identifier, since: arrival) }
     }
 
     func arrival(of identifier: [UInt8]) -> UInt64? {
-        guard let number = base.arrival(of: identifier) else { return nil }
+        guard let number = field.arrival(of: identifier) else { return nil }
         recorder.arrived(identifier, number: number, at: clock())
         return number
     }
 }
 
-private final class RecordingLink: FrameLink {
-    private let base: any FrameLink
+private final class RecordingLink: ForwardingLink {
+    let target: any FrameLink
     private let recorder: Recorder
     private let clock: @Sendable () -> Duration
 
     init(_ base: any FrameLink, _ recorder: Recorder, _ clock: @escaping @Sendable () -> Duration) {
-        self.base = base
+        target = base
         self.recorder = recorder
         self.clock = clock
     }
 
-    var technology: Technology { base.technology }
-    var maximumFrameLength: Int { base.maximumFrameLength }
-    var statistics: LinkStatistics { base.statistics }
-    var countsAir: Bool { base.countsAir }
-
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
-        try await recorder.record(.exchange(.frames(base.technology), tag: nil, frame, timeout: timeout), clock) {
+        try await recorder.record(.exchange(.frames(technology), tag: nil, frame, timeout: timeout), clock) {
             () throws(LinkError) in
-            try await base.transceive(frame, timeout: timeout)
+            try await target.transceive(frame, timeout: timeout)
         } outcome: {
             .frame($0)
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
+import VisibleText
 
 /// Converts the lines of a recording to steps.
 extension RecordingLine {
@@ -23,7 +24,7 @@ extension RecordingLine {
 
     /// Returns the frame of a member, with the bits and checksum of other members.
     func frame(_ key: String) throws(Failure) -> Frame {
-        let octets = try octets(key)
+        let bytes = try bytes(key)
         let checksum: Frame.Checksum
         switch string("checksum") {
         case nil: checksum = .automatic
@@ -31,8 +32,8 @@ extension RecordingLine {
         case "none": checksum = .none
         default: throw Failure(reason: "\"checksum\" has to be crc-b or none.")
         }
-        guard self["bits"] != nil else { return Frame(octets, checksum: checksum) }
-        var frame = Frame(bits: octets, validBitsInLastByte: try number("bits", in: 1...8))
+        guard self["bits"] != nil else { return Frame(bytes, checksum: checksum) }
+        var frame = Frame(bits: bytes, validBitsInLastByte: try number("bits", in: 1...8))
         frame.checksum = checksum
         return frame
     }
@@ -53,15 +54,15 @@ extension RecordingLine {
         case "select": return .select(tag: try tag(knownTags))
         case "wake": return .reactivate(tag: try tag(knownTags))
         case "is-present": return .isPresent(tag: try tag(knownTags))
-        case "is-still-near": return .isStillNear(try octets("uid", count: 0...10))
+        case "is-still-near": return .isStillNear(try bytes("uid", count: 0...10))
         case "release": return .release
         case "presence": return .presence
         case "arrival":
-            return .arrival(try octets("uid", count: 0...10), number: UInt64(try number("number", in: 0...1 << 53)))
+            return .arrival(try bytes("uid", count: 0...10), number: UInt64(try number("number", in: 0...1 << 53)))
         case "send":
             let tag = self["tag"] == nil ? nil : try tag(knownTags)
             guard self["technology"] != nil else {
-                return .exchange(.commands, tag: tag, Frame(try octets("hex")), timeout: .zero)
+                return .exchange(.commands, tag: tag, Frame(try bytes("hex")), timeout: .zero)
             }
             let timeout = Airtime.microseconds(Int64(try number("timeout_us", in: 0...1 << 40)))
             return .exchange(.frames(try technology()), tag: tag, try frame("hex"), timeout: timeout)
@@ -83,18 +84,18 @@ extension RecordingLine {
         case .nfcA:
             identity = .nfcA(
                 atqa: try word("atqa"),
-                sak: self["sak"] == nil ? nil : try octets("sak", count: 1...1)[0],
-                uid: try octets("uid", count: 0...10)
+                sak: self["sak"] == nil ? nil : try bytes("sak", count: 1...1)[0],
+                uid: try bytes("uid", count: 0...10)
             )
-        case .nfcB: identity = .nfcB(answer: try octets("atqb", count: 0...64))
+        case .nfcB: identity = .nfcB(answer: try bytes("atqb", count: 0...64))
         case .nfcF:
             identity = .nfcF(
-                idm: try octets("idm", count: 8...8),
-                pmm: try octets("pmm", count: 8...8),
+                idm: try bytes("idm", count: 8...8),
+                pmm: try bytes("pmm", count: 8...8),
                 systemCode: self["system"] == nil ? nil : try word("system")
             )
         case .nfcV:
-            identity = .nfcV(uid: try octets("uid", count: 8...8), dsfid: try octets("dsfid", count: 1...1)[0])
+            identity = .nfcV(uid: try bytes("uid", count: 8...8), dsfid: try bytes("dsfid", count: 1...1)[0])
         }
         guard self["maximum_command_length"] != nil else {
             let length = try self.number("maximum_frame_length", in: 1...1 << 20)
@@ -110,7 +111,7 @@ extension RecordingLine {
             blockCommand: try self.number("block_command_length", in: 1...1 << 20),
             blockResponse: try self.number("block_response_length", in: 1...1 << 20)
         )
-        let answerToSelect = self["ats"] == nil ? nil : try octets("ats", count: 0...255)
+        let answerToSelect = self["ats"] == nil ? nil : try bytes("ats", count: 0...255)
         return Recording.Tag(
             number: number,
             identity: identity,
@@ -118,15 +119,15 @@ extension RecordingLine {
         )
     }
 
-    private func octets(_ key: String, count: ClosedRange<Int>) throws(Failure) -> [UInt8] {
-        let octets = try octets(key)
-        guard count.contains(octets.count) else { throw Failure(reason: "\"\(key)\" has a wrong length.") }
-        return octets
+    private func bytes(_ key: String, count: ClosedRange<Int>) throws(Failure) -> [UInt8] {
+        let bytes = try bytes(key)
+        guard count.contains(bytes.count) else { throw Failure(reason: "\"\(key)\" has a wrong length.") }
+        return bytes
     }
 
     private func word(_ key: String) throws(Failure) -> UInt16 {
-        let octets = try octets(key, count: 2...2)
-        return UInt16(high: octets[0], low: octets[1])
+        let bytes = try bytes(key, count: 2...2)
+        return UInt16(high: bytes[0], low: bytes[1])
     }
 
     /// Returns the outcome of a call, from the members that fit the call.
@@ -137,7 +138,7 @@ extension RecordingLine {
             }
             var collision: LinkError.Collision?
             if self["collision_bit"] != nil {
-                let bits = try octets("collision_hex")
+                let bits = try bytes("collision_hex")
                 let index = try number("collision_bit", in: 0...1 << 16)
                 guard bits.count == (index + 7) / 8 else {
                     throw Failure(reason: "\"collision_hex\" has a wrong length.")
@@ -148,7 +149,7 @@ extension RecordingLine {
         }
         switch action {
         case .exchange(.frames, _, _, _): return .frame(try frame("got"))
-        case .exchange: return .frame(Frame(try octets("got")))
+        case .exchange: return .frame(Frame(try bytes("got")))
         case .discover:
             guard number("found") == found.count else { throw Failure(reason: "\"found\" has to count the tags.") }
             return .tags(found)
@@ -164,6 +165,7 @@ extension RecordingLine {
 
 extension Technology {
     fileprivate init?(recordedName name: String) {
+        // mutate: equivalent, because each name is one technology's.
         guard let technology = Self.allCases.first(where: { $0.recordedName == name }) else { return nil }
         self = technology
     }
@@ -175,6 +177,7 @@ extension LinkError.Code {
             .timeout, .tagRemoved, .transmission, .collision, .frameTooLong, .readerUnavailable, .cancelled,
             .unsupported, .protocolViolation, .inUse,
         ]
+        // mutate: equivalent, because each name is one code's.
         guard let code = all.first(where: { $0.description == name }) else { return nil }
         self = code
     }

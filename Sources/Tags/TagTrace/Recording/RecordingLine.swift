@@ -3,81 +3,41 @@ import TagLink
 import VisibleText
 
 /// A line of a recording: a JSON object whose values are strings, integers, Booleans and lists of strings.
-struct RecordingLine {
-    enum Value {
-        /// The UTF-8 bytes of a string. Most strings are hex, so no `String` is created for them.
-        case string([UInt8])
-        case number(Int)
-        case bool(Bool)
-        case strings([String])
-    }
+typealias RecordingLine = JSONLine
 
-    /// Why a line is not valid.
-    struct Failure: Error {
-        var reason: String
-    }
-
-    /// The members. A line only has a few.
-    private var members: [(key: String, value: Value)]
-
-    // MARK: Writing
-
+extension RecordingLine {
     /// Builds the text of a line.
     struct Builder {
-        private var text = "{"
+        private var writer = JSONWriter()
 
-        mutating func add(_ key: StaticString, _ string: String) { add(key, text: JSONText.quoted(string)) }
-        mutating func add(_ key: StaticString, _ number: Int) { add(key, text: String(number)) }
-        mutating func add(_ key: StaticString, _ bool: Bool) { add(key, text: bool ? "true" : "false") }
-        mutating func add(_ key: StaticString, hex octets: [UInt8]) { add(key, text: "\"\(octets.hexText())\"") }
+        init() { writer.beginObject() }
+
+        mutating func add(_ key: StaticString, _ string: String) { writer.member(key, string) }
+        mutating func add(_ key: StaticString, _ number: Int) { writer.member(key, number) }
+        mutating func add(_ key: StaticString, _ bool: Bool) { writer.member(key, bool) }
+        mutating func add(_ key: StaticString, hex bytes: [UInt8]) { writer.member(key, hex: bytes) }
         mutating func add(_ key: StaticString, _ strings: [String]) {
-            add(key, text: "[\(strings.map(JSONText.quoted).joined(separator: ","))]")
+            writer.key(key)
+            writer.values(strings)
         }
 
-        private mutating func add(_ key: StaticString, text value: String) {
-            if text.utf8.count > 1 { text += "," }
-            text += "\"\(key)\":" + value
+        var line: String {
+            var writer = writer
+            writer.endObject()
+            writer.newLine()
+            return String(decoding: writer.text, as: UTF8.self)
         }
-
-        var line: String { text + "}\n" }
     }
 
     // MARK: Reading
 
-    /// Reads a line in a range of a text.
-    init(_ text: [UInt8], _ range: Range<Int>) throws(Failure) {
-        var parser = RecordingLineParser(text, range)
-        members = try parser.object()
-    }
-
-    subscript(key: String) -> Value? {
-        for member in members where member.key == key { return member.value }
-        return nil
-    }
-
-    func string(_ key: String) -> String? {
-        if case .string(let text)? = self[key] { String(decoding: text, as: UTF8.self) } else { nil }
-    }
-
-    func number(_ key: String) -> Int? {
-        if case .number(let number)? = self[key] { number } else { nil }
-    }
-
-    func bool(_ key: String) -> Bool? {
-        if case .bool(let bool)? = self[key] { bool } else { nil }
-    }
-
-    func strings(_ key: String) -> [String]? {
-        if case .strings(let strings)? = self[key] { strings } else { nil }
-    }
-
     /// Returns the bytes of a member. The member must exist.
-    func octets(_ key: String) throws(Failure) -> [UInt8] {
+    func bytes(_ key: String) throws(Failure) -> [UInt8] {
         guard case .string(let text)? = self[key] else {
             throw Failure(reason: "\"\(key)\" is missing, or is not hex.")
         }
-        guard let octets = Self.octets(text) else { throw Failure(reason: "\"\(key)\" is not hex.") }
-        return octets
+        guard let bytes = Self.bytes(text) else { throw Failure(reason: "\"\(key)\" is not hex.") }
+        return bytes
     }
 
     /// Returns the number of a member. The member must exist, and the number must be in a range.
@@ -88,16 +48,16 @@ struct RecordingLine {
         return number
     }
 
-    private static func octets(_ digits: [UInt8]) -> [UInt8]? {
+    private static func bytes(_ digits: [UInt8]) -> [UInt8]? {
         guard digits.count % 2 == 0 else { return nil }
-        var octets: [UInt8] = []
-        octets.reserveCapacity(digits.count / 2)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(digits.count / 2)
         var index = 0
         while index < digits.count {
             guard let high = digits[index].hexDigitValue, let low = digits[index + 1].hexDigitValue else { return nil }
-            octets.append(high << 4 | low)
+            bytes.append(high << 4 | low)
             index += 2
         }
-        return octets
+        return bytes
     }
 }

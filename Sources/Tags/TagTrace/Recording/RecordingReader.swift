@@ -2,7 +2,7 @@
 import TagLink
 
 /// Records a reader that finds tags itself.
-final class RecordingReader: DiscoveringDriver {
+final class RecordingReader: ForwardingDriver, DiscoveringDriver {
     private let base: any DiscoveringDriver
     private let recorder: Recorder
     private let clock: @Sendable () -> Duration
@@ -17,15 +17,10 @@ final class RecordingReader: DiscoveringDriver {
         clock = { [recorder] in recorder.time }
     }
 
+    var target: any ReaderDriver { base }
     var unrecorded: any ReaderDriver { base }
-    var name: String { base.name }
-    var technologies: Set<Technology> { base.technologies }
-    var statistics: LinkStatistics { base.statistics }
     var tellsActivation: Bool { base.tellsActivation }
-    var wasThere: Bool { base.wasThere }
-    var executor: (any SerialExecutor & TaskExecutor)? { base.executor }
-
-    func prepare() async throws(LinkError) { try await base.prepare() }
+    func interrupt() { base.interrupt() }
 
     func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
         let observation = base.observePresence { [weak self] in
@@ -151,7 +146,7 @@ extension DiscoveredTag {
     }
 }
 
-private final class RecordingTagLink: SelfActivatingLink {
+private final class RecordingTagLink: ForwardingLink, SelfActivatingLink {
     private let link: any SelfActivatingLink
     let record: TagRecord
 
@@ -160,10 +155,7 @@ private final class RecordingTagLink: SelfActivatingLink {
         self.record = record
     }
 
-    var technology: Technology { link.technology }
-    var maximumFrameLength: Int { link.maximumFrameLength }
-    var statistics: LinkStatistics { link.statistics }
-    var countsAir: Bool { link.countsAir }
+    var target: any FrameLink { link }
 
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
         let medium = Trace.Medium.frames(link.technology)

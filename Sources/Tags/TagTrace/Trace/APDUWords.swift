@@ -26,10 +26,10 @@ enum APDUWords {
     ]
 
     /// Describes a command. It must have at least four bytes.
-    static func command(_ octets: [UInt8], data: [UInt8]) -> String {
-        let (cla, ins, p1, p2) = (octets[0], octets[1], octets[2], octets[3])
+    static func command(_ bytes: [UInt8], data: [UInt8]) -> String {
+        let (cla, ins, p1, p2) = (bytes[0], bytes[1], bytes[2], bytes[3])
         guard let name = names[ins] else {
-            return "command \(octets.prefix(4).hexText())" + (data.isEmpty ? "" : ", \(counted(data.count, "byte"))")
+            return "command \(bytes.prefix(4).hexText())" + (data.isEmpty ? "" : ", \(counted(data.count, "byte"))")
         }
         var words = name
         switch ins {
@@ -39,7 +39,7 @@ enum APDUWords {
                 p1 & 0x80 == 0
                 ? " " + Int(high: p1, low: p2).hexText(digits: 4)
                 : " of file \((p1 & 0x1F).hexText(digits: 2)), \(p2.hexText(digits: 4))"
-            words += place + "+" + (ins == 0xB0 ? expectedLength(octets) : dataLength(octets))
+            words += place + "+" + (ins == 0xB0 ? expectedLength(bytes) : dataLength(bytes))
         case 0xB2, 0xD2, 0xDC: words += " \(p1.hexText(digits: 2))"
         case 0xCA, 0xCB, 0xDA, 0xDB: words += " " + Int(high: p1, low: p2).hexText(digits: 4)
         default: break
@@ -65,26 +65,26 @@ enum APDUWords {
     }
 
     /// Le, short or extended; 00 means as many bytes as there are.
-    private static func expectedLength(_ octets: [UInt8]) -> String {
-        switch octets.count {
-        case 5: octets[4].hexText(digits: 2)
-        case 7: Int(high: octets[5], low: octets[6]).hexText(digits: 4)
+    private static func expectedLength(_ bytes: [UInt8]) -> String {
+        switch bytes.count {
+        case 5: bytes[4].hexText(digits: 2)
+        case 7: Int(high: bytes[5], low: bytes[6]).hexText(digits: 4)
         default: "all"
         }
     }
 
     /// Lc, short or extended. The first block of a long command does not have all of its data.
-    private static func dataLength(_ octets: [UInt8]) -> String {
-        guard octets.count > 5 else { return "00" }
-        let isExtended = octets[4] == 0 && octets.count > 7
-        return isExtended ? Int(high: octets[5], low: octets[6]).hexText(digits: 4) : octets[4].hexText(digits: 2)
+    private static func dataLength(_ bytes: [UInt8]) -> String {
+        guard bytes.count > 5 else { return "00" }
+        let isExtended = bytes[4] == 0 && bytes.count > 7
+        return isExtended ? Int(high: bytes[5], low: bytes[6]).hexText(digits: 4) : bytes[4].hexText(digits: 2)
     }
 
     /// Describes a command for the reader, not for the card (PC/SC 2.01 part 3, 3.2.2).
-    static func reader(_ octets: [UInt8]) -> String {
-        let place = Int(high: octets[2], low: octets[3]).hexText(digits: 4)
-        return switch octets[1] {
-        case 0xCA: octets[2] == 0x01 ? "reader: GET DATA, historical bytes" : "reader: GET DATA, UID"
+    static func reader(_ bytes: [UInt8]) -> String {
+        let place = Int(high: bytes[2], low: bytes[3]).hexText(digits: 4)
+        return switch bytes[1] {
+        case 0xCA: bytes[2] == 0x01 ? "reader: GET DATA, historical bytes" : "reader: GET DATA, UID"
         case 0x82: "reader: LOAD KEY"
         case 0x86, 0x88: "reader: AUTHENTICATE"
         case 0x20: "reader: VERIFY"
@@ -92,36 +92,7 @@ enum APDUWords {
         case 0xD6: "reader: UPDATE BINARY \(place)"
         case 0x00: "reader: to its chip"
         case 0xC2: "reader: transparent session"
-        default: "reader: command \(octets.prefix(4).hexText())"
-        }
-    }
-}
-
-/// The status words of ISO/IEC 7816-4, 5.1.3.
-enum StatusWords {
-    private static let words: [Int: String] = [
-        0x9000: "done", 0x6200: "with a warning", 0x6281: "data may be damaged", 0x6282: "the file ends before",
-        0x6283: "the file is deactivated", 0x6300: "with a warning", 0x6400: "not done", 0x6581: "the memory failed",
-        0x6700: "wrong length", 0x6881: "no such channel", 0x6882: "no secure messaging",
-        0x6883: "the last part is missing",
-        0x6884: "no chaining", 0x6900: "not allowed", 0x6981: "the file does not fit the command",
-        0x6982: "not authenticated", 0x6983: "blocked", 0x6984: "the reference can't be used", 0x6985: "not now",
-        0x6986: "no file is selected", 0x6987: "secure messaging is missing", 0x6988: "secure messaging is wrong",
-        0x6A80: "wrong data", 0x6A81: "not supported", 0x6A82: "not found", 0x6A83: "no such record",
-        0x6A84: "no room", 0x6A86: "wrong P1 or P2", 0x6A87: "Lc does not fit P1 and P2", 0x6A88: "no such reference",
-        0x6A89: "there is such a file already", 0x6B00: "no such place", 0x6D00: "no such instruction",
-        0x6E00: "no such class", 0x6F00: "failed for no reason given",
-    ]
-
-    static func meaning(of word: Int) -> String {
-        let hex = word.hexText(digits: 4).lowercased()
-        if let known = words[word] { return "\(hex) \(known)" }
-        switch word >> 8 {
-        case 0x61: return "\(hex) \(word & 0xFF == 0 ? "more" : counted(word & 0xFF, "byte") + " more")"
-        case 0x6C: return "\(hex) Le has to be \((word & 0xFF).hexText(digits: 2))"
-        case 0x63 where word & 0xF0 == 0xC0: return "\(hex) \(word & 0x0F) \(word & 0x0F == 1 ? "try" : "tries") left"
-        case 0x91: return "\(hex) \(DESFireWords.status(UInt8(word & 0xFF)))"
-        default: return hex
+        default: "reader: command \(bytes.prefix(4).hexText())"
         }
     }
 }

@@ -20,7 +20,7 @@ enum DESFireWords {
     ]
 
     static func request(_ name: String, _ code: UInt8, _ data: [UInt8]) -> String {
-        var cursor = OctetCursor(data)
+        var cursor = ByteCursor(data)
         switch code {
         case 0x5A, 0xCA, 0xDA:
             guard let number = cursor.littleEndian(3) else { return name }

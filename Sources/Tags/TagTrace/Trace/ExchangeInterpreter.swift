@@ -76,29 +76,29 @@ public struct ExchangeInterpreter: Sendable {
     /// - Parameter answer: the frame that came back.
     /// - Returns: a few words, never empty.
     public mutating func meaning(ofAnswer answer: Frame) -> String {
-        let octets = answer.bytes
+        let bytes = answer.bytes
         switch expectation {
-        case .command: return card.meaning(ofAnswer: octets)
-        case .block: return meaning(ofAnswerBlock: octets)
-        case .felica: return FeliCaWords.answer(octets)
-        case .nfcV(let command): return ISO15693Words.answer(octets, to: command)
-        case .atqB: return NFCBWords.answer(octets)
+        case .command: return card.meaning(ofAnswer: bytes)
+        case .block: return meaning(ofAnswerBlock: bytes)
+        case .felica: return FeliCaWords.answer(bytes)
+        case .nfcV(let command): return ISO15693Words.answer(bytes, to: command)
+        case .atqB: return NFCBWords.answer(bytes)
         case .attribute:
             isISODEP = true
             return "selected"
         case .answerToSelect:
             isISODEP = true
-            return "ATS" + (octets.first.map { Int($0) == octets.count } == true ? "" : ", of a wrong length")
+            return "ATS" + (bytes.first.map { Int($0) == bytes.count } == true ? "" : ", of a wrong length")
         case .parameterSelection: return "PPS is taken"
         case .anticollision, .atqA, .select: return NFCAWords.answer(answer, expectation)
-        case .type1(let command): return Type1Words.answer(octets, to: command)
+        case .type1(let command): return Type1Words.answer(bytes, to: command)
         case .type2(let command): return Type2Words.answer(answer, to: command)
-        case .anything: return Self.size(octets)
+        case .anything: return Self.size(bytes)
         }
     }
 
     /// Returns the number of bytes, to describe unknown frames.
-    static func size(_ octets: [UInt8]) -> String { counted(octets.count, "byte") }
+    static func size(_ bytes: [UInt8]) -> String { counted(bytes.count, "byte") }
 }
 
 /// Describes the commands for a card in words: ISO/IEC 7816-4 commands, native commands of MIFARE DESFire and NTAG 424
@@ -109,35 +109,35 @@ struct CommandInterpreter: Sendable {
 
     init() {}
 
-    mutating func meaning(ofCommand octets: [UInt8]) -> String {
+    mutating func meaning(ofCommand bytes: [UInt8]) -> String {
         isNative = false
-        guard octets.count >= 4 else { return native(octets) }
-        let (cla, ins) = (octets[0], octets[1])
-        if cla == 0x90, octets[2] == 0, octets[3] == 0, let name = DESFireWords.commands[ins] {
-            return DESFireWords.request(name, ins, Self.data(octets))
+        guard bytes.count >= 4 else { return native(bytes) }
+        let (cla, ins) = (bytes[0], bytes[1])
+        if cla == 0x90, bytes[2] == 0, bytes[3] == 0, let name = DESFireWords.commands[ins] {
+            return DESFireWords.request(name, ins, Self.data(bytes))
         }
-        if cla == 0xFF { return APDUWords.reader(octets) }
+        if cla == 0xFF { return APDUWords.reader(bytes) }
         // A native command's code is not a valid class (ISO/IEC 7816-4, 5.1.1).
-        if cla >= 0x40, cla < 0x80 || cla >= 0xA0, DESFireWords.commands[cla] != nil { return native(octets) }
-        return APDUWords.command(octets, data: Self.data(octets))
+        if cla >= 0x40, cla < 0x80 || cla >= 0xA0, DESFireWords.commands[cla] != nil { return native(bytes) }
+        return APDUWords.command(bytes, data: Self.data(bytes))
     }
 
-    mutating func meaning(ofAnswer octets: [UInt8]) -> String {
+    mutating func meaning(ofAnswer bytes: [UInt8]) -> String {
         if isNative {
-            guard let status = octets.first else { return "nothing" }
-            return Self.join(octets.count - 1, DESFireWords.status(status))
+            guard let status = bytes.first else { return "nothing" }
+            return Self.join(bytes.count - 1, DESFireWords.status(status))
         }
-        guard octets.count >= 2 else { return octets.isEmpty ? "nothing" : "no status word" }
-        let word = Int(high: octets[octets.count - 2], low: octets[octets.count - 1])
-        return Self.join(octets.count - 2, StatusWords.meaning(of: word))
+        guard bytes.count >= 2 else { return bytes.isEmpty ? "nothing" : "no status word" }
+        let word = Int(high: bytes[bytes.count - 2], low: bytes[bytes.count - 1])
+        return Self.join(bytes.count - 2, StatusWords.meaning(of: word))
     }
 
-    private mutating func native(_ octets: [UInt8]) -> String {
-        guard let code = octets.first, let name = DESFireWords.commands[code] else {
-            return ExchangeInterpreter.size(octets)
+    private mutating func native(_ bytes: [UInt8]) -> String {
+        guard let code = bytes.first, let name = DESFireWords.commands[code] else {
+            return ExchangeInterpreter.size(bytes)
         }
         isNative = true
-        return DESFireWords.request(name, code, Array(octets.dropFirst()))
+        return DESFireWords.request(name, code, Array(bytes.dropFirst()))
     }
 
     private static func join(_ count: Int, _ status: String) -> String {
@@ -145,12 +145,12 @@ struct CommandInterpreter: Sendable {
     }
 
     /// Returns the data of a command, short or extended, as far as they are complete (ISO/IEC 7816-4, 5.1).
-    private static func data(_ octets: [UInt8]) -> [UInt8] {
-        guard octets.count > 5 else { return [] }
-        if octets[4] == 0 {
-            guard octets.count > 7 else { return [] }
-            return Array(octets[7...].prefix(Int(high: octets[5], low: octets[6])))
+    private static func data(_ bytes: [UInt8]) -> [UInt8] {
+        guard bytes.count > 5 else { return [] }
+        if bytes[4] == 0 {
+            guard bytes.count > 7 else { return [] }
+            return Array(bytes[7...].prefix(Int(high: bytes[5], low: bytes[6])))
         }
-        return Array(octets[5...].prefix(Int(octets[4])))
+        return Array(bytes[5...].prefix(Int(bytes[4])))
     }
 }

@@ -11,20 +11,20 @@ enum FeliCaWords {
         0x3E: "RESET MODE",
     ]
 
-    static func request(_ octets: [UInt8]) -> String {
-        guard octets.count >= 2, let name = names[octets[1]] else { return ExchangeInterpreter.size(octets) }
-        if octets[1] == 0x00, octets.count == 6 {
-            let system = Int(high: octets[2], low: octets[3]).hexText(digits: 4)
+    static func request(_ bytes: [UInt8]) -> String {
+        guard bytes.count >= 2, let name = names[bytes[1]] else { return ExchangeInterpreter.size(bytes) }
+        if bytes[1] == 0x00, bytes.count == 6 {
+            let system = Int(high: bytes[2], low: bytes[3]).hexText(digits: 4)
             let what = system == "12FC" ? "12FC (NDEF)" : system == "FFFF" ? "FFFF (any)" : system
-            return "POLLING for system \(what), \(counted(Int(octets[5]) + 1, "slot"))"
+            return "POLLING for system \(what), \(counted(Int(bytes[5]) + 1, "slot"))"
         }
-        guard octets[1] == 0x06 || octets[1] == 0x08 else { return name }
-        return name + (blocks(octets.dropFirst(10)) ?? "")
+        guard bytes[1] == 0x06 || bytes[1] == 0x08 else { return name }
+        return name + (blocks(bytes.dropFirst(10)) ?? "")
     }
 
     /// Describes the services and blocks of a command (NFC Forum T3T 1.0, 5.4).
-    private static func blocks(_ octets: ArraySlice<UInt8>) -> String? {
-        var cursor = OctetCursor(octets)
+    private static func blocks(_ bytes: ArraySlice<UInt8>) -> String? {
+        var cursor = ByteCursor(bytes)
         guard let count = cursor.next() else { return nil }
         var services: [String] = []
         for _ in 0..<count {
@@ -44,17 +44,17 @@ enum FeliCaWords {
         return " of \(services.joined(separator: " ")), block\(blocks.count == 1 ? "" : "s") \(list)"
     }
 
-    static func answer(_ octets: [UInt8]) -> String {
-        guard octets.count >= 10, let name = names[octets[1] &- 1] else { return ExchangeInterpreter.size(octets) }
-        switch octets[1] {
-        case 0x01: return "IDm \(octets[2..<10].hexText())"
+    static func answer(_ bytes: [UInt8]) -> String {
+        guard bytes.count >= 10, let name = names[bytes[1] &- 1] else { return ExchangeInterpreter.size(bytes) }
+        switch bytes[1] {
+        case 0x01: return "IDm \(bytes[2..<10].hexText())"
         case 0x07, 0x09:
-            guard octets.count >= 12 else { return name + ", too short" }
-            guard octets[10] == 0 else {
-                return "status \(octets[10..<12].hexText()): \(status(octets[11]))"
+            guard bytes.count >= 12 else { return name + ", too short" }
+            guard bytes[10] == 0 else {
+                return "status \(bytes[10..<12].hexText()): \(status(bytes[11]))"
             }
-            return octets[1] == 0x09 ? "done" : "\(counted(octets.count > 12 ? Int(octets[12]) : 0, "block"))"
-        default: return "\(counted(octets.count - 10, "byte"))"
+            return bytes[1] == 0x09 ? "done" : "\(counted(bytes.count > 12 ? Int(bytes[12]) : 0, "block"))"
+        default: return "\(counted(bytes.count - 10, "byte"))"
         }
     }
 

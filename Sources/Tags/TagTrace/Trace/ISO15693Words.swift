@@ -3,10 +3,10 @@ import TagLink
 
 extension ExchangeInterpreter {
     /// Describes a frame of NFC-V, starting with the flags (ISO/IEC 15693-3, 7.3).
-    mutating func meaningNFCV(_ octets: [UInt8]) -> String {
-        guard octets.count >= 2 else { return octets.isEmpty ? "end of frame: next slot, or answer now" : "1 byte" }
-        expectation = .nfcV(octets[1])
-        return ISO15693Words.request(octets)
+    mutating func meaningNFCV(_ bytes: [UInt8]) -> String {
+        guard bytes.count >= 2 else { return bytes.isEmpty ? "end of frame: next slot, or answer now" : "1 byte" }
+        expectation = .nfcV(bytes[1])
+        return ISO15693Words.request(bytes)
     }
 }
 
@@ -24,9 +24,9 @@ enum ISO15693Words {
         0x3C: "EXTENDED GET MULTIPLE BLOCK SECURITY STATUS", 0x3D: "FAST EXTENDED READ MULTIPLE BLOCKS",
     ]
 
-    static func request(_ octets: [UInt8]) -> String {
-        var cursor = OctetCursor(octets)
-        guard let flags = cursor.next(), let code = cursor.next() else { return ExchangeInterpreter.size(octets) }
+    static func request(_ bytes: [UInt8]) -> String {
+        var cursor = ByteCursor(bytes)
+        guard let flags = cursor.next(), let code = cursor.next() else { return ExchangeInterpreter.size(bytes) }
         if code == 0x01 {
             let slots = flags & 0x20 != 0 ? "1 slot" : "16 slots"
             return "INVENTORY, \(slots)" + (flags & 0x10 != 0 ? ", one family" : "")
@@ -42,7 +42,7 @@ enum ISO15693Words {
     }
 
     /// Describes the blocks that a command applies to.
-    private static func place(_ code: UInt8, _ cursor: inout OctetCursor) -> String {
+    private static func place(_ code: UInt8, _ cursor: inout ByteCursor) -> String {
         let isExtended = (0x30...0x34).contains(code) || code == 0x3C || code == 0x3D
         switch code {
         case 0x20, 0x21, 0x22, 0x23, 0x24, 0x2C, 0x2D, 0x30...0x34, 0x3C, 0x3D:
@@ -57,13 +57,13 @@ enum ISO15693Words {
         }
     }
 
-    static func answer(_ octets: [UInt8], to command: UInt8) -> String {
-        guard let flags = octets.first else { return "nothing" }
+    static func answer(_ bytes: [UInt8], to command: UInt8) -> String {
+        guard let flags = bytes.first else { return "nothing" }
         guard flags & 0x01 == 0 else {
-            return "error" + (octets.count > 1 ? " \(octets[1].hexText(digits: 2)): \(error(octets[1]))" : "")
+            return "error" + (bytes.count > 1 ? " \(bytes[1].hexText(digits: 2)): \(error(bytes[1]))" : "")
         }
-        if command == 0x01, octets.count == 10 { return "UID \(octets[2...].reversed().hexText())" }
-        return octets.count == 1 ? "done" : "\(counted(octets.count - 1, "byte"))"
+        if command == 0x01, bytes.count == 10 { return "UID \(bytes[2...].reversed().hexText())" }
+        return bytes.count == 1 ? "done" : "\(counted(bytes.count - 1, "byte"))"
     }
 
     /// Describes the error codes of ISO/IEC 15693-3, 7.4.2.

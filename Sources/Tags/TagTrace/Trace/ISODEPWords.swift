@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 
 extension ExchangeInterpreter {
     /// Describes a block from the reader (ISO/IEC 14443-4, 7.1).
-    mutating func meaning(ofBlock octets: [UInt8]) -> String {
-        guard let pcb = octets.first else { return "nothing" }
-        if pcb & 0xF0 == 0xD0, octets.count <= 3 {
+    mutating func meaning(ofBlock bytes: [UInt8]) -> String {
+        guard let pcb = bytes.first else { return "nothing" }
+        if pcb & 0xF0 == 0xD0, bytes.count <= 3 {
             expectation = .parameterSelection
             return "PPS"
         }
         expectation = .block
-        let payload = Self.payload(octets)
+        let payload = Self.payload(bytes)
         switch pcb & 0xE2 {
         case 0x02:
             let isFirst = !requestGoesOn
@@ -25,14 +24,14 @@ extension ExchangeInterpreter {
             isISODEP = false
             expectation = .anything
             return "S(DESELECT): sleep"
-        default: return Self.size(octets)
+        default: return Self.size(bytes)
         }
     }
 
     /// Describes a block from the card.
-    mutating func meaning(ofAnswerBlock octets: [UInt8]) -> String {
-        guard let pcb = octets.first else { return "nothing" }
-        let payload = Self.payload(octets)
+    mutating func meaning(ofAnswerBlock bytes: [UInt8]) -> String {
+        guard let pcb = bytes.first else { return "nothing" }
+        let payload = Self.payload(bytes)
         switch pcb & 0xE2 {
         case 0x02:
             answerGoesOn = pcb & 0x10 != 0
@@ -43,14 +42,14 @@ extension ExchangeInterpreter {
         case 0xA2: return pcb & 0x10 == 0 ? "R(ACK): go on" : "R(NAK)"
         case 0xE2: return "S(WTX): \(Int(payload.first ?? 0) & 0x3F) times the time is needed"
         case 0xC2: return "S(DESELECT): sleeps"
-        default: return Self.size(octets)
+        default: return Self.size(bytes)
         }
     }
 
     /// Returns the payload of a block: its bytes without PCB, CID and NAD.
-    private static func payload(_ octets: [UInt8]) -> [UInt8] {
-        guard let pcb = octets.first else { return [] }
+    private static func payload(_ bytes: [UInt8]) -> [UInt8] {
+        guard let pcb = bytes.first else { return [] }
         let head = 1 + (pcb & 0x08 == 0 ? 0 : 1) + (pcb & 0xE6 == 0x06 ? 1 : 0)
-        return Array(octets.dropFirst(head))
+        return Array(bytes.dropFirst(head))
     }
 }

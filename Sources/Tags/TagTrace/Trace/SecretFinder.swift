@@ -64,21 +64,21 @@ public struct SecretFinder: Sendable, Hashable {
 
     // MARK: NFC-A
 
-    private mutating func nfcA(_ octets: [UInt8]) -> [Range<Int>] {
+    private mutating func nfcA(_ bytes: [UInt8]) -> [Range<Int>] {
         if let page {
             self.page = nil
             lastCommand = nil
-            if octets.count == 16 { return pages.contains(page) ? [0..<16] : [] }
+            if bytes.count == 16 { return pages.contains(page) ? [0..<16] : [] }
         }
-        lastCommand = octets.first
+        lastCommand = bytes.first
         // REQA, WUPA and HLTA end ISO-DEP. Usually the tag is still the same.
-        if octets == [0x26] || octets == [0x52] || octets == [0x50, 0x00] { (isISODEP, goesOn) = (false, false) }
-        if isISODEP { return block(octets) }
-        switch (octets.first, octets.count) {
+        if bytes == [0x26] || bytes == [0x52] || bytes == [0x50, 0x00] { (isISODEP, goesOn) = (false, false) }
+        if isISODEP { return block(bytes) }
+        switch (bytes.first, bytes.count) {
         case (0xE0, 2): isISODEP = true
         case (0x1B, 5): return [1..<5]
-        case (0xA2, 6) where pages.contains(Int(octets[1])): return [2..<6]
-        case (0xA0, 2): page = Int(octets[1])
+        case (0xA2, 6) where pages.contains(Int(bytes[1])): return [2..<6]
+        case (0xA0, 2): page = Int(bytes[1])
         default: break
         }
         return []
@@ -101,44 +101,44 @@ public struct SecretFinder: Sendable, Hashable {
     }
 
     /// Handles a block of ISO-DEP with a command or part of one (ISO/IEC 14443-4, 7.1).
-    private mutating func block(_ octets: [UInt8]) -> [Range<Int>] {
-        guard let control = octets.first, control & 0xE2 == 0x02 else { return [] }
-        let start = min(1 + (control & 0x08 != 0 ? 1 : 0) + (control & 0x04 != 0 ? 1 : 0), octets.count)
-        let places = goesOn ? [start..<octets.count] : command(octets[start...])
+    private mutating func block(_ bytes: [UInt8]) -> [Range<Int>] {
+        guard let control = bytes.first, control & 0xE2 == 0x02 else { return [] }
+        let start = min(1 + (control & 0x08 != 0 ? 1 : 0) + (control & 0x04 != 0 ? 1 : 0), bytes.count)
+        let places = goesOn ? [start..<bytes.count] : command(bytes[start...])
         goesOn = control & 0x10 != 0 && !places.isEmpty
         return places
     }
 
     // MARK: Commands
 
-    private mutating func command(_ octets: ArraySlice<UInt8>) -> [Range<Int>] {
-        guard octets.count > 5 else { return [] }
-        let start = octets.startIndex
-        let (cla, ins) = (octets[start], octets[start + 1])
-        let isExtended = octets[start + 4] == 0 && octets.count > 7
+    private mutating func command(_ bytes: ArraySlice<UInt8>) -> [Range<Int>] {
+        guard bytes.count > 5 else { return [] }
+        let start = bytes.startIndex
+        let (cla, ins) = (bytes[start], bytes[start + 1])
+        let isExtended = bytes[start + 4] == 0 && bytes.count > 7
         let data = start + (isExtended ? 7 : 5)
         // The bytes after the data, Le, are covered too, because the length may be wrong.
-        if cla == 0xFF { return reader(octets, data) }
+        if cla == 0xFF { return reader(bytes, data) }
         // Native commands of DESFire have the same codes. With secure messaging no PIN is sent unencrypted.
-        guard cla & 0x8C == 0 || cla == 0x80, octets[start + 2] == 0 || ins != 0x20 else { return [] }
+        guard cla & 0x8C == 0 || cla == 0x80, bytes[start + 2] == 0 || ins != 0x20 else { return [] }
         switch ins {
         // VERIFY, CHANGE REFERENCE DATA, RESET RETRY COUNTER (ISO/IEC 7816-4, 11.6).
-        case 0x20, 0x21, 0x24, 0x25, 0x2C, 0x2D: return [data..<octets.endIndex]
+        case 0x20, 0x21, 0x24, 0x25, 0x2C, 0x2D: return [data..<bytes.endIndex]
         default: return []
         }
     }
 
     /// Handles a command for the reader itself (PC/SC 2.01 part 3, 3.2.2).
-    private mutating func reader(_ octets: ArraySlice<UInt8>, _ data: Int) -> [Range<Int>] {
-        let start = octets.startIndex
-        switch octets[start + 1] {
+    private mutating func reader(_ bytes: ArraySlice<UInt8>, _ data: Int) -> [Range<Int>] {
+        let start = bytes.startIndex
+        switch bytes[start + 1] {
         // LOAD KEY, VERIFY.
-        case 0x82, 0x20: return [data..<octets.endIndex]
-        case 0xD6 where pages.contains(Int(octets[start + 3])): return [data..<octets.endIndex]
+        case 0x82, 0x20: return [data..<bytes.endIndex]
+        case 0xD6 where pages.contains(Int(bytes[start + 3])): return [data..<bytes.endIndex]
         // The block with a sector's keys and access bits. Only MIFARE Classic has blocks of 16 bytes.
-        case 0xD6 where octets[start + 4] == 16 && octets[start + 3] % 4 == 3:
+        case 0xD6 where bytes[start + 4] == 16 && bytes[start + 3] % 4 == 3:
             return [data..<data + 6, data + 10..<data + 16]
-        case 0x00: return chip(Array(octets), from: data - start).map { $0.lowerBound + start..<$0.upperBound + start }
+        case 0x00: return chip(Array(bytes), from: data - start).map { $0.lowerBound + start..<$0.upperBound + start }
         default: return []
         }
     }
@@ -146,31 +146,31 @@ public struct SecretFinder: Sendable, Hashable {
     /// Handles a command for the PN53x in a reader (PN532 user manual, 7.3).
     ///
     /// - Parameters:
-    ///   - octets: the bytes that contain the command.
+    ///   - bytes: the bytes that contain the command.
     ///   - index: the index of its direction byte, D4.
-    private mutating func chip(_ octets: [UInt8], from index: Int) -> [Range<Int>] {
-        guard octets.count > index + 1, octets[index] == 0xD4 else { return [] }
-        return secrets(inChipCommand: octets, from: index + 1)
+    private mutating func chip(_ bytes: [UInt8], from index: Int) -> [Range<Int>] {
+        guard bytes.count > index + 1, bytes[index] == 0xD4 else { return [] }
+        return secrets(inChipCommand: bytes, from: index + 1)
     }
 
     /// Handles a command for a PN53x.
     ///
     /// - Parameters:
-    ///   - octets: the bytes that contain the command.
+    ///   - bytes: the bytes that contain the command.
     ///   - index: the index of its code; 0 for a command without the direction byte.
     /// - Returns: the ranges of secret bytes in the frame that the command sends.
-    package mutating func secrets(inChipCommand octets: [UInt8], from index: Int = 0) -> [Range<Int>] {
-        guard octets.count > index else { return [] }
+    package mutating func secrets(inChipCommand bytes: [UInt8], from index: Int = 0) -> [Range<Int>] {
+        guard bytes.count > index else { return [] }
         let start: Int
-        switch octets[index] {
+        switch bytes[index] {
         case 0x40: start = index + 2
         case 0x42: start = index + 1
         default: return []
         }
-        guard octets.count > start else { return [] }
-        let frame = Array(octets[start...])
+        guard bytes.count > start else { return [] }
+        let frame = Array(bytes[start...])
         // Block, key and UID of a MIFARE Classic authentication, which the chip executes.
-        if octets[index] == 0x40, frame[0] & 0xFE == 0x60, frame.count >= 12 { return [start + 2..<start + 8] }
+        if bytes[index] == 0x40, frame[0] & 0xFE == 0x60, frame.count >= 12 { return [start + 2..<start + 8] }
         // The chip handles ISO-DEP itself.
         let places = frame.count > 5 && frame[0] != 0xA2 ? command(frame[...]) : []
         return (places.isEmpty ? nfcA(frame) : places).map { $0.lowerBound + start..<$0.upperBound + start }
@@ -179,9 +179,9 @@ public struct SecretFinder: Sendable, Hashable {
     // MARK: NFC-F and NFC-V
 
     /// Returns the blocks of WRITE WITHOUT ENCRYPTION with the card key, block 87 (FeliCa Lite-S user's manual, 3.3).
-    private static func felica(_ octets: [UInt8]) -> [Range<Int>] {
-        guard octets.count > 11, octets[1] == 0x08 else { return [] }
-        var cursor = OctetCursor(octets.dropFirst(10))
+    private static func felica(_ bytes: [UInt8]) -> [Range<Int>] {
+        guard bytes.count > 11, bytes[1] == 0x08 else { return [] }
+        var cursor = ByteCursor(bytes.dropFirst(10))
         guard let services = cursor.next(), cursor.take(2 * Int(services)) != nil, let count = cursor.next() else {
             return []
         }
@@ -191,7 +191,7 @@ public struct SecretFinder: Sendable, Hashable {
             guard let block = head & 0x80 == 0 ? cursor.littleEndian() : cursor.next().map(Int.init) else { return [] }
             blocks.append(block)
         }
-        let start = octets.count - cursor.rest.count
+        let start = bytes.count - cursor.rest.count
         return blocks.enumerated().filter { $0.element == 0x87 }.map {
             start + 16 * $0.offset..<start + 16 * $0.offset + 16
         }
@@ -199,16 +199,16 @@ public struct SecretFinder: Sendable, Hashable {
 
     /// Returns the parameters with a password in the custom commands of NXP (04) and ST (02), after flags, code,
     /// manufacturer and UID.
-    private static func nfcV(_ octets: [UInt8]) -> [Range<Int>] {
-        guard octets.count > 3 else { return [] }
-        let start = octets[0] & 0x24 == 0x20 ? 11 : 3
-        switch (octets[2], octets[1]) {
+    private static func nfcV(_ bytes: [UInt8]) -> [Range<Int>] {
+        guard bytes.count > 3 else { return [] }
+        let start = bytes[0] & 0x24 == 0x20 ? 11 : 3
+        switch (bytes[2], bytes[1]) {
         // SET PASSWORD and WRITE PASSWORD start with an identifier; DESTROY and ENABLE PRIVACY don't.
-        case (0x04, 0xB3), (0x04, 0xB4): return [min(start + 1, octets.count)..<octets.count]
-        case (0x04, 0xB9), (0x04, 0xBA): return [min(start, octets.count)..<octets.count]
+        case (0x04, 0xB3), (0x04, 0xB4): return [min(start + 1, bytes.count)..<bytes.count]
+        case (0x04, 0xB9), (0x04, 0xBA): return [min(start, bytes.count)..<bytes.count]
         // WRITE PASSWORD, PRESENT PASSWORD, KILL and UNTRACEABLE start with a number.
         case (0x02, 0xB1), (0x02, 0xB3), (0x02, 0xA6), (0x02, 0xBA):
-            return [min(start + 1, octets.count)..<octets.count]
+            return [min(start + 1, bytes.count)..<bytes.count]
         default: return []
         }
     }

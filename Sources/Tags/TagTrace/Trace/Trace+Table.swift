@@ -22,14 +22,14 @@ extension Trace: CustomStringConvertible {
     /// - Parameter showsTimes: whether times are shown.
     package func rows(showsTimes: Bool = true) -> some Sequence<String> {
         let lines = lines
-        let width = TraceLine.widthOfOctets(lines)
-        return lines.lazy.flatMap { $0.rows(showsTime: showsTimes, widthOfOctets: width) }
+        let width = TraceLine.widthOfBytes(lines)
+        return lines.lazy.flatMap { $0.rows(showsTime: showsTimes, widthOfBytes: width) }
     }
 }
 
 extension TraceLine {
     /// Returns the width of the column of bytes for all lines, without further rows.
-    static func widthOfOctets(_ lines: [TraceLine]) -> Int {
+    static func widthOfBytes(_ lines: [TraceLine]) -> Int {
         lines.map { $0.firstRowWidth }.max() ?? 0
     }
 
@@ -37,22 +37,22 @@ extension TraceLine {
     ///
     /// - Parameters:
     ///   - showsTime: whether the time is shown.
-    ///   - widthOfOctets: the width of the column of bytes; 47 is enough for all.
+    ///   - widthOfBytes: the width of the column of bytes; 47 is enough for all.
     /// - Returns: the text, without a line feed at the end.
-    public func text(showsTime: Bool = true, widthOfOctets: Int = 47) -> String {
-        rows(showsTime: showsTime, widthOfOctets: widthOfOctets).joined(separator: "\n")
+    public func text(showsTime: Bool = true, widthOfBytes: Int = 47) -> String {
+        rows(showsTime: showsTime, widthOfBytes: widthOfBytes).joined(separator: "\n")
     }
 
     /// Returns the line as rows of a table.
-    func rows(showsTime: Bool, widthOfOctets: Int) -> [String] {
+    func rows(showsTime: Bool, widthOfBytes: Int) -> [String] {
         var text = Self.right(number.flatMap { direction == .answer ? nil : String($0) } ?? "", 4)
         if showsTime { text += " " + Self.right(time.map(Self.milliseconds) ?? "", 10) }
         text += " " + (medium?.letter ?? " ") + " " + direction.rawValue + " "
         let margin = String(repeating: " ", count: text.utf8.count)
-        let octets = octetRows
-        let first = octets.first ?? ""
-        text += first + String(repeating: " ", count: max(0, widthOfOctets - first.utf8.count)) + "  " + meaning
-        return [text] + octets.dropFirst().map { margin + $0 }
+        let bytes = byteRows
+        let first = bytes.first ?? ""
+        text += first + String(repeating: " ", count: max(0, widthOfBytes - first.utf8.count)) + "  " + meaning
+        return [text] + bytes.dropFirst().map { margin + $0 }
     }
 
     /// The width of the first row of bytes.
@@ -64,16 +64,16 @@ extension TraceLine {
     }
 
     /// The bytes, 16 in a row.
-    private var octetRows: [String] {
+    private var byteRows: [String] {
         guard let frame else { return [] }
         guard !frame.bytes.isEmpty else { return ["-"] }
         let bits = frame.validBitsInLastByte == 8 ? "" : "/\(frame.validBitsInLastByte)"
         var rows: [String] = []
         for start in stride(from: 0, to: frame.bytes.count, by: 16) {
-            let octets = (start..<min(start + 16, frame.bytes.count)).map { index in
+            let bytes = (start..<min(start + 16, frame.bytes.count)).map { index in
                 concealed.contains { $0.contains(index) } ? "**" : CollectionOfOne(frame.bytes[index]).hexText()
             }
-            rows.append(octets.joined(separator: " "))
+            rows.append(bytes.joined(separator: " "))
         }
         rows[rows.count - 1] += bits
         return rows

@@ -4,13 +4,13 @@ import TagLink
 /// The commands of Type 2 tags, NTAG and MIFARE Ultralight, and the unencrypted commands of MIFARE Classic (NFC Forum
 /// T2T 1.2, 5; NTAG213/215/216, MF0ULx1, MF0ICU2 and MF1S50 data sheets).
 enum Type2Words {
-    static func request(_ octets: [UInt8], hidesData: Bool = false) -> String {
-        guard let command = octets.first else { return "nothing" }
-        let place = octets.count > 1 ? " " + octets[1].hexText(digits: 2) : ""
-        let data = octets.count > 2 && !hidesData ? ": " + octets[2...].hexText() : ""
-        switch (command, octets.count) {
+    static func request(_ bytes: [UInt8], hidesData: Bool = false) -> String {
+        guard let command = bytes.first else { return "nothing" }
+        let place = bytes.count > 1 ? " " + bytes[1].hexText(digits: 2) : ""
+        let data = bytes.count > 2 && !hidesData ? ": " + bytes[2...].hexText() : ""
+        switch (command, bytes.count) {
         case (0x30, 2): return "READ" + place
-        case (0x3A, 3): return "FAST READ\(place) to \(octets[2].hexText(digits: 2))"
+        case (0x3A, 3): return "FAST READ\(place) to \(bytes[2].hexText(digits: 2))"
         case (0xA2, 6): return "WRITE" + place + data
         case (0xA0, 2): return "COMPATIBILITY WRITE\(place), or WRITE of MIFARE Classic"
         case (0x60, 1): return "GET VERSION"
@@ -25,12 +25,12 @@ enum Type2Words {
         case (0xAC, 2): return "LOCK SIGNATURE" + place
         case (0x3E, 2): return "CHECK TEARING EVENT" + place
         case (0x4B, 21): return "VIRTUAL CARD SELECT"
-        case (0xC2, 2) where octets[1] == 0xFF: return "SECTOR SELECT, first packet"
+        case (0xC2, 2) where bytes[1] == 0xFF: return "SECTOR SELECT, first packet"
         case (0xC0, 2): return "DECREMENT" + place
         case (0xC1, 2): return "INCREMENT" + place
         case (0xC2, 2): return "RESTORE" + place
         case (0xB0, 2): return "TRANSFER" + place
-        default: return ExchangeInterpreter.size(octets)
+        default: return ExchangeInterpreter.size(bytes)
         }
     }
 

@@ -4,8 +4,8 @@ import BackgroundTagReading
 import LinkDelivery
 import LinkFetching
 import PrivateStorage
-import TagLink
 import UniversalLinks
+import VisibleText
 
 /// `nfc apps`.
 struct AppsCommand: ParsableCommand {

@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import LinkDelivery
 import PrivateStorage
+import VisibleText
 
 /// `nfc background disable`.
 struct BackgroundDisableCommand: AsyncParsableCommand {

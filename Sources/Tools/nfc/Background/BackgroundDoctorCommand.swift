@@ -5,6 +5,7 @@ import LinkDelivery
 import NFCReaders
 import NFCRuntime
 import TagLink
+import VisibleText
 
 /// `nfc background doctor`.
 struct BackgroundDoctorCommand: AsyncParsableCommand {

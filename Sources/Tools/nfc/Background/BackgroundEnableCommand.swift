@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import NFCReaders
 import NFCRuntime
+import VisibleText
 
 /// `nfc background enable`.
 struct BackgroundEnableCommand: AsyncParsableCommand {

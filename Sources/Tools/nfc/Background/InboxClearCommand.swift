@@ -3,6 +3,7 @@ import ArgumentParser
 import BackgroundTagReading
 import LinkDelivery
 import PrivateStorage
+import VisibleText
 
 /// `nfc inbox clear`.
 struct InboxClearCommand: AsyncParsableCommand {
@@ -88,17 +89,5 @@ struct InboxClearCommand: AsyncParsableCommand {
         writer.values(removal.kept.map { FileName.shown($0.name) })
         writer.endObject()
         writer.printLine()
-    }
-}
-
-/// The identifier of an entry on the command line. It can also be the name of the entry's file, as damaged entries are
-/// listed.
-struct EntryArgument: ExpressibleByArgument {
-    var id: InboxEntry.ID
-
-    init?(argument: String) {
-        let suffix = [".entry", ".new"].first(where: argument.hasSuffix) ?? ""
-        guard let id = InboxEntry.ID(String(argument.dropLast(suffix.count))) else { return nil }
-        self.id = id
     }
 }

@@ -4,8 +4,8 @@ import BackgroundTagReading
 import LinkDelivery
 import NDEF
 import PrivateStorage
-import TagLink
 import UserBus
+import VisibleText
 
 /// `nfc inbox`.
 struct InboxCommand: ParsableCommand {

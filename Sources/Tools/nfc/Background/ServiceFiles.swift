@@ -59,7 +59,7 @@ enum ServiceFiles {
         """
     }
 
-    /// The desktop entry that tells a desktop which program the notifications come from. It does not appear in menus.
+    /// The desktop entry that identifies the sender of the notifications. It does not appear in menus.
     static func desktopEntry(program: String) -> String {
         """
         [Desktop Entry]

@@ -102,7 +102,7 @@ final class DemoPlace {
         } catch {
             throw CommandFailure(.refused, "bad-message", "\(error)")
         }
-        if let failure = await bench.hand.write(message, checks: false, locks: false).failure {
+        if let failure = await bench.tag.write(message, checks: false, locks: false).failure {
             throw CommandFailure(failure)
         }
         bench.clear()

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import VisibleText
 
 /// The output of the demonstration, step by step.
 struct DemoWords {

@@ -3,13 +3,14 @@ import ReaderEmulation
 import TagLink
 import TagTrace
 import VirtualTags
+import VisibleText
 
 /// Prints the events of an emulation: as sentences, or as one JSON object per line.
 final class EmulationOutput: Sendable {
     private let json: Bool
     private let onBroken: @Sendable () -> Void
     /// Keeps lines of several threads apart.
-    private let turn = Locked(())
+    private let turn = Locked()
     private let words = Locked(EmulationWords())
 
     /// Prints to standard output.
@@ -249,7 +250,7 @@ struct EmulationWords {
             let lines = air.lines(of: Trace.Entry(.exchange(frames)))
             guard let request = lines.first, let answer = lines.last else { return nil }
             let rows = lines.flatMap { line in
-                line.text(showsTime: false, widthOfOctets: 47).split(separator: "\n").map(String.init)
+                line.text(showsTime: false, widthOfBytes: 47).split(separator: "\n").map(String.init)
             }
             return Meanings(request: request.meaning, answer: answer.meaning, rows: rows)
         }

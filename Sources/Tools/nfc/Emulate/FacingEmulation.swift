@@ -2,7 +2,6 @@
 import NFCReaders
 import NFCRuntime
 import ReaderEmulation
-import TagLink
 import VirtualTags
 
 /// Two PN532 in each other's field: the host of one makes it a card, and the host of the other reads it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import LinkDelivery
 import LinkFetching
+import VisibleText
 
 /// The status of a domain's association file, as text and as JSON.
 struct LinkStatus {

@@ -3,6 +3,7 @@ import ArgumentParser
 import BackgroundTagReading
 import LinkDelivery
 import UniversalLinks
+import VisibleText
 
 /// `nfc links check`.
 struct LinksCheckCommand: AsyncParsableCommand {

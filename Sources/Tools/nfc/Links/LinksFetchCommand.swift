@@ -5,8 +5,8 @@ import Foundation
 import LinkDelivery
 import LinkFetching
 import PrivateStorage
-import TagLink
 import UniversalLinks
+import VisibleText
 
 /// `nfc links fetch`.
 struct LinksFetchCommand: AsyncParsableCommand {

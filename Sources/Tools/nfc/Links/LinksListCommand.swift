@@ -5,6 +5,7 @@ import LinkDelivery
 import LinkFetching
 import PrivateStorage
 import UniversalLinks
+import VisibleText
 
 /// `nfc links list`.
 struct LinksListCommand: AsyncParsableCommand {

@@ -2,6 +2,7 @@
 import ArgumentParser
 import Foundation
 import UniversalLinks
+import VisibleText
 
 /// `nfc links match`.
 struct LinksMatchCommand: ParsableCommand {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import Foundation
-import Glibc
-import SystemLibrary
 
 /// `nfc lint`. The linter is a separate program, so that the tools build without swift-syntax.
 struct LintCommand: AsyncParsableCommand {
@@ -23,29 +20,6 @@ struct LintCommand: AsyncParsableCommand {
     var options: [String] = []
 
     func run() async throws {
-        let program = try await reportingFailure(json: options.contains("--json")) { () throws(CommandFailure) in
-            try Self.program()
-        }
-        var words = unsafe ([program] + options).map { unsafe strdup($0) } + [nil]
-        _ = unsafe execv(program, &words)
-        throw ExitCode(1)
-    }
-
-    /// The path of nfc-lint: beside this program, or in PATH.
-    private static func program() throws(CommandFailure) -> String {
-        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
-        let beside = ProgramPath.ownFolder.map { $0 + "/nfc-lint" }
-        guard
-            let found = beside.flatMap({ ProgramPath.isProgram($0) ? $0 : nil })
-                ?? ProgramPath.find("nfc-lint", in: path)
-        else {
-            let build = "swift build -c release --package-path Tools/NFCLint"
-            throw CommandFailure(
-                .refused,
-                "no-linter",
-                "There is no nfc-lint beside nfc or in PATH. Build it in a clone, and put it beside nfc: \(build)"
-            )
-        }
-        return found
+        try await CompanionProgram(name: "nfc-lint", package: "Tools/NFCLint", missing: "no-linter").run(options)
     }
 }

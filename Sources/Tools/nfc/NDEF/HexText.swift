@@ -7,9 +7,9 @@ enum HexText {
     static let digits: [UInt8] = Array("0123456789abcdef".utf8)
 
     /// Reads a line.
-    static func octets(_ line: ArraySlice<UInt8>) -> Result<[UInt8], InputError> {
-        var octets: [UInt8] = []
-        octets.reserveCapacity(line.count / 2)
+    static func bytes(_ line: ArraySlice<UInt8>) -> Result<[UInt8], InputError> {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(line.count / 2)
         var high: UInt8?
         for index in line.indices {
             let character = line[index]
@@ -20,7 +20,7 @@ enum HexText {
                 return .failure(InputError(name: "bad-hex", offset: offset, message: message))
             }
             if let first = high {
-                octets.append(first << 4 | value)
+                bytes.append(first << 4 | value)
                 high = nil
             } else {
                 high = value
@@ -30,21 +30,21 @@ enum HexText {
             let message = "The line has an odd number of hex digits."
             return .failure(InputError(name: "bad-hex", offset: line.count, message: message))
         }
-        return .success(octets)
+        return .success(bytes)
     }
 
     /// Appends bytes.
-    static func append(_ octets: some Sequence<UInt8>, to text: inout [UInt8]) {
-        for octet in octets {
-            text.append(digits[Int(octet >> 4)])
-            text.append(digits[Int(octet & 0x0F)])
+    static func append(_ bytes: some Sequence<UInt8>, to text: inout [UInt8]) {
+        for byte in bytes {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 0x0F)])
         }
     }
 
     /// Bytes as a string.
-    static func text(_ octets: some Sequence<UInt8>) -> String {
+    static func text(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
-        append(octets, to: &text)
+        append(bytes, to: &text)
         return String(decoding: text, as: UTF8.self)
     }
 }

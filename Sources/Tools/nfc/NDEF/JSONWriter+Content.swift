@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
-import TagLink
+import VisibleText
 
 extension JSONWriter {
     /// `{"ok":true,"records":[…]}`.
@@ -109,7 +109,7 @@ extension JSONWriter {
         case .perform: member("action", "do")
         case .save: member("action", "save")
         case .edit: member("action", "edit")
-        case .reserved(let octet): member("action", Int(octet))
+        case .reserved(let byte): member("action", Int(byte))
         }
         if let size = poster.size { member("size", Int(size)) }
         if let type = poster.type { member("type", type) }

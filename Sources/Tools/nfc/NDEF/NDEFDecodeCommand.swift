@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import NDEF
-import TagLink
+import VisibleText
 
 /// `nfc ndef decode`.
 struct NDEFDecodeCommand: ParsableCommand {
@@ -53,7 +53,7 @@ struct NDEFDecodeCommand: ParsableCommand {
             } else {
                 var lines = LineReader()
                 while !StandardOutput.isBroken, let block = try lines.nextBlock() {
-                    for line in block { sink.take(HexText.octets(line)) }
+                    for line in block { sink.take(HexText.bytes(line)) }
                     sink.endBlock()
                 }
             }
@@ -180,7 +180,7 @@ struct DecodeCounter: DecodeSink {
     private var messages = 0
     private var records = 0
     private var errors = 0
-    private var octets = 0
+    private var byteCount = 0
     private var time = Duration.zero
     private var output = StandardOutput()
 
@@ -212,7 +212,7 @@ struct DecodeCounter: DecodeSink {
         }
         time += ContinuousClock.now - start
         messages += waiting.count
-        octets += waiting.reduce(0) { $0 + $1.count }
+        byteCount += waiting.reduce(0) { $0 + $1.count }
         self.records += records
         self.errors += errors
         waiting.removeAll(keepingCapacity: true)
@@ -225,7 +225,7 @@ struct DecodeCounter: DecodeSink {
         json.member("messages", messages)
         json.member("records", records)
         json.member("errors", errors)
-        json.member("bytes", octets)
+        json.member("bytes", byteCount)
         json.member("ns", Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
         json.endObject()
         json.newLine()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import NDEF
+import VisibleText
 
 /// `nfc ndef encode`.
 struct NDEFEncodeCommand: ParsableCommand {
@@ -80,9 +81,9 @@ struct NDEFEncodeCommand: ParsableCommand {
     }
 
     private func encode(_ line: ArraySlice<UInt8>) throws(InputError) -> [UInt8] {
-        let value: JSONValue
+        let value: JSONNode.Content
         do {
-            value = try JSONReader.value(line)
+            value = try JSONReader.read(Array(line), maximumDepth: 64).content
         } catch {
             let message = "The line is not valid JSON at character \(error.offset + 1)."
             throw InputError(name: "bad-json", offset: error.offset, message: message)
@@ -99,7 +100,7 @@ struct NDEFEncodeCommand: ParsableCommand {
 /// Makes messages from JSON that people and programs write.
 enum MessageBuilder {
     /// A message from an object with `records`, or from one record alone.
-    static func message(_ value: JSONValue) throws(InputError) -> NDEFMessage {
+    static func message(_ value: JSONNode.Content) throws(InputError) -> NDEFMessage {
         let top = try JSONMembers(value, record: 0)
         guard case .array(let values) = top.members["records"] else {
             if top.has("records") { throw top.error("records", "must be an array") }
@@ -107,7 +108,7 @@ enum MessageBuilder {
         }
         var records: [NDEFRecord] = []
         for (index, value) in values.enumerated() {
-            records.append(try record(try JSONMembers(value, record: index)))
+            records.append(try record(try JSONMembers(value.content, record: index)))
         }
         return NDEFMessage(records)
     }

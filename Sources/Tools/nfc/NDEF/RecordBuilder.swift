@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
-import TagLink
+import VisibleText
 
 /// Makes a record from a `decoded` object.
 struct RecordBuilder {
@@ -46,7 +46,7 @@ struct RecordBuilder {
             return try carrier.makeRecord(identifier: identifier)
         case .bluetoothEasyPairing:
             let record = BluetoothEasyPairingRecord(
-                address: try members.octets(try members.string("address"), "address"),
+                address: try members.bytes(try members.string("address"), "address"),
                 structures: try structures("eir")
             )
             return try record.makeRecord(identifier: identifier)
@@ -65,7 +65,7 @@ struct RecordBuilder {
             }
             return try DeviceInformationRecord(elements: elements).makeRecord(identifier: identifier)
         case .wellKnown:
-            let type = try members.octets(try members.string("type_hex"), "type_hex")
+            let type = try members.bytes(try members.string("type_hex"), "type_hex")
             return NDEFRecord(.wellKnown, type: type, identifier: identifier, payload: payload)
         case .unknown:
             return NDEFRecord(.unknown, identifier: identifier, payload: payload)
@@ -101,8 +101,9 @@ extension RecordBuilder {
         switch members.members["titles"] {
         case nil, .null: break
         case .object(let titles):
-            for (language, title) in titles.sorted(by: { $0.key < $1.key }) {
-                guard case .string(let text) = title else { throw members.error("titles", "must have strings") }
+            let last = Dictionary(titles.map { ($0.key, $0.value) }) { _, last in last }
+            for (language, title) in last.sorted(by: { $0.key < $1.key }) {
+                guard let text = title.string else { throw members.error("titles", "must have strings") }
                 poster.titles.append(TextRecord(text, language: language))
             }
         default: throw members.error("titles", "must be an object of texts by language")
@@ -123,9 +124,9 @@ extension RecordBuilder {
     private func action() throws(InputError) -> SmartPosterRecord.Action? {
         switch members.members["action"] {
         case nil, .null: return nil
-        case .string("do"): return .perform
-        case .string("save"): return .save
-        case .string("edit"): return .edit
+        case .string(Array("do".utf8)): return .perform
+        case .string(Array("save".utf8)): return .save
+        case .string(Array("edit".utf8)): return .edit
         case .number: return .reserved(try members.number("action", UInt8.self))
         default: throw members.error("action", "must be do, save, edit or a number")
         }
@@ -189,7 +190,7 @@ extension RecordBuilder {
         }
         var certificates: [[UInt8]] = []
         for certificate in try members.strings("certs_hex") {
-            certificates.append(try members.octets(certificate, "certs_hex"))
+            certificates.append(try members.bytes(certificate, "certs_hex"))
         }
         return SignatureRecord(
             version: major << 4 | minor,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
-import TagLink
 
 /// A record for people. The lines are escaped when they are printed, not here.
 enum RecordText {
@@ -8,10 +7,10 @@ enum RecordText {
     static func lines(_ record: NDEFRecord, number: Int) -> [String] {
         var heading = "  \(number). \(name(record.kind)), \(count(record.payloadCount, "byte"))"
         if !record.typeSlice.isEmpty {
-            heading += ", type \(String(nameOctets: record.typeSlice))"
+            heading += ", type \(String(nameBytes: record.typeSlice))"
         }
         if !record.identifierSlice.isEmpty {
-            heading += ", id \(String(nameOctets: record.identifierSlice))"
+            heading += ", id \(String(nameBytes: record.identifierSlice))"
         }
         var lines = [heading]
         do {
@@ -53,17 +52,6 @@ enum RecordText {
     }
 }
 
-extension String {
-    /// A name that should be ASCII: UTF-8 when it is valid, otherwise one character per byte.
-    init(nameOctets octets: ArraySlice<UInt8>) {
-        if let text = String(validating: octets, as: UTF8.self) {
-            self = text
-        } else {
-            self = String(String.UnicodeScalarView(octets.map { Unicode.Scalar($0) }))
-        }
-    }
-}
-
 extension RecordText {
     /// The content of a record, line by line.
     static func body(_ content: RecordContent, _ record: NDEFRecord) -> [String] {
@@ -89,7 +77,7 @@ extension RecordText {
                     + "hash type \(record.hashType), \(count(record.certificates.count, "certificate"))"
             ]
         case .deviceInformation(let record):
-            record.elements.map { "Element \($0.type): \(String(nameOctets: $0.value[...]))" }
+            record.elements.map { "Element \($0.type): \(String(nameBytes: $0.value[...]))" }
         }
     }
 
@@ -101,7 +89,7 @@ extension RecordText {
         case .perform: lines.append("Action: open it")
         case .save: lines.append("Action: save it")
         case .edit: lines.append("Action: edit it")
-        case .reserved(let octet): lines.append("Action: \(octet)")
+        case .reserved(let byte): lines.append("Action: \(byte)")
         }
         if let type = poster.type { lines.append("Type: \(type)") }
         if let size = poster.size { lines.append("Size: \(count(Int(size), "byte"))") }
@@ -112,7 +100,7 @@ extension RecordText {
     private static func body(_ handover: HandoverRecord) -> [String] {
         var lines = ["Version \(handover.version)"]
         lines += handover.carriers.map {
-            "Carrier \(quoted(String(nameOctets: $0.reference[...]))), \($0.power)"
+            "Carrier \(quoted(String(nameBytes: $0.reference[...]))), \($0.power)"
         }
         if let failure = handover.failure {
             lines.append("Refused for reason \(failure.reason), data \(HexText.text(failure.data))")
@@ -123,7 +111,7 @@ extension RecordText {
     private static func lines(_ structures: [AdvertisingData]) -> [String] {
         structures.map { structure in
             let isName = structure.type == 8 || structure.type == 9
-            let value = isName ? quoted(String(nameOctets: structure.value[...])) : HexText.text(structure.value)
+            let value = isName ? quoted(String(nameBytes: structure.value[...])) : HexText.text(structure.value)
             return isName ? "Name \(value)" : "Data type \(structure.type): \(value)"
         }
     }

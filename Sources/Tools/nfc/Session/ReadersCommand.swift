@@ -3,6 +3,7 @@ import ArgumentParser
 import NFCReaders
 import NFCRuntime
 import TagLink
+import VisibleText
 
 /// `nfc readers`.
 struct ReadersCommand: AsyncParsableCommand {

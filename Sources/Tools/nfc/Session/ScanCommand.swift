@@ -94,9 +94,9 @@ struct ScanCommand: AsyncParsableCommand {
     }
 
     /// Reads a tag and prints its message; with `--many` a failure is printed too.
-    private func read(_ tag: DetectedTag, in scan: TagSession) async -> CommandFailure? {
+    private func read(_ tag: ConnectableTag, in scan: TagSession) async -> CommandFailure? {
         do throws(CommandFailure) {
-            let findings = try await scan.work(with: tag) { hand throws(TagError) in try await hand.read() }
+            let findings = try await scan.work(with: tag) { tag throws(TagError) in try await tag.read() }
             // The command then fails with that error, whatever the tag holds.
             guard scan.environment.recorder?.failure == nil else { return nil }
             var report = TagReport(findings)

@@ -13,7 +13,7 @@ extension TagSession {
     func withOneTag<Value>(
         doneMessage: String,
         failure: (Value) -> String? = { _ in nil },
-        _ work: (TagSession, DetectedTag) async throws(CommandFailure) -> Value
+        _ work: (TagSession, ConnectableTag) async throws(CommandFailure) -> Value
     ) async throws(CommandFailure) -> Value {
         var result: Result<Value, CommandFailure>?
         var hasTimedOut = false
@@ -62,8 +62,8 @@ extension TagSession {
 
     /// Runs a procedure on a tag of any kind.
     func work<Value: Sendable>(
-        with tag: DetectedTag,
-        _ procedure: @escaping @Sendable (TagInHand) async throws(TagError) -> Value
+        with tag: ConnectableTag,
+        _ procedure: @escaping @Sendable (ActivatedTag) async throws(TagError) -> Value
     ) async throws(CommandFailure) -> Value {
         do throws(CommandError) {
             return try await session.work(with: tag, procedure)

@@ -129,6 +129,8 @@ extension CommandFailure {
         case .timeout where found: return nil
         case .timeout: self.init(.refused, "timeout", "No tag came in time. Hold one near the reader and try again.")
         case .systemBusy: self.init(.refused, "busy", "The reader is busy. Wait a moment and try again.")
+        case .radioDisabled:
+            self.init(.refused, "radio-disabled", "The radio of the phone is off. Switch it on and try again.")
         case .terminatedUnexpectedly(let reason): self.init(.unusable(driver, reason))
         case .appInBackground: self.init(.cancelled, "cancelled", "Cancelled.")
         case .unsupported(let reason): self.init(.noReader, "unsupported", reason)

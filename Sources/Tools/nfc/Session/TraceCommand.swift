@@ -4,6 +4,7 @@ import NFCRuntime
 import PrivateStorage
 import TagLink
 import TagTrace
+import VisibleText
 
 /// `nfc trace`.
 struct TraceCommand: AsyncParsableCommand {
@@ -16,13 +17,20 @@ struct TraceCommand: AsyncParsableCommand {
             the direction, the bytes, and their meaning. With --json, "bits" is the
             number of bits in the last byte, and missing values are null.
 
+            With --pcapng the command writes a capture for Wireshark in place of the
+            table: the frames of ISO 14443 with their checksums, and their meanings as
+            comments. It leaves out FeliCa, ISO 15693 and the commands of a reader that
+            makes the frames by itself. A note on standard error says so, and so does
+            "notes" of --json. An existing file is replaced only if it is a capture.
+
             Examples:
               nfc scan --record card.jsonl
               nfc trace card.jsonl
+              nfc trace card.jsonl --pcapng card.pcapng
               diff <(nfc trace --no-times a.jsonl) <(nfc trace --no-times b.jsonl)
 
-            Exit status: 0 when the table was printed, 1 when the file is not a
-            recording, 2 for wrong usage.
+            Exit status: 0 when the table or the capture was written, 1 when the file is
+            not a recording or the capture can't be written, 2 for wrong usage.
             """
     )
 
@@ -32,8 +40,25 @@ struct TraceCommand: AsyncParsableCommand {
     @Flag(help: "Leave out the times, which differ from run to run.")
     var noTimes = false
 
-    @Flag(help: "Print one JSON object per line of the table.")
+    @Option(help: ArgumentHelp("Write a capture for Wireshark; - for standard output.", valueName: "file"))
+    var pcapng: String?
+
+    @Flag(help: "Print one JSON object per line of the table; with --pcapng, one object.")
     var json = false
+
+    func validate() throws {
+        if noTimes, pcapng != nil {
+            throw ValidationError("A capture always has times, so --no-times does not go with --pcapng.")
+        }
+        guard let pcapng else { return }
+        try OutputTarget.check(
+            image: file,
+            out: pcapng,
+            savesImage: false,
+            json: json,
+            content: ("capture", "--pcapng")
+        )
+    }
 
     func run() async throws {
         let trace = try await reportingFailure(json: json) { () throws(CommandFailure) in
@@ -44,6 +69,11 @@ struct TraceCommand: AsyncParsableCommand {
             } catch {
                 throw CommandFailure(.refused, error.code.description, error.reason)
             }
+        }
+        if let pcapng {
+            let capture = trace.pcapng()
+            try await reportingFailure(json: json) { () throws(CommandFailure) in try capture.save(to: pcapng) }
+            return capture.report(pcapng, json: json)
         }
         var output = StandardOutput()
         if json {

@@ -53,7 +53,7 @@ struct WriteCommand: AsyncParsableCommand {
     }
 
     private func write() async throws(CommandFailure) -> TagReport {
-        let octets = try content.octets()
+        let bytes = try content.bytes()
         let work = try TagSession(
             environment: try reader.environment(savesTags: true, recording: record, seconds: timeout?.value),
             prompt: "Hold the tag to write near the reader.",
@@ -64,18 +64,18 @@ struct WriteCommand: AsyncParsableCommand {
         ) {
             work,
             tag throws(CommandFailure) in
-            try await write(octets, to: tag, in: work)
+            try await write(bytes, to: tag, in: work)
         }
     }
 
     private func write(
-        _ octets: [UInt8],
-        to tag: DetectedTag,
+        _ bytes: [UInt8],
+        to tag: ConnectableTag,
         in work: TagSession
     ) async throws(CommandFailure) -> TagReport {
         let (checks, locks) = (check, lock)
-        let outcome = try await work.work(with: tag) { hand throws(TagError) in
-            await hand.write(octets, checks: checks, locks: locks)
+        let outcome = try await work.work(with: tag) { tag throws(TagError) in
+            await tag.write(bytes, checks: checks, locks: locks)
         }
         if let failure = outcome.failure { throw CommandFailure(failure) }
         var report = TagReport(outcome.findings)

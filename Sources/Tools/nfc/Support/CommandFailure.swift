@@ -4,6 +4,7 @@ import NDEF
 import NFCRuntime
 import TagLink
 import TagProtocols
+import VisibleText
 
 /// Why a command failed. It is printed in one place: as a JSON object with `--json`, as a sentence without.
 ///

@@ -1,21 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import PrivateStorage
 
-/// Standard input.
-enum StandardInput {
-    /// The maximum size of a message, and of all other input that is read whole from standard input, in bytes.
-    static let maximumSize = 8 << 20
-
-    /// Reads everything to the end.
-    static func all() throws(InputError) -> [UInt8] {
-        do throws(StorageError) {
-            return try InputFile.standardInput(limit: maximumSize).readToEnd()
-        } catch {
-            throw InputError(error, offset: error.code == .tooLarge ? maximumSize : 0)
-        }
-    }
-}
-
 /// Reads standard input in blocks of the lines that have arrived. Buffers at most a block and a line.
 struct LineReader {
     private let input = InputFile.standardInput(limit: .max)
@@ -71,23 +56,5 @@ struct LineReader {
 
     private func split(_ text: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
         text.split(separator: 0x0A, omittingEmptySubsequences: false)
-    }
-}
-
-/// Why input is invalid.
-struct InputError: Error {
-    /// The error's name.
-    var name: String
-    /// The index of the wrong character of the line, or of the wrong record.
-    var offset: Int
-    /// What is wrong, as a sentence.
-    var message: String
-}
-
-extension InputError {
-    /// Standard input that can't be read.
-    init(_ error: StorageError, offset: Int) {
-        let name = error.code == .tooLarge ? "input-too-large" : "unreadable-input"
-        self.init(name: name, offset: offset, message: error.reason)
     }
 }

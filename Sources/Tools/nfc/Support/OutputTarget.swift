@@ -45,9 +45,18 @@ enum OutputTarget {
     ///   - out: the image to write; nil for none, and for the file that was read.
     ///   - savesImage: whether an image is also written without `out`.
     ///   - json: whether the command prints JSON.
-    static func check(image: String?, out: String?, savesImage: Bool, json: Bool) throws {
+    ///   - content: what is written, and the option for its place.
+    static func check(
+        image: String?,
+        out: String?,
+        savesImage: Bool,
+        json: Bool,
+        content: (name: String, option: String) = ("image", "--out")
+    ) throws {
         if json, isStandardOutput(out) {
-            throw ValidationError("Standard output is the image, so --json can't use it. Name a file with --out.")
+            throw ValidationError(
+                "Standard output is the \(content.name), so --json can't use it. Name a file with \(content.option)."
+            )
         }
         if savesImage, image == "-", out == nil {
             throw ValidationError(

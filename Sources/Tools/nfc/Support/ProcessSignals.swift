@@ -3,7 +3,6 @@ import Dispatch
 import Glibc
 import Synchronization
 import SystemLibrary
-import TagLink
 
 /// Receives signals of the process. From its creation on no signal is lost, even on a busy machine.
 ///
@@ -26,9 +25,9 @@ final class ProcessSignals: @unchecked Sendable {
         let (inlet, outlet) = (pipe.reader, pipe.writer)
         source = DispatchSource.makeReadSource(fileDescriptor: inlet, queue: DispatchQueue(label: "signals"))
         source.setEventHandler {
-            var octets = [UInt8](repeating: 0, count: 64)
-            let count = unsafe read(inlet, &octets, octets.count)
-            for octet in octets.prefix(max(0, count)) { handler(Int32(octet)) }
+            var bytes = [UInt8](repeating: 0, count: 64)
+            let count = unsafe read(inlet, &bytes, bytes.count)
+            for byte in bytes.prefix(max(0, count)) { handler(Int32(byte)) }
         }
         source.setCancelHandler { close(inlet) }
         // The other end stays open: a handler that runs on another thread may write to it at any time.
@@ -46,8 +45,8 @@ final class ProcessSignals: @unchecked Sendable {
         var action = sigaction()
         unsafe action.__sigaction_handler.sa_handler = { number in
             let error = errno
-            var octet = UInt8(truncatingIfNeeded: number)
-            _ = unsafe write(ProcessSignals.outlet.load(ordering: .sequentiallyConsistent), &octet, 1)
+            var byte = UInt8(truncatingIfNeeded: number)
+            _ = unsafe write(ProcessSignals.outlet.load(ordering: .sequentiallyConsistent), &byte, 1)
             errno = error
         }
         action.sa_flags = SA_RESTART

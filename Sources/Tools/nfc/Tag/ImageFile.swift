@@ -3,9 +3,9 @@ public import ArgumentParser
 import Foundation
 import PrivateStorage
 public import TagImages
-import TagLink
 import VirtualCards
 import VirtualTags
+import VisibleText
 
 /// The image of a tag in a file. A file may have several images, one per line.
 struct ImageFile: Sendable {
@@ -110,14 +110,14 @@ struct ImageFile: Sendable {
     /// Saves an image. Even after a crash the file is either the old or the new one. Only the owner can read a new file
     /// with keys or passwords other than the factory ones.
     static func save(_ image: TagImage, to path: String) throws(CommandFailure) {
-        let octets: [UInt8]
+        let bytes: [UInt8]
         do throws(TagImageError) {
-            octets = try image.encoded()
+            bytes = try image.encoded()
         } catch {
             let step = image.format == .json ? "" : " The format json can hold it."
             throw CommandFailure(.refused, error.code.description, "\(path) is not written: \(error.reason)\(step)")
         }
-        try OutputTarget(path).write(octets, readers: image.contents.holdsSecrets ? .ownerAlone : .everyone)
+        try OutputTarget(path).write(bytes, readers: image.contents.holdsSecrets ? .ownerAlone : .everyone)
     }
 
     /// The lines of a file in which every line is a JSON object; empty for other files.

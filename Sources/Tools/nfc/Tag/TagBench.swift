@@ -10,7 +10,7 @@ struct TagBench {
     private let field = VirtualField()
     private let uid: [UInt8]
     /// The tag, seen from the reader.
-    let hand: TagInHand
+    let tag: ActivatedTag
 
     /// Brings a tag near and activates it.
     init(_ virtualTag: any VirtualTag) async throws(CommandFailure) {
@@ -27,9 +27,9 @@ struct TagBench {
             throw TagError(.unsupported, "The virtual field doesn't support the tag's technology yet.")
         }
         uid = virtualTag.identifier
-        let (target, tag) = try await Self.activate(over: link)
-        try await tag.prepare()
-        hand = TagInHand(target: target, tag: tag, link: link, origin: .zero)
+        let (target, forumTag) = try await Self.activate(over: link)
+        try await forumTag.prepare()
+        tag = ActivatedTag(target: target, link: link, forumTag: forumTag, origin: .zero)
     }
 
     /// Activates a tag and reads it as a session would, even if tags of its kind can't hold NDEF.
@@ -100,7 +100,7 @@ struct TagBench {
     /// - Returns: the report, and the reason when the tag holds no NDEF.
     func read(product: String?) async throws(CommandFailure) -> (TagReport, TagError?) {
         do throws(TagError) {
-            var findings = try await hand.read()
+            var findings = try await tag.read()
             findings.identifier = uid
             findings.product = product
             return (TagReport(findings), findings.survey.error)

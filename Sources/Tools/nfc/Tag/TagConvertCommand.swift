@@ -2,6 +2,7 @@
 import ArgumentParser
 import TagImages
 import VirtualCards
+import VisibleText
 
 /// `nfc tag convert`.
 struct TagConvertCommand: ParsableCommand {

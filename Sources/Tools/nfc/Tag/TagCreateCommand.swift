@@ -5,6 +5,7 @@ import TagImages
 import TagProtocols
 import VirtualCards
 import VirtualTags
+import VisibleText
 
 /// `nfc tag create`.
 struct TagCreateCommand: AsyncParsableCommand {
@@ -79,7 +80,7 @@ struct TagCreateCommand: AsyncParsableCommand {
         guard product == nil, size == nil, message == nil else {
             throw ValidationError("--mrz makes a travel document. Leave out --product, --size and --message.")
         }
-        guard [4, 7, 10].contains(uid?.octets.count ?? 4) else {
+        guard [4, 7, 10].contains(uid?.bytes.count ?? 4) else {
             throw ValidationError("The UID of a travel document has 4, 7 or 10 bytes.")
         }
     }
@@ -89,7 +90,7 @@ struct TagCreateCommand: AsyncParsableCommand {
         guard let found = TagProduct(named: product) else {
             throw ValidationError("There is no product '\(product)'. To see the products: nfc tag create --list")
         }
-        if let uid, !found.identifierLengths.contains(uid.octets.count) {
+        if let uid, !found.identifierLengths.contains(uid.bytes.count) {
             let lengths = found.identifierLengths.map { String($0) }.joined(separator: " or ")
             let digits = found.identifierLengths.map { String($0 * 2) }.joined(separator: " or ")
             throw ValidationError("The UID of a \(found) has \(lengths) bytes, which are \(digits) hex digits.")
@@ -140,8 +141,8 @@ struct TagCreateCommand: AsyncParsableCommand {
         let tag = contents.makeTag()
         if let message {
             let bench = try await TagBench(tag)
-            let octets = try message.checkedMessage()
-            let outcome = await bench.hand.write(octets, checks: false, locks: false)
+            let bytes = try message.checkedMessage()
+            let outcome = await bench.tag.write(bytes, checks: false, locks: false)
             if let failure = outcome.failure { throw CommandFailure(failure) }
             bench.clear()
             contents = TagContents(of: tag) ?? contents
@@ -157,7 +158,7 @@ struct TagCreateCommand: AsyncParsableCommand {
         if let mrz {
             do throws(EMRTDError) {
                 let document = try EMRTDContents(MachineReadableZone(mrz), signer: .test)
-                let frontEnd = uid.map { Type4FrontEnd.emrtd(uid: $0.octets) } ?? .randomEMRTD
+                let frontEnd = uid.map { Type4FrontEnd.emrtd(uid: $0.bytes) } ?? .randomEMRTD
                 return .type4(Type4Contents(frontEnd: frontEnd, kind: .emrtd(document)))
             } catch {
                 throw CommandFailure(
@@ -170,6 +171,6 @@ struct TagCreateCommand: AsyncParsableCommand {
         guard let product, let found = TagProduct(named: product) else {
             throw CommandFailure(.usage, "unknown-product", "There is no product '\(product ?? "")'.")
         }
-        return found.blank(uid: uid?.octets, size: size)
+        return found.blank(uid: uid?.bytes, size: size)
     }
 }

@@ -6,6 +6,7 @@ import TagLink
 import TagProtocols
 import VirtualCards
 import VirtualTags
+import VisibleText
 
 /// The description of a tag: the product, the parts of its memory, the locks, and what a reader finds.
 struct TagDescription {
@@ -95,10 +96,10 @@ extension TagContents {
 extension [TagFact] {
     /// ATQA and SAK.
     static func answers(_ atqa: UInt16, _ sak: UInt8) -> [TagFact] {
-        let octets = atqa.bigEndianOctets
+        let bytes = atqa.bigEndianBytes
         return [
-            TagFact("Answers", "ATQA \(HexText.text(octets)), SAK \(HexText.text([sak]))"),
-            TagFact("atqa", .octets(octets)), TagFact("sak", .octets([sak])),
+            TagFact("Answers", "ATQA \(HexText.text(bytes)), SAK \(HexText.text([sak]))"),
+            TagFact("atqa", .bytes(bytes)), TagFact("sak", .bytes([sak])),
         ]
     }
 
@@ -107,7 +108,7 @@ extension [TagFact] {
         let (data, info) = (HexText.text(applicationData), HexText.text(protocolInfo))
         return [
             TagFact("ATQB", "application data \(data), protocol \(info)"),
-            TagFact("application_data", .octets(applicationData)), TagFact("protocol_info", .octets(protocolInfo)),
+            TagFact("application_data", .bytes(applicationData)), TagFact("protocol_info", .bytes(protocolInfo)),
         ]
     }
 }

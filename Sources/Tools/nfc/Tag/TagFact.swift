@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import VisibleText
 
 /// A fact about a tag: a line for people, a JSON member for programs, or both.
 struct TagFact {
@@ -7,7 +8,7 @@ struct TagFact {
         case number(Int)
         case flag(Bool)
         case text(String)
-        case octets([UInt8])
+        case bytes([UInt8])
         case numbers([Int])
         case objects([[Member]])
     }
@@ -45,9 +46,9 @@ struct TagFact {
     }
 
     /// Bytes in hex, for both.
-    init(_ label: String, _ key: String, hex octets: some Sequence<UInt8>) {
-        let octets = Array(octets)
-        self.init(label, HexText.text(octets), key, .octets(octets))
+    init(_ label: String, _ key: String, hex bytes: some Sequence<UInt8>) {
+        let bytes = Array(bytes)
+        self.init(label, HexText.text(bytes), key, .bytes(bytes))
     }
 }
 
@@ -100,7 +101,7 @@ extension JSONWriter {
         case .number(let number): self.value(number)
         case .flag(let flag): self.value(flag)
         case .text(let text): self.value(text)
-        case .octets(let octets): hex(octets)
+        case .bytes(let bytes): hex(bytes)
         case .numbers(let numbers):
             beginArray()
             for number in numbers { self.value(number) }

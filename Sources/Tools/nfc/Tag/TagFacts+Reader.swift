@@ -27,7 +27,7 @@ extension TagInspection {
         case .nfcF(let target):
             // A reader that does not report the PMm has all ones in its place.
             guard target.pmm.contains(where: { $0 != 0xFF }) else { return [] }
-            let system = target.systemCode.map { $0.bigEndianOctets }
+            let system = target.systemCode.map { $0.bigEndianBytes }
             return [TagFact("PMm", "pmm", hex: target.pmm)]
                 + (system.map { [TagFact("System", "system", hex: $0)] } ?? [])
         case .nfcV(let target):
@@ -49,11 +49,11 @@ extension TagInspection.Card {
     }
 
     /// An access byte of the capability container (NFC Forum T4T 1.2, 4.3).
-    private static func access(_ octet: UInt8) -> String {
-        switch octet {
+    private static func access(_ byte: UInt8) -> String {
+        switch byte {
         case 0x00: "free"
         case 0xFF: "closed"
-        default: "by rule \(HexText.text([octet]))"
+        default: "by rule \(HexText.text([byte]))"
         }
     }
 }

@@ -27,7 +27,7 @@ extension Type1Contents {
                     ? "none on data (\(HexText.text(locks)))"
                     : "blocks \(TagFact.ranges(locked)) (\(HexText.text(locks)))",
                 "lock_hex",
-                .octets(locks)
+                .bytes(locks)
             ),
             TagFact("CC", "cc_hex", hex: memory[8..<12]),
         ]
@@ -39,7 +39,7 @@ extension Type2Contents {
     ///
     /// - Parameter unknown: what the tag did not report. There are no facts about it.
     func facts(without unknown: Set<TagInspection.Unknown> = []) -> [TagFact] {
-        let octets = product.userPages.count * 4
+        let bytes = product.userPages.count * 4
         let hasSignature = signature.contains { $0 != 0 }
         var facts: [TagFact] = unknown.contains(.answers) ? [] : .answers(atqa, sak)
         if !unknown.contains(.version) {
@@ -55,11 +55,11 @@ extension Type2Contents {
         facts += [
             TagFact(
                 "Memory",
-                "\(product.pageCount) pages, \(octets) bytes for data",
+                "\(product.pageCount) pages, \(bytes) bytes for data",
                 "pages",
                 .number(product.pageCount)
             ),
-            TagFact("memory_size", .number(product.pageCount * 4)), TagFact("user_size", .number(octets)),
+            TagFact("memory_size", .number(product.pageCount * 4)), TagFact("user_size", .number(bytes)),
             .map("page", regions),
         ]
         let hasMemory = !unknown.contains(.memory)
@@ -88,14 +88,14 @@ extension Type2Contents {
         // Products with more than 20 pages have three lock bytes right after the data.
         let dynamicLock = product.dynamicLockPage.map { Array(memory.dropFirst($0 * 4).prefix(3)) }
         let dynamicText = dynamicLock.map { $0.isEmpty ? ", dynamic not known" : ", dynamic \(HexText.text($0))" }
-        let octets = "static \(HexText.text(staticLock))" + (dynamicText ?? "")
+        let bytes = "static \(HexText.text(staticLock))" + (dynamicText ?? "")
         let locked = lockedPages
-        let text = locked.isEmpty ? "none (\(octets))" : "pages \(TagFact.ranges(locked)) are read-only (\(octets))"
+        let text = locked.isEmpty ? "none (\(bytes))" : "pages \(TagFact.ranges(locked)) are read-only (\(bytes))"
         var facts = [
-            TagFact("Locks", text, "static_lock_hex", .octets(staticLock)),
+            TagFact("Locks", text, "static_lock_hex", .bytes(staticLock)),
             TagFact("locked_pages", .numbers(locked)),
         ]
-        if let dynamicLock, !dynamicLock.isEmpty { facts.append(TagFact("dynamic_lock_hex", .octets(dynamicLock))) }
+        if let dynamicLock, !dynamicLock.isEmpty { facts.append(TagFact("dynamic_lock_hex", .bytes(dynamicLock))) }
         if let page = firstProtectedPage {
             let failures =
                 unknown.contains(.failedAuthentications) ? "" : "; \(failedAuthentications) failed in a row"

@@ -4,7 +4,7 @@ import NFCRuntime
 import TagLink
 import VirtualTags
 
-extension Type3Tag.Contents {
+extension VirtualType3Tag.Contents {
     /// The facts about a Type 3 tag.
     ///
     /// - Parameter unknown: what the tag did not report. There are no facts about it.
@@ -57,12 +57,12 @@ extension FeliCaStandardContents {
         var facts = [TagFact("PMm", "pmm", hex: pmm)]
         var objects: [[TagFact.Member]] = []
         for system in systems {
-            let code = system.code.bigEndianOctets
+            let code = system.code.bigEndianBytes
             let files = system.files.map { file in
-                let codes = file.serviceCodes.map { HexText.text($0.bigEndianOctets) }
+                let codes = file.serviceCodes.map { HexText.text($0.bigEndianBytes) }
                 let isOpen = file.serviceCodes.contains { $0 & 0x01 == 1 }
                 objects.append([
-                    TagFact.Member("system", .octets(code)),
+                    TagFact.Member("system", .bytes(code)),
                     TagFact.Member("services", .text(codes.joined(separator: ","))),
                     TagFact.Member("blocks", .number(file.blockCount)), TagFact.Member("needs_key", .flag(!isOpen)),
                 ])

@@ -92,7 +92,7 @@ extension Type4Contents {
                     size = "\(records.count / max(1, length)) of \(maximum) records of \(length) bytes"
                 }
                 objects.append([
-                    TagFact.Member("application", .octets(identifier)),
+                    TagFact.Member("application", .bytes(identifier)),
                     TagFact.Member("file", .number(Int(file.number))),
                     TagFact.Member("content", .text(size)), TagFact.Member("rights", .text(rights(file.accessRights))),
                 ])
@@ -118,19 +118,20 @@ extension Type4Contents {
         return [TagFact("Files", texts.joined(separator: "; "), "files", .objects(objects))]
     }
 
-    /// Who may read and write. From the highest bit, four bits each: read, write, both.
-    private static func rights(_ rights: UInt16) -> String {
-        func who(_ nibbles: [UInt16]) -> String {
-            if nibbles.contains(0xE) { return "free" }
-            let keys = Set(nibbles.filter { $0 < 0xE }).sorted().map { String($0) }
-            return keys.isEmpty ? "closed" : "with key " + keys.joined(separator: " or ")
+    /// Who may read and write.
+    private static func rights(_ rights: FileAccessRights) -> String {
+        func who(_ right: FileAccessRights.Right) -> String {
+            let holders = [right, .readWrite].map(rights.holder)
+            if holders.contains(.everybody) { return "free" }
+            let keys = holders.compactMap { if case .key(let number) = $0 { number } else { nil } }
+            let names = Set(keys).sorted().map { String($0) }
+            return names.isEmpty ? "closed" : "with key " + names.joined(separator: " or ")
         }
-        let both = rights >> 4 & 0xF
-        return "reading \(who([rights >> 12, both])), writing \(who([rights >> 8 & 0xF, both]))"
+        return "reading \(who(.read)), writing \(who(.write))"
     }
 
     /// A file's identifier.
-    static func text(_ number: UInt16) -> String { HexText.text(number.bigEndianOctets) }
+    static func text(_ number: UInt16) -> String { HexText.text(number.bigEndianBytes) }
 }
 
 extension EMVContents {
@@ -140,7 +141,7 @@ extension EMVContents {
         let label = [label, name].first { !$0.isEmpty } ?? "no label"
         return [
             TagFact("Application", "\(HexText.text(applicationIdentifier)), \(label)"),
-            TagFact("aid", .octets(applicationIdentifier)), TagFact("label", .text(label)),
+            TagFact("aid", .bytes(applicationIdentifier)), TagFact("label", .text(label)),
             TagFact("Number", "ends in \(digits.suffix(4))", "last_digits", .text(String(digits.suffix(4)))),
         ]
     }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
 import VirtualTags
 
 extension Type5Contents {
@@ -13,8 +12,8 @@ extension Type5Contents {
         var facts = TagFact.vicinityMemory(blockCount: product.blockCount, blockSize: product.blockSize)
         facts += [
             .map("block", regions), .lockedBlocks(locked),
-            TagFact("AFI", HexText.text([afi]) + (isAFILocked ? ", locked" : ""), "afi", .octets([afi])),
-            TagFact("DSFID", HexText.text([dsfid]) + (isDSFIDLocked ? ", locked" : ""), "dsfid", .octets([dsfid])),
+            TagFact("AFI", HexText.text([afi]) + (isAFILocked ? ", locked" : ""), "afi", .bytes([afi])),
+            TagFact("DSFID", HexText.text([dsfid]) + (isDSFIDLocked ? ", locked" : ""), "dsfid", .bytes([dsfid])),
             TagFact("afi_locked", .flag(isAFILocked)), TagFact("dsfid_locked", .flag(isDSFIDLocked)),
             .icReference(product.icReference),
         ]
@@ -49,8 +48,8 @@ extension TagFact {
     }
 
     /// The IC reference.
-    static func icReference(_ octet: UInt8) -> TagFact {
-        TagFact("IC", "reference \(HexText.text([octet]))", "ic_reference", .octets([octet]))
+    static func icReference(_ byte: UInt8) -> TagFact {
+        TagFact("IC", "reference \(HexText.text([byte]))", "ic_reference", .bytes([byte]))
     }
 }
 
@@ -94,8 +93,8 @@ extension ClassicContents {
                 ]
             ),
         ]
-        if !unknownOctets.isEmpty {
-            let count = unknownOctets.count
+        if !unknownBytes.isEmpty {
+            let count = unknownBytes.count
             facts.append(TagFact("Unknown", "\(count) bytes could not be read", "unknown_octets", .number(count)))
         }
         if !signature.isEmpty { facts.append(TagFact("Signature", "signature_hex", hex: signature)) }

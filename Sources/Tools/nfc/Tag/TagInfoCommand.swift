@@ -58,7 +58,7 @@ struct TagInfoCommand: AsyncParsableCommand {
                 seconds: place.timeout?.value,
                 plan: .everyTag
             ).withOneTag(doneMessage: "The tag was read.") { session, tag throws(CommandFailure) in
-                try await session.work(with: tag) { hand throws(TagError) in try await hand.inspect() }
+                try await session.work(with: tag) { tag throws(TagError) in try await tag.inspect() }
             }
             return TagDescription(inspection)
         }

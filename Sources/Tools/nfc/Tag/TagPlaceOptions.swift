@@ -66,7 +66,7 @@ struct TagPlaceOptions: ParsableArguments {
         let environment = try options.environment(seconds: timeout?.value)
         let configuration = ReaderConfiguration.ofProcess
         let isChosen = reader != nil || configuration.reader != nil || configuration.tags != nil
-        if !isChosen, environment.driver?.name == "virtual" {
+        if !isChosen, let driver = environment.driver, ReaderKind.virtual.owns(driver) {
             StandardError.writeLine(
                 """
                 No contactless reader was found, so the virtual reader and its demonstration tag are used. Name a reader \

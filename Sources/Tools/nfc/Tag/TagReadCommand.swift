@@ -67,9 +67,9 @@ struct TagReadCommand: AsyncParsableCommand {
                 seconds: place.timeout?.value,
                 plan: .everyTag
             ).withOneTag(doneMessage: "The tag was read.") { session, tag throws(CommandFailure) in
-                try await session.work(with: tag) { hand throws(TagError) in
-                    var findings = try await hand.read()
-                    findings.product = await hand.productName()
+                try await session.work(with: tag) { tag throws(TagError) in
+                    var findings = try await tag.read()
+                    findings.product = await tag.productName()
                     return findings
                 }
             }

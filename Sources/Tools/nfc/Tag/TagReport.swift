@@ -4,6 +4,7 @@ import NFCReaders
 import NFCRuntime
 import TagLink
 import TagProtocols
+import VisibleText
 
 /// The report on a tag that a command has read or written, with the airtime.
 struct TagReport {
@@ -162,15 +163,15 @@ struct TagReport {
         return lines
     }
 
-    private static func lines(for octets: [UInt8]) -> [String] {
-        if octets.isEmpty { return ["No message"] }
+    private static func lines(for bytes: [UInt8]) -> [String] {
+        if bytes.isEmpty { return ["No message"] }
         do throws(NDEFError) {
-            let message = try NDEFMessage(decoding: octets)
+            let message = try NDEFMessage(decoding: bytes)
             let count = message.records.count == 1 ? "1 record" : "\(message.records.count) records"
             let records = message.records.enumerated().flatMap { RecordText.lines($1, number: $0 + 1) }
-            return ["Message: \(count), \(octets.count) bytes"] + records
+            return ["Message: \(count), \(bytes.count) bytes"] + records
         } catch {
-            return ["Message: \(octets.count) bytes, not readable (\(error.code)). \(error.reason)"]
+            return ["Message: \(bytes.count) bytes, not readable (\(error.code)). \(error.reason)"]
         }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import NFCRuntime
-import TagLink
 import TagProtocols
 import VirtualCards
 import VirtualTags
@@ -78,23 +77,23 @@ struct TagWriteCommand: AsyncParsableCommand {
 
     /// Writes the message. The report describes the tag after the write.
     private func write() async throws(CommandFailure) -> (TagReport, TagWriteFailure?) {
-        let octets = try content.octets()
+        let bytes = try content.bytes()
         switch try place.open() {
-        case .image(let file): return try await write(octets, to: file)
-        case .reader(let environment): return try await write(octets, on: environment)
+        case .image(let file): return try await write(bytes, to: file)
+        case .reader(let environment): return try await write(bytes, on: environment)
         }
     }
 
     /// Writes an image and saves it.
     private func write(
-        _ octets: [UInt8],
+        _ bytes: [UInt8],
         to file: ImageFile
     ) async throws(CommandFailure) -> (TagReport, TagWriteFailure?) {
         try file.checkTarget(out)
         let virtualTag = file.makeTag()
         let bench = try await TagBench(virtualTag)
         if let tearAfter { bench.arm(.tear(afterWrite: tearAfter)) }
-        let outcome = await bench.hand.write(octets, checks: check, locks: lock)
+        let outcome = await bench.tag.write(bytes, checks: check, locks: lock)
         bench.clear()
         try file.save(virtualTag, to: out)
         // Read the tag in another field, so that the read does not count in the airtime of the write.
@@ -106,7 +105,7 @@ struct TagWriteCommand: AsyncParsableCommand {
 
     /// Writes to the next tag on a reader.
     private func write(
-        _ octets: [UInt8],
+        _ bytes: [UInt8],
         on environment: NFCEnvironment
     ) async throws(CommandFailure) -> (TagReport, TagWriteFailure?) {
         let (checks, locks) = (check, lock)
@@ -120,7 +119,7 @@ struct TagWriteCommand: AsyncParsableCommand {
             failure: { $0.failure?.sheetMessage }
         ) { session, tag throws(CommandFailure) in
             try await session.work(with: tag) { hand throws(TagError) in
-                await hand.writeAndDescribe(octets, checks: checks, locks: locks)
+                await hand.writeAndDescribe(bytes, checks: checks, locks: locks)
             }
         }
         return (TagReport(outcome.findings, on: environment), outcome.failure)

@@ -33,7 +33,7 @@ import Testing
     @Test func `The card is there while the app emulates`() async throws {
         let place = try Place()
         let changes = Locked(0)
-        let observation = place.port.observePresence { changes.withLock { $0 += 1 } }
+        var observation = place.port.observePresence { changes.withLock { $0 += 1 } }
         #expect(place.port.attach(place.card))
         // The reader is the host's: it is near when pcscd is.
         #expect(place.card.log == [])
@@ -54,8 +54,12 @@ import Testing
         #expect(await reader.look() == EmulatedReader.Change(hasLost: true))
         #expect(changes.withLock { $0 } == 2)
         place.port.detach(place.card)
+        #expect(observation != nil && changes.withLock { $0 } == 3)
+        // Who has stopped observing gets no news.
+        observation = nil
+        #expect(place.port.attach(place.card))
+        place.port.setEmulating(true)
         #expect(changes.withLock { $0 } == 3)
-        withExtendedLifetime(observation) {}
     }
 
     @Test func `A host that comes finds the card that is there, with another identifier each time`() async throws {

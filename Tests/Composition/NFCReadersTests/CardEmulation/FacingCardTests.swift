@@ -56,6 +56,24 @@ import VirtualTags
         #expect(await pair.card.receive([0x86]) == .answer([0x0A]))
     }
 
+    @Test func `It is in the reader's field as long as it is a card, and one at a time`() async {
+        let field = VirtualField()
+        let changes = Locked(0)
+        let observation = field.observePresence { changes.withLock { $0 += 1 } }
+        var card = PN53xChip(field: VirtualField(), place: FacingCardPlace(field))
+        let (first, second): ([UInt8], [UInt8]) = ([0x08, 0x00, 0xB0, 0x0B], [0x08, 0x00, 0xB0, 0x0C])
+        _ = await card.receive([0x12, 0x24])
+        #expect(await card.receive(Self.becomeCard) == .waiting)
+        #expect(field.arrival(of: first) != nil && changes.withLock { $0 } == 1)
+        card.stopWaiting()
+        #expect(field.arrival(of: first) == nil && changes.withLock { $0 } == 2)
+        var other = Self.becomeCard
+        other[6] = 0x0C
+        #expect(await card.receive(other) == .waiting)
+        #expect(field.arrival(of: first) == nil && field.arrival(of: second) != nil)
+        withExtendedLifetime(observation) {}
+    }
+
     @Test func `It is gone when its host stops waiting, or wants a reader`() async {
         for ends in [nil, [0x4A, 0x01, 0x00], [0x16, 0xF0], [0x32, 0x01, 0x00]] as [[UInt8]?] {
             var pair = Pair()
@@ -138,7 +156,7 @@ import VirtualTags
         let tag = try #require(tags.first)
         #expect(tag.identity == .nfcA(atqa: 0x0004, sak: 0x20, uid: [0x08, 1, 2, 3]))
         guard case .frames(let link) = tag.port else { throw LinkError(.unsupported, "A PN532 has frames.") }
-        let forumTag = TagProtocols.Type4Tag(link: ISODEP(link: link))
+        let forumTag = Type4Tag(link: ISODEP(link: link))
         let head: [UInt8] = [0xC2, 0x03, 0x00, 0x00, 0x02, 0x58]
         let message = head + Array("a/b".utf8) + [UInt8](repeating: 7, count: 600)
         try await forumTag.writeNDEF(message)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChipTesting
 import Foundation
 import NFCReaders
 import NFCRuntime
@@ -20,9 +21,10 @@ import VirtualTags
         let port: PN532CardPort
         let failures = Locked<[LinkError.Code]>([])
         let reader: PN532Reader
-        let card = RecordingCard(answersAtOnce: true)
+        let card: RecordingCard
 
-        init() throws {
+        init(answersAtOnce: Bool = true) throws {
+            card = RecordingCard(answersAtOnce: answersAtOnce)
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             let fields = (VirtualField(), VirtualField())
             servers = [
@@ -78,6 +80,8 @@ import VirtualTags
         let chips = try Chips()
         #expect(chips.port.attach(chips.card))
         chips.port.setEmulating(true)
+        // Twice is once.
+        chips.port.setEmulating(true)
         _ = try await chips.find()
         await chips.reader.release()
         chips.port.setEmulating(false)
@@ -108,5 +112,105 @@ import VirtualTags
         for await code in failures.stream { codes.append(code) }
         #expect(codes == [.readerUnavailable])
         #expect(card.log == ["deselected"])
+    }
+
+    @Test func `The first answer of an app is the one that counts`() async throws {
+        let chips = try Chips(answersAtOnce: false)
+        #expect(chips.port.attach(chips.card))
+        chips.port.setEmulating(true)
+        let card = try await chips.find()
+        async let answer = card.transmit([1])
+        #expect(await chips.card.happens(2) == ["detected", "01"])
+        chips.card.answer(0, [0x90, 0])
+        chips.card.answer(0, [0x6A, 0x82])
+        #expect(try await answer == [0x90, 0])
+        async let later = card.transmit([2])
+        _ = await chips.card.happens(3)
+        chips.card.answer(1, [2, 0x90, 0])
+        #expect(try await later == [2, 0x90, 0])
+        await chips.reader.release()
+        chips.port.detach(chips.card)
+        await chips.end()
+    }
+
+    // MARK: Noise
+
+    /// A chip that finds a reader at once, and then gives one status after the other in place of the reader's commands.
+    private final class Noise {
+        /// Readers that a chip meets from then on leave at once.
+        static let released: UInt8 = 0x29
+
+        let chip: ScriptedChip
+        let port: PN532CardPort
+        let card = RecordingCard()
+        private let failures = AsyncStream.makeStream(of: LinkError.self)
+
+        init(_ statuses: [UInt8]) throws {
+            let rest = Locked(statuses)
+            chip = try ScriptedChip { code, _ in
+                switch code {
+                case 0x8C: rest.withLock { $0.isEmpty } ? .silence : .answer([0x08, 0xE0, 0x80])
+                case 0x86: .answer([rest.withLock { $0.removeFirst() }])
+                default: nil
+                }
+            }
+            port = PN532CardPort(try PN532Card(chip.path, limits: .patient)) { [failures] error in
+                failures.continuation.yield(error)
+            }
+            #expect(port.attach(card))
+            port.setEmulating(true)
+        }
+
+        deinit { chip.end() }
+
+        /// Why the port has given up.
+        func failure() async -> LinkError? { await failures.stream.first { _ in true } }
+
+        /// How often the chip was made a card.
+        var attempts: Int { chip.commands.count { $0 == 0x8C } }
+    }
+
+    /// A reader that comes and leaves.
+    private static let meeting = ["detected", "deselected"]
+
+    @Test(arguments: [(0x01, LinkError.Code.timeout), (0x02, .transmission)] as [(UInt8, LinkError.Code)])
+    func `A chip that only hears noise is given up after ten readers`(status: UInt8, code: LinkError.Code) async throws
+    {
+        let noise = try Noise([UInt8](repeating: status, count: 12))
+        #expect(await noise.failure()?.code == code)
+        #expect(noise.attempts == 10)
+        #expect(noise.card.log == Array(repeating: Self.meeting, count: 10).flatMap(\.self))
+    }
+
+    @Test func `Noise is forgotten when a reader was served`() async throws {
+        let some = [UInt8](repeating: 0x02, count: 9)
+        let noise = try Noise(some + [Noise.released] + some + [Noise.released] + some + [0x02, 0x02])
+        #expect(await noise.failure()?.code == .transmission)
+        #expect(noise.attempts == 30)
+        #expect(noise.card.log == Array(repeating: Self.meeting, count: 30).flatMap(\.self))
+    }
+
+    @Test(arguments: [(0x0D, LinkError.Code.readerUnavailable), (0x10, .unsupported)] as [(UInt8, LinkError.Code)])
+    func `A chip that fails is given up at once`(status: UInt8, code: LinkError.Code) async throws {
+        let noise = try Noise([Noise.released, status, Noise.released])
+        #expect(await noise.failure()?.code == code)
+        #expect(noise.attempts == 2 && noise.card.log == Self.meeting + Self.meeting)
+    }
+
+    @Test func `A card that is taken away while the chip waits is no failure`() async throws {
+        let noise = try Noise([Noise.released])
+        #expect(await noise.card.happens(2) == Self.meeting)
+        while noise.attempts < 2 { await Task.yield() }
+        noise.port.detach(noise.card)
+        // The host ends the chip's wait.
+        while !noise.chip.received.contains(.acknowledge) { await Task.yield() }
+        #expect(noise.card.log == Self.meeting)
+        // Another card has the chip for itself.
+        let other = RecordingCard()
+        #expect(noise.port.attach(other))
+        noise.port.setEmulating(true)
+        while noise.attempts < 3 { await Task.yield() }
+        noise.port.detach(other)
+        #expect(noise.card.log == Self.meeting && other.log == [])
     }
 }

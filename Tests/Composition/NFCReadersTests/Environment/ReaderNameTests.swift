@@ -16,12 +16,19 @@ import VirtualTags
 
     @Test(arguments: [
         ("none", "NFC_READER is none, so there is no reader."),
-        ("none:x", "There is no reader \"none:x\"; use virtual, pcsc, pn532:PATH, replay:FILE or none."),
-        ("virtual:x", "There is no reader \"virtual:x\"; use virtual, pcsc, pn532:PATH, replay:FILE or none."),
-        ("VIRTUAL", "There is no reader \"VIRTUAL\"; use virtual, pcsc, pn532:PATH, replay:FILE or none."),
-        ("a\u{1B}b", "There is no reader \"a\\u{1b}b\"; use virtual, pcsc, pn532:PATH, replay:FILE or none."),
-        (":", "There is no reader \":\"; use virtual, pcsc, pn532:PATH, replay:FILE or none."),
+        ("none:x", "There is no reader \"none:x\"; use virtual, pcsc, pn532:PATH, simulator, replay:FILE or none."),
+        (
+            "virtual:x",
+            "There is no reader \"virtual:x\"; use virtual, pcsc, pn532:PATH, simulator, replay:FILE or none."
+        ),
+        ("VIRTUAL", "There is no reader \"VIRTUAL\"; use virtual, pcsc, pn532:PATH, simulator, replay:FILE or none."),
+        (
+            "a\u{1B}b",
+            "There is no reader \"a\\u{1b}b\"; use virtual, pcsc, pn532:PATH, simulator, replay:FILE or none."
+        ),
+        (":", "There is no reader \":\"; use virtual, pcsc, pn532:PATH, simulator, replay:FILE or none."),
         ("replay", "Name the recording: replay:FILE."), ("replay:", "Name the recording: replay:FILE."),
+        ("simulator:", "Name the simulator's socket: simulator:PATH, or simulator for your own."),
     ])
     func `An invalid name of a reader is reported`(name: String, reason: String) {
         let environment = NFCEnvironment(ReaderConfiguration(reader: name))
@@ -96,7 +103,7 @@ import VirtualTags
 
     // MARK: The service
 
-    private static let use = "Use virtual, pcsc, pcsc:NAME, pn532:PATH or replay:FILE."
+    private static let use = "Use virtual, pcsc, pcsc:NAME, pn532:PATH, simulator, simulator:PATH or replay:FILE."
     private static let lasting = "Use pcsc, pcsc:NAME or pn532:PATH."
 
     @Test func `The service takes a reader that may come later`() {
@@ -160,7 +167,9 @@ import VirtualTags
         }
         guard case .field(let field) = made("virtual").reader else { return #expect(Bool(false)) }
         #expect((field as? VirtualField)?.arrival(of: [0x04, 0x68, 0x95, 0x71, 0xFA, 0x5C, 0x64]) == nil)
-        for reader in ["pcsc:", "web", "none"] { #expect(Self.reason(made(reader)) != nil, "\(reader)") }
+        for reader in ["pcsc:", "web", "none", "virtual:x", "virtual:", "none:x", "pn532", "simulator:", "replay"] {
+            #expect(Self.reason(made(reader)) != nil, "\(reader)")
+        }
         #expect(made(nil, tags: "/nonexistent.json").tagFileError?.code == .unreadable)
         #expect(made("replay:/nonexistent").recordingError?.code == .unreadable)
         // It does not ask a service for the reader.

@@ -205,6 +205,36 @@ struct ImageFolderTests {
         await place.wait(for: [1, 3, 4, 5, 7])
     }
 
+    @Test func `A file without an image is reported once, until it is written again`() async throws {
+        let place = try Place()
+        let path = place.path + "/0.json"
+        try Data("{".utf8).write(to: URL(fileURLWithPath: path))
+        let image = try TagImage(.type2(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 1]))).encoded()
+        let (stream, continuation) = AsyncStream.makeStream(of: String.self)
+        let (count, hasCome) = (Locked(0), DispatchSemaphore(value: 0))
+        let observation = place.field.observePresence { hasCome.signal() }
+        _ = try ImageFolder(place.path, field: place.field) { [other = place.path + "/1.json"] text in
+            let isFirst = count.withLock { count in
+                count += 1
+                return count == 1
+            }
+            continuation.yield(text)
+            guard isFirst else { return }
+            // While the first report is made, another file comes, and the folder is looked through again.
+            try? Data(image).write(to: URL(fileURLWithPath: other), options: .atomic)
+            _ = hasCome.wait(timeout: .now() + 60)
+        }
+        #expect(place.near == [1] && count.withLock { $0 } == 1)
+        var reports = stream.makeAsyncIterator()
+        #expect(await reports.next()?.contains("0.json") == true)
+        let aside = place.root + "/aside"
+        try Data("[".utf8).write(to: URL(fileURLWithPath: aside))
+        #expect(unsafe rename(aside, path) == 0)
+        #expect(await reports.next()?.contains("0.json") == true)
+        #expect(count.withLock { $0 } == 2)
+        withExtendedLifetime(observation) {}
+    }
+
     @Test func `Of more than a hundred images the first ones by their names are near`() async throws {
         let place = try Place()
         for number in 0..<100 { try place.bring(100, as: "\(1000 + number).json") }

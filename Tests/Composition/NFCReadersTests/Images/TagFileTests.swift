@@ -51,7 +51,7 @@ import VirtualTags
         NFCEnvironment(ReaderConfiguration(reader: "virtual", tags: tags, savesTags: saves))
     }
 
-    /// Runs a session that connects to the tag with an identifier, and does something with it.
+    /// Runs a session that connects to the tag with an identifier, and reads or writes it.
     private static func session(
         _ environment: NFCEnvironment,
         writing message: [UInt8]? = nil,
@@ -187,6 +187,10 @@ import VirtualTags
             (
                 try folder.put([UInt8](repeating: 0x20, count: TagImage.maximumSize + 1), as: "large.json"),
                 "large.json", .image(.tooLarge)
+            ),
+            (
+                try folder.put([UInt8](repeating: 0x20, count: TagImage.maximumSize + 1), as: "\u{FFFD}.nfc"),
+                ".nfc", .image(.tooLarge)
             ),
         ]
         for (tags, part, code) in cases {

@@ -16,11 +16,11 @@ import VirtualTags
 
     static var tags: [any VirtualTag] {
         [
-            VirtualTags.Type1Tag(Type1Contents(blank: .topaz512, uid: [1, 2, 3, 4, 5, 6, 7])),
-            VirtualTags.Type2Tag(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])),
-            VirtualTags.Type3Tag(FeliCaLiteSContents(idm: [2, 0xFE, 1, 2, 3, 4, 5, 6])),
-            VirtualTags.Type4Tag(NTAG424Contents()),
-            VirtualTags.Type5Tag(Type5Contents(blank: .icodeSLIX, uid: [0xE0, 4, 1, 0x10, 1, 2, 3, 4])),
+            VirtualType1Tag(Type1Contents(blank: .topaz512, uid: [1, 2, 3, 4, 5, 6, 7])),
+            VirtualType2Tag(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])),
+            VirtualType3Tag(FeliCaLiteSContents(idm: [2, 0xFE, 1, 2, 3, 4, 5, 6])),
+            VirtualType4Tag(NTAG424Contents()),
+            VirtualType5Tag(Type5Contents(blank: .icodeSLIX, uid: [0xE0, 4, 1, 0x10, 1, 2, 3, 4])),
         ]
     }
 
@@ -104,7 +104,7 @@ import VirtualTags
         let scratch = Scratch()
         let wrong: [UInt8] = [0x0B, 0xAD, 0xCA, 0xFE]
         let password: [UInt8] = [0xC0, 0xFF, 0xEE, 0x42]
-        /// Sets a password, and is taken with it and with another one.
+        /// Sets a tag's password and authenticates with it. Replayed with the recorded password and with another one.
         func flow(_ reader: NFCEnvironment.Reader, _ password: [UInt8]) async throws -> [[UInt8]] {
             guard case .field(let field) = reader, let link = field.link(for: .nfcA) else { return [] }
             try await field.setCarrier(true)
@@ -120,7 +120,7 @@ import VirtualTags
             return answers
         }
         let field = VirtualField()
-        field.bring(VirtualTags.Type2Tag(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])))
+        field.bring(VirtualType2Tag(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])))
         let recorder = try Recorder(path: scratch.path)
         let answers = try await flow(recorder.recording(.field(field)), password)
         #expect(answers.count == 9 && answers.last == [0, 0])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCReaders
+import NFCRuntime
 import TagLink
 import Testing
 import VirtualTags
@@ -19,7 +20,7 @@ import VirtualTags
     }
 
     @Test func `are listed in help texts by what they are of use for`() {
-        #expect(ReaderKind.usage(for: .sessions) == "virtual, pcsc[:NAME], pn532:PATH or replay:FILE")
+        #expect(ReaderKind.usage(for: .sessions) == "virtual, pcsc[:NAME], pn532:PATH, simulator[:PATH] or replay:FILE")
         #expect(ReaderKind.usage(for: .trials) == "virtual, pcsc[:NAME] or pn532:PATH")
         #expect(ReaderKind.usage(for: .service) == "pcsc[:NAME] or pn532:PATH")
     }
@@ -40,5 +41,32 @@ import VirtualTags
         let inventory = await ReaderInventory(using: field, isAlone: true, askingReaders: false)
         #expect(inventory.used.name == "virtual" && inventory.used.kind == "virtual" && inventory.others.isEmpty)
         #expect(inventory.used.technologies == field.technologies && inventory.used.title == "virtual")
+    }
+
+    @Test func `list the other readers of the machine too, unless one was named`() async throws {
+        let field = VirtualField()
+        let own = await ReaderInventory(using: field, isAlone: false, askingReaders: false)
+        // It is not another reader.
+        #expect(own.used.kind == "virtual" && !own.others.contains { $0.kind == "virtual" })
+        let driver = try #require(NFCEnvironment(ReaderConfiguration(reader: "pn532:/dev/no-such-line")).driver)
+        for isAlone in [true, false] {
+            let inventory = await ReaderInventory(using: driver, isAlone: isAlone, askingReaders: false)
+            #expect(inventory.used.name == driver.name && inventory.used.kind == "pn532")
+            // What is not found on the machine is described by its kind.
+            #expect(!inventory.used.capabilities.isEmpty)
+            #expect(inventory.others.last?.kind == (isAlone ? nil : "virtual"))
+            #expect(inventory.others.count { $0.kind == "virtual" } == (isAlone ? 0 : 1))
+        }
+    }
+
+    @Test(arguments: [("simulator:/nowhere", "simulator"), ("pn532:/dev/no-such-line", "pn532")])
+    func `own their drivers and no others, and describe them`(name: String, scheme: String) throws {
+        let driver = try #require(NFCEnvironment(ReaderConfiguration(reader: name)).driver)
+        #expect(ReaderKind.all.filter { $0.owns(driver) }.map(\.scheme) == [scheme])
+        let kind = try #require(ReaderKind.of(driver))
+        var report = ReaderReport(name: name, kind: scheme, technologies: [])
+        kind.describe(&report)
+        #expect(kind.scheme == scheme && !report.capabilities.isEmpty)
+        if scheme == "pn532" { #expect(report.calls?.isEmpty == false) }
     }
 }

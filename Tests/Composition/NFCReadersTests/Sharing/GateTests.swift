@@ -38,7 +38,7 @@ import Testing
         func reports() async -> [[UInt8]]? { await reported.next(isolation: #isolation) }
     }
 
-    /// A program that talks to the gate by itself.
+    /// A program that sends its own messages to the gate.
     private final class Program {
         let descriptor: Int32
 
@@ -150,6 +150,17 @@ import Testing
         }
     }
 
+    @Test func `A service that ends closes its gate and its connections`() async throws {
+        var service: Service? = try Service()
+        let gate = try #require(service?.gate)
+        let program = try Program(gate)
+        program.say([0x52])
+        #expect(await service?.wants() == [.session])
+        service = nil
+        #expect(program.hears() == [])
+        #expect(PrivateSocket.connect(gate.path) == nil)
+    }
+
     @Test func `A claim waits for the answer, and returns the reader when it is released`() async throws {
         let service = try Service()
         try await Self.hold(service)
@@ -160,12 +171,19 @@ import Testing
     private static func hold(_ service: Service) async throws {
         let gate = service.gate
         let clock = ManualClock()
-        async let claim = gate.claim(for: .card, clock: clock)
+        let isHeld = Locked(false)
+        async let claim = {
+            defer { isHeld.withLock { $0 = true } }
+            return await gate.claim(for: .card, clock: clock)
+        }()
         #expect(await service.wants() == [.card])
+        while clock.scheduledEventCount == 0, !isHeld.withLock({ $0 }) { await Task.yield() }
+        #expect(!isHeld.withLock { $0 })
         service.server.grant()
         let held = try #require(await claim)
-        // Nothing is left of the wait.
+        // Nothing is left of the wait: the answer, which stays unread, wakes nobody any more.
         #expect(clock.scheduledEventCount == 0)
+        #expect(try #require(held as? GateClaim).answer?.isCancelled == true)
         held.note([[1, 2, 3, 4], Array(1...10), Array(1...11), []])
         // One that is longer than any identifier is left out.
         var reported: [[UInt8]] = []
@@ -190,5 +208,23 @@ import Testing
         let gate = ReaderGate(path: "/tmp/no-such-folder/background")
         #expect(await gate.claim(for: .session, clock: ManualClock()) == nil)
         #expect(gate.folder == "/tmp/no-such-folder" && gate.name == "background")
+    }
+
+    @Test func `A gate whose service has ended is open to the next one`() async throws {
+        let folder = NSTemporaryDirectory() + "gate-\(UUID().uuidString.prefix(8))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let gate = ReaderGate(path: folder + "/nfc/background")
+        var server: ReaderGateServer? = try ReaderGateServer(gate) { _ in }
+        close(try #require(PrivateSocket.connect(gate.path)))
+        withExtendedLifetime(server) {}
+        server = nil
+        // The socket is closed on the server's queue.
+        while server == nil {
+            await Task.yield()
+            server = try? ReaderGateServer(gate) { _ in }
+        }
+        close(try #require(PrivateSocket.connect(gate.path)))
+        withExtendedLifetime(server) {}
     }
 }

@@ -275,7 +275,7 @@ import VirtualTags
         let chunks: [[UInt8]] = starts.map { start in
             (start..<min(start + size, 6)).map { UInt8($0) }
         }
-        let fixture = ScriptedTag(.iso15693(ISO15693Identity(uid: ScriptedTag.uid)), chunks.map { .success([0] + $0) })
+        let fixture = ScriptedTag(ScriptedTag.vicinityTarget, chunks.map { .success([0] + $0) })
         guard case .iso15693(let tag) = fixture.tag else { throw ScriptedTag.OtherKind() }
         let configuration = NFCISO15693ReadMultipleBlocksConfiguration(
             range: NSRange(location: 3, length: 6),

@@ -3,16 +3,15 @@
 import Dispatch
 import Foundation
 import TagLink
+import TagProtocols
 import Testing
 
 @testable import SourceCompatibilitySwift6
 
 @Suite(.timeLimit(.minutes(5))) struct `Every command in every form` {
-    static let identities: [TagIdentity] = [
-        .iso7816(ISO7816Identity(initialSelectedAID: "A0", identifier: [1, 2, 3, 4])),
-        .miFare(MiFareIdentity(family: .desfire, identifier: [4, 1, 2, 3, 4, 5, 6], takesISODEP: true)),
-        .feliCa(FeliCaIdentity(systemCode: [0, 3], idm: ScriptedTag.idm)),
-        .iso15693(ISO15693Identity(uid: ScriptedTag.uid)),
+    static let targets = [
+        ScriptedTag.iso7816Target, ScriptedTag.miFareTarget(takesISODEP: true), ScriptedTag.feliCaTarget,
+        ScriptedTag.vicinityTarget,
     ]
 
     /// Calls the forms with closures, then the asynchronous ones.
@@ -29,10 +28,10 @@ import Testing
         }
     }
 
-    @Test(arguments: identities) func `Each closure is called once, with the tag's error, on the session's queue`(
-        identity: TagIdentity
+    @Test(arguments: targets) func `Each closure is called once, with the tag's error, on the session's queue`(
+        target: TagTarget
     ) async {
-        let fixture = ScriptedTag(identity, [Result<[UInt8], NFCReaderError>](repeating: .failure(.lost), count: 100))
+        let fixture = ScriptedTag(target, [Result<[UInt8], NFCReaderError>](repeating: .failure(.lost), count: 100))
         fixture.queue.suspend()
         let log = CallLog()
         await Self.call(fixture.tag, log, closures: true)
@@ -73,7 +72,7 @@ import Testing
     @Test(arguments: 0..<4, [true, false]) func `Each form sends what its command is`(index: Int, closures: Bool) async
     {
         let script = [Result<[UInt8], NFCReaderError>](repeating: .failure(.lost), count: 100)
-        let fixture = ScriptedTag(Self.identities[index], script)
+        let fixture = ScriptedTag(Self.targets[index], script)
         await Self.call(fixture.tag, CallLog(), closures: closures)
         fixture.queue.sync {}
         // Two forms of one command follow each other.
@@ -104,7 +103,7 @@ import Testing
             index
         ]
         let script = [Result<[UInt8], NFCReaderError>](repeating: .failure(.lost), count: 100)
-        let fixture = ScriptedTag(Self.identities[index], script)
+        let fixture = ScriptedTag(Self.targets[index], script)
         let log = CallLog()
         switch fixture.tag {
         case .iso7816(let tag): callISO7816Closures(tag, log)
@@ -120,8 +119,8 @@ import Testing
         #expect(Set(answered) == names)
     }
 
-    @Test(arguments: identities) func `Each asynchronous form ends, with the tag's error`(identity: TagIdentity) async {
-        let fixture = ScriptedTag(identity, [Result<[UInt8], NFCReaderError>](repeating: .failure(.lost), count: 100))
+    @Test(arguments: targets) func `Each asynchronous form ends, with the tag's error`(target: TagTarget) async {
+        let fixture = ScriptedTag(target, [Result<[UInt8], NFCReaderError>](repeating: .failure(.lost), count: 100))
         let log = CallLog()
         await Self.call(fixture.tag, log, closures: false)
         #expect(log.count > 1)
@@ -131,13 +130,13 @@ import Testing
         }
     }
 
-    @Test(arguments: identities) func `Each form ends when the answer is nonsense`(identity: TagIdentity) async {
+    @Test(arguments: targets) func `Each form ends when the answer is nonsense`(target: TagTarget) async {
         let answers: [[UInt8]] = [
             [], [0], [1], [0xFF], [UInt8](repeating: 0, count: 9), [UInt8](repeating: 7, count: 40),
         ]
         for answer in answers {
             let script = [Result<[UInt8], NFCReaderError>](repeating: .success(answer), count: 200)
-            let fixture = ScriptedTag(identity, script)
+            let fixture = ScriptedTag(target, script)
             let log = CallLog()
             await Self.call(fixture.tag, log, closures: false)
             await Self.call(fixture.tag, log, closures: true)

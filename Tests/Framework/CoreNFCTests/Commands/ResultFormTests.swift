@@ -2,6 +2,7 @@
 @unsafe @preconcurrency import CoreNFC
 import Foundation
 import TagLink
+import TagProtocols
 import Testing
 
 /// Checks what an answer is in the forms that give a `Result`.
@@ -13,7 +14,7 @@ import Testing
         let fixture: ScriptedTag
         let values = Locked<[String]>([])
 
-        init(_ identity: TagIdentity, _ answer: [UInt8]) { fixture = ScriptedTag(identity, [.success(answer)]) }
+        init(_ target: TagTarget, _ answer: [UInt8]) { fixture = ScriptedTag(target, [.success(answer)]) }
 
         /// A handler that keeps the value, as a text.
         func keep<Value>(_ words: @escaping @Sendable (Value) -> String) -> @Sendable (Result<Value, any Error>) -> Void
@@ -36,14 +37,14 @@ import Testing
     }
 
     private static func feliCa(_ answer: [UInt8], _ call: (any NFCFeliCaTag, Script) -> Void) throws -> [String] {
-        let script = Script(.feliCa(FeliCaIdentity(systemCode: [0, 3], idm: idm)), answer)
+        let script = Script(ScriptedTag.feliCaTarget, answer)
         guard case .feliCa(let tag) = script.fixture.tag else { throw ScriptedTag.OtherKind() }
         call(tag, script)
         return script.words
     }
 
     private static func vicinity(_ answer: [UInt8], _ call: (any NFCISO15693Tag, Script) -> Void) throws -> [String] {
-        let script = Script(.iso15693(ISO15693Identity(uid: ScriptedTag.uid)), answer)
+        let script = Script(ScriptedTag.vicinityTarget, answer)
         guard case .iso15693(let tag) = script.fixture.tag else { throw ScriptedTag.OtherKind() }
         call(tag, script)
         return script.words
@@ -122,6 +123,44 @@ import Testing
             tag.sendFeliCaCommand(commandPacket: Data([4] + Self.idm), resultHandler: script.keep { Self.words([$0]) })
         }
         #expect(raw == ["0b05" + Self.idm.hexText() + "02"])
+    }
+
+    @Test(arguments: [([0xCA, 0xFE, 0x91, 0xAF], "cafe 91 af"), ([0x6A, 0x82], " 6a 82")] as [([UInt8], String)])
+    func `Of APDUs`(answer: [UInt8], words: String) throws {
+        let read = try #require(NFCISO7816APDU(data: Data([0, 0xB0, 0, 0, 0])))
+        let text: @Sendable (NFCISO7816ResponseAPDU) -> String = { response in
+            let status = [[response.statusWord1], [response.statusWord2]].map { $0.hexText() }.joined(separator: " ")
+            return [UInt8](response.payload ?? Data()).hexText() + " " + status
+        }
+        let card = Script(ScriptedTag.iso7816Target, answer)
+        guard case .iso7816(let tag) = card.fixture.tag else { throw ScriptedTag.OtherKind() }
+        tag.sendCommand(apdu: read, resultHandler: card.keep(text))
+        #expect(card.words == [words])
+        let desfire = Script(ScriptedTag.miFareTarget(takesISODEP: true), answer)
+        guard case .miFare(let tag) = desfire.fixture.tag else { throw ScriptedTag.OtherKind() }
+        tag.sendMiFareISO7816Command(read, resultHandler: desfire.keep(text))
+        #expect(desfire.words == [words])
+    }
+
+    @Test(arguments: [([0xCA, 0xFE, 0x91, 0xAF], [0xCA, 0xFE]), ([0x6A, 0x82], nil)] as [([UInt8], [UInt8]?)])
+    func `Of APDUs, without a closure`(answer: [UInt8], payload: [UInt8]?) async throws {
+        let read = try #require(NFCISO7816APDU(data: Data([0, 0xB0, 0, 0, 0])))
+        let (_, card) = try ScriptedTag.iso7816(.success(answer))
+        let (_, desfire) = try ScriptedTag.miFare(.success(answer), takesISODEP: true)
+        let responses: [NFCISO7816ResponseAPDU] = [
+            try await card.sendCommand(apdu: read), try await desfire.sendMiFareISO7816Command(read),
+        ]
+        for response in responses {
+            #expect([response.statusWord1, response.statusWord2] == Array(answer.suffix(2)))
+            #expect(response.payload == payload.map { Data($0) })
+        }
+    }
+
+    @Test func `Of a MIFARE command`() throws {
+        let script = Script(ScriptedTag.miFareTarget(takesISODEP: false), [1, 2])
+        guard case .miFare(let tag) = script.fixture.tag else { throw ScriptedTag.OtherKind() }
+        tag.sendMiFareCommand(commandPacket: Data([0x30, 3]), resultHandler: script.keep { Self.words([$0]) })
+        #expect(script.words == ["0102"])
     }
 
     @Test func `Of ISO 15693`() throws {

@@ -68,24 +68,28 @@ struct ScriptedTag {
     let queue = DispatchQueue(label: "test")
 
     init(
-        _ identity: TagIdentity,
+        _ target: TagTarget,
         _ script: [Result<[UInt8], NFCReaderError>] = [],
         configuration: AppConfiguration = AppConfiguration()
     ) {
         channel = ScriptedChannel(script)
         let field = VirtualField(onElapsed: { _ in })
         let environment = NFCEnvironment(reader: .field(field), clock: channel.manualClock)
-        guard let session = ReaderSession(environment: environment) else {
+        guard let session = ReaderSession(environment: environment), let link = field.link(for: .nfcA) else {
             preconditionFailure("an environment with a reader has sessions")
         }
-        tag = NFCTag(
-            identity,
-            detected: DetectedTag(target: .nfcA(NFCATarget(atqa: 0, sak: 0, uid: [])), session: session),
+        let activated = ActivatedTag(target: target, link: link, forumTag: nil, origin: .zero)
+        let surroundings = TagSurroundings(
+            handle: ConnectableTag(activated, session: session),
             channel: channel,
             session: nil,
             queue: queue,
             configuration: configuration
         )
+        guard let tag = NFCTag(surroundings, hasApplicationList: false) else {
+            preconditionFailure("a phone detects the tag")
+        }
+        self.tag = tag
     }
 
     struct OtherKind: Error {}
@@ -93,8 +97,16 @@ struct ScriptedTag {
     static let uid: [UInt8] = [0xE0, 0x07, 1, 2, 3, 4, 5, 6]
     static let idm: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
 
+    static let vicinityTarget = TagTarget.nfcV(NFCVTarget(uid: uid))
+    static let feliCaTarget = TagTarget.nfcF(NFCFTarget(idm: idm, pmm: idm, systemCode: 3))
+    static let iso7816Target = TagTarget.nfcA(NFCATarget(atqa: 4, sak: 0x20, uid: [1, 2, 3, 4]))
+
+    static func miFareTarget(takesISODEP: Bool) -> TagTarget {
+        .nfcA(NFCATarget(atqa: 0x0344, sak: takesISODEP ? 0x20 : 0, uid: [4, 1, 2, 3, 4, 5, 6]))
+    }
+
     static func iso15693(_ script: Result<[UInt8], NFCReaderError>...) throws -> (ScriptedChannel, any NFCISO15693Tag) {
-        let fixture = ScriptedTag(.iso15693(ISO15693Identity(uid: uid)), script)
+        let fixture = ScriptedTag(vicinityTarget, script)
         guard case .iso15693(let tag) = fixture.tag else { throw ScriptedTag.OtherKind() }
         return (fixture.channel, tag)
     }
@@ -103,8 +115,7 @@ struct ScriptedTag {
         _ script: Result<[UInt8], NFCReaderError>...,
         configuration: AppConfiguration = AppConfiguration()
     ) throws -> (ScriptedChannel, any NFCFeliCaTag) {
-        let identity = FeliCaIdentity(systemCode: [0, 3], idm: idm)
-        let fixture = ScriptedTag(.feliCa(identity), script, configuration: configuration)
+        let fixture = ScriptedTag(feliCaTarget, script, configuration: configuration)
         guard case .feliCa(let tag) = fixture.tag else { throw ScriptedTag.OtherKind() }
         return (fixture.channel, tag)
     }
@@ -113,8 +124,7 @@ struct ScriptedTag {
         _ script: Result<[UInt8], NFCReaderError>...,
         configuration: AppConfiguration = AppConfiguration()
     ) throws -> (ScriptedChannel, any NFCISO7816Tag) {
-        let identity = ISO7816Identity(initialSelectedAID: "A0000002471001", identifier: [1, 2, 3, 4])
-        let fixture = ScriptedTag(.iso7816(identity), script, configuration: configuration)
+        let fixture = ScriptedTag(iso7816Target, script, configuration: configuration)
         guard case .iso7816(let tag) = fixture.tag else { throw ScriptedTag.OtherKind() }
         return (fixture.channel, tag)
     }
@@ -123,12 +133,7 @@ struct ScriptedTag {
         _ script: Result<[UInt8], NFCReaderError>...,
         takesISODEP: Bool = false
     ) throws -> (ScriptedChannel, any NFCMiFareTag) {
-        let identity = MiFareIdentity(
-            family: takesISODEP ? .desfire : .ultralight,
-            identifier: [4, 1, 2, 3, 4, 5, 6],
-            takesISODEP: takesISODEP
-        )
-        let fixture = ScriptedTag(.miFare(identity), script)
+        let fixture = ScriptedTag(miFareTarget(takesISODEP: takesISODEP), script)
         guard case .miFare(let tag) = fixture.tag else { throw ScriptedTag.OtherKind() }
         return (fixture.channel, tag)
     }

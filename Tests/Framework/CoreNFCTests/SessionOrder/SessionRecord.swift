@@ -2,7 +2,7 @@
 @unsafe @preconcurrency import CoreNFC
 import Dispatch
 import Foundation
-import Synchronization
+import TagLink
 
 /// What a session's delegate and completion handlers are called with, and what is wrong with the order of it.
 final class SessionRecord: Sendable {
@@ -18,7 +18,7 @@ final class SessionRecord: Sendable {
         var problems: [String] = []
     }
 
-    private let stored = Mutex(Entries())
+    private let stored = Locked(Entries())
     private static let key = DispatchSpecificKey<ObjectIdentifier>()
 
     var entries: Entries { stored.withLock { $0 } }
@@ -29,9 +29,9 @@ final class SessionRecord: Sendable {
     private func change(_ what: String, isCommand: Bool = false, _ change: (inout Entries) -> Void) {
         let isOnQueue = DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(self)
         stored.withLock { entries in
-            if !isOnQueue { entries.problems.append("\(what) is told on another queue") }
+            if !isOnQueue { entries.problems.append("\(what) is reported on another queue") }
             // Commands that the end cuts off are answered before it, and those that come later after it.
-            if entries.ends > 0, !isCommand { entries.problems.append("\(what) is told after the end") }
+            if entries.ends > 0, !isCommand { entries.problems.append("\(what) is reported after the end") }
             change(&entries)
         }
     }
@@ -63,7 +63,7 @@ final class SessionRecord: Sendable {
     /// - Returns: what to call with its error.
     func command() -> @Sendable ((any Error)?) -> Void {
         stored.withLock { $0.commands += 1 }
-        let calls = Mutex(0)
+        let calls = Locked(0)
         return { [self] error in
             let call = calls.withLock { calls in
                 calls += 1
@@ -82,7 +82,7 @@ final class SessionRecord: Sendable {
 /// A delegate that gets tags.
 final class StoryTagDelegate: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
     let record = SessionRecord()
-    private let found = Mutex(UncheckedTags<any NFCNDEFTag>())
+    private let found = Locked(UncheckedTags<any NFCNDEFTag>())
     var tags: [any NFCNDEFTag] { found.withLock { $0.tags } }
 
     func readerSessionDidBecomeActive(_ session: NFCNDEFReaderSession) { record.becameActive() }
@@ -114,7 +114,7 @@ final class StoryMessageDelegate: NSObject, NFCNDEFReaderSessionDelegate, Sendab
 /// A delegate that gets tags of a technology.
 final class StoryCardDelegate: NSObject, NFCTagReaderSessionDelegate, Sendable {
     let record = SessionRecord()
-    private let found = Mutex(UncheckedTags<NFCTag>())
+    private let found = Locked(UncheckedTags<NFCTag>())
     var tags: [NFCTag] { found.withLock { $0.tags } }
 
     func tagReaderSessionDidBecomeActive(_ session: NFCTagReaderSession) { record.becameActive() }

@@ -3,9 +3,9 @@
 import Foundation
 import NFCTestKit
 
-/// A client of tag sessions: it waits for one tag, does its work with it, and looks again when the tag was lost.
+/// A client of tag sessions. It waits for one tag, runs its commands, and searches again after the tag was lost.
 ///
-/// Its bugs are those of ``Bug`` that lie in the life of a session.
+/// It can have those bugs of ``Bug`` that concern the lifetime of a session.
 class TagClient: NSObject, NFCTagReaderSessionDelegate, @unchecked Sendable {
     // Sendable because all of it is used only on the main queue after the start.
 

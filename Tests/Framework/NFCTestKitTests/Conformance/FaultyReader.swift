@@ -62,21 +62,17 @@ final class FaultyReader: FieldDriver {
     func arrival(of identifier: [UInt8]) -> UInt64? { flaw.missesPresence ? nil : field.arrival(of: identifier) }
 }
 
-private final class FaultyLink: FrameLink {
-    private let base: any FrameLink
+private final class FaultyLink: ForwardingLink {
+    let target: any FrameLink
     private let flaw: FaultyReader.Flaw
     private let looks: Locked<Int>
     private let answers = Locked<[[UInt8]: Frame]>([:])
 
     init(_ base: any FrameLink, _ flaw: FaultyReader.Flaw, _ looks: Locked<Int>) {
-        self.base = base
+        target = base
         self.flaw = flaw
         self.looks = looks
     }
-
-    var technology: Technology { base.technology }
-    var maximumFrameLength: Int { base.maximumFrameLength }
-    var statistics: LinkStatistics { base.statistics }
 
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
         let exchange = FaultyReader.Exchange(
@@ -87,7 +83,7 @@ private final class FaultyLink: FrameLink {
         )
         let answer: FaultyReader.Answer
         do throws(LinkError) {
-            answer = .success(try await base.transceive(frame, timeout: timeout))
+            answer = .success(try await target.transceive(frame, timeout: timeout))
         } catch {
             answer = .failure(error)
         }

@@ -161,7 +161,7 @@ import VirtualTags
                 guard exchange.look == 1, exchange.request.first == 0xA2, case .failure = answer else { return answer }
                 return .failure(LinkError(.unsupported, "The chip does not send that."))
             },
-            "A loss is told as something else",
+            "A loss is reported as something else",
             in: "Type 2: is lost in mid-write, and not broken",
             "The tag was taken away, and that ended in unsupported."
         ),

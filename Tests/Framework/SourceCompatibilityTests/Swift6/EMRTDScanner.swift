@@ -189,11 +189,11 @@ final class DocumentScanner: NSObject, @MainActor NFCTagReaderSessionDelegate {
 
     /// The size of a file whose first four bytes are its tag and its length.
     private static func size(_ head: Data) -> Int {
-        let octets = [UInt8](head)
-        return switch octets[1] {
-        case 0x81: 3 + Int(octets[2])
-        case 0x82: 4 + Int(octets[2]) << 8 + Int(octets[3])
-        default: 2 + Int(octets[1])
+        let bytes = [UInt8](head)
+        return switch bytes[1] {
+        case 0x81: 3 + Int(bytes[2])
+        case 0x82: 4 + Int(bytes[2]) << 8 + Int(bytes[3])
+        default: 2 + Int(bytes[1])
         }
     }
 

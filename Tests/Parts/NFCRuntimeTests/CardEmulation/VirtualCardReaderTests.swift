@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import NFCRuntime
 import SessionTesting
 import TagLink
@@ -79,17 +80,25 @@ import Testing
     }
 
     @Test func `A reader that leaves has its command lost before the card hears that it was deselected`() async throws {
+        let isLost = DispatchSemaphore(value: 0)
         reader.approach()
-        #expect(reader.attach(card))
+        #expect(reader.attach(HesitantCard(card, isLost)))
         reader.setEmulating(true)
         let pending = Task { [reader, card] in
             _ = try? await reader.transmit([1])
             card.note("lost")
+            isLost.signal()
         }
         _ = await card.happens(2)
-        reader.leave()
+        await handedOver { done in
+            // It waits, on a thread of its own, in the call that the card gets.
+            DispatchQueue(label: "terminal").async { [reader] in
+                reader.leave()
+                done(())
+            }
+        }
         await pending.value
-        #expect(card.log.sorted() == ["01", "deselected", "detected", "lost"])
+        #expect(card.log == ["detected", "01", "lost", "deselected"])
     }
 
     @Test func `It waits for an app that becomes a card`() async throws {
@@ -102,5 +111,24 @@ import Testing
         await #expect(throws: VirtualCardReader.Failure.noCard) { try await reader.untilCardIsThere(limit: .zero) }
         reader.setEmulating(true)
         try await reader.untilCardIsThere(limit: .zero)
+    }
+}
+
+/// A card that, when it is deselected, waits until its last command is lost.
+private final class HesitantCard: EmulatedCard {
+    private let card: RecordingCard
+    private let isLost: DispatchSemaphore
+
+    init(_ card: RecordingCard, _ isLost: DispatchSemaphore) { (self.card, self.isLost) = (card, isLost) }
+
+    func readerDetected() { card.readerDetected() }
+
+    func readerDeselected() {
+        _ = isLost.wait(timeout: .now() + 20)
+        card.readerDeselected()
+    }
+
+    func received(_ apdu: [UInt8], respond: @escaping @Sendable ([UInt8]) -> Void) {
+        card.received(apdu, respond: respond)
     }
 }

@@ -5,7 +5,9 @@ import NFCReaders
 import NFCRuntime
 import NFCTestKit
 import TagLink
+import TestThreads
 import Testing
+import VirtualTags
 
 /// Checks which environment code runs in, and who gets which notice.
 @Suite(.timeLimit(.minutes(1))) struct `The environment of sessions` {
@@ -23,7 +25,7 @@ import Testing
             environment.call(on: queue) { done((DispatchQueue.getSpecific(key: key) == true, NFCEnvironment.scoped)) }
         }
         #expect(isOnQueue)
-        #expect(isOfTest ? scoped === environment : scoped == nil)
+        #expect((scoped === environment) == isOfTest)
     }
 
     @Test func `A task's environment is its own and its children's`() async {
@@ -38,12 +40,41 @@ import Testing
 
     /// A test kit's place, which prints nothing but lines that begin with an exclamation mark.
     private final class Place: TestPlace {
-        func made(_ object: AnyObject, as kind: MadeObject) {}
+        let objects = Locked<[(ObjectIdentifier, MadeObject)]>([])
+
+        func made(_ object: AnyObject, as kind: MadeObject) {
+            objects.withLock { $0.append((ObjectIdentifier(object), kind)) }
+        }
+
         func willConnect() {}
         func prints(_ notice: String) -> Bool { notice.hasPrefix("!") }
     }
 
-    @Test
+    @Test func `A test's place gets each tag that a session finds, also when it finds it again`() async throws {
+        let field = VirtualField()
+        for number: UInt8 in 1...2 { field.bring(VirtualType2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, number])) }
+        let place = Place()
+        let environment = NFCEnvironment(reader: .field(field), clock: ManualClock(), place: place)
+        let session = try #require(ReaderSession(environment: environment))
+        let (found, continuation) = AsyncStream.makeStream(of: [ConnectableTag].self)
+        let (ends, ended) = AsyncStream.makeStream(of: Void.self)
+        session.observe { event in
+            if case .detected(let tags) = event { continuation.yield(tags) }
+            if case .ended = event { ended.yield() }
+        }
+        session.begin()
+        var looks = found.makeAsyncIterator()
+        let first = try #require(await looks.next())
+        session.restartPolling()
+        let second = try #require(await looks.next())
+        let objects = place.objects.withLock { $0 }
+        #expect(objects.map(\.0) == (first + second).map { ObjectIdentifier($0) } && first.count == 2)
+        #expect(objects.allSatisfy { $0.1 == .tag })
+        session.invalidate()
+        for await _ in ends { break }
+    }
+
+    @Test(.ownThreads)
     func
         `A line to the author is one line on standard error, unless a test keeps it, and each is said once where that is wanted`()
         async
@@ -69,7 +100,7 @@ import Testing
         #expect(!text.contains("Kept"))
     }
 
-    @Test(arguments: [("xterm", true), ("dumb", false), ("", false), (nil, false)] as [(String?, Bool)])
+    @Test(.ownThreads, arguments: [("xterm", true), ("dumb", false), ("", false), (nil, false)] as [(String?, Bool)])
     func `A person sits at a terminal that can draw`(term: String?, isInteractive: Bool) async {
         await #expect(processExitsWith: .success) { [term, isInteractive] in
             // Swift's Glibc lacks posix_openpt and related functions. This does the same.
@@ -96,6 +127,7 @@ import Testing
     }
 
     @Test(
+        .ownThreads,
         arguments: [(nil, nil), ("", nil), ("/run/x", "/run/x/nfc/background"), ("relative", nil)]
             as [(String?, String?)]
     )
@@ -110,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func `The process's reader is what its variables say`() async {
+    @Test(.ownThreads) func `The process's reader is what its variables say`() async {
         await #expect(processExitsWith: .success) {
             let names = ["NFC_READER", "NFC_TAGS", "NFC_TAGS_SAVE", "NFC_CARD_READER", "NFC_RECORD"]
             for name in names { _ = unsafe unsetenv(name) }

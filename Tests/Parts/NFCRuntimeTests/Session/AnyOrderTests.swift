@@ -35,7 +35,7 @@ import VirtualTags
             draws.array(count: 1...14) { Step(&$0) }
         } problem: { steps in
             let field = VirtualField()
-            let tag = VirtualTags.Type2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
+            let tag = VirtualType2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
             let scene = Scene(.field(field))
             let sessions = try ["a", "b", "c"].map { try scene.session($0) }
             for step in steps {

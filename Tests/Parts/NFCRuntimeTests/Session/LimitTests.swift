@@ -15,8 +15,8 @@ import VirtualTags
         scene = Scene(.field(field))
     }
 
-    private static func tag(_ number: UInt8 = 1) -> VirtualTags.Type2Tag {
-        VirtualTags.Type2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, number])
+    private static func tag(_ number: UInt8 = 1) -> VirtualType2Tag {
+        VirtualType2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, number])
     }
 
     @Test func `It lasts 60 seconds from its own turn on, and not longer`() async throws {
@@ -134,6 +134,66 @@ import VirtualTags
         session.invalidate()
         #expect(await session.read(one) == .failure(.sessionInvalidated))
         #expect(await session.connects(to: one) == .sessionInvalidated)
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
+    @Test func `A command that fails while its session ends fails because of that, and else with its own error`()
+        async throws
+    {
+        field.bring(Self.tag())
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        let tag = try #require(scene.tags.first)
+        #expect(await session.connects(to: tag) == nil)
+        let lost = TagError(.badAnswer, "It says nonsense.")
+        for (ends, error) in [(false, CommandError.tag(lost)), (true, .sessionInvalidated)] {
+            let result: Result<Void, CommandError> = await handedOver { done in
+                session.perform(
+                    on: tag,
+                    { _ throws(TagError) in
+                        if ends { session.invalidate() }
+                        throw lost
+                    },
+                    completion: done
+                )
+            }
+            #expect(throws: error) { try result.get() }
+        }
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
+    @Test func `A restart ends the time of the connection, and so does the end of the session`() async throws {
+        field.bring(Self.tag())
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        // The limit of the session.
+        #expect(scene.clock.scheduledEventCount == 1)
+        #expect(await session.connects(to: try #require(scene.tags.first)) == nil)
+        #expect(scene.clock.scheduledEventCount == 2)
+        #expect(await session.connects(to: try #require(scene.tags.first)) == nil)
+        #expect(scene.clock.scheduledEventCount == 2)
+        session.restartPolling()
+        #expect(scene.clock.scheduledEventCount == 1)
+        #expect(await scene.event() == "a found 1")
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
+    @Test func `The only tag near is selected, and still takes no command before it is connected`() async throws {
+        field.bring(Self.tag())
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        let tag = try #require(scene.tags.first)
+        let exchanges = field.statistics.exchanges
+        #expect(await session.read(tag) == .failure(.notConnected))
+        #expect(await session.answer([0x30, 3], of: tag) == .failure(.notConnected))
+        #expect(field.statistics.exchanges == exchanges)
+        #expect(await session.connects(to: tag) == nil)
+        #expect(try await session.answer([0x30, 3], of: tag).get().first == 0xE1)
+        session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")
     }
 }

@@ -11,6 +11,8 @@ import VirtualTags
 final class ScriptedReader: DiscoveringDriver {
     enum Look: Sendable {
         case nothing
+        /// Nothing, and meanwhile something may have come, so many times.
+        case changes(Int)
         case tags([any VirtualTag])
         case failure(LinkError)
     }
@@ -33,7 +35,7 @@ final class ScriptedReader: DiscoveringDriver {
 
     /// - Parameters:
     ///   - looks: the result of each poll; the last one repeats.
-    ///   - tells: whether it reports when tags come and go.
+    ///   - tells: whether it reports arrivals and departures of tags.
     init(_ looks: [Look], tells: Bool = false) {
         state = Locked(State(looks: looks))
         self.tells = tells
@@ -42,6 +44,8 @@ final class ScriptedReader: DiscoveringDriver {
 
     var lookCount: Int { state.withLock { $0.plans.count } }
     var releaseCount: Int { state.withLock { $0.releases } }
+    /// Whether a session or a watcher wants to know of changes.
+    var isObserved: Bool { state.withLock { $0.handler != nil } }
     var lastPlan: (technologies: Set<Technology>, systemCodes: [UInt16])? { state.withLock { $0.plans.last } }
 
     /// Waits until it has looked so many times.
@@ -49,6 +53,9 @@ final class ScriptedReader: DiscoveringDriver {
         var changes = stream.makeAsyncIterator()
         while lookCount < count { _ = await changes.next() }
     }
+
+    /// Takes all tags out of the field, without a word.
+    func removeTags() { field.removeAll() }
 
     /// Says that a tag may have come or gone.
     func tell() { state.withLock { $0.handler }?() }
@@ -67,6 +74,9 @@ final class ScriptedReader: DiscoveringDriver {
         defer { continuation.yield() }
         switch look {
         case .nothing, nil: return []
+        case .changes(let count):
+            for _ in 0..<count { tell() }
+            return []
         case .failure(let error): throw error
         case .tags(let tags):
             field.removeAll()
@@ -83,8 +93,8 @@ final class ScriptedReader: DiscoveringDriver {
 }
 
 @Suite(.timeLimit(.minutes(1))) struct `How a session looks for tags` {
-    private static func tag(_ number: UInt8 = 1) -> VirtualTags.Type2Tag {
-        VirtualTags.Type2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, number])
+    private static func tag(_ number: UInt8 = 1) -> VirtualType2Tag {
+        VirtualType2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, number])
     }
 
     /// Waits until the session waits for its next look.
@@ -151,6 +161,48 @@ final class ScriptedReader: DiscoveringDriver {
         #expect(await scene.event() == "a ended: userCanceled")
         reader.tell()
         #expect(reader.lookCount == 3)
+    }
+
+    @Test func `A session that ends while it waits for the next look leaves nothing but its sheet`() async throws {
+        let reader = ScriptedReader([.nothing])
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session("a")
+        session.begin()
+        await reader.looks(1)
+        await untilItWaits(scene)
+        session.invalidate()
+        #expect(await scene.events(2) == ["a active", "a ended: userCanceled"])
+        await scene.untilIdle()
+        #expect(scene.clock.scheduledEventCount == 1)
+        scene.clock.advance(by: .milliseconds(2500))
+        #expect(scene.clock.scheduledEventCount == 0 && reader.lookCount == 1)
+    }
+
+    @Test func `A session that its app ends in a callback ends after what was due before, and keeps nothing`()
+        async throws
+    {
+        let reader = ScriptedReader([.nothing], tells: true)
+        let scene = Scene(.discovering(reader))
+        let session = try #require(ReaderSession(environment: scene.environment))
+        let (events, continuation) = AsyncStream.makeStream(of: String.self)
+        session.observe { [weak session] event in
+            switch event {
+            case .becameActive:
+                session?.invalidate(errorMessage: "No.")
+                // The call is over before the session ends: nothing has happened yet.
+                continuation.yield("active, \(scene.sheet.history)")
+            case .detected: continuation.yield("found")
+            case .ended(let end): continuation.yield("\(end)")
+            }
+        }
+        session.alertMessage = "a"
+        session.begin()
+        var happened = events.makeAsyncIterator()
+        #expect(await happened.next() == #"active, ["ready: a"]"#)
+        #expect(await happened.next() == "userCanceled")
+        await scene.untilIdle()
+        #expect(scene.sheet.history == ["ready: a", "failure: No."])
+        #expect(!reader.isObserved && reader.lookCount == 0 && reader.releaseCount == 1)
     }
 
     @Test func `A reader that is gone ends the session, and one that is in use does not`() async throws {
@@ -246,26 +298,59 @@ final class ScriptedReader: DiscoveringDriver {
         #expect(await scene.events(2) == ["a active", "a found 1"])
         let found = try #require(scene.tags.first)
         #expect(!found.isConnected)
+        scene.clock.advance(by: .seconds(5))
         #expect(await session.connects(to: found) == nil)
         var before = reader.statistics.exchanges
         #expect(found.isConnected && found.isConnected)
         scene.clock.advance(by: .milliseconds(249))
         #expect(found.isConnected)
-        // A command comes after what was asked before it.
-        #expect(await session.read(found) == .success([]))
-        let read = reader.statistics.exchanges - before
+        // A command comes after what was asked before it, which is nothing.
+        #expect(try await session.answer([0x30, 3], of: found).get().count == 16)
+        #expect(reader.statistics.exchanges - before == 1)
         scene.clock.advance(by: .milliseconds(250))
         before = reader.statistics.exchanges
         #expect(found.isConnected)
         while reader.statistics.exchanges == before { await Task.yield() }
-        #expect(read > 0 && session.connectedTag === found)
+        #expect(session.connectedTag === found)
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")
         #expect(!found.isConnected && !found.isAvailable)
     }
+
+    @Test func `What changes during a look is looked for after it, once`() async throws {
+        for count in 1...3 {
+            let reader = ScriptedReader([.changes(count), .nothing, .tags([Self.tag()])], tells: true)
+            let scene = Scene(.discovering(reader))
+            let session = try scene.session("a")
+            session.begin()
+            await reader.looks(2)
+            #expect(await scene.event() == "a active")
+            // It waits for the next change now.
+            scene.clock.advance(by: .seconds(5))
+            #expect(reader.lookCount == 2)
+            reader.tell()
+            #expect(await scene.event() == "a found 1")
+            session.invalidate()
+            #expect(await scene.event() == "a ended: userCanceled")
+        }
+    }
+
+    @Test func `Tags that were found are not looked for again when they change`() async throws {
+        let reader = ScriptedReader([.tags([Self.tag()])], tells: true)
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        reader.tell()
+        session.restartPolling()
+        #expect(await scene.event() == "a found 1")
+        #expect(reader.lookCount == 2 && scene.clock.scheduledEventCount == 1)
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
 }
 
-/// A reader that finds tags by itself, and concludes ATQA and SAK from the kind of tag.
+/// A reader that finds tags itself, and derives ATQA and SAK from the kind of tag.
 private final class ConcludingReader: DiscoveringDriver {
     private let base: ActivatingReader
     let name = "concluding"

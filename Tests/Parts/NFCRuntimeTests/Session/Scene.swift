@@ -31,7 +31,7 @@ struct Scene {
     private let notices = Locked<[String]>([])
     private let stream: AsyncStream<String>
     private let continuation: AsyncStream<String>.Continuation
-    private let found = Locked<[DetectedTag]>([])
+    private let found = Locked<[ConnectableTag]>([])
 
     init(
         _ reader: NFCEnvironment.Reader,
@@ -78,7 +78,7 @@ struct Scene {
     func event() async -> String? { await events(1).first }
 
     /// The tags that were found last.
-    var tags: [DetectedTag] { found.withLock { $0 } }
+    var tags: [ConnectableTag] { found.withLock { $0 } }
 
     /// How many lines to the app's author begin like this.
     func notices(_ start: String) -> Int { notices.withLock { $0 }.count { $0.hasPrefix(start) } }
@@ -88,13 +88,14 @@ struct Scene {
 }
 
 extension ReaderSession {
-    func answer(_ packet: [UInt8], of tag: DetectedTag, connecting: Bool = false) async -> Result<[UInt8], CommandError>
-    {
+    func answer(_ packet: [UInt8], of tag: ConnectableTag, connecting: Bool = false) async -> Result<
+        [UInt8], CommandError
+    > {
         let packet = TagPacket(packet, answer: .within(.milliseconds(5)))
         return await handedOver { send(packet, to: tag, connecting: connecting, completion: $0) }
     }
 
-    func read(_ tag: DetectedTag) async -> Result<[UInt8], CommandError> {
+    func read(_ tag: ConnectableTag) async -> Result<[UInt8], CommandError> {
         await handedOver { done in
             perform(on: tag, { tag throws(TagError) in try await tag.readNDEF() }, completion: done)
         }

@@ -231,7 +231,7 @@ import VirtualTags
         async throws
     {
         let field = VirtualField()
-        field.bring(Type2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, 6]))
+        field.bring(VirtualType2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, 6]))
         let scene = Scene(.field(field))
         let (a, b) = (try scene.session("a"), try scene.session("b"))
         a.begin()
@@ -248,5 +248,25 @@ import VirtualTags
         #expect(scene.notices("A tag of a session that has ended was used") == 1)
         b.invalidate()
         #expect(await scene.event() == "b \(Self.canceled)")
+    }
+
+    @Test func `A result that the next sheet replaces is no longer waited for`() async throws {
+        let (a, b) = (try scene.session("a"), try scene.session("b"))
+        a.begin()
+        a.invalidate(errorMessage: "No.")
+        #expect(await scene.events(2) == ["a active", "a \(Self.canceled)"])
+        await scene.untilIdle()
+        #expect(scene.clock.scheduledEventCount == 1)
+        b.begin()
+        #expect(await scene.event() == "b active")
+        // The limit of the session alone.
+        #expect(scene.clock.scheduledEventCount == 1)
+        #expect(scene.sheet.history == ["ready: a", "failure: No.", "dismissed: No.", "ready: b"])
+        b.invalidate()
+        #expect(await scene.event() == "b \(Self.canceled)")
+        await scene.untilIdle()
+        #expect(scene.clock.scheduledEventCount == 1)
+        scene.clock.advance(by: .seconds(3))
+        #expect(scene.clock.scheduledEventCount == 0 && scene.sheet.content?.state == .dismissed)
     }
 }

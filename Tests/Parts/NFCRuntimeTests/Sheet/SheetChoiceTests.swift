@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import NFCRuntime
 import SystemLibrary
+import TestThreads
 import Testing
 
 /// Checks which sheet a process shows, and what sheets without a terminal write.
@@ -80,7 +81,7 @@ import Testing
         #expect(SheetChoice(name: "json:2147483648") == nil)
     }
 
-    @Test func `A variable names the sheet of the process`() async {
+    @Test(.ownThreads) func `A variable names the sheet of the process`() async {
         await #expect(processExitsWith: .success) {
             for (name, choice) in [("none", SheetChoice.none), ("text", .text), ("json:5", .json(fileDescriptor: 5))] {
                 _ = unsafe setenv("NFC_SHEET", name, 1)
@@ -100,7 +101,7 @@ import Testing
         #expect(text.components(separatedBy: "NFC_SHEET is").count == 2)
     }
 
-    @Test(arguments: [(nil, true), ("", true), ("1", false)] as [(String?, Bool)])
+    @Test(.ownThreads, arguments: [(nil, true), ("", true), ("1", false)] as [(String?, Bool)])
     func `Colour is left out where NO_COLOR says something`(value: String?, allowed: Bool) async {
         await #expect(processExitsWith: .success) { [value, allowed] in
             if let value { _ = unsafe setenv("NO_COLOR", value, 1) } else { _ = unsafe unsetenv("NO_COLOR") }

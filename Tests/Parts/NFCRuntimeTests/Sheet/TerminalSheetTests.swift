@@ -1,54 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import NFCRuntime
-import Synchronization
 import SystemLibrary
+import TagLink
+import TestThreads
 import Testing
-
-/// A terminal that the test looks at from the other side.
-private final class PseudoTerminal {
-    let master: Int32
-    let path: String
-
-    init?() {
-        // Swift's Glibc lacks posix_openpt and related functions. This does the same.
-        master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-        var (locked, number) = (CInt(0), CUnsignedInt(0))
-        let (unlock, getNumber) = (UInt(0x4004_5431), UInt(0x8004_5430))
-        guard master >= 0, unsafe ioctl(master, unlock, &locked) == 0, unsafe ioctl(master, getNumber, &number) == 0
-        else { return nil }
-        path = "/dev/pts/\(number)"
-        var size = winsize(ws_row: 24, ws_col: 60, ws_xpixel: 0, ws_ypixel: 0)
-        _ = unsafe ioctl(master, UInt(TIOCSWINSZ), &size)
-    }
-
-    deinit { _ = close(master) }
-
-    func type(_ keys: String) {
-        OutputDescriptor(master).write(keys)
-    }
-
-    /// What has been drawn since the last call.
-    func screen() -> String {
-        var bytes: [UInt8] = []
-        var poller = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while unsafe poll(&poller, 1, 100) > 0, poller.revents & Int16(POLLIN) != 0 {
-            let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(master, $0.baseAddress, $0.count) }
-            if count <= 0 { break }
-            bytes += buffer[..<count]
-        }
-        // The terminal itself adds a carriage return before each line feed, so they are all left out.
-        return String(decoding: bytes.filter { $0 != 0x0D }, as: UTF8.self)
-    }
-
-    /// Whether the terminal echoes and collects lines, as a shell leaves it.
-    var isCooked: Bool {
-        var settings = termios()
-        _ = unsafe tcgetattr(master, &settings)
-        return settings.c_lflag & tcflag_t(ECHO | ICANON) == tcflag_t(ECHO | ICANON)
-    }
-}
 
 @Suite(.serialized) struct `The sheet on a terminal` {
     private func content(_ state: SheetState, _ message: String) -> SheetContent {
@@ -89,11 +45,33 @@ private final class PseudoTerminal {
         #expect(terminal.screen() == "")
     }
 
+    @Test(.ownThreads, arguments: [SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGSEGV, SIGILL, SIGABRT])
+    func `A signal ends the process as it would without the sheet, and the terminal is as it was`(number: Int32)
+        async throws
+    {
+        let terminal = try #require(PseudoTerminal())
+        let user = unsafe open(terminal.path, O_RDWR | O_NOCTTY)
+        defer { close(user) }
+        await #expect(processExitsWith: .signal(number)) { [path = terminal.path as String, number] in
+            let content = SheetContent(state: .ready, title: "", message: "First.", showsErrorSymbol: false)
+            // A sanitizer would end the process with its own exit status.
+            signal(number, SIG_DFL)
+            TerminalSheet(path: path, usesColor: false).present(content) {}
+            kill(getpid(), number)
+            // It has ended long before.
+            sleep(20)
+            exit(1)
+        }
+        let screen = terminal.screen()
+        #expect(screen.contains("First.") && screen.hasSuffix("\u{1B}[J\u{1B}[?25h"))
+        #expect(terminal.isCooked)
+    }
+
     @Test(arguments: ["\u{1B}", "q", "\u{3}"])
     func `Esc, q and Ctrl-C cancel once the sheet is up`(key: String) throws {
         let terminal = try #require(PseudoTerminal())
         let sheet = TerminalSheet(path: terminal.path, usesColor: false)
-        let cancelled = Mutex(false)
+        let cancelled = Locked(false)
         sheet.present(content(.ready, "First.")) { cancelled.withLock { $0 = true } }
         terminal.type("\u{1B}[A")
         terminal.type(key)
@@ -123,5 +101,87 @@ private final class PseudoTerminal {
         let narrow = "╭" + String(repeating: "─", count: 28) + "╮"
         #expect(waits { terminal.screen().contains(narrow) })
         sheet.present(content(.dismissed, "First.")) {}
+    }
+
+    @Test func `Each key comes at once and unseen, Ctrl-S too, and all settings are as they were after it`() throws {
+        let terminal = try #require(PseudoTerminal())
+        let user = unsafe open(terminal.path, O_RDWR | O_NOCTTY)
+        defer { close(user) }
+        let before = terminal.settings
+        let echo = tcflag_t(ICANON | ECHO | ISIG | IEXTEN)
+        #expect(before.c_lflag & echo == echo && before.c_iflag & tcflag_t(IXON) != 0)
+        let sheet = TerminalSheet(path: terminal.path, usesColor: false)
+        sheet.present(content(.ready, "First.")) {}
+        let raw = terminal.settings
+        #expect(raw.c_lflag == before.c_lflag & ~echo && raw.c_iflag == before.c_iflag & ~tcflag_t(IXON))
+        #expect(raw.c_oflag == before.c_oflag && raw.c_cflag == before.c_cflag)
+        // A read returns what is there, without waiting.
+        #expect(raw.c_cc.5 == 0 && raw.c_cc.6 == 0)
+        sheet.present(content(.success, "Second.")) {}
+        let after = terminal.settings
+        #expect(after.c_lflag == before.c_lflag && after.c_iflag == before.c_iflag)
+        #expect(after.c_cc.5 == before.c_cc.5 && after.c_cc.6 == before.c_cc.6)
+    }
+
+    @Test(arguments: [(0, 0), (0, 24), (60, 0), (80, 24)] as [(UInt16, UInt16)])
+    func `A terminal that does not know its size has 80 columns and 24 lines`(columns: UInt16, lines: UInt16) throws {
+        let terminal = try #require(PseudoTerminal(columns: columns, lines: lines))
+        let sheet = TerminalSheet(path: terminal.path, usesColor: false)
+        let message = (1...30).map { "Line \($0)." }.joined(separator: "\n")
+        sheet.present(content(.ready, message)) {}
+        let drawn = terminal.screen()
+        #expect(drawn.contains("╭" + String(repeating: "─", count: 48) + "╮"))
+        // The card has 23 lines, and the cursor goes back to the first.
+        #expect(drawn.hasSuffix("\u{1B}[22A") && drawn.contains("Line 14.") && !drawn.contains("Line 16."))
+        sheet.present(content(.dismissed, message)) {}
+    }
+
+    @Test func `What is printed meanwhile is printed where the card was`() throws {
+        let terminal = try #require(PseudoTerminal())
+        let user = unsafe open(terminal.path, O_RDWR | O_NOCTTY)
+        defer { close(user) }
+        let sheet = TerminalSheet(path: terminal.path, usesColor: false)
+        sheet.interrupted { OutputDescriptor(user).write("Before.\n") }
+        #expect(terminal.screen() == "Before.\n")
+        sheet.present(content(.ready, "First.")) {}
+        _ = terminal.screen()
+        sheet.interrupted { OutputDescriptor(user).write("Printed.\n") }
+        let drawn = terminal.screen()
+        #expect(drawn.hasPrefix("\u{1B}[JPrinted.\n\u{1B}[J") && drawn.contains("First."))
+        sheet.present(content(.dismissed, "First.")) {}
+        _ = terminal.screen()
+        sheet.interrupted { OutputDescriptor(user).write("After.\n") }
+        #expect(terminal.screen() == "After.\n")
+    }
+
+    @Test(.ownThreads, arguments: ["/nonexistent", "/dev/null"])
+    func `Without a terminal it is lines on standard error`(path: String) async {
+        let end = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            [path = path as String] in
+            let sheet = TerminalSheet(path: path, usesColor: false)
+            for (state, message) in [
+                (SheetState.ready, "First."), (.scanning, "Second."), (.failure, "Third."), (.dismissed, "Third."),
+                (.ready, "Again."), (.dismissed, "Again."),
+            ] {
+                let title = state == .ready || state == .scanning ? "Ready to Scan" : ""
+                let content = SheetContent(state: state, title: title, message: message, showsErrorSymbol: false)
+                sheet.present(content) { exit(1) }
+            }
+        }
+        let text = String(decoding: end?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("[Ready to Scan] First.\n[Scanning] Second.\n[Failed] Third.\n[Ready to Scan] Again.\n"))
+        #expect(text.ranges(of: "[").count == 4, "\(text)")
+    }
+
+    @Test func `The smallest terminals have their own size`() throws {
+        let message = "One.\nTwo.\nThree."
+        for (columns, lines): (UInt16, UInt16) in [(60, 1), (1, 24)] {
+            let terminal = try #require(PseudoTerminal(columns: columns, lines: lines))
+            let sheet = TerminalSheet(path: terminal.path, usesColor: false)
+            sheet.present(content(.ready, message)) {}
+            let drawn = terminal.screen()
+            #expect(drawn.contains("╭") == (columns > 1) && !drawn.contains("Two."))
+            sheet.present(content(.dismissed, message)) {}
+        }
     }
 }

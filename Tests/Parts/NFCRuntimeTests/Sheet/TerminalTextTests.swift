@@ -16,6 +16,25 @@ import Testing
         #expect(TerminalText.wrap("", columns: 5) == [])
     }
 
+    @Test func `Empty lines count inside of a text, and not at its end`() {
+        #expect(TerminalText.wrap("a\n", columns: 5) == ["a"])
+        #expect(TerminalText.wrap("a\n\n\n", columns: 5) == ["a"])
+        #expect(TerminalText.wrap("a\n\nb\n \n", columns: 5) == ["a", "", "b"])
+        #expect(TerminalText.wrap("\n\na", columns: 5) == ["", "", "a"])
+        #expect(TerminalText.wrap("\n \n", columns: 5) == [])
+    }
+
+    @Test func `Spaces separate words, however many they are`() {
+        #expect(TerminalText.wrap("  a   b  ", columns: 5) == ["a b"])
+        #expect(
+            TerminalText.wrap("ab cd", columns: 5) == ["ab cd"]
+                && TerminalText.wrap("ab cd", columns: 4) == ["ab", "cd"]
+        )
+        #expect(TerminalText.wrap("abcd ef", columns: 4) == ["abcd", "ef"])
+        #expect(TerminalText.wrap("a 日本語", columns: 6) == ["a", "日本語"])
+        #expect(TerminalText.wrap("日本 語", columns: 1) == ["日", "本", "語"])
+    }
+
     @Test func `A line that is cut ends with an ellipsis`() {
         #expect(TerminalText.cut("abcdef", columns: 4) == "abc…")
         #expect(TerminalText.cut("abcd", columns: 4) == "abcd")

@@ -11,7 +11,7 @@ import VirtualTags
 /// Checks several tags at once, of one technology and of all.
 @Suite(.timeLimit(.minutes(1))) struct `Several tags near a reader` {
     private static func ntag(_ number: UInt8) -> any VirtualTag {
-        VirtualTags.Type2Tag(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, number]))
+        VirtualType2Tag(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, number]))
     }
 
     private static func card(_ number: UInt8, isTypeB: Bool = false) throws -> any VirtualTag {
@@ -20,15 +20,15 @@ import VirtualTags
     }
 
     private static func felica(_ number: UInt8) -> any VirtualTag {
-        VirtualTags.Type3Tag(FeliCaLiteSContents(idm: [2, 0xFE, 1, 2, 3, 4, 5, number]))
+        VirtualType3Tag(FeliCaLiteSContents(idm: [2, 0xFE, 1, 2, 3, 4, 5, number]))
     }
 
     private static func vicinity(_ number: UInt8) -> any VirtualTag {
-        VirtualTags.Type5Tag(Type5Contents(blank: .icodeSLIX, uid: [0xE0, 4, 1, 0x10, 1, 2, 3, number]))
+        VirtualType5Tag(Type5Contents(blank: .icodeSLIX, uid: [0xE0, 4, 1, 0x10, 1, 2, 3, number]))
     }
 
     private static func topaz() -> any VirtualTag {
-        VirtualTags.Type1Tag(Type1Contents(blank: .topaz96, uid: [1, 2, 3, 4, 5, 6, 7]))
+        VirtualType1Tag(Type1Contents(blank: .topaz96, uid: [1, 2, 3, 4, 5, 6, 7]))
     }
 
     static func crowds() throws -> [[any VirtualTag]] {
@@ -45,7 +45,7 @@ import VirtualTags
     private func find(
         _ crowd: [any VirtualTag],
         opens: Bool,
-        _ body: (ReaderSession, Scene, [DetectedTag], VirtualField) async throws -> Void
+        _ body: (ReaderSession, Scene, [ConnectableTag], VirtualField) async throws -> Void
     ) async throws {
         let field = VirtualField()
         for tag in crowd { field.bring(tag) }
@@ -73,7 +73,7 @@ import VirtualTags
         let crowd = try Self.crowds()[index]
         try await find(crowd, opens: opens) { session, _, tags, _ in
             // RID returns four bytes of a Type 1 tag's UID.
-            let identifiers = crowd.map { $0 is VirtualTags.Type1Tag ? Array($0.identifier.prefix(4)) : $0.identifier }
+            let identifiers = crowd.map { $0 is VirtualType1Tag ? Array($0.identifier.prefix(4)) : $0.identifier }
             #expect(Set(tags.map(\.target.identifier)) == Set(identifiers))
             for (number, tag) in (tags + tags.reversed() + tags).enumerated() {
                 let message: [UInt8] = [0xD1, 0x01, 0x01, 0x54, UInt8(number)]
@@ -130,7 +130,7 @@ import VirtualTags
         for findsPACE in [true, false] {
             let field = VirtualField()
             let frontEnd: Type4FrontEnd = isTypeB ? .nfcB(pupi: [1, 2, 3, 4]) : .randomEMRTD
-            field.bring(VirtualTags.Type4Tag(card: document, frontEnd: frontEnd))
+            field.bring(VirtualType4Tag(card: document, frontEnd: frontEnd))
             let scene = Scene(.field(field))
             let plan = PollingPlan(
                 technologies: [.nfcA, .nfcB],

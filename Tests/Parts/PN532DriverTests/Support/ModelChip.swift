@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChipTesting
 import Dispatch
 import TagLink
 import TagProtocols
@@ -190,29 +191,29 @@ final class ModelChip: @unchecked Sendable {
 private struct Type1Unit {
     var pending: [UInt8] = []
     var received: [UInt8] = []
-    private var sent: [(octet: UInt8, bits: UInt8)] = []
+    private var sent: [(byte: UInt8, bits: UInt8)] = []
 
     mutating func transmit(bits: UInt8) {
-        guard let octet = pending.popLast() else { return }
-        sent.append((octet, bits))
+        guard let byte = pending.popLast() else { return }
+        sent.append((byte, bits))
     }
 
     /// The command that was sent: its first byte with 7 bits, the others whole, and its checksum right.
     mutating func command() -> [UInt8]? {
         defer { sent = [] }
-        let octets = sent.map(\.octet)
-        guard octets.count > 2, sent[0].bits == 7, sent.dropFirst().allSatisfy({ $0.bits == 0 }) else { return nil }
-        let command = Array(octets.dropLast(2))
+        let bytes = sent.map(\.byte)
+        guard bytes.count > 2, sent[0].bits == 7, sent.dropFirst().allSatisfy({ $0.bits == 0 }) else { return nil }
+        let command = Array(bytes.dropLast(2))
         let crc = CyclicRedundancyCheck.b(command)
-        return octets.suffix(2) == [UInt8(crc & 0xFF), UInt8(crc >> 8)] ? command : nil
+        return bytes.suffix(2) == [UInt8(crc & 0xFF), UInt8(crc >> 8)] ? command : nil
     }
 
     /// Puts an answer into the buffer, a parity bit after each byte.
     mutating func receive(_ answer: [UInt8]) {
         let crc = CyclicRedundancyCheck.b(answer)
         var bits: [UInt8] = []
-        for octet in answer + [UInt8(crc & 0xFF), UInt8(crc >> 8)] {
-            let data = (0..<8).map { octet >> UInt8($0) & 1 }
+        for byte in answer + [UInt8(crc & 0xFF), UInt8(crc >> 8)] {
+            let data = (0..<8).map { byte >> UInt8($0) & 1 }
             bits += data + [1 ^ data.reduce(0, ^)]
         }
         received = stride(from: 0, to: bits.count, by: 8).map { start in

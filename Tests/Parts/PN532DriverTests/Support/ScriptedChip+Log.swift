@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChipTesting
 import TagLink
 
 @testable import PN532Driver
@@ -15,7 +16,7 @@ extension ScriptedChip {
         }
     }
 
-    /// A driver's first commands: they wake and identify the chip, and stop it from sending by itself.
+    /// A driver's first commands. They wake and identify the chip, and disable its automatic commands.
     static let start = ["14 011400", "02", "12 00", "32 0400", "32 05010001"]
     /// A field that is turned off and on.
     static let restart = ["32 0100", "32 0101"]

@@ -16,7 +16,7 @@ import VirtualTags
             zone,
             files: [0x011E: hex("60145F0104303130365F36063034303030305C026175")]
         )
-        return EMRTDCard(contents, randomOctets: hex("4608F91988702212 0B4F80323EB3191CB04970CB4052790B"))
+        return EMRTDCard(contents, randomBytes: hex("4608F91988702212 0B4F80323EB3191CB04970CB4052790B"))
     }
 
     @Test func `The worked example of ICAO 9303-11, appendix D, byte for byte`() throws {
@@ -36,7 +36,7 @@ import VirtualTags
             ),
         ]
         for (command, answer) in exchanges {
-            #expect(octets(card.process(hex(command), tear: nil).bytes) == octets(hex(answer)))
+            #expect(hexText(card.process(hex(command), tear: nil).bytes) == hexText(hex(answer)))
         }
     }
 
@@ -66,9 +66,9 @@ import VirtualTags
     }
 
     @Test func `An authentication that is wrong, late or too short is refused`() throws {
-        let zeros = octets([UInt8](repeating: 0, count: 40))
+        let zeros = hexText([UInt8](repeating: 0, count: 40))
         var card = try exampleCard()
-        func run(_ command: String) -> String { octets(card.process(hex(command), tear: nil).bytes) }
+        func run(_ command: String) -> String { hexText(card.process(hex(command), tear: nil).bytes) }
         #expect(run(EMRTDTerminal.selectApplication) == "90 00")
         #expect(run("00 82 00 00 28 \(zeros) 28") == "69 85")
         #expect(run("00 84 00 00 08").hasSuffix("90 00"))
@@ -107,11 +107,11 @@ import VirtualTags
         case "the header": command[3] = 1
         case "a length of three bytes": command = header + [15, 0x97, 3, 0, 0, 4] + command[8...]
         case "a short code": command = header + [6, 0x97, 1, 4, 0x8E, 1, 0, 0]
-        case "a repeated command": #expect(terminal.plain(octets(command)).hasSuffix("90 00"))
+        case "a repeated command": #expect(terminal.plain(hexText(command)).hasSuffix("90 00"))
         case "the wrong data object": command[5] = 0x85
         default: Issue.record("unknown")
         }
-        #expect(terminal.plain(octets(command)) == status)
+        #expect(terminal.plain(hexText(command)) == status)
         // The session is over: what was right before is refused, until the reader authenticates again.
         #expect(try terminal.send("0c b0 9e 00", length: [4]).status == "69 82")
         try terminal.authenticate()

@@ -43,7 +43,7 @@ import VirtualCards
     @Test func `The seed of the keys is that of ICAO 9303-11, appendix D`() throws {
         let zone = try MachineReadableZone(Self.zones[2].0)
         let seed = try MessageDigest.sha1.hash(zone.accessInformation).prefix(16)
-        #expect(octets(seed) == octets(hex("b366ad857ddca2b08c0e299811714730")))
+        #expect(hexText(seed) == hexText(hex("b366ad857ddca2b08c0e299811714730")))
     }
 
     @Test(
@@ -77,7 +77,7 @@ import VirtualCards
         let group = hex("6b 03 5c 01 00")
         let contents = try EMRTDContents(zone, otherGroups: [11: group], signer: .test)
         let expected = "60 15 5f 01 04 30 31 30 37 5f 36 06 30 34 30 30 30 30 5c 03 61 75 6b"
-        #expect(contents.files[0x011E].map(octets) == expected)
+        #expect(contents.files[0x011E].map(hexText) == expected)
         #expect(contents.files[0x010B] == group)
         #expect(throws: EMRTDError.self) { try EMRTDContents(zone, otherGroups: [12: group], signer: .test) }
         #expect(throws: EMRTDError.self) { try EMRTDContents(zone, otherGroups: [17: group], signer: .test) }
@@ -96,17 +96,17 @@ import VirtualCards
         let group = try #require(contents.files[0x0102])
         let portrait = EMRTDContents.samplePortrait
         #expect(
-            octets(group.prefix(32)) == """
+            hexText(group.prefix(32)) == """
                 75 82 04 47 7f 61 82 04 42 02 01 01 7f 60 82 04 3a a1 0e 81 01 02 82 01 00 87 02 01 01 88 02 00
                 """
         )
         let start = try #require(group.indices.first { group[$0...].starts(with: Array("FAC\0".utf8)) })
         let record = Array(group[start...])
-        #expect(octets(group[(start - 5)..<start]) == "5f 2e 82 04 25")
-        #expect(octets(record.prefix(14)) == "46 41 43 00 30 31 30 00 00 00 04 25 00 01")
-        #expect(octets(record[14..<18]) == "00 00 04 17" && record[18..<34].allSatisfy { $0 == 0 })
+        #expect(hexText(group[(start - 5)..<start]) == "5f 2e 82 04 25")
+        #expect(hexText(record.prefix(14)) == "46 41 43 00 30 31 30 00 00 00 04 25 00 01")
+        #expect(hexText(record[14..<18]) == "00 00 04 17" && record[18..<34].allSatisfy { $0 == 0 })
         // Full frontal, JPEG, 90 by 120, 8 bits of grey.
-        #expect(octets(record[34..<46]) == "01 00 00 5a 00 78 03 00 00 00 00 00")
+        #expect(hexText(record[34..<46]) == "01 00 00 5a 00 78 03 00 00 00 00 00")
         #expect(Array(record[46...]) == portrait && record.count == 0x425)
         #expect(portrait.starts(with: [0xFF, 0xD8]) && portrait.suffix(2) == [0xFF, 0xD9])
     }
@@ -128,7 +128,7 @@ import VirtualCards
             let data = try #require(contents.files[0x0100 | UInt16(number)])
             expected += [0x30, 0x25, 0x02, 0x01, number, 0x04, 0x20] + (try MessageDigest.sha256.hash(data))
         }
-        #expect(octets(signed) == octets(expected))
+        #expect(hexText(signed) == hexText(expected))
         // One bit of a hash or of the signature, and openssl refuses.
         let place = try #require(file.indices.first { file[$0...].starts(with: expected.suffix(32)) })
         for changed in [place, file.count - 1] {

@@ -34,7 +34,7 @@ import VirtualTags
         // A refusal in the session leaves the session, and the file that was selected.
         #expect(try terminal.send("0c b0 00 00", length: [1]).data == [0x77])
         let control = try terminal.send("0c a4 02 00", [0x01, 0x01], length: [0])
-        #expect(octets(control.data) == "6f 0b 80 02 00 5d 82 01 01 83 02 01 01")
+        #expect(hexText(control.data) == "6f 0b 80 02 00 5d 82 01 01 83 02 01 01")
     }
 
     @Test func `Offsets and lengths at the end of a file and of an answer`() throws {
@@ -78,7 +78,7 @@ import VirtualTags
     }
 
     @Test func `A random identifier is another one each time that the power comes back`() async throws {
-        let tag = Type4Tag(try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone), signer: .test))
+        let tag = VirtualType4Tag(try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone), signer: .test))
         let script = try LinkScript(.nfcA, tag)
         var seen: Set<String> = []
         for _ in 0..<3 {
@@ -95,7 +95,7 @@ import VirtualTags
 
     @Test func `A fixed identifier stays`() async throws {
         let contents = try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone), signer: .test)
-        let tag = Type4Tag(contents, frontEnd: .emrtd(uid: hex("04 11 22 33 44 55 66")))
+        let tag = VirtualType4Tag(contents, frontEnd: .emrtd(uid: hex("04 11 22 33 44 55 66")))
         tag.losePower()
         let script = try LinkScript(.nfcA, tag)
         await script.activateA(hex("04 11 22 33 44 55 66"))
@@ -104,7 +104,7 @@ import VirtualTags
 
     @Test func `Over NFC-B the document reports its family and its application`() async throws {
         let contents = try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone), signer: .test)
-        let tag = Type4Tag(contents, frontEnd: .emrtd(pupi: [1, 2, 3, 4]))
+        let tag = VirtualType4Tag(contents, frontEnd: .emrtd(pupi: [1, 2, 3, 4]))
         let script = try LinkScript(.nfcB, tag)
         #expect(await script.send("05 e1 08") == "50 01 02 03 04 e1 f3 5e 11 77 81 95")
         #expect(await script.send("1d 01 02 03 04 00 08 01 00") == "00")

@@ -32,7 +32,7 @@ struct EMRTDTerminal {
 
     /// Sends a command without protection.
     mutating func plain(_ command: String) -> String {
-        octets(card.process(hex(command), tear: nil).bytes)
+        hexText(card.process(hex(command), tear: nil).bytes)
     }
 
     mutating func authenticate() throws {
@@ -43,7 +43,7 @@ struct EMRTDTerminal {
         let part = Array(UInt8(0x20)..<0x30)
         let proof = try encrypt(own + challenge + part)
         let message = proof + (try code(proof))
-        let answer = hex(plain("00 82 00 00 28 \(octets(message)) 28"))
+        let answer = hex(plain("00 82 00 00 28 \(hexText(message)) 28"))
         try #require(answer.count == 42)
         try #require(try code(Array(answer[..<32])) == Array(answer[32..<40]))
         let plain = try decrypt(Array(answer[..<32]))
@@ -61,8 +61,8 @@ struct EMRTDTerminal {
     ) throws -> (data: [UInt8], status: String) {
         let header = hex(header)
         let isOdd = header[1] & 1 != 0
-        let answer = hex(plain(octets(try protected(header, data, length: length, extended: extended))))
-        let status = octets(answer.suffix(2))
+        let answer = hex(plain(hexText(try protected(header, data, length: length, extended: extended))))
+        let status = hexText(answer.suffix(2))
         guard answer.count > 2 else { return ([], status) }
         counter += 1
         let body = Array(answer.dropLast(12))
@@ -98,7 +98,7 @@ struct EMRTDTerminal {
 
     /// Reads a file of the application by its short identifier, as a reader does: its head, then the rest.
     mutating func read(_ short: UInt8) throws -> [UInt8] {
-        let head = try send("0c b0 \(octets([0x80 | short])) 00", length: [4])
+        let head = try send("0c b0 \(hexText([0x80 | short])) 00", length: [4])
         #expect(head.status == "90 00")
         var size = 2 + Int(head.data[1])
         if head.data[1] & 0x80 != 0 {
@@ -107,7 +107,7 @@ struct EMRTDTerminal {
         }
         var file = head.data
         while file.count < size {
-            let offset = octets([UInt8(file.count >> 8), UInt8(file.count & 0xFF)])
+            let offset = hexText([UInt8(file.count >> 8), UInt8(file.count & 0xFF)])
             let part = try send("0c b0 \(offset)", length: [UInt8(min(size - file.count, 0xDF))])
             try #require(part.status == "90 00" && !part.data.isEmpty)
             file += part.data

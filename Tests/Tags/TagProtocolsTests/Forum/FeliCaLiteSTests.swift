@@ -11,18 +11,18 @@ import VirtualTags
     /// A field with a tag whose blocks want authentication and codes, and a reader for it.
     private func make(
         _ change: (inout FeliCaLiteSContents) -> Void = { _ in }
-    ) async throws -> (VirtualField, VirtualTags.Type3Tag, TagProtocols.Type3Tag) {
+    ) async throws -> (VirtualField, VirtualType3Tag, Type3Tag) {
         var contents = FeliCaLiteSContents(idm: idm)
         contents.cardKey = cardKey
         // Blocks 1 to 13 are read and written after authentication, and all written with a code.
         contents.memoryConfiguration.replaceSubrange(6..<13, with: [0xFE, 0x3F, 0xFE, 0x3F, 0xFF, 0x3F, 0x01])
         change(&contents)
-        let tag = VirtualTags.Type3Tag(contents)
+        let tag = VirtualType3Tag(contents)
         let field = VirtualField()
         field.bring(tag)
         let link = try #require(field.link(for: .nfcF))
         let target = NFCFTarget(idm: contents.idm, pmm: contents.pmm, systemCode: NFCFTarget.ndefSystemCode)
-        return (field, tag, TagProtocols.Type3Tag(target: target, link: link))
+        return (field, tag, Type3Tag(target: target, link: link))
     }
 
     private func failure(_ body: () async throws -> Void) async -> TagError? {

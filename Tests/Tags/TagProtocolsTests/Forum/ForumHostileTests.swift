@@ -197,7 +197,7 @@ private struct Nonsense: ModelResponder {
     }
 
     @Test func `A data area of nothing but NULL TLVs ends without a message`() async {
-        var memory = octets("e2400001000007ff")
+        var memory = bytes("e2400001000007ff")
         memory += [UInt8](repeating: 0, count: 16384 - memory.count)
         let link = ModelField(ModelVicinity(memory: memory), .nfcV)
         let tag = Type5Tag(target: NFCVTarget(uid: link.tag.uid), link: link, isAlone: true)
@@ -206,7 +206,7 @@ private struct Nonsense: ModelResponder {
     }
 
     @Test func `A container that promises 64 KB of a small memory ends with an error`() async {
-        var memory = octets("e14000010000ffff") + octets("03fffffe")
+        var memory = bytes("e14000010000ffff") + bytes("03fffffe")
         memory += [UInt8](repeating: 0, count: 512 - memory.count)
         let vicinity = ModelField(ModelVicinity(memory: memory), .nfcV)
         let tag = Type5Tag(target: NFCVTarget(uid: vicinity.tag.uid), link: vicinity, isAlone: true)
@@ -215,7 +215,7 @@ private struct Nonsense: ModelResponder {
 
         // A file of 64 KB in the container, and 100 bytes of it on the card.
         var card = ModelCard(message(20), size: 65535)
-        card.files[0xE104] = octets("fff0") + message(98)
+        card.files[0xE104] = bytes("fff0") + message(98)
         let link = ModelField(card, .nfcA)
         await #expect(throws: TagError.self) { try await Type4Tag(link: ISODEP(link: link)).readNDEF() }
         #expect(link.exchanges < 50)
@@ -314,15 +314,15 @@ private struct Nonsense: ModelResponder {
             mutating func respond(_ frame: Frame) -> ModelAnswer {
                 let isLong = frame.bytes[1] == 0x33
                 let count = Int(frame.bytes[isLong ? 4 : 3]) + 1
-                var octets = [UInt8](repeating: 0, count: count * 4)
+                var bytes = [UInt8](repeating: 0, count: count * 4)
                 if frame.bytes[2] == 0, !isLong {
-                    octets.replaceSubrange(0..<8, with: [0xE2, 0x40, 0, 1, 0, 0, 255, 255])
+                    bytes.replaceSubrange(0..<8, with: [0xE2, 0x40, 0, 1, 0, 0, 255, 255])
                 }
-                return ModelAnswer(frame: Frame([0] + octets))
+                return ModelAnswer(frame: Frame([0] + bytes))
             }
         }
         let link = ModelField(Endless(), .nfcV)
-        let tag = Type5Tag(target: NFCVTarget(uid: octets("e0fe000000112233")), link: link, isAlone: true)
+        let tag = Type5Tag(target: NFCVTarget(uid: bytes("e0fe000000112233")), link: link, isAlone: true)
         await #expect(throws: TagError(.noMessageTLV, "")) { try await tag.detectNDEF() }
         #expect(link.exchanges < 2100)
     }

@@ -26,25 +26,25 @@ import Testing
 
         /// A tag that is made of the image.
         var tag: any ForumTag {
-            let memory = octets(memory_hex ?? "")
+            let memory = bytes(memory_hex ?? "")
             switch type {
             case "T1T":
                 return Type1Tag(link: ModelField(ModelTopaz(header: hr ?? "", memory: memory), .nfcA))
             case "T3T":
                 var model = ModelFeliCa(memory: memory, readLimit: Int(memory[1]), writeLimit: Int(memory[2]))
-                model.idm = octets(uid)
-                model.pmm = octets(pmm ?? "")
+                model.idm = bytes(uid)
+                model.pmm = bytes(pmm ?? "")
                 let target = NFCFTarget(idm: model.idm, pmm: model.pmm, systemCode: 0x12FC)
                 return Type3Tag(target: target, link: ModelField(model, .nfcF))
             case "T4T":
                 var model = ModelCard(files: [:])
-                for (name, content) in files ?? [:] { model.files[UInt16(name, radix: 16) ?? 0] = octets(content) }
-                model.atsOctets = octets(ats ?? "")
-                model.frameSize = model.atsOctets[1] & 0x0F == 5 ? 64 : 256
+                for (name, content) in files ?? [:] { model.files[UInt16(name, radix: 16) ?? 0] = bytes(content) }
+                model.atsBytes = bytes(ats ?? "")
+                model.frameSize = model.atsBytes[1] & 0x0F == 5 ? 64 : 256
                 return Type4Tag(link: ISODEP(link: ModelField(model, .nfcA)))
             default:
                 let model = ModelVicinity(uid: uid, memory: memory, blockSize: block_size ?? 4)
-                let target = NFCVTarget(uid: octets(uid))
+                let target = NFCVTarget(uid: bytes(uid))
                 return Type5Tag(target: target, link: ModelField(model, .nfcV), isAlone: true)
             }
         }

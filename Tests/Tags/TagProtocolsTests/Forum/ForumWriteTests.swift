@@ -213,7 +213,7 @@ import Testing
         try await tag.lock()
         #expect(link.tag.memory[11] == 0x0F)
         #expect(Array(link.tag.memory[112..<114]) == [0xFF, 0xFF])
-        if isLarge { #expect(Array(link.tag.memory[120..<128]) == octets("0000ffffffffffff")) }
+        if isLarge { #expect(Array(link.tag.memory[120..<128]) == bytes("0000ffffffffffff")) }
         let again = Type1Tag(link: link)
         #expect(try await again.readNDEF() == message(30))
         await #expect(throws: TagError(.readOnly, "")) { try await again.writeNDEF([]) }

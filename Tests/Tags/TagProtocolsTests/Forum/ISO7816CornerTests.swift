@@ -98,10 +98,10 @@ import Testing
                 usesExtendedLength: extended
             )
             #expect(
-                CommandAPDU(command.octets)?.data == command.data
-                    && CommandAPDU(command.octets)?.expectedLength == command.expectedLength
+                CommandAPDU(command.bytes)?.data == command.data
+                    && CommandAPDU(command.bytes)?.expectedLength == command.expectedLength
             )
-            return hex(command.octets.dropFirst(4).filter { $0 != 9 })
+            return hex(command.bytes.dropFirst(4).filter { $0 != 9 })
         }
         #expect(head(255, nil) == "ff" && head(255, 256) == "ff00" && head(0, 255) == "ff" && head(0, 1) == "01")
         #expect(
@@ -120,7 +120,7 @@ import Testing
                 data: [UInt8](repeating: 9, count: length),
                 expectedLength: 3,
                 usesExtendedLength: true
-            ).octets
+            ).bytes
             for cut in length == 1 ? [1] : [1, 3] { #expect(CommandAPDU(Array(whole.dropLast(cut))) == nil) }
             #expect(CommandAPDU(Array(whole.dropLast(2)))?.expectedLength == nil && CommandAPDU(whole + [0]) == nil)
         }
@@ -128,20 +128,20 @@ import Testing
     }
 
     @Test func `Files are selected and read by commands of the standard`() {
-        #expect(hex(CommandAPDU.select(application: [0xA0, 1]).octets) == "00a4040002a00100")
-        #expect(hex(CommandAPDU.select(application: [0xA0, 1], expectsTemplate: false).octets) == "00a4040002a001")
-        #expect(hex(CommandAPDU.select(file: 0xE103).octets) == "00a4000c02e103")
-        #expect(hex(CommandAPDU.select(file: 0xE103, parameter2: 0).octets) == "00a4000002e103")
-        #expect(hex(CommandAPDU.readBinary(offset: 0x0102, count: 3).octets) == "00b0010203")
-        #expect(hex(CommandAPDU.updateBinary(offset: 0x7FFF, data: [9]).octets) == "00d67fff0109")
+        #expect(hex(CommandAPDU.select(application: [0xA0, 1]).bytes) == "00a4040002a00100")
+        #expect(hex(CommandAPDU.select(application: [0xA0, 1], expectsTemplate: false).bytes) == "00a4040002a001")
+        #expect(hex(CommandAPDU.select(file: 0xE103).bytes) == "00a4000c02e103")
+        #expect(hex(CommandAPDU.select(file: 0xE103, parameter2: 0).bytes) == "00a4000002e103")
+        #expect(hex(CommandAPDU.readBinary(offset: 0x0102, count: 3).bytes) == "00b0010203")
+        #expect(hex(CommandAPDU.updateBinary(offset: 0x7FFF, data: [9]).bytes) == "00d67fff0109")
         for (count, length) in [(0x7F, "7f"), (0x80, "8180"), (0xFF, "81ff"), (0x100, "820100")] {
             #expect(
                 hex(CommandAPDU.berLength(count)) == length
                     && CommandAPDU.discretionaryOverhead(count) == 1 + length.count / 2
             )
             let data = [UInt8](repeating: 9, count: count)
-            #expect(CommandAPDU.discretionaryData([0x53] + octets(length) + data) == data)
-            #expect(CommandAPDU.discretionaryData([0x53] + octets(length) + data + [9]) == nil)
+            #expect(CommandAPDU.discretionaryData([0x53] + bytes(length) + data) == data)
+            #expect(CommandAPDU.discretionaryData([0x53] + bytes(length) + data + [9]) == nil)
         }
         #expect(CommandAPDU.discretionaryData([0x53, 0x83, 0, 0, 1, 9]) == nil)
     }

@@ -18,37 +18,37 @@ import Testing
 
     @Test(arguments: commands) func `A command is put together and taken apart`(_ command: CommandAPDU, _ text: String)
     {
-        #expect(hex(command.octets) == text)
-        #expect(CommandAPDU(octets(text)) == command)
+        #expect(hex(command.bytes) == text)
+        #expect(CommandAPDU(bytes(text)) == command)
     }
 
     @Test func `More than 255 bytes of data take the extended form`() {
         let command = CommandAPDU(0, 0xD6, 0, 0, data: message(300))
-        #expect(hex(command.octets.prefix(7)) == "00d6000000012c")
-        #expect(CommandAPDU(command.octets)?.data == message(300))
-        #expect(hex(CommandAPDU(0, 0xB0, 0, 0, expectedLength: 300).octets) == "00b0000000012c")
+        #expect(hex(command.bytes.prefix(7)) == "00d6000000012c")
+        #expect(CommandAPDU(command.bytes)?.data == message(300))
+        #expect(hex(CommandAPDU(0, 0xB0, 0, 0, expectedLength: 300).bytes) == "00b0000000012c")
     }
 
     @Test func `What does not add up is no command`() {
         for text in [
             "", "00a404", "00a4040002aa", "00a4040001aabbcc", "00a404000001", "00a40400000002aa", "00a404000000aabb",
         ] {
-            #expect(CommandAPDU(octets(text)) == nil)
+            #expect(CommandAPDU(bytes(text)) == nil)
         }
     }
 
     @Test func `Offsets beyond 7FFF go into data objects`() {
-        #expect(hex(CommandAPDU.readBinary(offset: 0x7FFF, count: 4).octets) == "00b07fff04")
-        #expect(hex(CommandAPDU.readBinary(offset: 0x8000, count: 4).octets) == "00b10000055403008000" + "06")
-        #expect(hex(CommandAPDU.readBinary(offset: 0x12345, count: 200).octets) == "00b1000005540301234" + "5cb")
+        #expect(hex(CommandAPDU.readBinary(offset: 0x7FFF, count: 4).bytes) == "00b07fff04")
+        #expect(hex(CommandAPDU.readBinary(offset: 0x8000, count: 4).bytes) == "00b10000055403008000" + "06")
+        #expect(hex(CommandAPDU.readBinary(offset: 0x12345, count: 200).bytes) == "00b1000005540301234" + "5cb")
         #expect(
-            hex(CommandAPDU.updateBinary(offset: 0x8000, data: [1, 2]).octets) == "00d70000095403008000" + "53020102"
+            hex(CommandAPDU.updateBinary(offset: 0x8000, data: [1, 2]).bytes) == "00d70000095403008000" + "53020102"
         )
-        #expect(CommandAPDU.discretionaryData(octets("53020102")) == [1, 2])
-        #expect(CommandAPDU.discretionaryData(octets("538101aa")) == [0xAA])
-        #expect(CommandAPDU.discretionaryData(octets("53820001aa")) == [0xAA])
+        #expect(CommandAPDU.discretionaryData(bytes("53020102")) == [1, 2])
+        #expect(CommandAPDU.discretionaryData(bytes("538101aa")) == [0xAA])
+        #expect(CommandAPDU.discretionaryData(bytes("53820001aa")) == [0xAA])
         for text in ["", "53", "5401aa", "5302aa", "5301aabb", "5380", "5381"] {
-            #expect(CommandAPDU.discretionaryData(octets(text)) == nil)
+            #expect(CommandAPDU.discretionaryData(bytes(text)) == nil)
         }
     }
 

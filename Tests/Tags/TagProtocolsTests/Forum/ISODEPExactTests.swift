@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
+import TestThreads
 import Testing
 
 @testable import TagProtocols
@@ -300,10 +301,10 @@ import Testing
     }
 
     @Test func `PPS is answered by its first byte, else the card is lost`() async throws {
-        for (rate, octet) in [(ISODEP.BitRate.kbit106, "00"), (.kbit212, "05"), (.kbit424, "0a"), (.kbit848, "0f")] {
+        for (rate, byte) in [(ISODEP.BitRate.kbit106, "00"), (.kbit212, "05"), (.kbit424, "0a"), (.kbit848, "0f")] {
             let timeout = Airtime(carrierPeriods: 65536) + ISODEPParameters.waitingTolerance
             let link = ScriptedLink([
-                .exchange("e083", "067577810280"), ScriptedLink.Step.exchange("d3 11" + octet, "d3").within(timeout),
+                .exchange("e083", "067577810280"), ScriptedLink.Step.exchange("d3 11" + byte, "d3").within(timeout),
             ])
             try await ISODEP(link: link, cid: 3).select(bitRate: rate)
             #expect(link.remaining == 0)
@@ -315,12 +316,12 @@ import Testing
         }
         let typeB = ISODEP(
             link: ScriptedLink([.exchange("1d 11223344 00 08 01 00", "00")], technology: .nfcB),
-            opening: .attribute(try NFCBTarget(octets("50 11223344 00000000 008171")))
+            opening: .attribute(try NFCBTarget(bytes("50 11223344 00000000 008171")))
         )
         await #expect(throws: LinkError(.unsupported, "")) { try await typeB.select(bitRate: .kbit106) }
     }
 
-    @Test func `A command has 65544 bytes at most, and one goes at a time`() async throws {
+    @Test(.ownThreads) func `A command has 65544 bytes at most, and one goes at a time`() async throws {
         let card = ISODEP(link: ScriptedLink([]))
         #expect(card.maximumCommandLength == 65544 && card.maximumResponseLength == 65538)
         await #expect(throws: LinkError(.frameTooLong, "")) {
@@ -332,7 +333,7 @@ import Testing
     // MARK: Blocks
 
     @Test func `A block is read with the CID it has, and none other`() {
-        func block(_ text: String, _ cid: UInt8? = nil) -> ISODEPBlock? { ISODEPBlock(octets(text), cid: cid) }
+        func block(_ text: String, _ cid: UInt8? = nil) -> ISODEPBlock? { ISODEPBlock(bytes(text), cid: cid) }
         #expect(block("02 aa") == .information(number: 0, isChained: false, payload: [0xAA]))
         #expect(block("13") == .information(number: 1, isChained: true, payload: []))
         #expect(block("a2") == .acknowledge(number: 0) && block("b3") == .negativeAcknowledge(number: 1))
@@ -354,7 +355,7 @@ import Testing
             .negativeAcknowledge(number: 0),
             .waitingTimeExtension(multiplier: 7), .deselect,
         ] {
-            for cid: UInt8? in [nil, 0, 14] { #expect(ISODEPBlock(original.octets(cid: cid), cid: cid) == original) }
+            for cid: UInt8? in [nil, 0, 14] { #expect(ISODEPBlock(original.bytes(cid: cid), cid: cid) == original) }
         }
     }
 }

@@ -66,15 +66,15 @@ import Testing
     @Test func `An ATS has its interface bytes in any combination`() throws {
         for present in 0..<8 {
             let flags = UInt8(present << 4)
-            let octets: [UInt8] = [0x93, 0xA4, 0x02].enumerated().filter { present & 1 << $0.offset != 0 }.map(
+            let bytes: [UInt8] = [0x93, 0xA4, 0x02].enumerated().filter { present & 1 << $0.offset != 0 }.map(
                 \.element
             )
-            let answer = try AnswerToSelect([UInt8(3 + octets.count), flags | 5] + octets + [0x77])
+            let answer = try AnswerToSelect([UInt8(3 + bytes.count), flags | 5] + bytes + [0x77])
             #expect(answer.frameSizeIndex == 5 && answer.historicalBytes == [0x77])
             #expect(answer.bitRates == (present & 1 == 0 ? 0 : 0x93))
             #expect(answer.frameWaitingIndex == (present & 2 == 0 ? 4 : 0xA))
             #expect(answer.startUpGuardIndex == (present & 2 == 0 ? 0 : 4) && answer.supportsCID)
-            #expect(answer.octets.count == 3 + octets.count)
+            #expect(answer.bytes.count == 3 + bytes.count)
         }
         #expect(try AnswerToSelect([3, 0x20, 0x7F]).startUpGuardIndex == 0)
         #expect(try AnswerToSelect([3, 0x20, 0x70]).startUpGuardTime == .zero)
@@ -89,7 +89,7 @@ import Testing
     // MARK: NFC-B
 
     private static func typeB(_ protocolInfo: String = "008171") throws -> NFCBTarget {
-        try NFCBTarget(octets("50 11223344 00000000" + protocolInfo))
+        try NFCBTarget(bytes("50 11223344 00000000" + protocolInfo))
     }
 
     @Test func `ATTRIB has the reader's frame size and the card's identifier, and waits the card's time`() async throws

@@ -14,7 +14,7 @@ import Testing
     func remaining(_ card: ISODEP) -> Int? { (card.link as? ScriptedLink)?.remaining }
 
     @Test func `An ATS is read with its interface and historical bytes`() throws {
-        let answer = try AnswerToSelect(octets("067577810280"))
+        let answer = try AnswerToSelect(bytes("067577810280"))
         #expect(answer.frameSizeIndex == 5)
         #expect(answer.bitRates == 0x77)
         #expect(answer.frameWaitingIndex == 8)
@@ -26,10 +26,10 @@ import Testing
         let short = try AnswerToSelect([1])
         #expect(short.frameSizeIndex == 2)
         #expect(short.frameWaitingIndex == 4)
-        #expect(try AnswerToSelect(octets("0200")).historicalBytes.isEmpty)
-        #expect(try AnswerToSelect(octets("0400c1c2")).historicalBytes == [0xC1, 0xC2])
+        #expect(try AnswerToSelect(bytes("0200")).historicalBytes.isEmpty)
+        #expect(try AnswerToSelect(bytes("0400c1c2")).historicalBytes == [0xC1, 0xC2])
         for wrong in ["", "00", "05", "0578", "02", "0470", "0578807002ff"] {
-            #expect(throws: TagError(.badAnswer, "")) { try AnswerToSelect(octets(wrong)) }
+            #expect(throws: TagError(.badAnswer, "")) { try AnswerToSelect(bytes(wrong)) }
         }
     }
 
@@ -37,9 +37,9 @@ import Testing
         let card = card([
             .exchange("02 00a4", "02 9000"), .exchange("03 00b0", "03 019000"), .exchange("02 00b1", "02 9000"),
         ])
-        #expect(try await card.transmit(octets("00a4")) == octets("9000"))
-        #expect(try await card.transmit(octets("00b0")) == octets("019000"))
-        #expect(try await card.transmit(octets("00b1")) == octets("9000"))
+        #expect(try await card.transmit(bytes("00a4")) == bytes("9000"))
+        #expect(try await card.transmit(bytes("00b0")) == bytes("019000"))
+        #expect(try await card.transmit(bytes("00b1")) == bytes("9000"))
         #expect(card.parameters.cardFrameSize == 256)
         #expect(card.parameters.frameWaitingTime == Airtime(carrierPeriods: 4096 << 7))
         #expect(remaining(card) == 0)
@@ -56,7 +56,7 @@ import Testing
             ],
             start: .exchange("e080", "0200")
         )
-        #expect(try await card.transmit(command) == octets("aabbcc9000"))
+        #expect(try await card.transmit(command) == bytes("aabbcc9000"))
         #expect(try await card.transmit([1]) == [2])
         #expect(remaining(card) == 0)
     }
@@ -71,7 +71,7 @@ import Testing
             start: start,
             cid: 5
         )
-        #expect(try await card.transmit(octets("00a4")) == octets("019000"))
+        #expect(try await card.transmit(bytes("00a4")) == bytes("019000"))
         #expect(await card.isPresent())
         #expect(try await card.transmit([1]) == [2])
         try await card.deselect()
@@ -86,7 +86,7 @@ import Testing
                 .exchange("02 00a4", failure), .exchange("b2", failure), .exchange("b2", "02 9000"),
                 .exchange("03 01", "03 02"),
             ])
-            #expect(try await card.transmit(octets("00a4")) == octets("9000"))
+            #expect(try await card.transmit(bytes("00a4")) == bytes("9000"))
             #expect(try await card.transmit([1]) == [2])
         }
     }
@@ -95,14 +95,14 @@ import Testing
         let card = card([
             .exchange("02 00a4", .timeout), .exchange("b2", "a3"), .exchange("02 00a4", "02 9000"),
         ])
-        #expect(try await card.transmit(octets("00a4")) == octets("9000"))
+        #expect(try await card.transmit(bytes("00a4")) == bytes("9000"))
     }
 
     @Test func `A lost block of a chained response is asked for with R(ACK)`() async throws {
         let card = card([
             .exchange("02 00a4", "12 01"), .exchange("a3", .timeout), .exchange("a3", "03 9000"),
         ])
-        #expect(try await card.transmit(octets("00a4")) == octets("019000"))
+        #expect(try await card.transmit(bytes("00a4")) == bytes("019000"))
     }
 
     @Test func `More time is granted, and counted`() async throws {
@@ -110,7 +110,7 @@ import Testing
             .exchange("02 00a4", "f2 01"), .exchange("f2 01", "f2 3b"), .exchange("f2 3b", .timeout),
             .exchange("b2", "f2 02"), .exchange("f2 02", "02 9000"),
         ])
-        #expect(try await card.transmit(octets("00a4")) == octets("9000"))
+        #expect(try await card.transmit(bytes("00a4")) == bytes("9000"))
     }
 
     @Test func `A card that falls silent is lost, until it is activated again`() async throws {
@@ -118,11 +118,11 @@ import Testing
             .exchange("02 00a4", .timeout), .exchange("b2", .timeout), .exchange("b2", .timeout), Self.start,
             .exchange("02 00a4", "02 9000"),
         ])
-        await #expect(throws: LinkError(.timeout, "")) { try await card.transmit(octets("00a4")) }
-        await #expect(throws: LinkError(.timeout, "")) { try await card.transmit(octets("00a4")) }
+        await #expect(throws: LinkError(.timeout, "")) { try await card.transmit(bytes("00a4")) }
+        await #expect(throws: LinkError(.timeout, "")) { try await card.transmit(bytes("00a4")) }
         #expect(await !card.isPresent())
         card.wasActivated()
-        #expect(try await card.transmit(octets("00a4")) == octets("9000"))
+        #expect(try await card.transmit(bytes("00a4")) == bytes("9000"))
     }
 
     @Test(arguments: [
@@ -132,7 +132,7 @@ import Testing
         let answers = [ScriptedLink.Step.exchange("02 00a4", block)]
         let again = [ScriptedLink.Step.exchange("b2", block), .exchange("b2", block)]
         let card = card(block == "12" || block == "a2" ? answers : answers + again)
-        await #expect(throws: LinkError(.protocolViolation, "")) { try await card.transmit(octets("00a4")) }
+        await #expect(throws: LinkError(.protocolViolation, "")) { try await card.transmit(bytes("00a4")) }
         #expect(remaining(card) == 0)
     }
 
@@ -143,7 +143,7 @@ import Testing
         ])
         try await card.activate()
         #expect(await card.isPresent())
-        _ = try await card.transmit(octets("00a4"))
+        _ = try await card.transmit(bytes("00a4"))
         #expect(await card.isPresent())
         try await card.deselect()
         #expect(await !card.isPresent())
@@ -161,7 +161,7 @@ import Testing
     @Test func `Every single fault is recovered from, whatever the frame size`() async throws {
         for frameSize in [16, 64, 256] {
             var model = ModelCard(message(100), maximumWrite: 60)
-            model.atsOctets = [0x05, UInt8([16: 0x70, 64: 0x75, 256: 0x78][frameSize] ?? 0), 0x80, 0x70, 0x02]
+            model.atsBytes = [0x05, UInt8([16: 0x70, 64: 0x75, 256: 0x78][frameSize] ?? 0), 0x80, 0x70, 0x02]
             model.frameSize = frameSize
             model.extensions = 1
             for limit in [256, 32] {

@@ -3,9 +3,9 @@ import TagLink
 
 /// A Type 4 tag: the card's half of ISO/IEC 14443-4, and files.
 struct ModelCard: ModelResponder {
-    var atsOctets = octets("0578807002")
+    var atsBytes = bytes("0578807002")
     var files: [UInt16: [UInt8]]
-    var applications: [[UInt8]] = [octets("d2760000850101")]
+    var applications: [[UInt8]] = [bytes("d2760000850101")]
     /// Files that may not be written.
     var protected: Set<UInt16> = []
     /// How often S(WTX) comes before each response.
@@ -72,7 +72,7 @@ struct ModelCard: ModelResponder {
             guard frame.bytes.count == 2, frame.bytes[0] == 0xE0 else { return .silence }
             isActive = true
             readerFrameSize = [16, 24, 32, 40, 48, 64, 96, 128, 256][min(8, Int(frame.bytes[1] >> 4))]
-            return ModelAnswer(frame: Frame(atsOctets))
+            return ModelAnswer(frame: Frame(atsBytes))
         }
         var block = frame.bytes
         guard block.count + 2 <= frameSize, var pcb = block.first else { return .silence }
@@ -180,7 +180,7 @@ struct ModelCard: ModelResponder {
         }
     }
 
-    private func number(_ octets: some Sequence<UInt8>) -> Int {
-        octets.reduce(0) { $0 << 8 | Int($1) }
+    private func number(_ bytes: some Sequence<UInt8>) -> Int {
+        bytes.reduce(0) { $0 << 8 | Int($1) }
     }
 }

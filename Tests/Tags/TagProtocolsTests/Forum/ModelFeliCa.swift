@@ -3,8 +3,8 @@ import TagLink
 
 /// A Type 3 tag with 16-byte blocks.
 struct ModelFeliCa: ModelResponder {
-    var idm = octets("02fe001122334455")
-    var pmm = octets("00f1000000014300")
+    var idm = bytes("02fe001122334455")
+    var pmm = bytes("00f1000000014300")
     var systems: [UInt16] = [0x88B4, 0x12FC]
     var blocks: [Int: [UInt8]]
     var readLimit = 4
@@ -28,7 +28,7 @@ struct ModelFeliCa: ModelResponder {
         let memory = attributes + message + [UInt8](repeating: 0, count: blockCount * 16 - message.count)
         self.init(memory: memory, readLimit: readLimit, writeLimit: writeLimit)
         guard blockCount == 13 else {
-            pmm = octets("00ff0b4b428485d0")
+            pmm = bytes("00ff0b4b428485d0")
             return
         }
         blocks[0x88] = [0xFF, 0xFF, 0xFF, 0x01] + [UInt8](repeating: 0, count: 12)

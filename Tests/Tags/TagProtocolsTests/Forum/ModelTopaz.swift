@@ -7,14 +7,14 @@ struct ModelTopaz: ModelResponder {
     var memory: [UInt8]
 
     init(header: String, memory: [UInt8]) {
-        self.header = octets(header)
+        self.header = bytes(header)
         self.memory = memory
     }
 
     /// A Topaz with a message.
     init(_ message: [UInt8], isLarge: Bool) {
-        var memory = octets("0102030405062a00")
-        memory += octets(isLarge ? "e1103f000103f230330203f00203" : "e1100e00")
+        var memory = bytes("0102030405062a00")
+        memory += bytes(isLarge ? "e1103f000103f230330203f00203" : "e1100e00")
         var data = [0x03] + (message.count > 254 ? [0xFF, UInt8(message.count >> 8)] : [])
         data += [UInt8(message.count & 0xFF)] + message + [0xFE]
         let end = isLarge ? 512 : 104
@@ -29,8 +29,8 @@ struct ModelTopaz: ModelResponder {
     mutating func respond(_ frame: Frame) -> ModelAnswer {
         var request = frame.bytes
         guard frame.checksum == .crcB, request.count >= 7 else { return .silence }
-        func answer(_ octets: some Sequence<UInt8>, wrote: Bool = false) -> ModelAnswer {
-            ModelAnswer(frame: Frame(Array(octets), checksum: .crcB), wrote: wrote)
+        func answer(_ bytes: some Sequence<UInt8>, wrote: Bool = false) -> ModelAnswer {
+            ModelAnswer(frame: Frame(Array(bytes), checksum: .crcB), wrote: wrote)
         }
         if request[0] == 0x78 { return answer(header + memory[..<4]) }
         guard Array(request.suffix(4)) == Array(memory[..<4]) else { return .silence }
@@ -54,14 +54,14 @@ struct ModelTopaz: ModelResponder {
         }
     }
 
-    private mutating func write(_ octets: [UInt8], at address: Int, isErasing: Bool) {
-        for (index, octet) in octets.enumerated() {
+    private mutating func write(_ bytes: [UInt8], at address: Int, isErasing: Bool) {
+        for (index, byte) in bytes.enumerated() {
             let place = address + index
             let block = place / 8
             let isLocked = block < 16 && memory[112 + block / 8] >> (block % 8) & 1 != 0
             let isOneTime = (104..<128).contains(place)
             guard !isLocked || isOneTime else { continue }
-            memory[place] = isErasing && !isOneTime ? octet : memory[place] | octet
+            memory[place] = isErasing && !isOneTime ? byte : memory[place] | byte
         }
     }
 }

@@ -17,14 +17,14 @@ struct ModelVicinity: ModelResponder {
     private(set) var commands: [UInt8] = []
 
     init(uid: String = "e002240800112233", memory: [UInt8], blockSize: Int = 4) {
-        self.uid = octets(uid)
+        self.uid = bytes(uid)
         self.memory = memory
         self.blockSize = blockSize
     }
 
     /// A tag with a message right after its container.
     init(_ message: [UInt8], blocks: Int = 128, container: String? = nil, uid: String = "e002240800112233") {
-        let container = container.map(octets) ?? [0xE1, 0x40, UInt8((blocks * 4 - 4) / 8), 0x01]
+        let container = container.map(bytes) ?? [0xE1, 0x40, UInt8((blocks * 4 - 4) / 8), 0x01]
         var memory = container + [0x03] + (message.count > 254 ? [0xFF, UInt8(message.count >> 8)] : [])
         memory += [UInt8(message.count & 0xFF)] + message
         if memory.count < blocks * 4 { memory.append(0xFE) }

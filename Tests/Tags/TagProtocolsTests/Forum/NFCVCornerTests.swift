@@ -30,7 +30,7 @@ import Testing
 
     @Test func `An inventory names the family, in one slot and in sixteen`() async {
         let found = await Self.tags(family: 7, [.exchange("36010700", "00 05" + Self.uid)])
-        #expect(found.found == [NFCVTarget(uid: octets("e002240800112233"), dsfid: 5)] && found.left == 0)
+        #expect(found.found == [NFCVTarget(uid: bytes("e002240800112233"), dsfid: 5)] && found.left == 0)
         let crowd = await Self.tags(
             family: 7,
             [.exchange("36010700", .collision), .exchange("16010700", "00 05" + Self.uid)]
@@ -85,8 +85,8 @@ import Testing
         #expect(try ISO15693Response(Frame([0x01, 0x12])) == .failure(ISO15693ErrorCode(rawValue: 0x12)))
         #expect(try ISO15693Response(Frame([0x01])) == .failure(ISO15693ErrorCode(rawValue: 0x0F)))
         // An answer in a slot may come with its checksum, and what only looks like one stays.
-        let octets: [UInt8] = [0x00, 7]
-        let checked = octets + CyclicRedundancyCheck.b(octets).littleEndianOctets
+        let bytes: [UInt8] = [0x00, 7]
+        let checked = bytes + CyclicRedundancyCheck.b(bytes).littleEndianBytes
         #expect(try ISO15693Response(Frame(checked, checksum: .none)) == .success([7]))
         #expect(try ISO15693Response(Frame(checked)) == .success(Array(checked.dropFirst())))
         #expect(try ISO15693Response(Frame([0x00, 1, 2], checksum: .none)) == .success([1, 2]))
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func `A request's flags, address and parameters are in their order`() {
-        let uid = octets("e002240800112233")
+        let uid = bytes("e002240800112233")
         #expect(hex(ISO15693Request.make(.readSingleBlock, [5])) == "022005")
         #expect(hex(ISO15693Request.make(.readSingleBlock, uid: uid, [5])) == "22203322110008240" + "2e005")
         #expect(hex(ISO15693Request.make(.writeAFI, flags: [.highDataRate, .option, .select], [5])) == "522705")
@@ -118,12 +118,12 @@ import Testing
             if flags & 1 != 0 { text += "11" }
             if flags & 2 != 0 { text += "22" }
             let short = text + (flags & 4 != 0 ? "7fe3" : "") + (flags & 8 != 0 ? "44" : "")
-            let info = try ISO15693SystemInfo(octets(short))
+            let info = try ISO15693SystemInfo(bytes(short))
             #expect(info.dsfid == (flags & 1 != 0 ? 0x11 : nil) && info.afi == (flags & 2 != 0 ? 0x22 : nil))
             #expect(info.blockCount == (flags & 4 != 0 ? 128 : nil) && info.blockSize == (flags & 4 != 0 ? 4 : nil))
             #expect(info.icReference == (flags & 8 != 0 ? 0x44 : nil))
             let long = text + (flags & 4 != 0 ? "ff011f" : "") + (flags & 8 != 0 ? "44" : "")
-            let extended = try ISO15693SystemInfo(octets(long), isExtended: true)
+            let extended = try ISO15693SystemInfo(bytes(long), isExtended: true)
             #expect(
                 extended.blockCount == (flags & 4 != 0 ? 512 : nil) && extended.blockSize == (flags & 4 != 0 ? 32 : nil)
             )

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
+import TestThreads
 import Testing
 
 @testable import TagProtocols
@@ -73,9 +74,9 @@ import Testing
     }
 
     @Test func `ATQB has the card's limits in its protocol information`() throws {
-        func target(_ info: String) throws -> NFCBTarget { try NFCBTarget(octets("50 11223344 a1a2a3a4" + info)) }
+        func target(_ info: String) throws -> NFCBTarget { try NFCBTarget(bytes("50 11223344 a1a2a3a4" + info)) }
         let one = try target("00 01 4f")
-        #expect(one.identifier == octets("11223344") && one.applicationData == octets("a1a2a3a4"))
+        #expect(one.identifier == bytes("11223344") && one.applicationData == bytes("a1a2a3a4"))
         #expect(one.isISODEP && one.supportsCID && one.maximumFrameSize == 16 && !one.hasProprietaryApplicationData)
         #expect(one.frameWaitingTime.carrierPeriods == 4096 << 4)
         let other = try target("00 70 e2 80")
@@ -90,7 +91,7 @@ import Testing
     }
 
     @Test func `HLTB is answered with 00`() async throws {
-        let target = try NFCBTarget(octets(Self.atqb(1)))
+        let target = try NFCBTarget(bytes(Self.atqb(1)))
         func halt(_ step: Step) async -> TagError.Code? {
             do throws(TagError) {
                 try await NFCBActivation(link: ScriptedLink([step], technology: .nfcB)).halt(target)
@@ -160,7 +161,7 @@ import Testing
 
     private static func card(_ steps: Step...) -> (FeliCaCard, ScriptedLink) {
         let link = ScriptedLink(steps, technology: .nfcF)
-        let target = NFCFTarget(idm: octets(idm), pmm: octets(pmm), systemCode: nil)
+        let target = NFCFTarget(idm: bytes(idm), pmm: bytes(pmm), systemCode: nil)
         return (FeliCaCard(link: link, target: target), link)
     }
 
@@ -221,14 +222,14 @@ import Testing
         let block = String(repeating: "ab", count: 16)
         func read(_ answer: String, blocks: Int = 1) async throws -> Result<[UInt8], FeliCaCard.Status> {
             let elements = (0..<blocks).map { FeliCaCommand.BlockElement(block: UInt16($0)) }
-            let list = elements.map { hex($0.octets) }.joined()
+            let list = elements.map { hex($0.bytes) }.joined()
             let request = hex([UInt8(14 + 2 * blocks)]) + "06" + Self.idm + "010b00" + hex([UInt8(blocks)]) + list
             let (card, _) = Self.card(.exchange(request, answer))
             return try await card.read(services: [0x000B], blocks: elements)
         }
-        #expect(try await read("1d07" + Self.idm + "000001" + block) == .success(octets(block)))
+        #expect(try await read("1d07" + Self.idm + "000001" + block) == .success(bytes(block)))
         #expect(
-            try await read("2d07" + Self.idm + "000002" + block + block, blocks: 2) == .success(octets(block + block))
+            try await read("2d07" + Self.idm + "000002" + block + block, blocks: 2) == .success(bytes(block + block))
         )
         #expect(try await read("0c07" + Self.idm + "01a8") == .failure(.init(flag1: 1, flag2: 0xA8)))
         for wrong in [
@@ -242,21 +243,21 @@ import Testing
                 && !FeliCaCard.Status(flag1: 1, flag2: 0).isSuccess
         )
         let (card, _) = Self.card(.exchange("2008" + Self.idm + "010900018005" + block, "0c09" + Self.idm + "0000"))
-        let status = try await card.write(services: [0x0009], blocks: [.init(block: 5)], data: octets(block))
+        let status = try await card.write(services: [0x0009], blocks: [.init(block: 5)], data: bytes(block))
         #expect(status.isSuccess)
     }
 
-    @Test func `FeliCa commands have their codes, and blocks their two forms`() async {
-        let id = octets(Self.idm)
+    @Test(.ownThreads) func `FeliCa commands have their codes, and blocks their two forms`() async {
+        let id = bytes(Self.idm)
         #expect(hex(FeliCaCommand.requestServiceV2(idm: id, nodes: [0x1234])) == "0d32" + Self.idm + "013412")
         #expect(hex(FeliCaCommand.requestSpecificationVersion(idm: id)) == "0c3c" + Self.idm + "0000")
         #expect(hex(FeliCaCommand.resetMode(idm: id)) == "0c3e" + Self.idm + "0000")
         #expect(hex(FeliCaCommand.requestSystemCode(idm: id)) == "0a0c" + Self.idm)
         #expect(
-            hex(FeliCaCommand.BlockElement(block: 255).octets) == "80ff"
-                && hex(FeliCaCommand.BlockElement(block: 256).octets) == "000001"
+            hex(FeliCaCommand.BlockElement(block: 255).bytes) == "80ff"
+                && hex(FeliCaCommand.BlockElement(block: 256).bytes) == "000001"
         )
-        #expect(hex(FeliCaCommand.BlockElement(block: 1, service: 0x1F, accessMode: 0x0A).octets) == "af01")
+        #expect(hex(FeliCaCommand.BlockElement(block: 1, service: 0x1F, accessMode: 0x0A).bytes) == "af01")
         #expect(FeliCaCommand.make(0, idm: id, [UInt8](repeating: 0, count: 245)).count == 255)
         await #expect(processExitsWith: .failure) {
             _ = FeliCaCommand.make(0, idm: [], [UInt8](repeating: 0, count: 254))
@@ -264,7 +265,7 @@ import Testing
     }
 
     @Test func `The time of each kind of FeliCa command is in a byte of its own of PMm`() {
-        let target = NFCFTarget(idm: octets(Self.idm), pmm: octets("00f0 01 0a 53 9c ee ff"), systemCode: nil)
+        let target = NFCFTarget(idm: bytes(Self.idm), pmm: bytes("00f0 01 0a 53 9c ee ff"), systemCode: nil)
         let times: [(NFCFTarget.TimingClass, Int, Int64)] = [
             (.requestService, 3, (2 + 3) * 4096), (.fixed, 0, 3 * 4096), (.authenticate, 1, (4 + 3) * 4096 << 2),
             (.read, 2, (5 + 4 * 2) * 4096 << 4), (.write, 1, (7 + 6) * 4096 << 6), (.other, 1, (8 + 8) * 4096 << 6),
@@ -273,6 +274,6 @@ import Testing
             #expect(target.maximumResponseTime(kind, count: count).carrierPeriods == periods)
         }
         #expect(target.isLite && target.icCode == 0xF0)
-        #expect(!NFCFTarget(idm: octets(Self.idm), pmm: octets("00f2000000000000"), systemCode: nil).isLite)
+        #expect(!NFCFTarget(idm: bytes(Self.idm), pmm: bytes("00f2000000000000"), systemCode: nil).isLite)
     }
 }

@@ -15,13 +15,13 @@ import Testing
             technology: .nfcB
         )
         let target = try #require(try await NFCBActivation(link: link).findAll().first)
-        #expect(target.identifier == octets("11223344"))
+        #expect(target.identifier == bytes("11223344"))
         #expect(target.maximumFrameSize == 256)
         #expect(target.isISODEP)
         #expect(target.supportsCID)
         #expect(target.frameWaitingTime == Airtime(carrierPeriods: 4096 << 7))
         let card = ISODEP(link: link, opening: .attribute(target))
-        #expect(try await card.transmit(octets("00a4")) == octets("9000"))
+        #expect(try await card.transmit(bytes("00a4")) == bytes("9000"))
         #expect(card.answerToSelect == nil)
         #expect(makeForumTag(for: target, link: link)?.type == .type4)
     }
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func `The time of a FeliCa command follows from PMm`() {
-        let target = NFCFTarget(idm: octets("02fe001122334455"), pmm: octets("00f10000004b4300"), systemCode: nil)
+        let target = NFCFTarget(idm: bytes("02fe001122334455"), pmm: bytes("00f10000004b4300"), systemCode: nil)
         // 4B: A = 3, B = 1, E = 1; 43: A = 3, B = 0, E = 1.
         #expect(target.maximumResponseTime(.read, count: 4) == Airtime(carrierPeriods: (4 + 2 * 4) * 4 * 4096))
         #expect(target.maximumResponseTime(.write, count: 1) == Airtime(carrierPeriods: (4 + 1) * 4 * 4096))
@@ -73,7 +73,7 @@ import Testing
 
     @Test func `FeliCa commands are answered`() async throws {
         let idm = "02fe001122334455"
-        let target = NFCFTarget(idm: octets(idm), pmm: octets("00f1000000014300"), systemCode: nil)
+        let target = NFCFTarget(idm: bytes(idm), pmm: bytes("00f1000000014300"), systemCode: nil)
         let link = ScriptedLink(
             [
                 .exchange("0f02" + idm + "020b000900", "0f03" + idm + "020100ffff"),
@@ -89,7 +89,7 @@ import Testing
         await #expect(throws: TagError(.tagLost, "")) { try await card.requestResponse() }
         let elements = [FeliCaCommand.BlockElement(block: 1), .init(block: 0x123)]
         #expect(
-            hex(FeliCaCommand.read(idm: octets(idm), services: [0x000B], blocks: elements)) == "1306" + idm
+            hex(FeliCaCommand.read(idm: bytes(idm), services: [0x000B], blocks: elements)) == "1306" + idm
                 + "010b00" + "028001002301"
         )
     }
@@ -99,7 +99,7 @@ import Testing
     @Test func `An NFC-V tag that is alone takes one exchange of 6.18 ms`() async throws {
         let link = ScriptedLink([.exchange("260100", "00 05" + Self.uid)], technology: .nfcV)
         let targets = try await NFCVInventory(link: link).findAll()
-        #expect(targets == [NFCVTarget(uid: octets("e002240800112233"), dsfid: 5)])
+        #expect(targets == [NFCVTarget(uid: bytes("e002240800112233"), dsfid: 5)])
         #expect(abs(link.statistics.airtime.microseconds - 6180) < 5)
     }
 
@@ -109,14 +109,14 @@ import Testing
             result: .failure(LinkError(.timeout, "nobody"))
         )
         func slot(_ text: String) -> ScriptedLink.Step {
-            .init(request: Frame([], checksum: .none), result: .success(Frame(octets(text), checksum: .none)))
+            .init(request: Frame([], checksum: .none), result: .success(Frame(bytes(text), checksum: .none)))
         }
         let collision = ScriptedLink.Step(
             request: Frame([], checksum: .none),
             result: .failure(LinkError(.collision, "two"))
         )
         // Two UIDs that end in 33 and 43, and one in 35. The answer in a slot comes with its checksum.
-        let third = octets("0000" + "3522110008 2402e0")
+        let third = bytes("0000" + "3522110008 2402e0")
         let crc = CyclicRedundancyCheck.b(third)
         let checked = hex(third) + hex([UInt8(crc & 0xFF), UInt8(crc >> 8)])
         var steps: [ScriptedLink.Step] = [.exchange("260100", .collision), .exchange("060100", .timeout)]
@@ -142,17 +142,17 @@ import Testing
     }
 
     @Test func `System information is read in both forms`() throws {
-        let info = try ISO15693SystemInfo(octets("0f 332211000824 02e0 05 07 7f03 26"))
-        #expect(info.uid == octets("e002240800112233"))
+        let info = try ISO15693SystemInfo(bytes("0f 332211000824 02e0 05 07 7f03 26"))
+        #expect(info.uid == bytes("e002240800112233"))
         #expect(info.dsfid == 5)
         #expect(info.afi == 7)
         #expect(info.blockCount == 128)
         #expect(info.blockSize == 4)
         #expect(info.icReference == 0x26)
-        let long = try ISO15693SystemInfo(octets("04 332211000824 02e0 ff07 03"), isExtended: true)
+        let long = try ISO15693SystemInfo(bytes("04 332211000824 02e0 ff07 03"), isExtended: true)
         #expect(long.blockCount == 2048)
         for count in 0..<14 {
-            let short = Array(octets("0f 332211000824 02e0 05 07 7f03 26").prefix(count))
+            let short = Array(bytes("0f 332211000824 02e0 05 07 7f03 26").prefix(count))
             #expect(throws: TagError(.badAnswer, "")) { try ISO15693SystemInfo(short) }
         }
     }

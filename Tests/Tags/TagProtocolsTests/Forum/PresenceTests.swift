@@ -22,7 +22,7 @@ import VirtualTags
         let field = VirtualField()
         let ats: [UInt8] = [0x05, 0x78, 0x80, index << 4, 0x02]
         let front = Type4FrontEnd.nfcA(uid: [8, 1, 2, 3], ats: ats)
-        let card = VirtualTags.Type4Tag(card: ApplicationCard([NDEFApplication()]), frontEnd: front)
+        let card = VirtualType4Tag(card: ApplicationCard([NDEFApplication()]), frontEnd: front)
         field.bring(card)
         let link = try #require(field.link(for: .nfcA))
         _ = try await NFCAActivation(link: link).activateAll()
@@ -44,17 +44,17 @@ import VirtualTags
         let idm: [UInt8] = [0x01, 0x2E, 0x4C, 0xE1, 0x9C, 0x5B, 0x12, 0x34]
         let cards: [(tag: any VirtualTag, request: [UInt8])] = [
             (
-                VirtualTags.Type3Tag(FeliCaStandardContents(idm: idm, systems: [FeliCaSystem(ndefBlocks: 8)])),
+                VirtualType3Tag(FeliCaStandardContents(idm: idm, systems: [FeliCaSystem(ndefBlocks: 8)])),
                 [0x0A, 0x04] + idm
             ),
-            (VirtualTags.Type3Tag(FeliCaLiteSContents(idm: idm)), [0x06, 0x00, 0x12, 0xFC, 0x00, 0x00]),
+            (VirtualType3Tag(FeliCaLiteSContents(idm: idm)), [0x06, 0x00, 0x12, 0xFC, 0x00, 0x00]),
         ]
         for (card, request) in cards {
             let field = VirtualField()
             field.bring(card)
             let link = try #require(field.link(for: .nfcF))
             let polled = try await NFCFPolling(link: link).poll(systemCode: NFCFTarget.ndefSystemCode)
-            let tag = TagProtocols.Type3Tag(target: try #require(polled.first?.target), link: link)
+            let tag = Type3Tag(target: try #require(polled.first?.target), link: link)
             let near = await Self.exchanges(in: field) { #expect(await tag.isPresent()) }
             #expect(near.requests == [request] && near.time < .milliseconds(5), "It took \(near.time).")
             field.remove(card)
@@ -66,18 +66,18 @@ import VirtualTags
     @Test func `A card that knows no Request Response is polled`() async throws {
         let idm: [UInt8] = [0x01, 0x2E, 0x4C, 0xE1, 0x9C, 0x5B, 0x12, 0x34]
         let field = VirtualField()
-        field.bring(VirtualTags.Type3Tag(FeliCaLiteSContents(idm: idm)))
+        field.bring(VirtualType3Tag(FeliCaLiteSContents(idm: idm)))
         let link = try #require(field.link(for: .nfcF))
         // By its PMm it is no FeliCa Lite.
         let pmm: [UInt8] = [0x01, 0x20, 0x22, 0x04, 0x27, 0x67, 0x4E, 0xFF]
-        let tag = TagProtocols.Type3Tag(target: NFCFTarget(idm: idm, pmm: pmm, systemCode: 0x12FC), link: link)
+        let tag = Type3Tag(target: NFCFTarget(idm: idm, pmm: pmm, systemCode: 0x12FC), link: link)
         let near = await Self.exchanges(in: field) { #expect(await tag.isPresent()) }
         #expect(near.requests.map { $0[1] } == [0x04, 0x00])
     }
 
     @Test(arguments: [
-        VirtualTags.Type1Tag(.topaz512) as any VirtualTag, VirtualTags.Type2Tag(.ntag213),
-        VirtualTags.Type5Tag(.icodeSLIX2),
+        VirtualType1Tag(.topaz512) as any VirtualTag, VirtualType2Tag(.ntag213),
+        VirtualType5Tag(.icodeSLIX2),
     ])
     func `A tag that is gone is given up within 100 ms`(_ virtual: any VirtualTag) async throws {
         let field = VirtualField()
@@ -109,29 +109,29 @@ import VirtualTags
 
     static let pairs = [
         Pair(name: "Topaz 512") {
-            VirtualTags.Type1Tag(Type1Contents(blank: .topaz512, uid: [1, 2, 3, $0, 5, 6, 0x25]))
+            VirtualType1Tag(Type1Contents(blank: .topaz512, uid: [1, 2, 3, $0, 5, 6, 0x25]))
         },
         Pair(name: "Ultralight") {
-            VirtualTags.Type2Tag(Type2Contents(blank: .ultralight, uid: [4, 1, 2, 3, 4, 5, $0]))
+            VirtualType2Tag(Type2Contents(blank: .ultralight, uid: [4, 1, 2, 3, 4, 5, $0]))
         },
-        Pair(name: "NTAG213") { VirtualTags.Type2Tag(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, $0])) },
+        Pair(name: "NTAG213") { VirtualType2Tag(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, $0])) },
         Pair(name: "FeliCa Lite-S") {
-            VirtualTags.Type3Tag(FeliCaLiteSContents(idm: [0x02, 0xFE, 1, 2, 3, 4, 5, $0]))
+            VirtualType3Tag(FeliCaLiteSContents(idm: [0x02, 0xFE, 1, 2, 3, 4, 5, $0]))
         },
         Pair(name: "FeliCa Standard") {
-            VirtualTags.Type3Tag(
+            VirtualType3Tag(
                 FeliCaStandardContents(idm: [0x01, 0x2E, 1, 2, 3, 4, 5, $0], systems: [FeliCaSystem(ndefBlocks: 8)])
             )
         },
         Pair(name: "Type 4A") {
             let front = Type4FrontEnd.nfcA(uid: [4, 1, 2, 3, 4, 5, $0], ats: [0x05, 0x78, 0x80, 0x70, 0x02])
-            return VirtualTags.Type4Tag(card: ApplicationCard([NDEFApplication()]), frontEnd: front)
+            return VirtualType4Tag(card: ApplicationCard([NDEFApplication()]), frontEnd: front)
         },
         Pair(name: "Type 4B") {
-            VirtualTags.Type4Tag(card: ApplicationCard([NDEFApplication()]), frontEnd: .nfcB(pupi: [1, 2, 3, $0]))
+            VirtualType4Tag(card: ApplicationCard([NDEFApplication()]), frontEnd: .nfcB(pupi: [1, 2, 3, $0]))
         },
         Pair(name: "ICODE SLIX2") {
-            VirtualTags.Type5Tag(Type5Contents(blank: .icodeSLIX2, uid: [0xE0, 4, 1, 8, 1, 2, 3, $0]))
+            VirtualType5Tag(Type5Contents(blank: .icodeSLIX2, uid: [0xE0, 4, 1, 8, 1, 2, 3, $0]))
         },
     ]
 

@@ -12,7 +12,7 @@ import Testing
         ("05010101001a05", nil), ("04090101001a05", nil),
     ])
     func `GetVersion names a card`(_ hardware: String, _ name: String?) async throws {
-        let version = DESFireVersion(octets(hardware + hardware) + [4, 1, 2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0, 0])
+        let version = DESFireVersion(bytes(hardware + hardware) + [4, 1, 2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0, 0])
         #expect(version?.productName == name)
         let card = ISODEP(
             link: ScriptedLink([
@@ -24,14 +24,14 @@ import Testing
         )
         #expect(try await DESFireVersion.read(from: card)?.productName == name)
         #expect(try await DESFireVersion.read(from: card) == nil)
-        #expect(DESFireVersion(octets(hardware)) == nil)
+        #expect(DESFireVersion(bytes(hardware)) == nil)
     }
 
     @Test func `Families are identified by SAK, ATQA and historical bytes`() {
-        func family(_ atqa: UInt16, _ sak: UInt8?, _ uid: String = "04112233445566", _ bytes: String = "")
+        func family(_ atqa: UInt16, _ sak: UInt8?, _ uid: String = "04112233445566", _ historical: String = "")
             -> MIFAREFamily?
         {
-            MIFAREFamily(NFCATarget(atqa: atqa, sak: sak, uid: octets(uid)), historicalBytes: octets(bytes))
+            MIFAREFamily(NFCATarget(atqa: atqa, sak: sak, uid: bytes(uid)), historicalBytes: bytes(historical))
         }
         #expect(family(0x0044, 0x00) == .ultralight)
         #expect(family(0x0344, 0x20, "04112233445566", "80") == .desfire)
@@ -39,7 +39,7 @@ import Testing
         #expect(family(0x0044, 0x20, "04112233445566", "c1052f2f01bcd6") == .plus)
         #expect(family(0x0004, 0x08, "11223344") == .classic)
         #expect(family(0x0042, 0x11) == .classic)
-        let plus = NFCATarget(atqa: 0x0042, sak: 0x11, uid: octets("04112233445566"))
+        let plus = NFCATarget(atqa: 0x0042, sak: 0x11, uid: bytes("04112233445566"))
         #expect(plus.kindName == "MIFARE Plus card in security level 2")
         #expect(!plus.isType2)
         #expect(family(0x0008, 0x20, "08112233", "8031c073") == nil)
@@ -53,14 +53,14 @@ import Testing
         ("e0022c0800112233", "M24LR64"), ("e0fe000000112233", nil),
     ])
     func `A UID names a Type 5 tag`(_ uid: String, _ name: String?) {
-        #expect(NFCVTarget(uid: octets(uid)).productName == name)
+        #expect(NFCVTarget(uid: bytes(uid)).productName == name)
     }
 
     @Test func `Header and IC codes name Type 1 and Type 3 tags`() {
         #expect(Type1Target(headerROM0: 0x11, headerROM1: 0x48, uid: [0, 0, 0, 0]).productName == "Topaz 96")
         #expect(Type1Target(headerROM0: 0x12, headerROM1: 0x4C, uid: [0, 0, 0, 0]).productName == "Topaz 512")
-        let target = NFCFTarget(idm: octets("02fe001122334455"), pmm: octets("00f1000000014300"), systemCode: nil)
+        let target = NFCFTarget(idm: bytes("02fe001122334455"), pmm: bytes("00f1000000014300"), systemCode: nil)
         #expect(target.productName == "FeliCa Lite-S")
-        #expect(NFCVTarget(uid: octets("e004015000112233")).manufacturerName == "NXP")
+        #expect(NFCVTarget(uid: bytes("e004015000112233")).manufacturerName == "NXP")
     }
 }

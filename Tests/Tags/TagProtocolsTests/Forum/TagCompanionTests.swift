@@ -35,27 +35,27 @@ import Testing
 
     @Test func `A version is asked for once, and is nil where the tag or the reader does not have the command`() async {
         let twice = await Self.ask([.exchange("60", Self.version)]) { tag throws(TagError) in
-            [try await tag.versionOctets(), try await tag.versionOctets()]
+            [try await tag.versionBytes(), try await tag.versionBytes()]
         }
-        #expect(twice == (.success([octets(Self.version), octets(Self.version)]), 0))
+        #expect(twice == (.success([bytes(Self.version), bytes(Self.version)]), 0))
         let refused = await Self.ask(
             [.exchange("60", nibble: 0)] + Step.reactivation + [.exchange("3c00", String(repeating: "ab", count: 32))]
         ) { tag throws(TagError) in
-            [try await tag.versionOctets(), try await tag.versionOctets(), try await tag.readSignature()]
+            [try await tag.versionBytes(), try await tag.versionBytes(), try await tag.readSignature()]
         }
         #expect(refused == (.success([nil, nil, [UInt8](repeating: 0xAB, count: 32)]), 0))
         // Silence is asked twice, and the tag is woken before and after.
         let silent = await Self.ask(
             [.exchange("60", .timeout)] + Step.reactivation + [.exchange("60", .timeout)] + Step.reactivation
-        ) { tag throws(TagError) in try await tag.versionOctets() }
+        ) { tag throws(TagError) in try await tag.versionBytes() }
         #expect(silent == (.success(nil), 0))
         // A reader that can't send it has sent nothing: the tag is as it was.
         let unsent = await Self.ask([.exchange("60", .unsupported), .exchange("3c00", nibble: 0)]) {
-            tag throws(TagError) in [try await tag.versionOctets(), try await tag.readSignature()]
+            tag throws(TagError) in [try await tag.versionBytes(), try await tag.readSignature()]
         }
         #expect(unsent == (.success([nil, nil]), 0))
         let cancelled = await Self.ask([.exchange("60", .cancelled)]) { tag throws(TagError) in
-            try await tag.versionOctets()
+            try await tag.versionBytes()
         }
         #expect(cancelled == (.failure(TagError(.cancelled, "")), 0))
     }
@@ -100,13 +100,13 @@ import Testing
         let whole = await Self.ask([first, .exchange("3004", Self.pages(4, 5, 6, 7))]) { tag throws(TagError) in
             try await tag.readPages(8)
         }
-        #expect(whole == (.success(octets("04a1b29fc3d4e58072480000e1100600" + Self.pages(4, 5, 6, 7))), 0))
+        #expect(whole == (.success(bytes("04a1b29fc3d4e58072480000e1100600" + Self.pages(4, 5, 6, 7))), 0))
         // Pages that were read before are not read again.
         let again = await Self.ask([first]) { tag throws(TagError) in
             [try await tag.readPages(4)?.count, try await tag.readPages(3)?.count, try await tag.readPages(1)?.count]
         }
         #expect(again == (.success([16, 12, 4]), 0))
-        // The tag goes on at page 0 where it has no more.
+        // At the end of its memory the tag continues with page 0.
         let over = Step.exchange("3004", Self.pages(4, 5) + "04a1b29fc3d4e580")
         let short = await Self.ask([first, over, over, .exchange("3006", nibble: 0)]) { tag throws(TagError) in
             try await tag.readPages(8)
@@ -127,7 +127,7 @@ import Testing
     // MARK: Type 1
 
     private static func topaz(_ request: String, _ answer: String) -> Step {
-        Step(request: Frame(octets(request), checksum: .crcB), result: .success(Frame(octets(answer), checksum: .crcB)))
+        Step(request: Frame(bytes(request), checksum: .crcB), result: .success(Frame(bytes(answer), checksum: .crcB)))
     }
 
     @Test func `A Type 1 tag's memory is read as far as it goes`() async {
@@ -136,25 +136,25 @@ import Testing
         for (count, isThere) in [(120, true), (119, true), (121, false)] {
             let link = ScriptedLink([Self.topaz("000000 01020304", "1148" + all)])
             let tag = Type1Tag(target: target, link: link)
-            let found = await Self.result { () throws(TagError) in try await tag.readOctets(count) }
-            #expect(found == .success(isThere ? Array(octets(all).prefix(count)) : nil))
+            let found = await Self.result { () throws(TagError) in try await tag.readBytes(count) }
+            #expect(found == .success(isThere ? Array(bytes(all).prefix(count)) : nil))
             #expect(link.remaining == 0 && tag.uid == [1, 2, 3, 4, 5, 6, 7])
         }
         let gone = ScriptedLink([
             Step(
-                request: Frame(octets("000000 01020304"), checksum: .crcB),
+                request: Frame(bytes("000000 01020304"), checksum: .crcB),
                 result: .failure(LinkError(.cancelled, "scripted"))
             )
         ])
         let tag = Type1Tag(target: target, link: gone)
-        let lost = await Self.result { () throws(TagError) in try await tag.readOctets(120) }
+        let lost = await Self.result { () throws(TagError) in try await tag.readBytes(120) }
         #expect(lost == .failure(TagError(.cancelled, "")))
     }
 
     // MARK: Type 3
 
     private static let idm = "02fe001122334455"
-    private static let lite = NFCFTarget(idm: octets(idm), pmm: octets("00f1000000014300"), systemCode: 0x12FC)
+    private static let lite = NFCFTarget(idm: bytes(idm), pmm: bytes("00f1000000014300"), systemCode: 0x12FC)
 
     private static func check(_ block: String, _ answer: String) -> Step {
         .exchange("1006" + idm + "010b000180" + block, answer)
@@ -169,7 +169,7 @@ import Testing
             let link = ScriptedLink([Self.check("88", answer), Self.check("90", answer)], technology: .nfcF)
             let tag = Type3Tag(target: Self.lite, link: link)
             let configuration = await Self.result { () throws(TagError) in try await tag.readMemoryConfiguration() }
-            #expect(configuration == .success(isThere ? octets(content) : nil))
+            #expect(configuration == .success(isThere ? bytes(content) : nil))
             let counter = await Self.result { () throws(TagError) in try await tag.readWriteCounter() }
             #expect(counter == .success(isThere ? 0x030201 : nil) && link.remaining == 0)
         }
@@ -183,7 +183,7 @@ import Testing
 
     private static func vicinity(_ steps: [Step], uid: String = "e004010800112233") -> (Type5Tag, ScriptedLink) {
         let link = ScriptedLink(steps, technology: .nfcV)
-        return (Type5Tag(target: NFCVTarget(uid: octets(uid)), link: link, isAlone: true), link)
+        return (Type5Tag(target: NFCVTarget(uid: bytes(uid)), link: link, isAlone: true), link)
     }
 
     private static func locks(_ count: Int, _ locked: Int...) -> String {
@@ -244,7 +244,7 @@ import Testing
             ("e004010800112233", "00" + String(repeating: "00", count: 32), false), ("e004010800112233", "0101", false),
         ] {
             let (tag, link) = Self.vicinity([.exchange("02bd04", answer)], uid: uid)
-            #expect(try await tag.readSignature() == (isOne ? octets(signature) : nil) && link.remaining == 0)
+            #expect(try await tag.readSignature() == (isOne ? bytes(signature) : nil) && link.remaining == 0)
         }
         let (slix, _) = Self.vicinity([], uid: "e004015000112233")
         #expect(try await slix.readSignature() == nil)
@@ -260,19 +260,19 @@ import Testing
         let link = ScriptedLink([Self.topaz("78 000000 000000", "1148 01020304")])
         let type1 = NFCATarget(atqa: 0x0C00, sak: nil, uid: [])
         #expect(try await TagTarget.nfcA(type1).productName(asking: Type1Tag(link: link)) == "Topaz 96")
-        let type2 = NFCATarget(atqa: 0x0044, sak: 0, uid: octets("04a1b2c3d4e580"))
+        let type2 = NFCATarget(atqa: 0x0044, sak: 0, uid: bytes("04a1b2c3d4e580"))
         let ntag = makeTag(ScriptedLink([.exchange("60", Self.version)]))
         #expect(try await TagTarget.nfcA(type2).productName(asking: ntag) == "NTAG213")
-        let classic = NFCATarget(atqa: 0x0004, sak: 0x08, uid: octets("01020304"))
+        let classic = NFCATarget(atqa: 0x0004, sak: 0x08, uid: bytes("01020304"))
         #expect(try await TagTarget.nfcA(classic).productName(asking: nil) == "MIFARE Classic 1K")
         #expect(try await TagTarget.nfcA(type2).productName(asking: nil) == nil)
         #expect(try await TagTarget.nfcF(Self.lite).productName(asking: nil) == "FeliCa Lite-S")
-        let vicinity = NFCVTarget(uid: octets("e004015000112233"))
+        let vicinity = NFCVTarget(uid: bytes("e004015000112233"))
         #expect(try await TagTarget.nfcV(vicinity).productName(asking: nil) == "ICODE SLIX")
-        let typeB = try NFCBTarget(octets("50 11223344 00000000 008171"))
+        let typeB = try NFCBTarget(bytes("50 11223344 00000000 008171"))
         #expect(try await TagTarget.nfcB(typeB).productName(asking: nil) == nil)
         // A card of ISO-DEP is asked when it is a MIFARE, and another maker's is not.
-        let card = NFCATarget(atqa: 0x0344, sak: 0x20, uid: octets("04a1b2c3d4e580"))
+        let card = NFCATarget(atqa: 0x0344, sak: 0x20, uid: bytes("04a1b2c3d4e580"))
         let hardware = "04010101001805"
         func desfire(_ steps: [ScriptedCard.Step]) -> Type4Tag { Type4Tag(link: ScriptedCard(steps)) }
         let frames: [ScriptedCard.Step] = [
@@ -280,7 +280,7 @@ import Testing
             .command("90af000000", "04010203040506 00000000000000 9100"),
         ]
         #expect(try await TagTarget.nfcA(card).productName(asking: desfire(frames)) == "MIFARE DESFire EV1 4K")
-        let plus = octets("c1052f2f01bcd6")
+        let plus = bytes("c1052f2f01bcd6")
         #expect(
             try await TagTarget.nfcA(card).productName(asking: desfire(frames), historicalBytes: plus)
                 == "MIFARE DESFire EV1 4K"

@@ -9,10 +9,10 @@ import Testing
     typealias Step = ScriptedLink.Step
 
     private static func step(_ request: String, _ answer: String) -> Step {
-        Step(request: Frame(octets(request), checksum: .crcB), result: .success(Frame(octets(answer), checksum: .crcB)))
+        Step(request: Frame(bytes(request), checksum: .crcB), result: .success(Frame(bytes(answer), checksum: .crcB)))
     }
     private static func step(_ request: String, _ code: LinkError.Code) -> Step {
-        Step(request: Frame(octets(request), checksum: .crcB), result: .failure(LinkError(code, "scripted")))
+        Step(request: Frame(bytes(request), checksum: .crcB), result: .failure(LinkError(code, "scripted")))
     }
 
     private static let identify = "78 000000 000000"
@@ -91,8 +91,8 @@ import Testing
         let tag = Type1Tag(target: Self.large, link: link)
         try await tag.fetch(256..<296)
         #expect(
-            link.remaining == 0 && tag.memory[octet: 256] == 0 && tag.memory[octet: 295] == 4
-                && tag.memory[octet: 296] == nil
+            link.remaining == 0 && tag.memory[byte: 256] == 0 && tag.memory[byte: 295] == 4
+                && tag.memory[byte: 296] == nil
         )
         let segment = "20" + String(repeating: "bb", count: 128)
         let more = ScriptedLink([
@@ -100,7 +100,7 @@ import Testing
         ])
         let other = Type1Tag(target: Self.large, link: more)
         try await other.fetch(256..<304)
-        #expect(more.remaining == 0 && other.memory[octet: 383] == 0xBB && other.memory[octet: 384] == nil)
+        #expect(more.remaining == 0 && other.memory[byte: 383] == 0xBB && other.memory[byte: 384] == nil)
         try await other.fetch(300..<310)
     }
 
@@ -160,7 +160,7 @@ import Testing
                     link: ScriptedLink([Self.step(request + data + Self.uid, answer).within(.milliseconds(10))])
                 )
                 do throws(TagError) {
-                    try await tag.write(octets(data), to: unit, isErasing: isErasing)
+                    try await tag.write(bytes(data), to: unit, isErasing: isErasing)
                     return nil
                 } catch {
                     return error.code

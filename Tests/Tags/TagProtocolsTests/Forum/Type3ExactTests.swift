@@ -20,7 +20,7 @@ import Testing
         maximumFrameLength: Int = 256
     ) -> (Type3Tag, ScriptedLink) {
         let link = ScriptedLink(steps, technology: .nfcF, maximumFrameLength: maximumFrameLength)
-        let target = NFCFTarget(idm: octets(idm), pmm: octets(pmm), systemCode: system)
+        let target = NFCFTarget(idm: bytes(idm), pmm: bytes(pmm), systemCode: system)
         return (Type3Tag(target: target, link: link), link)
     }
 
@@ -42,10 +42,10 @@ import Testing
         access: UInt8 = 1,
         length: Int = 0
     ) -> String {
-        var octets = [version, read, write, UInt8(blocks >> 8), UInt8(blocks & 0xFF), 0, 0, 0, 0, flag, access]
-        octets += [UInt8(length >> 16), UInt8(length >> 8 & 0xFF), UInt8(length & 0xFF)]
-        let sum = octets.reduce(0) { $0 + Int($1) }
-        return hex(octets + [UInt8(sum >> 8), UInt8(sum & 0xFF)])
+        var bytes = [version, read, write, UInt8(blocks >> 8), UInt8(blocks & 0xFF), 0, 0, 0, 0, flag, access]
+        bytes += [UInt8(length >> 16), UInt8(length >> 8 & 0xFF), UInt8(length & 0xFF)]
+        let sum = bytes.reduce(0) { $0 + Int($1) }
+        return hex(bytes + [UInt8(sum >> 8), UInt8(sum & 0xFF)])
     }
 
     private static func list(_ blocks: Range<Int>) -> String {
@@ -63,7 +63,7 @@ import Testing
     }
 
     /// The same bytes behind their count.
-    private static func framed(_ text: String) -> String { hex([UInt8(octets(text).count + 1)]) + text }
+    private static func framed(_ text: String) -> String { hex([UInt8(bytes(text).count + 1)]) + text }
 
     private static func block(_ value: UInt8) -> String { hex([UInt8](repeating: value, count: 16)) }
 
@@ -87,7 +87,7 @@ import Testing
         ] {
             let (tag, link) = Self.tag(polls + [.exchange(check, answer)], system: 0x88B4)
             #expect(try await tag.detectNDEF().capacity == 208)
-            #expect(tag.target.idm == octets("12fe001122334455") && tag.target.systemCode == 0x12FC)
+            #expect(tag.target.idm == bytes("12fe001122334455") && tag.target.systemCode == 0x12FC)
             #expect(try await tag.readNDEF().isEmpty && link.remaining == 0)
         }
         let silent = ["00", "03", "0f"].map { Step.exchange("060012fc00" + $0, .timeout) }
@@ -154,7 +154,8 @@ import Testing
             let start = Self.check(0..<1, Self.attributes(read: nbr, blocks: 20, length: length))
             let (tag, link) = Self.tag([start] + reads, maximumFrameLength: frame)
             let found = try await tag.readNDEF()
-            #expect(found == (0..<length).map { UInt8(1 + $0 / 16) }, "\(length)")
+            let stored: [UInt8] = (0..<length).map { UInt8(1 + $0 / 16) }
+            #expect(found == stored, "\(length)")
             #expect(try await tag.readNDEF() == found && link.remaining == 0)
         }
     }
@@ -226,7 +227,7 @@ import Testing
         #expect(await Self.code { () throws(TagError) in _ = try await lost.detectNDEF() } == .tagLost)
         #expect(link.remaining == 1)
         lost.wasActivated()
-        try await lost.update(0, octets(Self.attributes()))
+        try await lost.update(0, bytes(Self.attributes()))
         #expect(link.remaining == 0)
     }
 

@@ -35,7 +35,7 @@ extension `Type 4 tags, command by command` {
         #expect(await Self.code { () throws(TagError) in try await other.lock() } == .updateFailed)
     }
 
-    @Test func `Write access of mapping 3 is two octets further`() async throws {
+    @Test func `Write access of mapping 3 is two bytes further`() async throws {
         let card = ScriptedCard([
             Self.application, Self.containerFile, .command("00b000000f", "001130 00fb 00f6 0608 e104 00010000 9000"),
             .command("00b0000f02", "0000 9000"), .command("00d6001001ff", "9000"),
@@ -118,8 +118,8 @@ extension `Type 4 tags, command by command` {
     @Test func `GetVersion has three frames, and fewer or more are no version`() async throws {
         let whole = ScriptedCard(Self.version())
         let found = try await DESFireVersion.read(from: whole)
-        #expect(found?.hardware == octets(Self.hardware) && found?.uid == octets("04010203040506"))
-        #expect(found?.production.count == 7 && found?.octets.count == 28)
+        #expect(found?.hardware == bytes(Self.hardware) && found?.uid == bytes("04010203040506"))
+        #expect(found?.production.count == 7 && found?.bytes.count == 28)
         let more = Self.version().prefix(2) + [.command("90af000000", "04010203040506 00000000000000 91af")]
         #expect(try await DESFireVersion.read(from: ScriptedCard(Array(more))) == nil)
         for status in ["911c", "6d00", "9000"] {
@@ -134,7 +134,7 @@ extension `Type 4 tags, command by command` {
     @Test func `A blank DESFire gets a file as large as it has room for, and takes what is there already`() async throws
     {
         // 2K, 4K, 8K, and one that is smaller than any.
-        for (size, octets) in [("16", "0008"), ("18", "0010"), ("1a", "001e"), ("10", "0001")] {
+        for (size, bytes) in [("16", "0008"), ("18", "0010"), ("1a", "001e"), ("10", "0001")] {
             let card = ScriptedCard(
                 [
                     .command("00a4040007d276000085010100", "6a82"), .command("00a4040007d276000085010000", "6a82"),
@@ -143,10 +143,10 @@ extension `Type 4 tags, command by command` {
                     .command("90ca00000e 010000 0f21 10e1 d2760000850101 00", "91de"),
                     .command("905a000003 010000 00", "9100"),
                     .command("90cd000009 01 03e1 00 eeee 0f0000 00", "91de"),
-                    .command("90cd000009 02 04e1 00 eeee" + octets + "00 00", "91de"), Self.application,
+                    .command("90cd000009 02 04e1 00 eeee" + bytes + "00 00", "91de"), Self.application,
                     Self.containerFile,
                     .command(
-                        "00d600000f 000f20003b00340406e104" + octets.suffix(2) + octets.prefix(2) + "0000",
+                        "00d600000f 000f20003b00340406e104" + bytes.suffix(2) + bytes.prefix(2) + "0000",
                         "9000"
                     ),
                 ]
@@ -188,7 +188,7 @@ extension `Type 4 tags, command by command` {
                     + [Self.application, .command("00a4000c02e103", "6a82")]
             ) == .updateFailed
         )
-        // Whatever else is wrong with it is not mended.
+        // Other errors are not repaired.
         #expect(await format([.command("00a4040007d276000085010100", .timeout)]) == .tagLost)
         #expect(
             await format([Self.application, Self.containerFile, .command("00b000000f", "6982")]) == .refused

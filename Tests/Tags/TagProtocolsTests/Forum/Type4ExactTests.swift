@@ -83,7 +83,7 @@ import Testing
         )
     }
 
-    @Test func `A container of mapping 3 has its last two octets read too, unless it is shorter than it says`()
+    @Test func `A container of mapping 3 has its last two bytes read too, unless it is shorter than it says`()
         async throws
     {
         let start: [Step] = [
@@ -125,7 +125,7 @@ import Testing
     )
     func `A container is taken when its numbers are within the standard's`(_ file: String, _ code: TagError.Code?) {
         do throws(TagError) {
-            _ = try Type4CapabilityContainer(octets(file))
+            _ = try Type4CapabilityContainer(bytes(file))
             #expect(code == nil)
         } catch {
             #expect(error.code == code)
@@ -146,7 +146,7 @@ import Testing
         #expect(await detect("0000 6282") == nil)
         #expect(await detect("6982") == .refused)
         #expect(await detect("0000" + Self.zeros(21) + "9000") == .badAnswer)
-        // 80 asks for a key, and FF forbids it.
+        // 80 requires a key, and FF forbids access.
         #expect(await Self.detect(Self.container(access: "8000")) == (nil, .refused, 0))
         let (found, _, _) = await Self.detect(
             Self.container(access: "0080") + [Self.messageFile, .command("00b0000016", "0000" + rest)]
@@ -259,7 +259,7 @@ import Testing
         container.maximumRead = 15
         container.maximumWrite = 7
         #expect(tag.readLimit(container, offset: 0x8000) == 13 && tag.writeLimit(container, offset: 0) == 7)
-        // Five octets of offset and two of the object are all that fits.
+        // There is only room for the offset, five bytes, and the object's header, two bytes.
         #expect(tag.writeLimit(container, offset: 0x8000) == 1)
         let narrow = Type4Tag(link: ScriptedCard([], block: 13))
         container.maximumWrite = 20
@@ -355,7 +355,7 @@ extension Type4CapabilityContainer {
     /// A container of mapping 3 for a file of 16 MB.
     fileprivate static func known(read: Int, write: Int) -> Type4CapabilityContainer {
         let sizes = [read, write].flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
-        let file = [0x00, 0x11, 0x30] + sizes + octets("0608e10400ffffff0000")
+        let file = [0x00, 0x11, 0x30] + sizes + bytes("0608e10400ffffff0000")
         guard let container = try? Type4CapabilityContainer(file) else { preconditionFailure("it is well formed") }
         return container
     }

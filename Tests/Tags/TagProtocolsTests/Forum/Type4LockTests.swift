@@ -7,7 +7,7 @@ import VirtualTags
 
 @Suite struct `Locking Type 4 tags that have keys` {
     /// A virtual tag in its own field, and the reader's side.
-    private func stage(_ tag: VirtualTags.Type4Tag) async throws -> (VirtualField, any ForumTag) {
+    private func stage(_ tag: VirtualType4Tag) async throws -> (VirtualField, any ForumTag) {
         let field = VirtualField()
         field.bring(tag)
         let link = try #require(field.link(for: .nfcA))
@@ -25,10 +25,10 @@ import VirtualTags
     }
 
     /// Cards on which key 0 alone may write the capability container.
-    static let keyed: [@Sendable () -> VirtualTags.Type4Tag] = [
-        { VirtualTags.Type4Tag(DESFireContents.ndef()) },
-        { VirtualTags.Type4Tag(DESFireContents.ndef(generation: .ev3)) },
-        { VirtualTags.Type4Tag(NTAG424Contents()) },
+    static let keyed: [@Sendable () -> VirtualType4Tag] = [
+        { VirtualType4Tag(DESFireContents.ndef()) },
+        { VirtualType4Tag(DESFireContents.ndef(generation: .ev3)) },
+        { VirtualType4Tag(NTAG424Contents()) },
     ]
 
     @Test(arguments: keyed.indices)
@@ -54,7 +54,7 @@ import VirtualTags
         var contents = DESFireContents.ndef()
         contents.applications[0].files[0].accessRights = 0xEEE0
         let cards = [
-            VirtualTags.Type4Tag(contents), VirtualTags.Type4Tag(card: ApplicationCard([NDEFApplication()])),
+            VirtualType4Tag(contents), VirtualType4Tag(card: ApplicationCard([NDEFApplication()])),
         ]
         for card in cards {
             let (_, tag) = try await stage(card)
@@ -67,14 +67,14 @@ import VirtualTags
     @Test func `A DESFire whose NDEF file is its key's says that a key is needed to write it`() async throws {
         var contents = DESFireContents.ndef()
         contents.applications[0].files[1].accessRights = 0xE000
-        let (_, tag) = try await stage(VirtualTags.Type4Tag(contents))
+        let (_, tag) = try await stage(VirtualType4Tag(contents))
         let error = await failure { () throws(TagError) in try await tag.writeNDEF([0xD0, 0x00, 0x00]) }
         #expect(error == TagError(.keyNeeded, ""))
     }
 
     @Test func `Tags of other types know nothing against it`() async throws {
         let field = VirtualField()
-        field.bring(VirtualTags.Type2Tag(.ntag213))
+        field.bring(VirtualType2Tag(.ntag213))
         let link = try #require(field.link(for: .nfcA))
         let target = try #require(try await NFCAActivation(link: link).activateAll().first)
         try await makeForumTag(for: target, link: link)?.checkLocking()

@@ -20,7 +20,7 @@ import Testing
         maximumFrameLength: Int = 256
     ) -> (Type5Tag, ScriptedLink) {
         let link = ScriptedLink(steps, technology: .nfcV, maximumFrameLength: maximumFrameLength)
-        return (Type5Tag(target: NFCVTarget(uid: octets(uid)), link: link, isAlone: isAlone), link)
+        return (Type5Tag(target: NFCVTarget(uid: bytes(uid)), link: link, isAlone: isAlone), link)
     }
 
     private static func code(_ body: () async throws(TagError) -> Void) async -> TagError.Code? {
@@ -37,7 +37,7 @@ import Testing
     private static let eof = Frame([], checksum: .none)
 
     private static func eof(_ answer: String) -> Step {
-        Step(request: eof, result: .success(Frame(octets(answer))))
+        Step(request: eof, result: .success(Frame(bytes(answer))))
     }
 
     // MARK: Whom a command is for
@@ -53,7 +53,7 @@ import Testing
         #expect(try await tag.detectNDEF().messageLength == 0)
         try await tag.writeNDEF([0xAA])
         #expect(try await tag.readNDEF() == [0xAA])
-        try await tag.write(octets("0300fe00"), to: 1)
+        try await tag.write(bytes("0300fe00"), to: 1)
         #expect(link.remaining == 0)
         let (other, crowded) = Self.tag(
             [.exchange("22 23" + Self.backwards + "0003", "00 e1403f01 0300fe00" + Self.blank + Self.blank)],
@@ -132,7 +132,7 @@ import Testing
             .exchange("022002", "00 ccddeefe"), .exchange("022003", "00" + Self.blank),
             .exchange("022004", "00" + Self.blank),
         ])
-        #expect(try await tag.readNDEF() == octets("aabbccddee") && link.remaining == 0)
+        #expect(try await tag.readNDEF() == bytes("aabbccddee") && link.remaining == 0)
         let (refusing, _) = Self.tag([.exchange("02230003", "0101"), .exchange("022000", "0110")])
         #expect(
             await Self.code { () throws(TagError) in _ = try await refusing.readNDEF() } == .noCapabilityContainer
@@ -228,19 +228,19 @@ import Testing
 
     @Test func `A container for a memory has eight bytes where four can't say its size`() throws {
         func container(_ size: Int, _ isLong: Bool = false) -> String? {
-            Type5CapabilityContainer(forMemoryOf: size, hasLongAddresses: isLong).map { hex($0.octets) }
+            Type5CapabilityContainer(forMemoryOf: size, hasLongAddresses: isLong).map { hex($0.bytes) }
         }
         #expect(container(15) == nil && container(16) == "e1400101" && container(112) == "e1400d01")
         #expect(container(4 + 255 * 8 + 7) == "e140ff01" && container(4 + 256 * 8) == "e1400001000000ff")
         #expect(container(8192, true) == "e2400001000003ff" && container(64, true) == "e240000100000007")
         #expect(container(1 << 20, true) == "e24000010000ffff")
-        let long = try Type5CapabilityContainer(octets("e240001100000102"))
+        let long = try Type5CapabilityContainer(bytes("e240001100000102"))
         #expect(long.area == 8..<8 + 0x102 * 8 && long.hasLongAddresses && long.usesSpecialFrame)
-        let short = try Type5CapabilityContainer(octets("e1410a01ffffffff"))
+        let short = try Type5CapabilityContainer(bytes("e1410a01ffffffff"))
         #expect(short.area == 4..<84 && !short.hasLongAddresses && !short.usesSpecialFrame && !short.isWritable)
-        #expect(short.isReadable && hex(short.readOnly.octets) == "e1430a01")
+        #expect(short.isReadable && hex(short.readOnly.bytes) == "e1430a01")
         for wrong in ["e24000", "e240000100000", "e2400001000000"] {
-            #expect(throws: TagError(.noCapabilityContainer, "")) { try Type5CapabilityContainer(octets(wrong)) }
+            #expect(throws: TagError(.noCapabilityContainer, "")) { try Type5CapabilityContainer(bytes(wrong)) }
         }
     }
 
@@ -260,8 +260,8 @@ import Testing
             tag.blockSize = 4
             tag.memory = TLVMemory(unitSize: 4, limit: 1 << 18)
             tag.needsAddress = true
-            try await tag.write(octets("aabbccdd"), to: block)
-            #expect(tag.memory.unit(block) == octets("aabbccdd"))
+            try await tag.write(bytes("aabbccdd"), to: block)
+            #expect(tag.memory.unit(block) == bytes("aabbccdd"))
             // One that is locked already is as good.
             for code in [nil, nil, TagError.Code.updateFailed, .updateFailed] {
                 #expect(await Self.code { () throws(TagError) in try await tag.lock(block: block) } == code)
@@ -278,7 +278,7 @@ import Testing
             let (tag, link) = Self.tag(steps, uid: uid)
             tag.blockSize = 4
             tag.memory = TLVMemory(unitSize: 4, limit: 64)
-            let code = await Self.code { () throws(TagError) in try await tag.write(octets("aabbccdd"), to: 1) }
+            let code = await Self.code { () throws(TagError) in try await tag.write(bytes("aabbccdd"), to: 1) }
             return (code, tag.writesWithOption, link.remaining)
         }
         #expect(await write([.exchange(plain, "00")]) == (nil, false, 0))
@@ -348,18 +348,18 @@ import Testing
     }
 
     @Test func `Sizes, sectors and blocks of products follow from their UID`() {
-        func target(_ uid: String) -> NFCVTarget { NFCVTarget(uid: octets(uid)) }
+        func target(_ uid: String) -> NFCVTarget { NFCVTarget(uid: bytes(uid)) }
         for (uid, size): (String, Int?) in [
             ("e004010000000000", 112), ("e004011000000000", 112), ("e004010800000000", 316), ("e004011800000000", nil),
             ("e004020000000000", nil), ("e002010000000000", nil),
-        ] { #expect(Type5Product.memorySize(target(uid)) == size) }
+        ] { #expect(Type5ProductFacts.memorySize(target(uid)) == size) }
         for (uid, keeps) in [
             ("e0022c0000000000", true), ("e0022f0000000000", true), ("e002300000000000", false),
             ("e002440000000000", true), ("e0024f0000000000", true), ("e002580000000000", true),
             ("e0025f0000000000", true), ("e002240000000000", false), ("e067000000000000", true),
             ("e004010000000000", false),
-        ] { #expect(Type5Product.readsWithinSectors(target(uid)) == keeps, "\(uid)") }
-        #expect(Type5Product.assumedBlockSize(target("e008010000000000")) == 8)
-        #expect(Type5Product.assumedBlockSize(target("e004010000000000")) == 4)
+        ] { #expect(Type5ProductFacts.readsWithinSectors(target(uid)) == keeps, "\(uid)") }
+        #expect(Type5ProductFacts.assumedBlockSize(target("e008010000000000")) == 8)
+        #expect(Type5ProductFacts.assumedBlockSize(target("e004010000000000")) == 4)
     }
 }

@@ -40,9 +40,9 @@ import VirtualTags
             )
             let field = VirtualField()
             field.bring(
-                VirtualTags.Type4Tag(
+                VirtualType4Tag(
                     card: ApplicationCard([application]),
-                    frontEnd: .nfcA(uid: VirtualTags.Type4Tag.defaultUID, ats: octets(ats))
+                    frontEnd: .nfcA(uid: VirtualType4Tag.defaultUID, ats: bytes(ats))
                 )
             )
             let link = try #require(field.link(for: .nfcA))
@@ -58,7 +58,7 @@ import VirtualTags
     @Test(arguments: [64, 256]) func `Type 4B`(_ limit: Int) async throws {
         let field = VirtualField(maximumFrameLength: limit)
         let card = ApplicationCard([NDEFApplication()])
-        field.bring(VirtualTags.Type4Tag(card: card, frontEnd: .nfcB(pupi: [1, 2, 3, 4])))
+        field.bring(VirtualType4Tag(card: card, frontEnd: .nfcB(pupi: [1, 2, 3, 4])))
         let link = try #require(field.link(for: .nfcB))
         try await exercise(field) {
             field.switchCarrier(false)
@@ -68,14 +68,14 @@ import VirtualTags
         }
     }
 
-    @Test(arguments: VirtualTags.Type5Product.all.map(\.name)) func `Type 5`(_ name: String) async throws {
-        let product = try #require(VirtualTags.Type5Product.all.first { $0.name == name })
+    @Test(arguments: Type5Product.all.map(\.name)) func `Type 5`(_ name: String) async throws {
+        let product = try #require(Type5Product.all.first { $0.name == name })
         let field = VirtualField()
-        field.bring(VirtualTags.Type5Tag(product))
+        field.bring(VirtualType5Tag(product))
         let link = try #require(field.link(for: .nfcV))
-        func make() async throws -> TagProtocols.Type5Tag {
+        func make() async throws -> Type5Tag {
             let target = try #require(try await NFCVInventory(link: link).findAll().first)
-            return TagProtocols.Type5Tag(target: target, link: link, isAlone: true)
+            return Type5Tag(target: target, link: link, isAlone: true)
         }
         do {
             _ = try await make().detectNDEF()
@@ -87,11 +87,11 @@ import VirtualTags
 
     @Test func `FeliCa Lite-S`() async throws {
         let field = VirtualField()
-        field.bring(VirtualTags.Type3Tag(FeliCaLiteSContents(idm: octets("02fe001122334455"))))
+        field.bring(VirtualType3Tag(FeliCaLiteSContents(idm: bytes("02fe001122334455"))))
         let link = try #require(field.link(for: .nfcF))
-        func make() async throws -> TagProtocols.Type3Tag {
+        func make() async throws -> Type3Tag {
             let answer = try #require(try await NFCFPolling(link: link).poll(timeSlots: 3).first)
-            return TagProtocols.Type3Tag(target: answer.target, link: link)
+            return Type3Tag(target: answer.target, link: link)
         }
         do {
             _ = try await make().detectNDEF()

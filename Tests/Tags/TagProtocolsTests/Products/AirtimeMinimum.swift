@@ -105,7 +105,7 @@ enum AirtimeMinimum {
         technology: Technology
     ) -> Airtime {
         // Each side has PCB around its bytes, the card a status word.
-        func command(_ octets: Int, _ data: Int) -> Airtime { exchange(technology, 1 + octets, 1 + data + 2) }
+        func command(_ bytes: Int, _ data: Int) -> Airtime { exchange(technology, 1 + bytes, 1 + data + 2) }
         var total = command(13, 0) + command(7, 0) + command(5, 15) + command(7, 0)
         if isFirst { total += command(13, 0) }
         if lengthSize == 4 { total += command(5, 2) }

@@ -113,9 +113,10 @@ import VirtualTags
 
 /// Why some figures are above 1.10, and can't all be below.
 @Suite struct `Bounds on airtime that no reader gets under` {
-    /// What a reader costs at worst whose first READ BINARY asks for so many bytes of the message.
+    /// Returns the worst airtime ratio of a reader whose first READ BINARY requests this many bytes of the message.
     ///
-    /// Up to `first` bytes it pays for bytes that are not there; beyond, for an exchange more.
+    /// A message of up to `first` bytes takes the airtime of bytes that it does not have. A longer one takes another
+    /// exchange.
     private func worstOfType4(_ first: Int, sizes: ClosedRange<Int>) -> Double {
         func least(_ size: Int) -> Airtime {
             AirtimeMinimum.type4(size, maximumRead: 255, lengthSize: 2, technology: .nfcA)
@@ -169,16 +170,16 @@ import VirtualTags
         _ hasFastRead: Bool,
         _ limit: Double
     ) async throws {
-        let found = VirtualTags.Type2Product(named: name)
+        let found = Type2Product(named: name)
         let product = try #require(found)
-        var contents = Type2Contents(blank: product, uid: octets("04a1b2c3d4e580"))
+        var contents = Type2Contents(blank: product, uid: bytes("04a1b2c3d4e580"))
         contents.memory.replaceSubrange(12..<16, with: [0xE1, 0x10, product.capabilitySize, 0x00])
         contents.memory = contents.memory.placing(
             messageTLV(message(size)),
             at: 16,
             end: 16 + Int(product.capabilitySize) * 8
         )
-        let bench = try await ProductBench(VirtualTags.Type2Tag(contents))
+        let bench = try await ProductBench(VirtualType2Tag(contents))
         let start = bench.link.statistics
         #expect(try await bench.reader.readNDEF() == message(size))
         let spent = bench.link.statistics - start

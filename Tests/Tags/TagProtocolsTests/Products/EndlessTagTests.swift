@@ -86,11 +86,11 @@ private final class EndlessTag: FrameLink {
     /// ATSs that say more than they have, less than they are, or nothing.
     @Test(arguments: ["0678807002", "0478807002", "", "00", "0270", "0378", "ff78807002"])
     func `An ATS that lies about its length`(_ ats: String) async {
-        await ask(ats: octets(ats), atMost: 1, naming: "ISO/IEC 14443-4, 5.2") { _, _ in [0x02, 0x90, 0x00] }
+        await ask(ats: bytes(ats), atMost: 1, naming: "ISO/IEC 14443-4, 5.2") { _, _ in [0x02, 0x90, 0x00] }
     }
 
     @Test func `FWI 15 is reserved and stands for 4, and SFGI 15 for 0`() async throws {
-        let link = EndlessTag(.nfcA) { request, _ in request[0] == 0xE0 ? octets("057880ff02") : [0x02, 0x90, 0x00] }
+        let link = EndlessTag(.nfcA) { request, _ in request[0] == 0xE0 ? bytes("057880ff02") : [0x02, 0x90, 0x00] }
         let card = ISODEP(link: link)
         _ = try await card.transmit([0x00, 0xA4, 0x04, 0x00])
         #expect(card.parameters.frameWaitingTime == ISODEPParameters.frameWaitingTime(index: 4))
@@ -100,7 +100,7 @@ private final class EndlessTag: FrameLink {
     }
 
     @Test func `A card with FWI 15 that does not answer is given up soon`() async {
-        let link = EndlessTag(.nfcA) { request, _ in request[0] == 0xE0 ? octets("057880ff02") : nil }
+        let link = EndlessTag(.nfcA) { request, _ in request[0] == 0xE0 ? bytes("057880ff02") : nil }
         let card = ISODEP(link: link)
         await #expect(throws: LinkError(.timeout, "")) { try await card.transmit([0x00, 0xA4, 0x04, 0x00]) }
         #expect(link.statistics.airtime < .milliseconds(50))
@@ -170,7 +170,7 @@ private final class EndlessTag: FrameLink {
                 file.withLock { $0 = apdu.suffix(2) == [0xE1, 0x04] }
                 return [0x90, 0x00]
             case 0xB0 where !file.withLock { $0 }:
-                return octets(container).dropFirst(Int(apdu[3])).prefix(Int(apdu[4])) + [0x90, 0x00]
+                return bytes(container).dropFirst(Int(apdu[3])).prefix(Int(apdu[4])) + [0x90, 0x00]
             default: return read(Int(apdu[2]) << 8 | Int(apdu[3]), Int(apdu[4])) + [0x90, 0x00]
             }
         }
@@ -199,25 +199,25 @@ private final class EndlessTag: FrameLink {
         let type5 = EndlessTag(.nfcV) { request, _ in
             let isLong = request[1] == 0x33
             var memory = [UInt8](repeating: 0, count: 4 * (Int(request[isLong ? 4 : 3]) + 1))
-            if !isLong, request[2] == 0 { memory.replaceSubrange(0..<8, with: octets("e14000010000ffff")) }
+            if !isLong, request[2] == 0 { memory.replaceSubrange(0..<8, with: bytes("e14000010000ffff")) }
             return [0] + memory
         }
-        let target = NFCVTarget(uid: octets("e0fe000000112233"))
+        let target = NFCVTarget(uid: bytes("e0fe000000112233"))
         await fails(Type5Tag(target: target, link: type5, isAlone: true), .noMessageTLV, naming: "NFC Forum T5T 1.0")
         // Every block that has an address, 32 at a time.
         #expect(type5.exchanges <= 3 + 65536 / 32)
 
         let type2 = EndlessTag(.nfcA) { request, _ in
             guard request[0] == 0x30 else { return nil }
-            return (request[1] == 3 ? octets("e1107d00") : []) + [UInt8](repeating: 0, count: request[1] == 3 ? 12 : 16)
+            return (request[1] == 3 ? bytes("e1107d00") : []) + [UInt8](repeating: 0, count: request[1] == 3 ? 12 : 16)
         }
         await fails(makeTag(type2), .noMessageTLV, naming: "NFC Forum T2T 1.2, 4.3")
         #expect(type2.exchanges < 70)
 
         let type1 = EndlessTag(.nfcA) { request, _ in
             switch request[0] {
-            case 0x78: octets("124c01020304")
-            case 0x00: octets("124c 0102030405060700 e110ff00") + [UInt8](repeating: 0, count: 108)
+            case 0x78: bytes("124c01020304")
+            case 0x00: bytes("124c 0102030405060700 e110ff00") + [UInt8](repeating: 0, count: 108)
             case 0x10, 0x02: [request[1]] + [UInt8](repeating: 0, count: request[0] == 0x10 ? 128 : 8)
             default: nil
             }
@@ -227,27 +227,27 @@ private final class EndlessTag: FrameLink {
     }
 
     @Test func `A container that promises 64 KB on a tag of 512 bytes`() async {
-        // Blocks from 128 on are not there; the message says that it fills the area.
+        // Blocks from 128 on are missing, but the length of the message is that of the whole area.
         let type5 = EndlessTag(.nfcV) { request, _ in
             guard request[1] == 0x23 || request[1] == 0x20 else { return nil }
             let count = request[1] == 0x23 ? Int(request[3]) + 1 : 1
             guard Int(request[2]) + count <= 128 else { return [0x01, 0x10] }
             var memory = [UInt8](repeating: 0x41, count: 4 * count)
-            if request[2] == 0 { memory.replaceSubrange(0..<12, with: octets("e14000010000ffff03ffffee")) }
+            if request[2] == 0 { memory.replaceSubrange(0..<12, with: bytes("e14000010000ffff03ffffee")) }
             return [0] + memory
         }
-        let target = NFCVTarget(uid: octets("e0fe000000112233"))
+        let target = NFCVTarget(uid: bytes("e0fe000000112233"))
         await fails(Type5Tag(target: target, link: type5, isAlone: true), .lengthOverrun, naming: "NFC Forum T5T 1.0")
         #expect(type5.exchanges < 150)
     }
 
     @Test func `Blocks whose size changes, and answers without bytes`() async {
-        let target = NFCVTarget(uid: octets("e0fe000000112233"))
+        let target = NFCVTarget(uid: bytes("e0fe000000112233"))
         for size in [1, 3, 5, 8, 33, 62] {
             // The first four blocks have four bytes each, and later ones another number.
             let link = EndlessTag(.nfcV) { request, number in
                 let count = request[1] == 0x23 ? Int(request[3]) + 1 : 1
-                if number == 0 { return [0] + octets("e1403f01 03f0") + [UInt8](repeating: 0x41, count: 10) }
+                if number == 0 { return [0] + bytes("e1403f01 03f0") + [UInt8](repeating: 0x41, count: 10) }
                 return [0] + [UInt8](repeating: 0x41, count: size * count)
             }
             await fails(

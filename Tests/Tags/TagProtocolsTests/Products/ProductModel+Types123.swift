@@ -4,7 +4,7 @@ import TagProtocols
 import VirtualTags
 
 extension ProductModel {
-    /// Topaz 96 and Topaz 512 as they are delivered.
+    /// New Topaz 96 and Topaz 512 tags.
     static let type1: [ProductModel] = Type1Product.allCases.map { product in
         let isLarge = product == .topaz512
         let start = isLarge ? 22 : 12
@@ -14,27 +14,27 @@ extension ProductModel {
             capacity: isLarge ? 462 : 90,
             minimum: { AirtimeMinimum.type1($0, start: start, isLarge: isLarge) },
             make: { message in
-                var contents = Type1Contents(blank: product, uid: VirtualTags.Type1Tag.defaultUID)
+                var contents = Type1Contents(blank: product, uid: VirtualType1Tag.defaultUID)
                 contents.memory = contents.memory.placing(
                     messageTLV(message),
                     at: start,
                     end: isLarge ? 512 : 104,
                     around: 104..<128
                 )
-                return VirtualTags.Type1Tag(contents)
+                return VirtualType1Tag(contents)
             },
-            copy: { VirtualTags.Type1Tag(($0 as? VirtualTags.Type1Tag)?.contents ?? .init(product, memory: [])) }
+            copy: { VirtualType1Tag(($0 as? VirtualType1Tag)?.contents ?? .init(product, memory: [])) }
         )
     }
 
     /// MIFARE Ultralight and NTAG. Ultralight C has the lock control TLV that NXP AN1303 wants of one with NDEF.
-    static let type2: [ProductModel] = VirtualTags.Type2Product.all.map { product in
-        let uid = octets("04a1b2c3d4e580")
+    static let type2: [ProductModel] = Type2Product.all.map { product in
+        let uid = bytes("04a1b2c3d4e580")
         let lockControl: [UInt8]
         switch product.name {
-        case "MIFARE Ultralight C", "NTAG203": lockControl = octets("0103a01044")
-        case "NTAG213": lockControl = octets("0103a00c34")
-        case "NTAG212": lockControl = octets("0103900a34")
+        case "MIFARE Ultralight C", "NTAG203": lockControl = bytes("0103a01044")
+        case "NTAG213": lockControl = bytes("0103a00c34")
+        case "NTAG212": lockControl = bytes("0103900a34")
         default: lockControl = []
         }
         let area = Int(product.capabilitySize) * 8
@@ -58,15 +58,15 @@ extension ProductModel {
                     at: 16,
                     end: 16 + area
                 )
-                return VirtualTags.Type2Tag(contents)
+                return VirtualType2Tag(contents)
             },
             copy: {
-                VirtualTags.Type2Tag(($0 as? VirtualTags.Type2Tag)?.contents ?? .init(blank: product, uid: uid))
+                VirtualType2Tag(($0 as? VirtualType2Tag)?.contents ?? .init(blank: product, uid: uid))
             }
         )
     }
 
-    static let idm = octets("02fe001122334455")
+    static let idm = bytes("02fe001122334455")
 
     /// FeliCa Lite-S, and a generic tag of FeliCa Standard.
     static let type3: [ProductModel] = [
@@ -84,7 +84,7 @@ extension ProductModel {
         _ name: String,
         blocks: Int,
         read: Int,
-        _ contents: @escaping @Sendable ([UInt8]) -> VirtualTags.Type3Tag.Contents
+        _ contents: @escaping @Sendable ([UInt8]) -> VirtualType3Tag.Contents
     ) -> ProductModel {
         ProductModel(
             name: name,
@@ -99,9 +99,9 @@ extension ProductModel {
                 let sum = attributes.reduce(0) { $0 + Int($1) }
                 attributes += [UInt8(sum >> 8), UInt8(sum & 0xFF)]
                 let rest = [UInt8](repeating: 0, count: blocks * 16 - message.count)
-                return VirtualTags.Type3Tag(contents(attributes + message + rest))
+                return VirtualType3Tag(contents(attributes + message + rest))
             },
-            copy: { VirtualTags.Type3Tag(($0 as? VirtualTags.Type3Tag)?.contents ?? contents([])) }
+            copy: { VirtualType3Tag(($0 as? VirtualType3Tag)?.contents ?? contents([])) }
         )
     }
 }

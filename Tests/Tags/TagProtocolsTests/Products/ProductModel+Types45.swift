@@ -32,7 +32,7 @@ extension ProductModel {
                 make: { message in
                     var contents = blank
                     contents.applications[0].files[1].kind = .standard(file(message, lengthSize: 2, size: fileSize))
-                    return VirtualTags.Type4Tag(contents)
+                    return VirtualType4Tag(contents)
                 },
                 copy: copy4
             )
@@ -46,15 +46,15 @@ extension ProductModel {
                 make: { message in
                     var contents = NTAG424Contents()
                     contents.ndefFile = file(message, lengthSize: 2, size: 256)
-                    return VirtualTags.Type4Tag(contents)
+                    return VirtualType4Tag(contents)
                 },
                 copy: copy4
             )
         ]
 
     private static let copy4: @Sendable (any VirtualTag) -> any VirtualTag = { tag in
-        guard let contents = (tag as? VirtualTags.Type4Tag)?.contents else { return tag }
-        return VirtualTags.Type4Tag(contents)
+        guard let contents = (tag as? VirtualType4Tag)?.contents else { return tag }
+        return VirtualType4Tag(contents)
     }
 
     private static func generic4(
@@ -63,7 +63,7 @@ extension ProductModel {
         size: Int,
         limit: UInt16,
         write: UInt16? = nil,
-        frontEnd: Type4FrontEnd = .nfcA(uid: VirtualTags.Type4Tag.defaultUID, ats: octets("0578807002"))
+        frontEnd: Type4FrontEnd = .nfcA(uid: VirtualType4Tag.defaultUID, ats: bytes("0578807002"))
     ) -> ProductModel {
         let lengthSize = mapping == .version3 ? 4 : 2
         var technology = Technology.nfcA
@@ -91,7 +91,7 @@ extension ProductModel {
                     maximumWrite: write ?? limit
                 )
                 application.files[0xE104] = file(message, lengthSize: lengthSize, size: size)
-                return VirtualTags.Type4Tag(card: ApplicationCard([application]), frontEnd: frontEnd)
+                return VirtualType4Tag(card: ApplicationCard([application]), frontEnd: frontEnd)
             },
             copy: copy4
         )
@@ -105,8 +105,8 @@ extension ProductModel {
 
     /// ICODE, ST25TV, ST25DV, a Fujitsu tag with blocks of 8 bytes, and generic tags with larger ones.
     static let type5: [ProductModel] =
-        (VirtualTags.Type5Product.all + [
-            VirtualTags.Type5Product(
+        (Type5Product.all + [
+            Type5Product(
                 name: "Fujitsu",
                 uidPrefix: [0xE0, 0x08],
                 blockCount: 250,
@@ -132,9 +132,9 @@ extension ProductModel {
                 make: { message in
                     var contents = blank
                     contents.memory = contents.memory.placing(messageTLV(message), at: start, end: end)
-                    return VirtualTags.Type5Tag(contents)
+                    return VirtualType5Tag(contents)
                 },
-                copy: { VirtualTags.Type5Tag(($0 as? VirtualTags.Type5Tag)?.contents ?? blank) }
+                copy: { VirtualType5Tag(($0 as? VirtualType5Tag)?.contents ?? blank) }
             )
         }
 }

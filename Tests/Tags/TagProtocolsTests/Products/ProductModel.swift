@@ -72,13 +72,13 @@ func messageTLV(_ message: [UInt8]) -> [UInt8] {
 extension [UInt8] {
     /// The same bytes with others in their place from an offset on, as far as there is room, around bytes that are
     /// not for data.
-    func placing(_ octets: [UInt8], at offset: Int, end: Int, around reserved: Range<Int> = 0..<0) -> [UInt8] {
+    func placing(_ bytes: [UInt8], at offset: Int, end: Int, around reserved: Range<Int> = 0..<0) -> [UInt8] {
         var result = self
         var address = offset
-        for octet in octets {
+        for byte in bytes {
             if reserved.contains(address) { address = reserved.upperBound }
             guard address < end else { break }
-            result[address] = octet
+            result[address] = byte
             address += 1
         }
         return result

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TagProtocols
 
-/// What the data sheets say of NXP's Type 2 products, and what follows from a tag's memory where it is none of them.
+/// The properties of NXP's Type 2 products in their data sheets, and what a tag's memory shows about other products.
 @Suite struct `Type 2 products and their locks` {
     private struct Expected {
         var version: String
@@ -111,14 +111,14 @@ import Testing
         ),
     ]
 
-    private static func product(_ version: String, vendor: String = "04") throws -> Type2Product? {
-        Type2Product(try #require(Type2Version(octets("00" + vendor + version + "03"))))
+    private static func product(_ version: String, vendor: String = "04") throws -> NXPType2Product? {
+        NXPType2Product(try #require(Type2Version(bytes("00" + vendor + version + "03"))))
     }
 
     @Test func `A version is that of a product, with its size, its locks and its password`() throws {
         for expected in Self.products {
             let product = try #require(try Self.product(expected.version))
-            #expect(product.name == expected.name && product.sizeOctet == expected.size)
+            #expect(product.name == expected.name && product.sizeByte == expected.size)
             #expect(product.hasFastRead && product.factoryTLVs.count % 4 == 0)
             let lock = product.dynamicLock
             #expect(lock?.address == expected.address && lock?.bits.count ?? 0 == expected.bits, "\(expected.name)")
@@ -143,13 +143,13 @@ import Testing
             (0x12, "a01044", "NTAG203"), (0x12, nil, nil), (0x12, "900a34", nil), (0x3E, nil, "NTAG215"),
             (0x6D, nil, "NTAG216"), (0xEA, nil, "NTAG I2C 2K"), (0x11, nil, nil), (0xFF, nil, nil),
         ] {
-            #expect(Type2Product.inferred(sizeOctet: size, lockControl: control.map { octets($0) })?.name == name)
+            #expect(NXPType2Product.inferred(sizeByte: size, lockControl: control.map { bytes($0) })?.name == name)
         }
-        #expect(!Type2Product.ultralight.hasFastRead && !Type2Product.ultralightC.hasFastRead)
-        #expect(!Type2Product.ntag203.hasFastRead && Type2Product.ntag203.sizeOctet == 0x12)
-        #expect(hex(Type2Product.ntag213.factoryTLVs) == "0103a00c340300fe")
-        #expect(hex(Type2Product.ultralightC.factoryTLVs) == "0103a010440300fe")
-        #expect(hex(Type2Product.ntag215.factoryTLVs) == "0300fe00")
+        #expect(!NXPType2Product.ultralight.hasFastRead && !NXPType2Product.ultralightC.hasFastRead)
+        #expect(!NXPType2Product.ntag203.hasFastRead && NXPType2Product.ntag203.sizeByte == 0x12)
+        #expect(hex(NXPType2Product.ntag213.factoryTLVs) == "0103a00c340300fe")
+        #expect(hex(NXPType2Product.ultralightC.factoryTLVs) == "0103a010440300fe")
+        #expect(hex(NXPType2Product.ntag215.factoryTLVs) == "0300fe00")
     }
 
     // MARK: Locks
@@ -158,11 +158,11 @@ import Testing
     private static func tag(_ uid: String, size: UInt8, control: String?, _ steps: [ScriptedLink.Step] = []) throws
         -> Type2Tag
     {
-        let target = NFCATarget(atqa: 0x0044, sak: 0, uid: octets(uid))
+        let target = NFCATarget(atqa: 0x0044, sak: 0, uid: bytes(uid))
         let tag = Type2Tag(target: target, link: ScriptedLink(steps))
         tag.capabilityContainer = try Type2CapabilityContainer([0xE1, 0x10, size, 0x00])
         var layout = TLVLayout(area: 16..<16 + Int(size) * 8, reserved: [])
-        layout.controls = control.map { [TLVControl(value: octets($0), isLock: true)] } ?? []
+        layout.controls = control.map { [TLVControl(value: bytes($0), isLock: true)] } ?? []
         tag.layout = layout
         return tag
     }
@@ -187,14 +187,15 @@ import Testing
         #expect(try await small.dynamicLock() == nil)
         let larger = try Self.tag(Self.other, size: 0x07, control: nil)
         #expect(larger.suggestedDynamicLock()?.bits.count == 1)
-        let unread = Type2Tag(target: NFCATarget(atqa: 0x0044, sak: 0, uid: octets(Self.nxp)), link: ScriptedLink([]))
+        let unread = Type2Tag(target: NFCATarget(atqa: 0x0044, sak: 0, uid: bytes(Self.nxp)), link: ScriptedLink([]))
         #expect(unread.suggestedDynamicLock() == nil)
         #expect(try await unread.dynamicLock() == nil)
     }
 
     @Test func `NXP's locks are where the product has them, which is asked for its version`() async throws {
         #expect(
-            try Self.tag(Self.nxp, size: 0x3E, control: nil).suggestedDynamicLock() == Type2Product.ntag215.dynamicLock
+            try Self.tag(Self.nxp, size: 0x3E, control: nil).suggestedDynamicLock()
+                == NXPType2Product.ntag215.dynamicLock
         )
         #expect(try Self.tag(Self.nxp, size: 0x12, control: "a01044").suggestedDynamicLock() == .grouped)
         // Which of three it is shows in its version; all have the lock bits in the same page.
@@ -202,11 +203,11 @@ import Testing
         #expect(unknown.suggestedDynamicLock()?.address == 160 && unknown.suggestedDynamicLock()?.protectionPage == nil)
         #expect(try Self.tag(Self.nxp, size: 0x11, control: "231034").suggestedDynamicLock()?.address == 35)
         let ntag = try Self.tag(Self.nxp, size: 0x12, control: nil, [.exchange("60", "0004040201000f03")])
-        #expect(try await ntag.dynamicLock() == Type2Product.ntag213.dynamicLock)
+        #expect(try await ntag.dynamicLock() == NXPType2Product.ntag213.dynamicLock)
         let refuses = ScriptedLink.Step.exchange("60", nibble: 0)
         #expect(try await Self.tag(Self.nxp, size: 0x12, control: nil, [refuses]).dynamicLock() == .grouped)
         #expect(try await Self.tag(Self.nxp, size: 0x06, control: nil).dynamicLock() == nil)
-        // Neither a product that is known nor that size.
+        // Neither the product nor the size is known.
         let large = try Self.tag(Self.nxp, size: 0x13, control: "231034", [refuses])
         #expect(try await large.dynamicLock()?.address == 35)
         let later = try Self.tag(Self.nxp, size: 0x13, control: nil, [.exchange("60", "0004990201000f03")])
@@ -214,7 +215,7 @@ import Testing
     }
 
     @Test func `Lock bits are readable unless the tag refuses, and an error of the reader is one`() async throws {
-        let lock = try #require(Type2Product.ntag213.dynamicLock)
+        let lock = try #require(NXPType2Product.ntag213.dynamicLock)
         let page = String(repeating: "00", count: 16)
         for (steps, wanted): ([ScriptedLink.Step], Result<Bool, TagError>) in [
             ([.exchange("3026", page)], .success(true)), ([.exchange("3026", nibble: 0)], .success(false)),
@@ -233,7 +234,7 @@ import Testing
     }
 
     @Test func `Bits lock their pages, and a password all from its page on`() throws {
-        let lock = try #require(Type2Product.ntag213.dynamicLock)
+        let lock = try #require(NXPType2Product.ntag213.dynamicLock)
         var memory = Type2Memory()
         memory.store([0x01, 0x08, 0x00, 0xBD] + [0x04, 0x00, 0x00, 0xFF], at: 40)
         #expect(
@@ -267,7 +268,7 @@ import Testing
         var memory = Type2Memory()
         memory.store([UInt8](1...10), at: 2)
         #expect(memory[page: 2] == [1, 2, 3, 4] && memory[page: 3] == [5, 6, 7, 8] && memory[page: 4] == nil)
-        #expect(memory[octet: 8] == 1 && memory[octet: 15] == 8 && memory[octet: 16] == nil && memory[octet: 0] == nil)
+        #expect(memory[byte: 8] == 1 && memory[byte: 15] == 8 && memory[byte: 16] == nil && memory[byte: 0] == nil)
         memory.store([UInt8](repeating: 9, count: 16), at: Type2Memory.maximumPageCount - 2)
         memory.store([UInt8](repeating: 9, count: 16), at: Type2Memory.maximumPageCount + 1)
         #expect(memory.contains(1023) && !memory.contains(1024) && memory[page: 1023] == [9, 9, 9, 9])
@@ -294,7 +295,7 @@ import Testing
         #expect(await tag.isPresent())
         tag.fastRead = .usable
         #expect(await tag.isPresent())
-        // In another sector page 3 is read as it is, without going back.
+        // In another sector page 3 is read without going back to sector 0.
         tag.sector = 1
         #expect(await tag.isPresent())
         #expect(await tag.isPresent())

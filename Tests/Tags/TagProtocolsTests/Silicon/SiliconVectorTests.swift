@@ -58,30 +58,30 @@ import VirtualTags
     /// Every product that is formatted as it comes, by its name.
     static let makers: [String: @Sendable () -> any VirtualTag] = {
         var makers: [String: @Sendable () -> any VirtualTag] = [:]
-        for product in Type1Product.allCases { makers[product.rawValue] = { VirtualTags.Type1Tag(product) } }
-        for product in Type5Product.all { makers[product.name] = { VirtualTags.Type5Tag(product) } }
-        let idm = octets("02fe001122334455")
-        makers["FeliCa Lite-S"] = { VirtualTags.Type3Tag(FeliCaLiteSContents(idm: idm)) }
+        for product in Type1Product.allCases { makers[product.rawValue] = { VirtualType1Tag(product) } }
+        for product in Type5Product.all { makers[product.name] = { VirtualType5Tag(product) } }
+        let idm = bytes("02fe001122334455")
+        makers["FeliCa Lite-S"] = { VirtualType3Tag(FeliCaLiteSContents(idm: idm)) }
         makers["generic Type 3"] = {
             let system = FeliCaSystem(ndefBlocks: 64, maximumRead: 4, maximumWrite: 2)
-            return VirtualTags.Type3Tag(FeliCaStandardContents(idm: idm, systems: [system]))
+            return VirtualType3Tag(FeliCaStandardContents(idm: idm, systems: [system]))
         }
-        makers["DESFire EV1"] = { VirtualTags.Type4Tag(DESFireContents.ndef(size: .kilobytes2)) }
-        makers["NTAG 424 DNA"] = { VirtualTags.Type4Tag(NTAG424Contents()) }
+        makers["DESFire EV1"] = { VirtualType4Tag(DESFireContents.ndef(size: .kilobytes2)) }
+        makers["NTAG 424 DNA"] = { VirtualType4Tag(NTAG424Contents()) }
         makers["Type 4A, mapping 1"] = { type4(.version1) }
         makers["Type 4A, mapping 2"] = { type4(.version2) }
         makers["Type 4A, mapping 3"] = { type4(.version3) }
         makers["Type 4B"] = {
             let card = ApplicationCard([NDEFApplication(size: 300)])
-            return VirtualTags.Type4Tag(card: card, frontEnd: .nfcB(pupi: octets("01020304")))
+            return VirtualType4Tag(card: card, frontEnd: .nfcB(pupi: bytes("01020304")))
         }
         return makers
     }()
 
     static let names = makers.keys.sorted()
 
-    private static func type4(_ mapping: NDEFApplication.Mapping) -> VirtualTags.Type4Tag {
-        VirtualTags.Type4Tag(card: ApplicationCard([NDEFApplication(mapping: mapping, size: 300, maximumWrite: 60)]))
+    private static func type4(_ mapping: NDEFApplication.Mapping) -> VirtualType4Tag {
+        VirtualType4Tag(card: ApplicationCard([NDEFApplication(mapping: mapping, size: 300, maximumWrite: 60)]))
     }
 
     private static func make(_ name: String) throws -> any VirtualTag {
@@ -145,7 +145,7 @@ import VirtualTags
                 let found = try await again.readNDEF()
                 #expect([old, [], target].contains(found), "cut after write \(cut)")
             } catch {
-                // Type 3 says so itself: WriteFlag (NFC Forum T3T 1.0, 6.4.3).
+                // A Type 3 tag reports this itself, in WriteFlag (NFC Forum T3T 1.0, 6.4.3).
                 #expect(error.code == .writeInProgress, "cut after write \(cut)")
             }
             if isWhole { break }

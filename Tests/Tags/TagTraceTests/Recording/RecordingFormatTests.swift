@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import TagLink
 import TagTrace
 import Testing
 
@@ -121,9 +120,9 @@ import Testing
 
     @Test func `Any change of a byte is read or refused`() {
         for index in stride(from: 0, to: Self.text.count, by: 5) {
-            for octet in [UInt8(0), 0x22, 0x39, 0x7D] {
+            for byte in [UInt8(0), 0x22, 0x39, 0x7D] {
                 var changed = Self.text
-                changed[index] = octet
+                changed[index] = byte
                 _ = try? Recording(parsing: changed)
             }
         }

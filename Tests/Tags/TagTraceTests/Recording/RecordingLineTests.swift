@@ -280,14 +280,14 @@ import Testing
 
     @Test(arguments: [
         #""""#, #""a b""#, #""é日🎈""#, #""\"\\\/""#, #""\n\r\t""#, #""\u0041\u00e9\u65E5""#, #""a\"b""#, #""é\n""#,
-        #""\\""#, #""\\\\n""#, "  \"a\"\t",
+        #""\\""#, #""\\\\n""#, #""\b\f\ud83c\udf88""#, "  \"a\"\t",
     ]) func `A string is what it is in any JSON`(json: String) throws {
         let expected = try JSONDecoder().decode([String].self, from: Data("[\(json)]".utf8))
         #expect(try [Self.name(json)] == expected)
     }
 
     @Test(arguments: [
-        #""\b""#, #""\x41""#, #""\u00""#, #""\u00g0""#, #""\ud800""#, #""a"#, #"""""#, "\"a\tb\"", "\"\\", "1", "null",
+        #""\x41""#, #""\u00""#, #""\u00g0""#, #""\ud800""#, #""a"#, #"""""#, "\"a\tb\"", "\"\\", "1", "null",
     ]) func `What is no string is refused`(json: String) {
         let error = #expect(throws: RecordingError.self) {
             let name = try Self.name(json)
@@ -301,24 +301,37 @@ import Testing
         for bytes in [[0xFF], [0xC3, 0x28], Array(#"\n"#.utf8) + [0xE2, 0x82]] as [[UInt8]] {
             let line = Array(#"{"us":0,"do":"release","note":""#.utf8) + bytes + Array("\"}\n".utf8)
             let error = #expect(throws: RecordingError.self) { try Recording(parsing: Array(Self.head.utf8) + line) }
-            #expect(error?.reason.contains("A string is not UTF-8.") == true)
+            #expect(error?.reason.contains("the text is not UTF-8.") == true)
         }
     }
 
     private static let badJSON: [(String, String)] = [
-        (#"["us"]"#, "A line has to be a JSON object."), (#"{"us" 0}"#, "A \":\" is missing."),
-        (#"{"us":}"#, "A value is invalid."), (#"{"us":"#, "A value is missing."),
-        (#"{"us":0"#, "The object does not end."),
-        (#"{"us":0} x"#, "Something follows the object."), (#"{"us":0,"us":0}"#, "A member is there twice."),
-        (#"{us:0}"#, "A string is expected."), (#"{"us":tru}"#, "A value is invalid."),
-        (#"{"us":falsx}"#, "A value is invalid."),
-        (#"{"us":1-1}"#, "A value is invalid."), (#"{"us":1.5}"#, "The object does not end."),
-        (#"{"a":["b" "c"]}"#, "A list does not end."), (#"{"a":["b",]}"#, "A string is expected."),
-        (#"{"a":"b"#, "A string does not end."), (#"{"a":"\"#, "An escape is invalid."),
-        (#"{"a":"\q"}"#, "An escape is invalid."),
-        (#"{"a":"b\u0"}"#, "An escape is invalid."), ("{\"a\":\"\u{1}\"}", "A control character is in a string."),
-        ("{\"a\":\"\\n\u{1}\"}", "A control character is in a string."), (#"{"us":0,}"#, "A string is expected."),
+        (#"["us"]"#, "A line has to be a JSON object."), (#"{"us" 0}"#, invalid(7, "a colon is missing after the key")),
+        (#"{"us":}"#, invalid(7, "no JSON value starts here")), (#"{"us":"#, invalid(7, "the JSON ends too early")),
+        (#"{"us":0"#, invalid(8, "the JSON ends too early")),
+        (#"{"us":0} x"#, invalid(10, "something follows the end of the JSON")),
+        (#"{"us":0,"us":0}"#, "\"us\" is there twice."),
+        (#"{us:0}"#, invalid(2, "a key has to stand here, in quotes")),
+        (#"{"us":tru}"#, invalid(7, "no JSON value starts here")),
+        (#"{"us":falsx}"#, invalid(7, "no JSON value starts here")),
+        (#"{"us":1-1}"#, invalid(8, "a comma or } is missing")), (#"{"us":1.5}"#, wrongKind("us")),
+        (#"{"us":null}"#, wrongKind("us")), (#"{"a":{}}"#, wrongKind("a")), (#"{"a":[1]}"#, wrongKind("a")),
+        (#"{"a":[["b"]]}"#, invalid(7, "the values are nested too deeply")),
+        (#"{"a":["b" "c"]}"#, invalid(11, "a comma or ] is missing")),
+        (#"{"a":["b",]}"#, invalid(11, "no JSON value starts here")),
+        (#"{"a":"b"#, invalid(8, "a text does not end")), (#"{"a":"\"#, invalid(8, "a text does not end")),
+        (#"{"a":"\q"}"#, invalid(7, "JSON has no such escape")),
+        (#"{"a":"b\u0"}"#, invalid(10, "JSON has no such escape")),
+        ("{\"a\":\"\u{1}\"}", invalid(7, "a text has a control character")),
+        ("{\"a\":\"\\n\u{1}\"}", invalid(9, "a text has a control character")),
+        (#"{"us":0,}"#, invalid(9, "a key has to stand here, in quotes")),
     ]
+
+    private static func invalid(_ character: Int, _ reason: String) -> String {
+        "It is not valid JSON at character \(character): \(reason)."
+    }
+
+    private static func wrongKind(_ key: String) -> String { "\"\(key)\" has a value of a wrong kind." }
 
     @Test(arguments: badJSON.indices) func `What is no JSON says what is missing`(index: Int) {
         let (line, reason) = Self.badJSON[index]

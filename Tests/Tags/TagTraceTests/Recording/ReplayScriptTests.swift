@@ -95,6 +95,20 @@ import Testing
         #expect(replay.remainingExchangeCount == 2)
     }
 
+    @Test(arguments: [1, 31, 32, 33, 255])
+    func `Of a long call that was not expected the first 32 bytes are said`(length: Int) async throws {
+        let replay = try Self.replay(Self.on + Self.read)
+        let field = try Self.field(replay)
+        try await field.setCarrier(true)
+        let link = try #require(field.link(for: .nfcA))
+        let bytes = [0xA2] + (0..<UInt8(length - 1)).map { $0 }
+        await #expect(throws: LinkError.self) {
+            _ = try await link.transceive(Frame(bytes), timeout: .milliseconds(5))
+        }
+        let shown = bytes.prefix(32).hexText() + (length > 32 ? "…" : "")
+        #expect(replay.departure?.actual.hasSuffix("[\(shown)]") == true, "\(replay.departure?.actual ?? "")")
+    }
+
     @Test func `Another call, technology, or number of bits is another one`() async throws {
         for index in 0..<4 {
             let replay = try Self.replay(Self.on + Self.read)

@@ -66,7 +66,7 @@ import Testing
         )
         let line = try #require(trace.lines.first)
         #expect(line.text(showsTime: false) == "   1 B > 01 02 03" + String(repeating: " ", count: 39) + "  3 bytes")
-        #expect(line.text(showsTime: false, widthOfOctets: 0) == "   1 B > 01 02 03  3 bytes")
+        #expect(line.text(showsTime: false, widthOfBytes: 0) == "   1 B > 01 02 03  3 bytes")
     }
 
     @Test func `shows stars for a secret`() {

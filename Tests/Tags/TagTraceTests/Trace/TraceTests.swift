@@ -33,7 +33,7 @@ import Testing
     static let opened = Trace.Exchange(a, request: Frame([0xE0, 0x80]), answer: .success(Frame([0x01])))
     static let idm: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
 
-    static func bits(_ octet: UInt8, _ count: Int) -> Frame { Frame(bits: [octet], validBitsInLastByte: count) }
+    static func bits(_ byte: UInt8, _ count: Int) -> Frame { Frame(bits: [byte], validBitsInLastByte: count) }
 
     static let samples: [Sample] = [
         Sample(a, bits(0x26, 7), Frame([0x44, 0x00], checksum: .none), "REQA", "ATQA: UID of 7 bytes"),
@@ -273,13 +273,13 @@ import Testing
             var words = ExchangeInterpreter()
             for _ in 0..<3000 {
                 let heads: [UInt8] = [0x26, 0xE0, 0x02, 0x93, 0x05, 0x1D, 0x06, 0x22, 0x00, 0x90, 0xC2, 0x12]
-                var octets = (0..<Int.random(in: 0..<24, using: &generator)).map { _ in
+                var bytes = (0..<Int.random(in: 0..<24, using: &generator)).map { _ in
                     UInt8.random(in: 0...255, using: &generator)
                 }
-                if !octets.isEmpty, Bool.random() { octets[0] = heads.randomElement() ?? 0 }
+                if !bytes.isEmpty, Bool.random() { bytes[0] = heads.randomElement() ?? 0 }
                 let checksum = [Frame.Checksum.automatic, .crcB, .none].randomElement() ?? .none
-                #expect(!words.meaning(of: Frame(octets, checksum: checksum), over: medium).isEmpty)
-                #expect(!words.meaning(ofAnswer: Frame(octets.reversed())).isEmpty)
+                #expect(!words.meaning(of: Frame(bytes, checksum: checksum), over: medium).isEmpty)
+                #expect(!words.meaning(ofAnswer: Frame(bytes.reversed())).isEmpty)
             }
         }
     }

@@ -44,12 +44,12 @@ struct Transcript: Sendable, CustomTestStringConvertible {
         let line = try #require(sides.count == 2 ? Line(head: sides[0], meaning: sides[1]) : nil, "\(text)")
         lines.append(line)
         let words = line.head.split(separator: " ")
-        let octets = words.count > 2 ? String(words[2]) : ""
+        let bytes = words.count > 2 ? String(words[2]) : ""
         if words[1] == ">" {
-            let exchange = Trace.Exchange(try medium(words[0]), request: try frame(octets), answer: nil)
+            let exchange = Trace.Exchange(try medium(words[0]), request: try frame(bytes), answer: nil)
             entries.append(Trace.Entry(.exchange(exchange)))
         } else if case .exchange(var exchange) = entries.removeLast().event {
-            exchange.answer = octets == "none" ? .failure(LinkError(.timeout, "")) : .success(try frame(octets))
+            exchange.answer = bytes == "none" ? .failure(LinkError(.timeout, "")) : .success(try frame(bytes))
             entries.append(Trace.Entry(.exchange(exchange)))
         }
     }
@@ -63,14 +63,14 @@ struct Transcript: Sendable, CustomTestStringConvertible {
 
     private func frame(_ text: String) throws -> Frame {
         let hex = Array(text.prefix { $0.isHexDigit })
-        let octets = try stride(from: 0, to: hex.count, by: 2).map { index in
+        let bytes = try stride(from: 0, to: hex.count, by: 2).map { index in
             try #require(UInt8(String(hex[index..<min(index + 2, hex.count)]), radix: 16))
         }
         switch text.dropFirst(hex.count) {
-        case "": return Frame(octets)
-        case "-": return Frame(octets, checksum: .none)
-        case "+B": return Frame(octets, checksum: .crcB)
-        case let rest: return Frame(bits: octets, validBitsInLastByte: try #require(rest.last?.wholeNumberValue))
+        case "": return Frame(bytes)
+        case "-": return Frame(bytes, checksum: .none)
+        case "+B": return Frame(bytes, checksum: .crcB)
+        case let rest: return Frame(bits: bytes, validBitsInLastByte: try #require(rest.last?.wholeNumberValue))
         }
     }
 }

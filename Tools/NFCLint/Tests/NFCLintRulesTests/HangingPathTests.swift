@@ -3,7 +3,7 @@ import NFCLintEngine
 import NFCLintRules
 import Testing
 
-/// A path that neither ends the session nor restarts polling is found once, by the rule that says most of it.
+/// A path that neither ends the session nor restarts polling is reported once, by the most specific rule.
 @Suite struct HangingPathTests {
     private func ids(_ branch: String) -> [String] {
         let reader = """

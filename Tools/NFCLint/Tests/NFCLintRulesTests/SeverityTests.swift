@@ -3,7 +3,7 @@ import NFCLintEngine
 import NFCLintRules
 import Testing
 
-/// An error stands only where the code says that something does not work.
+/// A finding is an error only if the code proves that something does not work.
 @Suite struct SeverityTests {
     private func severities(_ id: String, _ files: [String: String]) -> [Severity] {
         let project = Project(MemoryFiles(files.mapValues { Array($0.utf8) }))

@@ -10,7 +10,7 @@ public struct Baseline: Sendable {
     ///
     /// - Throws: ``FormatError`` when the file is not a baseline.
     public init(_ bytes: [UInt8]) throws(FormatError) {
-        let root = try JSONText.read(bytes)
+        let root = try ConfigValue.json(bytes)
         guard let entries = root["findings"]?.array else { throw FormatError("The file is no baseline.", Position()) }
         for entry in entries {
             // A sloppy file would let findings through, or hold none back.

@@ -7,7 +7,7 @@ struct FolderListing {
     private(set) var sizes: [String: Int] = [:]
     /// Links to files and folders that are listed under another path.
     private(set) var links: [String: String] = [:]
-    /// What is there and can't be listed.
+    /// The files and folders that exist but can't be read or listed.
     private(set) var unread: [UnreadFile] = []
 
     private static let skipped: Set<String> = [

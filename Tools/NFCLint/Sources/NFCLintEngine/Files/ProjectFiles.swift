@@ -6,7 +6,7 @@ public protocol ProjectFiles: Sendable {
     var paths: [String] { get }
     /// Links in the project to other files and folders of it, as relative paths.
     var links: [String: String] { get }
-    /// What is there and can't be listed.
+    /// The files and folders that exist but can't be read or listed.
     var unread: [UnreadFile] { get }
     /// The bytes of a file; nil when it is missing, too large, or can't be read.
     func bytes(_ path: String) -> [UInt8]?

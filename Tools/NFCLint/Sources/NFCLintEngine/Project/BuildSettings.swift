@@ -56,7 +56,7 @@ struct BuildSettings: Sendable {
                 result += whole
             }
             rest = rest[rest.index(after: end)...]
-            // Values that double each other stay as they are written.
+            // Variables that double each other's values would grow without end, so such values stay unresolved.
             guard result.utf8.count < 4096 else { return text }
         }
         return result + rest

@@ -67,7 +67,7 @@ final class ConfigReader: @unchecked Sendable {
 
     private static func parse(_ path: String, _ bytes: [UInt8]) throws(FormatError) -> ConfigValue {
         if path.hasSuffix(".yml") || path.hasSuffix(".yaml") { return try YAMLText.read(bytes) }
-        if path.hasSuffix(".xcstrings") || path.hasSuffix(".json") { return try JSONText.read(bytes) }
+        if path.hasSuffix(".xcstrings") || path.hasSuffix(".json") { return try ConfigValue.json(bytes) }
         return try ConfigFile.propertyList(bytes)
     }
 }

@@ -20,7 +20,7 @@ public struct Checklist: Sendable {
         public var state: State
         /// Where this is seen; empty for nowhere.
         public var place: String
-        /// The rules that say so.
+        /// The rules that found this.
         public var rules: [String]
     }
 

@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import VisibleText
 
 extension String {
     /// The text on one line, with invisible characters escaped. File names and source lines can't control a terminal,
-    /// start another line, or give commands to a workflow.
+    /// start another line, or give commands to a workflow. Tabs stay, because source lines are indented with them.
     public var visible: String {
-        var result = ""
-        for scalar in unicodeScalars {
-            let isHidden =
-                switch scalar.properties.generalCategory {
-                case .control: scalar != "\t"
-                case .format, .lineSeparator, .paragraphSeparator: true
-                default: false
-                }
-            if isHidden {
-                result += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
-            } else {
-                result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
+        split(separator: "\t", omittingEmptySubsequences: false).map { VisibleText.escaped(String($0)) }
+            .joined(separator: "\t")
     }
 
     /// The text as Markdown that shows it literally, so that source text can't create images, links, mentions or HTML tags.

@@ -158,7 +158,7 @@ public struct Sessions: Sendable {
     /// Whether there are sessions, and all are for payment cards, which have their own entitlement.
     public var isOnlyPayment: Bool { !creations.isEmpty && creations.allSatisfy { $0.kind == .payment } }
 
-    /// The delegate of a type; nil when it is none.
+    /// Returns the delegate with a type's name; nil when the type is not a delegate.
     public func delegate(_ type: String?) -> Delegate? { delegates.first { $0.type == type } }
 
     /// Whether an expression names a session.

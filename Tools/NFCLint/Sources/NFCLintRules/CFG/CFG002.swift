@@ -75,7 +75,7 @@ extension Rule {
             }
         }
     )
-    /// Whether a text is a name that a template has for it, or says that it is still to be written.
+    /// Whether a text is a template's placeholder, or a note that the text is still to be written.
     private static func isName(_ text: String) -> Bool {
         // In Spanish todo means all.
         let words = text.split { !$0.isLetter }

@@ -133,7 +133,7 @@ extension Rule {
                     let isSet = !makers.isEmpty || stores(property.name, family, unit)
                     guard isSet, let number = callback(delegate, property, unit), !callsUnknownSuper(number, unit)
                     else { continue }
-                    // An object that makes its session once is thrown away with it.
+                    // An object that creates its session only in its initializer is released with it.
                     let isOnce =
                         !makers.isEmpty && makers.allSatisfy { unit.index.functions[$0.function].kind == .initializer }
                     let text = "\(property.name) still holds the session after it ended."

@@ -82,7 +82,7 @@ extension ObjectiveFacts {
 
     // MARK: Errors
 
-    /// Where a callback shows an error, or hands on its sentence, and does not single out that the person cancelled.
+    /// Finds where a callback shows an error, or passes its text on, without checking whether the person cancelled.
     func shownError(_ method: Method) -> Statement? {
         let reached = code.reach(method)
         let cancel = ["UserCanceled", "== 200", "!= 200"]

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import FleetAgent
+import FleetMQTT
+import FleetModel
+import FleetSpool
+import NFCRuntime
+import Synchronization
+import TagLink
+import VirtualTags
+
+/// A node with one reader in memory, and one tag that comes and leaves.
+final class LoadNode: Sendable {
+    private let agent: Agent
+    private let spool: Spool
+    // Readers of kiosks look for tags by themselves. This one has only the technology of its tag, so that little of the
+    // time is spent on looking for others, which is no part of an agent.
+    private let field = LoadField()
+    private let tag: VirtualType2Tag
+    private let loop: EventLoop
+    private let changes = Mutex(Changes())
+    private let connection = LoadConnection()
+
+    private struct Changes {
+        var count = 0
+        var isNear = false
+        /// Whether a look of the reader is followed by the next change.
+        var followsLooks = false
+    }
+
+    /// A tag that comes back sooner has not left, so this is longer than the delay of removals.
+    private static let removalDelay = Duration.milliseconds(20)
+    private static let absence = Duration.milliseconds(25)
+
+    init(_ number: Int, _ address: BrokerAddress, file: SpoolFile, inFlight: Int) async throws {
+        guard let name = FleetName("node-\(number)"), let reader = FleetName("entrance") else {
+            throw LoadFailure("A name is wrong.")
+        }
+        tag = Self.makeTag(number)
+        spool = try Spool(file, node: name)
+        var settings = AgentSettings()
+        settings.removalDelay = Self.removalDelay
+        settings.inFlight = inFlight
+        settings.connectionLoop = settings.loop
+        settings.log = connection.log
+        loop = settings.loop
+        agent = Agent(settings, broker: MQTTSettings(address: address, client: "opencorenfc-\(name)"), spool: spool)
+        try await agent.start()
+        let environment = NFCEnvironment(reader: .field(field), clock: LoopClock(settings.loop))
+        await agent.add(
+            StationReader(name: reader, reader: "virtual", environment: environment, executor: settings.loop.tasks)
+        )
+    }
+
+    /// An NTAG213 with a link, `https://example.com/t/NUMBER`.
+    private static func makeTag(_ number: Int) -> VirtualType2Tag {
+        let (low, middle, high) = (UInt8(number & 0xFF), UInt8(number >> 8 & 0xFF), UInt8(number >> 16 & 0xFF))
+        var contents = Type2Contents(blank: .ntag213, uid: [0x04, 0xE1, 0x5A, low, middle, high, 0x80])
+        let link = [0x04] + Array("example.com/t/\(number)".utf8)
+        let message = [0xD1, 0x01, UInt8(link.count), 0x55] + link
+        let bytes = [0x03, UInt8(message.count)] + message + [0xFE]
+        contents.memory.replaceSubrange(21..<21 + bytes.count, with: bytes)
+        return VirtualType2Tag(contents)
+    }
+
+    var isConnected: Bool { connection.isMade.load(ordering: .relaxed) }
+
+    /// How many events the broker has not acknowledged.
+    var waiting: Int {
+        get async { (try? await spool.waitingCount()) ?? 0 }
+    }
+
+    /// How often the tag came or left.
+    var changeCount: Int { changes.withLock { $0.count } }
+
+    /// Brings the tag, or takes it away.
+    func change() {
+        let brings = changes.withLock { changes in
+            changes.count += 1
+            changes.isNear.toggle()
+            return changes.isNear
+        }
+        if brings { field.base.bring(tag) } else { field.base.remove(tag) }
+    }
+
+    /// Brings the tag and takes it away again and again, each time when the reader has noticed the last change and the event is
+    /// in the spool: all that goes.
+    func followLooks() {
+        changes.withLock { $0.followsLooks = true }
+        field.onLooked { [weak self] in self?.looked() }
+        change()
+    }
+
+    /// Ends the changes. A tag that is near leaves, so that its last event does not come when the agent ends.
+    func finishChanges() {
+        let isNear = changes.withLock { changes in
+            changes.followsLooks = false
+            return changes.isNear
+        }
+        if isNear { change() }
+    }
+
+    private func looked() {
+        let (follows, isNear) = changes.withLock { ($0.followsLooks, $0.isNear) }
+        guard follows else { return }
+        if isNear { return change() }
+        loop.perform { [loop] in
+            loop.after(Self.absence) { [weak self] in
+                guard let self, changes.withLock({ $0.followsLooks }) else { return }
+                change()
+            }
+        }
+    }
+
+    func stop() async { await agent.stop() }
+}
+
+/// Whether a node is connected, as its log says.
+final class LoadConnection: Sendable {
+    let isMade = Atomic(false)
+
+    var log: AgentLog {
+        AgentLog { event, _, _ in
+            switch event {
+            case "connected": self.isMade.store(true, ordering: .relaxed)
+            case "disconnected": self.isMade.store(false, ordering: .relaxed)
+            default: break
+            }
+        }
+    }
+}

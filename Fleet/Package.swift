@@ -1,0 +1,143 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+
+/// Products of the root.
+func root(_ names: String...) -> [Target.Dependency] {
+    names.map { .product(name: $0, package: "OpenCoreNFC") }
+}
+
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let database = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+
+// Readers on many machines over MQTT. A separate package, so that other builds need neither libmosquitto nor SQLite.
+let package = Package(
+    name: "Fleet",
+    platforms: [.macOS(.v13)],
+    products: [
+        .executable(name: "nfc-agent", targets: ["nfc-agent"]),
+        .executable(name: "nfc-fleet", targets: ["nfc-fleet"]),
+    ],
+    dependencies: [
+        .package(name: "OpenCoreNFC", path: ".."),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
+        .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
+        .package(url: "https://github.com/LebJe/TOMLKit.git", from: "0.6.0"),
+    ],
+    targets: [
+        // libmosquitto with its own header.
+        .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+        // Shows what libmosquitto reads before it has it.
+        .target(
+            name: "CMosquittoInput",
+            dependencies: ["CMosquitto"],
+            // The dynamic linker finds them before those of libraries only when they are in the program's table.
+            linkerSettings: [
+                .unsafeFlags(["read", "SSL_read"].flatMap { ["-Xlinker", "--export-dynamic-symbol=\($0)"] })
+            ]
+        ),
+        // epoll, which Swift's Glibc leaves out.
+        .systemLibrary(name: "CEpoll"),
+        // Topics, events, jobs, configuration: rules without input or output.
+        .target(
+            name: "FleetModel",
+            dependencies: [crypto, .product(name: "TOMLKit", package: "TOMLKit")]
+                + root("BackgroundTagReading", "NDEF", "TagLink", "TagProtocols", "UniversalLinks", "VisibleText"),
+            swiftSettings: strict
+        ),
+        // The file of a node: what waits, what was sent, the journal of jobs.
+        .target(
+            name: "FleetSpool",
+            dependencies: ["FleetModel", database] + root("PrivateStorage"),
+            swiftSettings: strict
+        ),
+        // A connection to a broker.
+        .target(
+            name: "FleetMQTT",
+            dependencies: ["CEpoll", "CMosquitto", "CMosquittoInput", "FleetModel"] + root("PrivateStorage"),
+            swiftSettings: strict
+        ),
+        // Readers, spool and connection put together.
+        .target(
+            name: "FleetAgent",
+            dependencies: ["FleetModel", "FleetMQTT", "FleetSpool"]
+                + root(
+                    "BackgroundTagReading",
+                    "NFCReaders",
+                    "NFCRuntime",
+                    "PrivateStorage",
+                    "TagLink",
+                    "TagProtocols",
+                    "UniversalLinks"
+                ),
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "nfc-agent",
+            dependencies: [arguments, "FleetAgent", "FleetModel", "FleetMQTT", "FleetSpool"]
+                + root("PrivateStorage", "VisibleText"),
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "nfc-fleet",
+            dependencies: [arguments, crypto, "FleetModel", "FleetMQTT"]
+                + root("NDEF", "PrivateStorage", "TagImages", "VirtualTags", "VisibleText"),
+            swiftSettings: strict
+        ),
+        // Many nodes with virtual tags, for the benchmark and the tests of the whole.
+        .executableTarget(
+            name: "fleet-load",
+            dependencies: [arguments, "FleetAgent", "FleetModel", "FleetMQTT", "FleetSpool"]
+                + root("NFCRuntime", "TagLink", "VirtualTags"),
+            path: "Benchmark/FleetLoad",
+            swiftSettings: strict
+        ),
+        // A broker, a client and a node for tests.
+        .target(
+            name: "FleetTestSupport",
+            dependencies: ["FleetAgent", "FleetModel", "FleetMQTT", "FleetSpool"]
+                + root("NFCRuntime", "TagLink", "VirtualTags"),
+            path: "Tests/FleetTestSupport",
+            swiftSettings: strict
+        ),
+        // Stores events until a test kills it.
+        .executableTarget(
+            name: "spool-writer",
+            dependencies: ["FleetModel", "FleetSpool"],
+            path: "Tests/SpoolWriter",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "FleetModelTests",
+            dependencies: [crypto, "FleetModel"] + root("BackgroundTagReading", "NDEF", "TagLink", "TagProtocols"),
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "FleetSpoolTests",
+            dependencies: ["FleetModel", "FleetSpool", "FleetTestSupport", "spool-writer"],
+            swiftSettings: strict
+        ),
+        .testTarget(name: "FleetMQTTTests", dependencies: ["FleetMQTT"], swiftSettings: strict),
+        .testTarget(
+            name: "FleetAgentTests",
+            dependencies: [
+                crypto, "FleetAgent", "FleetModel", "FleetMQTT", "FleetSpool", "FleetTestSupport", "nfc-agent",
+                "nfc-fleet",
+            ] + root("NDEF", "TagLink", "TagProtocols", "VirtualTags"),
+            swiftSettings: strict
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

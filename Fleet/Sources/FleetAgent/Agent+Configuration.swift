@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundTagReading
+package import FleetMQTT
+package import FleetModel
+package import FleetSpool
+import Foundation
+import PrivateStorage
+import UniversalLinks
+
+extension AgentSettings {
+    /// Takes the settings of a configuration, and reads the files that it names.
+    ///
+    /// - Throws: ``ConfigurationError`` that says what to do.
+    package init(_ configuration: AgentConfiguration, log: AgentLog) throws(ConfigurationError) {
+        self.init()
+        topics = configuration.broker.topics
+        removalDelay = configuration.removalDelay
+        inFlight = configuration.inFlight
+        acceptsJobs = configuration.acceptsJobs
+        keys = JobKeys(configuration.jobKeys)
+        secrets = SecretsFolder(configuration.secretsFolder)
+        discoveryPrefix = configuration.discoveryPrefix
+        spool = configuration.spool
+        self.log = log
+        if let file = configuration.hashKeyFile {
+            guard let naming = TagNaming(hashKey: try SecretFile.read(file)) else {
+                throw ConfigurationError("\(file) has to have at least 16 bytes.")
+            }
+            self.naming = naming
+        }
+        if !configuration.apps.isEmpty { links = try LinkVerdict(configuration.apps) }
+    }
+}
+
+extension LinkVerdict {
+    fileprivate init(_ apps: [AgentConfiguration.App]) throws(ConfigurationError) {
+        var router = LinkRouter()
+        for app in apps {
+            let domains = app.domains.compactMap(AssociatedDomain.init)
+            guard domains.count == app.domains.count else {
+                throw ConfigurationError(
+                    "The domains of the app \(app.id) have to be entries such as applinks:example.com."
+                )
+            }
+            router.apps.append(InstalledApp(id: app.id, name: app.id, desktopID: app.id, associatedDomains: domains))
+            for (domain, path) in app.associationFiles {
+                do {
+                    let bytes = try TrustedFile.read(path, limit: AssociationFile.maximumSize)
+                    router.associations[domain] = LinkMatcher(try AssociationFile(parsing: Data(bytes)))
+                } catch {
+                    throw ConfigurationError("The association file \(path) can't be used: \(error)")
+                }
+            }
+        }
+        self.init(router)
+    }
+}
+
+extension SpoolSettings {
+    /// Takes the settings of a configuration.
+    package init(_ part: AgentConfiguration.SpoolPart) {
+        self.init()
+        limit = part.limit << 20
+        policy = part.policy
+        keep = part.keep
+    }
+}
+
+extension MQTTSettings {
+    /// How an agent connects. Its client is the node.
+    package static func agent(_ configuration: AgentConfiguration) throws(ConfigurationError) -> MQTTSettings {
+        try MQTTSettings(
+            configuration.broker,
+            client: "opencorenfc-\(configuration.node)",
+            user: configuration.node.text
+        )
+    }
+}

@@ -1,0 +1,117 @@
+package import FleetMQTT
+// SPDX-License-Identifier: Apache-2.0
+package import FleetModel
+package import FleetSpool
+import NFCRuntime
+import TagProtocols
+
+/// The agent of a node: readers, spool and connection put together.
+///
+/// Every event is in the spool before it is sent. Without a broker everything but the sending goes on.
+package actor Agent {
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe settings.loop.asUnownedSerialExecutor() }
+
+    nonisolated let settings: AgentSettings
+    let spool: Spool
+    let jobs: JobDesk
+    nonisolated let naming: TagNaming
+    let log: AgentLog
+    /// The log of requests that anybody can send.
+    let requestLog: LimitedLog
+
+    var outbox: Outbox
+    var stations: [FleetName: (station: ReaderStation, task: Task<Void, Never>)] = [:]
+    var states: [FleetName: ReaderState] = [:]
+    private let events: AsyncStream<MQTTEvent>
+    let connection: MQTTConnection
+    private var tasks: [Task<Void, Never>] = []
+    var isStopping = false
+    let started = Timestamp.now
+
+    var isPumping = false
+    var isPumpWanted = false
+    var acknowledged: [StoredEvent.Place] = []
+    var lastAcknowledgement = ContinuousClock.now
+    var isFlushDue = false
+    var published: [FleetName: ReaderPosition] = [:]
+    var isPositionDue = false
+    /// When the positions are published at the latest.
+    var positionLimit = ContinuousClock.now
+    /// Why the last event had no room, or needed that of others; nil when there was enough.
+    var shortage: SpoolShortage?
+    var looksForRoom = false
+
+    /// Creates an agent. ``start()`` begins its work.
+    ///
+    /// - Parameters:
+    ///   - settings: what it does.
+    ///   - broker: how it connects. Its client and will are those of the node.
+    ///   - spool: the node's file.
+    package init(_ settings: AgentSettings, broker: MQTTSettings, spool: Spool) {
+        self.settings = settings
+        self.spool = spool
+        naming = settings.naming
+        log = settings.log
+        requestLog = LimitedLog(settings.log, about: "requests to send events again", loop: settings.loop)
+        outbox = Outbox(window: settings.inFlight)
+        var broker = broker
+        broker.keepsSession = true
+        broker.will = MQTTSettings.Will(topic: settings.topics.state(spool.node), payload: AgentState.offline)
+        let (events, input) = AsyncStream.makeStream(of: MQTTEvent.self)
+        self.events = events
+        connection = MQTTConnection(broker, loop: settings.connectionLoop) { input.yield($0) }
+        let (stored, storedInput) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        self.stored = stored
+        jobs = JobDesk(
+            JobDesk.Parts(
+                spool: spool,
+                naming: settings.naming,
+                keys: settings.keys,
+                secrets: settings.secrets,
+                acceptsJobs: settings.acceptsJobs,
+                log: settings.log,
+                loop: settings.loop
+            )
+        ) { storedInput.yield() }
+    }
+
+    /// Reports that the desk has stored an event.
+    private let stored: AsyncStream<Void>
+
+    /// The node's name.
+    package nonisolated var node: FleetName { spool.node }
+
+    /// Begins to connect, and to look for tags at the readers that were added.
+    package func start() async throws(SpoolError) {
+        try await jobs.begin()
+        await announceDropped()
+        tasks.append(
+            Task(executorPreference: settings.loop.tasks) { [weak self, events] in
+                for await event in events { await self?.take(event) }
+            }
+        )
+        tasks.append(
+            Task(executorPreference: settings.loop.tasks) { [weak self, stored] in
+                for await _ in stored { await self?.pump() }
+            }
+        )
+        connection.start()
+    }
+
+    /// Ends: finishes a job that has begun, stores that the tags are gone, sends what can be sent, and says goodbye.
+    package func stop() async {
+        guard !isStopping else { return }
+        isStopping = true
+        await jobs.close()
+        for (station, task) in stations.values {
+            await station.stop()
+            await task.value
+        }
+        requestLog.reportLeftOut()
+        await drain()
+        if outbox.isConnected { publish(settings.topics.state(node), AgentState.offline, isRetained: true) }
+        await connection.stop()
+        for task in tasks { task.cancel() }
+        await flush()
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FleetModel
+import Glibc
+
+extension AgentConfiguration {
+    /// Checks that the folders of tags and of secrets are there. The agent itself runs without them until they are.
+    ///
+    /// - Throws: ``ConfigurationError`` that names the setting.
+    package func checkFolders() throws(ConfigurationError) {
+        for (setting, path) in [("tags", tags), ("jobs.secrets_folder", secretsFolder)] {
+            guard let path else { continue }
+            var status = stat()
+            guard unsafe stat(path, &status) == 0 else {
+                throw ConfigurationError("\(setting): There is no folder \(path). Make it, or name another.")
+            }
+            guard status.st_mode & S_IFMT == S_IFDIR else {
+                throw ConfigurationError("\(setting): \(path) is no folder. Name one.")
+            }
+            guard unsafe access(path, R_OK | X_OK) == 0 else {
+                throw ConfigurationError("\(setting): The folder \(path) can't be read. Check whose it is.")
+            }
+        }
+    }
+}

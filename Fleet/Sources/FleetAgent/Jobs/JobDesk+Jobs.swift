@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import FleetModel
+import FleetSpool
+
+/// Jobs that come.
+extension JobDesk {
+    /// Takes what was sent as a job.
+    package func take(_ payload: [UInt8]) async {
+        let node = parts.spool.node
+        let now = Timestamp.now
+        do throws(JobRefusal) {
+            guard parts.acceptsJobs else {
+                throw JobKeys.naming(JobRefusal(.notAccepted, "This node takes no jobs."), payload)
+            }
+            try await take(try parts.keys.open(payload, node: node, now: now), now: now)
+        } catch {
+            strangersLog(
+                "job-refused",
+                "A job was refused: \(error.reason)",
+                [.init("code", .string(error.code.description))]
+            )
+            // Anybody can send nonsense. Its outcomes must not fill the spool.
+            guard refusals.allows(now: now) else { return }
+            // The id may be that of a job of somebody else, so the journal is left alone.
+            var outcome = JobOutcome(error)
+            (outcome.job, outcome.message) = (nil, error.reason)
+            var event = outcome.event(parts.naming, time: now)
+            if let job = error.job { event.members.insert(.init("job", .string(job)), at: 0) }
+            _ = try? await parts.spool.append([(.bridge, event)])
+            onStored()
+        }
+    }
+
+    private func take(_ job: Job, now: Int64) async throws(JobRefusal) {
+        do throws(SpoolError) {
+            switch try await parts.spool.accept(job) {
+            case .new: try await start(job, now: now)
+            case .waiting: strangersLog("job-again", "The job \(job.id) has come again, and waits.")
+            case .ended(let members): try await repeatOutcome(members, now: now)
+            }
+        } catch {
+            throw JobRefusal(.init(error.code.description), error.reason, job: job.id)
+        }
+    }
+
+    private func repeatOutcome(_ members: JSONValue, now: Int64) async throws(SpoolError) {
+        guard repetitions.allows(now: now) else { return }
+        var list = (members.objectMembers ?? []).filter { $0.name != "repeated" }
+        list.append(.init("repeated", true))
+        let subject = members["uid"]?.text ?? members["uid_hash"]?.text
+        let event = FleetEvent(.outcome, time: now, subject: subject, members: list)
+        _ = try await parts.spool.append([(.bridge, event)])
+        onStored()
+    }
+
+    private func start(_ job: Job, now: Int64) async throws(SpoolError) {
+        parts.log("job", "The job \(job.id) (\(job.work.name)) has come.", [.init("job", .string(job.id))])
+        guard job.deadline > now else { return try await end(JobOutcome(.expired, job: job.id, kind: job.work.name)) }
+        do throws(JobRefusal) {
+            if let reader = job.reader, !readers.contains(reader) {
+                throw JobRefusal(.unknownReader, "The node has no reader \(reader).")
+            }
+            // A secret that is missing is said at once, rather than when a tag comes.
+            if case .protect(.named(let name)) = job.work { _ = try parts.secrets.secret(name) }
+            switch job.work {
+            case .write, .protect, .lock:
+                try board.add(job)
+                scheduleSweep()
+                return
+            case .indicate:
+                throw JobRefusal(.noIndicator, "None of the readers has a light that can be set from here.")
+            case .cancel(let id): try await cancel(id)
+            case .allow: break
+            }
+        } catch {
+            return try await end(JobOutcome(error, of: job))
+        }
+        let done = JobOutcome(.done, job: job.id, kind: job.work.name)
+        guard case .allow(let change) = job.work else { return try await end(done) }
+        try await end(done, applying: (change, job.reader))
+        lists.apply(change, to: job.reader)
+    }
+
+    private func cancel(_ id: String) async throws(JobRefusal) {
+        guard let entry = board.entries.first(where: { $0.job.id == id }) else {
+            throw JobRefusal(.badJob, "The job \(id) does not wait here.")
+        }
+        guard entry.beginning == nil else {
+            throw JobRefusal(.badJob, "The job \(id) has begun with a tag, and can't be taken back.")
+        }
+        board.end(id)
+        let refusal = JobRefusal(.cancelled, "The job was taken back.", job: id)
+        do throws(SpoolError) {
+            try await end(JobOutcome(refusal, of: entry.job))
+        } catch {
+            throw JobRefusal(.init(error.code.description), error.reason)
+        }
+    }
+
+    func end(
+        _ outcome: JobOutcome,
+        applying change: (change: Job.AllowChange, reader: FleetName?)? = nil
+    ) async throws(SpoolError) {
+        let event = outcome.event(parts.naming, time: Timestamp.now)
+        _ = try await parts.spool.end(outcome, event, applying: change)
+        let id = outcome.job ?? ""
+        parts.log("job-ended", "The job \(id) has ended: \(outcome.result.rawValue).", [.init("job", .string(id))])
+        onStored()
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import FleetModel
+import FleetSpool
+import NFCRuntime
+import TagProtocols
+
+/// Jobs and the tags that they get.
+extension JobDesk {
+    /// Returns what is to be done with a tag that has come. The journal has it then.
+    func order(for uid: [UInt8], at reader: FleetName) async -> WorkOrder? {
+        guard !isClosed, let entry = board.next(for: uid, at: reader, now: Timestamp.now) else { return nil }
+        if let beginning = entry.beginning {
+            board.begin(entry.job.id, with: beginning)
+            return WorkOrder(job: entry.job, beginning: beginning, isResumed: true)
+        }
+        var needsSerial = false
+        if case .write(let template, _) = entry.job.work { needsSerial = template.needsSerial }
+        // Reserved at once, so that no other reader takes it meanwhile.
+        var beginning = JobBoard.Beginning(reader: reader, uid: uid, serial: nil)
+        board.begin(entry.job.id, with: beginning)
+        do throws(SpoolError) {
+            let id = entry.job.id
+            beginning.serial = try await parts.spool.begin(id, at: reader, with: uid, takingSerial: needsSerial)
+        } catch {
+            parts.log("spool", "A job can't begin: \(error.reason)")
+            board.release(entry.job.id)
+            return nil
+        }
+        board.begin(entry.job.id, with: beginning)
+        return WorkOrder(job: entry.job, beginning: beginning, isResumed: false)
+    }
+
+    /// Returns the job that had begun with a tag; nil when there is none.
+    func resume(_ uid: [UInt8], at reader: FleetName) -> WorkOrder? {
+        let begun = board.entries.first {
+            $0.beginning?.uid == uid && $0.beginning?.reader == reader && $0.limit != nil
+        }
+        guard !isClosed, let entry = begun, let beginning = entry.beginning else { return nil }
+        board.begin(entry.job.id, with: beginning)
+        return WorkOrder(job: entry.job, beginning: beginning, isResumed: true)
+    }
+
+    /// Does a job with a tag.
+    ///
+    /// - Throws: ``TagError`` when the tag was lost, so that it is tried again when it is back.
+    nonisolated func work(_ order: WorkOrder, with tag: WatchedTag) async throws(TagError) {
+        await beginWork()
+        let work = TagWork(order: order, node: parts.spool.node) {
+            [secrets = parts.secrets] (name) throws(JobRefusal) in
+            try secrets.secret(name)
+        }
+        let result = await work.perform(on: tag)
+        await finish(order, result)
+        if case .lost = result { throw TagError(.tagLost, "The tag left before its job was done.") }
+    }
+
+    private func beginWork() { working += 1 }
+
+    private func finish(_ order: WorkOrder, _ result: WorkResult) async {
+        working -= 1
+        do throws(SpoolError) {
+            switch result {
+            case .ended(let outcome):
+                board.end(order.job.id)
+                try await end(outcome)
+            case .lost(let state):
+                board.lose(order.job.id, tagState: state, now: Timestamp.now)
+                scheduleSweep()
+                try await parts.spool.note(state, of: order.job.id)
+            }
+        } catch {
+            parts.log("spool", "The end of a job can't be stored: \(error.reason)")
+        }
+    }
+}

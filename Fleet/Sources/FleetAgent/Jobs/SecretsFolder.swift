@@ -1,0 +1,31 @@
+import FleetMQTT
+// SPDX-License-Identifier: Apache-2.0
+package import FleetModel
+
+/// The passwords that a node has in files, so that they are never sent.
+package struct SecretsFolder: Sendable {
+    private let path: String?
+
+    /// - Parameter path: the folder; nil for none.
+    package init(_ path: String?) { self.path = path }
+
+    /// Reads a secret.
+    ///
+    /// - Throws: ``JobRefusal`` with `noSecret`.
+    package func secret(_ name: FleetName) throws(JobRefusal) -> TagSecret {
+        guard let path else {
+            throw JobRefusal(.noSecret, "This node has no secrets. Set jobs.secrets_folder in its configuration.")
+        }
+        do throws(ConfigurationError) {
+            let bytes = try SecretFile.read("\(path)/\(name)")
+            guard let secret = TagSecret(file: String(decoding: bytes, as: UTF8.self)) else {
+                throw ConfigurationError(
+                    "The secret \(name) has to be 4 bytes, and 2 of acknowledgement, in hexadecimal digits."
+                )
+            }
+            return secret
+        } catch {
+            throw JobRefusal(.noSecret, error.reason)
+        }
+    }
+}

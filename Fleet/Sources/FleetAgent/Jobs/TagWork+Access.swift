@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import FleetModel
+import TagProtocols
+
+/// Jobs that change who can write a tag.
+extension TagWork {
+    func lock(_ tag: any ForumTag, _ state: inout JobOutcome.TagState) async throws(Failure) {
+        let detection = try await asking { () throws(TagError) in try await tag.detectNDEF() }
+        if order.isResumed, detection.access == .readOnly {
+            state = .locked
+            return
+        }
+        try await asking { () throws(TagError) in try await tag.checkLocking() }
+        do throws(TagError) {
+            state = .uncertain
+            try await tag.lock()
+            state = .locked
+        } catch {
+            if error.code == .readOnly || error.code == .keyNeeded { state = .unchanged }
+            throw Failure(error)
+        }
+    }
+
+    func protect(
+        _ secret: TagSecret,
+        _ tag: any ForumTag,
+        _ state: inout JobOutcome.TagState
+    ) async throws(Failure) {
+        guard let tag = tag as? Type2Tag else {
+            throw Failure(TagError(.unsupported, "Only NTAG21x and MIFARE Ultralight EV1 take a password here."))
+        }
+        let password = try password(secret)
+        do throws(TagError) {
+            state = .uncertain
+            try await tag.protect(with: password)
+            state = .protected
+        } catch {
+            switch error.code {
+            case .unsupported, .authenticationFailed, .readOnly, .refused: state = .unchanged
+            default: break
+            }
+            throw Failure(error)
+        }
+    }
+
+    private func password(_ secret: TagSecret) throws(Failure) -> Type2Tag.Password {
+        var secret = secret
+        if case .named(let name) = secret {
+            do throws(JobRefusal) {
+                secret = try self.secret(name)
+            } catch {
+                throw Failure(error)
+            }
+        }
+        guard case .bytes(let bytes, let acknowledgement) = secret,
+            let password = Type2Tag.Password(bytes, acknowledgement: acknowledgement)
+        else {
+            throw Failure(
+                JobRefusal(.noSecret, "The secret is no password of 4 bytes with 2 bytes of acknowledgement.")
+            )
+        }
+        return password
+    }
+
+    func asking<Value>(_ body: () async throws(TagError) -> Value) async throws(Failure) -> Value {
+        do throws(TagError) {
+            return try await body()
+        } catch {
+            throw Failure(error)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import FleetMQTT
+import FleetModel
+import FleetSpool
+import TagProtocols
+
+/// What the readers of an agent report.
+extension Agent {
+    /// Uses a reader from now on.
+    package func add(_ reader: StationReader) async {
+        guard stations[reader.name] == nil, !isStopping else { return }
+        states[reader.name] = ReaderState(reader)
+        await jobs.note(readers: Set(states.keys))
+        let handler = StationHandler(self, reader, removalDelay: settings.removalDelay, jobs: jobs)
+        let station = ReaderStation(reader, handler: handler)
+        stations[reader.name] = (station, Task(executorPreference: settings.loop.tasks) { await station.run() })
+        log("reader", "The reader \(reader.name) is \(reader.reader).", [.init("reader", .string(reader.name.text))])
+        guard outbox.isConnected else { return }
+        announce(reader.name)
+        publishInfo()
+    }
+
+    func note(_ reader: FleetName, isAvailable: Bool, reason: String?) {
+        states[reader]?.isAvailable = isAvailable
+        let text = isAvailable ? "The reader \(reader) works." : "The reader \(reader) does not work. \(reason ?? "")"
+        log(isAvailable ? "available" : "unavailable", text, [.init("reader", .string(reader.text))])
+        guard outbox.isConnected else { return }
+        publish(settings.topics.availability(node, reader), AgentState.bytes(isAvailable), isRetained: true)
+        publishInfo()
+    }
+
+    func event(of report: TagReport, at reader: FleetName) async -> FleetEvent {
+        let names = naming.names(of: report.identifier, message: report.survey.message)
+        var members = names.members + report.members
+        if let link = report.survey.message.flatMap({ settings.links?.json($0) }) {
+            members.append(.init("link", link))
+        }
+        if let isAllowed = await jobs.allows(report.identifier, at: reader) {
+            members.append(.init("allowed", .bool(isAllowed)))
+        }
+        return FleetEvent(.tag, time: Timestamp.now, subject: names.subject, members: members)
+    }
+
+    /// Stores events of a reader. Returns the identifier of the last one; nil when it could not be stored.
+    func store(_ events: [FleetEvent], of reader: FleetName) async -> String? {
+        do throws(SpoolError) {
+            let stored = try await spool.append(events.map { (reader, $0) }, acknowledging: takeAcknowledged())
+            sendOrPump(stored)
+            noteRoom(stored.shortage)
+            guard stored.events.count >= events.count, let last = stored.events.last else { return nil }
+            return EventPosition(stream: spool.stream, node: node, reader: reader, sequence: last.sequence).id
+        } catch {
+            log("spool", "An event was not stored. \(error.reason)", [.init("code", .string(error.code.description))])
+            if error.code == .diskFull { noteRoom(.disk) }
+            return nil
+        }
+    }
+
+    func close(_ reader: FleetName) async { await jobs.close() }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import FleetModel
+import NFCRuntime
+import TagLink
+import TagProtocols
+
+/// One reader: watches it, reads the tags that come, does the jobs for them, and notices when they leave.
+///
+/// What happens is handled in its order by one task, so that the events of a reader are stored in the order in which they
+/// happened.
+final class ReaderStation: Sendable {
+    /// What has happened at the reader.
+    enum Happening: Sendable {
+        case available
+        case unavailable(reason: String)
+        case near([[UInt8]])
+        /// A tag answers. The reply says whether it was near all the time.
+        case seen([UInt8], reply: @Sendable (Bool) -> Void)
+        /// A tag has come and was read. The reply has what to do with it.
+        case arrived(TagReport, reply: @Sendable (WorkOrder?) -> Void)
+        /// A tag can't be read.
+        case unreadable([UInt8], TagError)
+        /// Tags may have been away for long enough.
+        case sweep
+        /// The agent ends.
+        case end
+    }
+
+    let reader: StationReader
+    private let happenings: AsyncStream<Happening>
+    private let input: AsyncStream<Happening>.Continuation
+    private let watcher: TagWatcher?
+    private let handler: StationHandler
+
+    /// Creates a station. ``start()`` begins to look for tags.
+    init(_ reader: StationReader, handler: StationHandler) {
+        self.reader = reader
+        self.handler = handler
+        let (stream, input) = AsyncStream.makeStream(of: Happening.self)
+        (happenings, self.input) = (stream, input)
+        watcher = TagWatcher(reader.environment, executor: reader.executor) {
+            (tag: WatchedTag) async throws(TagError) in
+            try await TagAttendant(input: input, handler: handler).attend(tag)
+        } observer: { event in
+            switch event {
+            case .available: input.yield(.available)
+            case .unavailable(let reason): input.yield(.unavailable(reason: reason))
+            case .near(let identifiers): input.yield(.near(identifiers))
+            case .read: break
+            }
+        }
+    }
+
+    /// Looks for tags, and handles what happens, until ``stop()``.
+    func run() async {
+        if let watcher {
+            watcher.start()
+        } else if case .none(let reason) = reader.environment.reader {
+            input.yield(.unavailable(reason: reason))
+        }
+        var log = StationLog(delay: handler.removalDelay)
+        for await happening in happenings {
+            await log.take(happening, handler) { [input, clock = reader.environment.clock] delay in
+                _ = clock.schedule(after: delay) { input.yield(.sweep) }
+            }
+            if case .end = happening { break }
+        }
+    }
+
+    /// Stops to look for tags, after a job that has begun, and ends ``run()``.
+    func stop() async {
+        await handler.finishWork()
+        await watcher?.stop()
+        input.yield(.end)
+        input.finish()
+    }
+}

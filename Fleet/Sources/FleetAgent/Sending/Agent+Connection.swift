@@ -1,0 +1,54 @@
+import FleetMQTT
+// SPDX-License-Identifier: Apache-2.0
+import FleetModel
+import FleetSpool
+
+/// What the connection of an agent reports.
+extension Agent {
+    func publish(_ topic: String, _ payload: [UInt8], isRetained: Bool) {
+        connection.publish(topic, payload, isRetained: isRetained)
+    }
+
+    func publish(_ messages: [(topic: String, payload: [UInt8], number: UInt64)]) { connection.publish(messages) }
+
+    /// Handles what the connection reports.
+    func take(_ event: MQTTEvent) async {
+        switch event {
+        case .connected:
+            log("connected", "Connected to \(connection.address).")
+            connection.subscribe(subscriptions)
+            let last = (try? await spool.lastNumber()) ?? 0
+            outbox.connect(last: last)
+            announceAll()
+            await publishPositions()
+            wantPump()
+        case .disconnected(let failure):
+            outbox.disconnect()
+            let isTaken = failure.code == .taken
+            let reason = isTaken ? "Another agent uses the name \(node). Give each node its own." : failure.reason
+            log("disconnected", reason, [.init("code", .string(failure.code.rawValue))])
+        case .acknowledged(let numbers): await acknowledge(numbers)
+        case .dropped(let number, let reason): refuse(number.map { Int64($0) }, reason)
+        case .message(let message): await take(message)
+        case .subscribed(let refused):
+            guard !refused.isEmpty else { return }
+            log("not-allowed", "The broker does not let this node read \(refused.joined(separator: ", ")).")
+        }
+    }
+
+    private var subscriptions: [String] {
+        [settings.topics.job(node), settings.topics.replay(node)] + (discovery.map { [$0.birthTopic] } ?? [])
+    }
+
+    private func take(_ message: MQTTMessage) async {
+        switch message.topic {
+        case settings.topics.job(node):
+            // A retained job would come again after each connection.
+            if !message.isRetained { await jobs.take(message.payload) }
+        case settings.topics.replay(node):
+            if !message.isRetained { await replay(message.payload) }
+        case discovery?.birthTopic where message.payload == HomeAssistantDiscovery.birth: announceToHomeAssistant()
+        default: break
+        }
+    }
+}

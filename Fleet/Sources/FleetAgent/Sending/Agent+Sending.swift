@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+import FleetMQTT
+import FleetModel
+import FleetSpool
+
+/// How events get from the spool to the broker.
+extension Agent {
+    /// How long acknowledgements are collected until they are stored. If the agent is killed meanwhile, these events are
+    /// sent once more.
+    private static let flushDelay = Duration.seconds(2)
+    private static let positionDelay = Duration.seconds(3)
+    private static let longestPositionDelay = Duration.seconds(30)
+
+    /// Sends what waits, without waiting for it.
+    func wantPump() {
+        isPumpWanted = true
+        guard !isPumping else { return }
+        Task { await pump() }
+    }
+
+    /// Sends events in their order, as many as the window takes.
+    func pump() async {
+        isPumpWanted = true
+        guard !isPumping else { return }
+        isPumping = true
+        defer { isPumping = false }
+        while isPumpWanted {
+            isPumpWanted = false
+            while outbox.room > 0 {
+                let from = outbox.lastSent
+                guard let waiting = try? await spool.waiting(after: from, limit: outbox.room), !waiting.isEmpty else {
+                    break
+                }
+                // The connection may have been lost and made again meanwhile.
+                guard outbox.isConnected, outbox.lastSent == from else { continue }
+                send(waiting)
+            }
+        }
+    }
+
+    /// Sends events that were just stored; without looking into the spool where everything before them was sent.
+    func sendOrPump(_ stored: StoredEvents) {
+        guard !isPumping, outbox.room >= stored.events.count, outbox.isNext(stored) else { return wantPump() }
+        send(stored.events)
+    }
+
+    private func send(_ events: [StoredEvent]) {
+        publish(
+            events.map { event in
+                let isLate = outbox.send(event)
+                return (
+                    settings.topics.event(node, event.reader),
+                    isLate ? CloudEvent.late(event.payload) : event.payload,
+                    UInt64(event.number)
+                )
+            }
+        )
+    }
+
+    func acknowledge(_ numbers: [UInt64]) async {
+        let places = numbers.compactMap { outbox.acknowledge(Int64($0)) }
+        guard !places.isEmpty else { return }
+        acknowledged += places
+        lastAcknowledgement = .now
+        if outbox.inFlight.count <= outbox.window / 2 { wantPump() }
+        if acknowledged.count >= 200 { return await flush() }
+        guard !isFlushDue else { return }
+        isFlushDue = true
+        later(Self.flushDelay) { await $0.flush() }
+    }
+
+    /// How long the agent waits until it tries again what the broker did not take.
+    private static let refusalDelay = Duration.seconds(30)
+
+    /// Handles a message that the broker did not take. An event stays in the spool, and so do those after it.
+    func refuse(_ number: Int64?, _ reason: String) {
+        guard !outbox.isPaused else { return }
+        log("not-allowed", "The broker does not let this node publish (\(reason)). Check its access list for \(node).")
+        guard number != nil else { return }
+        outbox.pause()
+        Task {
+            try? await Task.sleep(for: Self.refusalDelay)
+            outbox.resume()
+            wantPump()
+        }
+    }
+
+    /// Stores the acknowledgements.
+    func flush() async {
+        isFlushDue = false
+        let places = takeAcknowledged()
+        guard !places.isEmpty else { return }
+        do throws(SpoolError) {
+            // The acknowledgements have made room for what could not be reported.
+            if try await spool.acknowledge(places) || shortage != nil { await announceDropped() }
+        } catch {
+            log("spool", "Acknowledgements were not stored. \(error.reason)")
+        }
+    }
+
+    /// The acknowledgements that are not stored yet, for the next transaction.
+    func takeAcknowledged() -> [StoredEvent.Place] {
+        defer { acknowledged = [] }
+        guard !acknowledged.isEmpty else { return [] }
+        schedulePositions()
+        return acknowledged
+    }
+
+    /// Publishes the positions when nothing was acknowledged for a while. Numbers of later events show gaps too.
+    private func schedulePositions() {
+        guard !isPositionDue else { return }
+        isPositionDue = true
+        positionLimit = .now + Self.longestPositionDelay
+        later(Self.positionDelay) { await $0.publishPositionsWhenQuiet() }
+    }
+
+    private func publishPositionsWhenQuiet() async {
+        guard ContinuousClock.now < min(lastAcknowledgement + Self.positionDelay, positionLimit) else {
+            return await publishPositions()
+        }
+        later(Self.positionDelay) { await $0.publishPositionsWhenQuiet() }
+    }
+
+    /// Does something after a time. A timer of the loop costs less than a task that sleeps.
+    func later(_ delay: Duration, _ body: @escaping @Sendable (Agent) async -> Void) {
+        _ = settings.loop.after(delay) { [weak self, loop = settings.loop] in
+            guard let self else { return }
+            Task(executorPreference: loop.tasks) { await body(self) }
+        }
+    }
+
+    /// Publishes the positions that have changed.
+    func publishPositions() async {
+        isPositionDue = false
+        guard outbox.isConnected, let positions = try? await spool.positions() else { return }
+        for position in positions where published[position.reader] != position {
+            published[position.reader] = position
+            let topic = settings.topics.position(node, position.reader)
+            publish(topic, position.json(stream: spool.stream).bytes, isRetained: true)
+        }
+    }
+
+    /// Waits a few seconds until everything that waits was acknowledged.
+    func drain() async {
+        for _ in 0..<100 where outbox.isConnected {
+            await pump()
+            guard !outbox.inFlight.isEmpty else { break }
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+        await flush()
+        await publishPositions()
+    }
+
+    /// Sends events again that somebody has asked for.
+    func replay(_ payload: [UInt8]) async {
+        guard let request = try? JSONValue(parsing: payload),
+            let reader = request["reader"]?.text.flatMap(FleetName.init),
+            let from = request["from"]?.int, let to = request["to"]?.int, from <= to,
+            request["stream"].map({ $0.text == spool.stream }) ?? true
+        else {
+            return requestLog("replay-refused", "Events were asked for in a way that is not understood.")
+        }
+        let range = Int64(from)...Int64(to)
+        guard let events = try? await spool.events(of: reader, in: range, limit: 10_000), outbox.isConnected else {
+            return
+        }
+        requestLog("replay", "\(events.count) events of \(reader) are sent again.")
+        let topic = settings.topics.event(node, reader)
+        for event in events { publish(topic, CloudEvent.late(event.payload), isRetained: false) }
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import FleetSpool
+
+/// Which events are sent next: a window of those that wait, in order.
+package struct Outbox: Sendable {
+    /// The most events that wait for their acknowledgement.
+    package let window: Int
+    /// The events that were sent over this connection and are not acknowledged.
+    private(set) package var inFlight: [Int64: StoredEvent.Place] = [:]
+    /// The last event that was sent over this connection.
+    private(set) package var lastSent: Int64 = 0
+    private(set) package var isConnected = false
+    /// Whether sending is paused, because the broker does not take events.
+    private(set) package var isPaused = false
+    /// Events up to this one were there before the connection, so they are late.
+    private var lateUntil: Int64 = 0
+
+    package init(window: Int) { self.window = max(window, 1) }
+
+    /// Notes a new connection. Everything that waits is sent from the beginning.
+    ///
+    /// - Parameter last: the last event in the spool.
+    package mutating func connect(last: Int64) {
+        (inFlight, lastSent, isConnected, lateUntil, isPaused) = ([:], 0, true, last, false)
+    }
+
+    /// Notes that the connection is lost. What was not acknowledged waits again.
+    package mutating func disconnect() {
+        (inFlight, lastSent, isConnected) = ([:], 0, false)
+    }
+
+    /// How many events may be sent now.
+    package var room: Int { isConnected && !isPaused ? max(window - inFlight.count, 0) : 0 }
+
+    /// Whether events that were just stored can be sent at once, because all before them were sent.
+    package func isNext(_ stored: StoredEvents) -> Bool { stored.previous == lastSent }
+
+    /// Notes that an event is sent.
+    ///
+    /// - Returns: whether it is late.
+    package mutating func send(_ event: StoredEvent) -> Bool {
+        inFlight[event.number] = event.place
+        lastSent = max(lastSent, event.number)
+        return event.number <= lateUntil
+    }
+
+    /// Pauses: what is in flight, and all that waits, is sent again after ``resume()``.
+    package mutating func pause() { isPaused = true }
+
+    /// Sends everything that waits from the beginning.
+    package mutating func resume() {
+        (inFlight, lastSent, isPaused) = ([:], 0, false)
+    }
+
+    /// Notes an acknowledgement.
+    ///
+    /// - Returns: the event's place; nil when it was not in flight.
+    package mutating func acknowledge(_ number: Int64) -> StoredEvent.Place? { inFlight.removeValue(forKey: number) }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+import CEpoll
+import Dispatch
+import Foundation
+import Glibc
+
+/// A thread that serves sockets, times and tasks: those of one connection, or of the thousands of a process.
+///
+/// Actors and tasks may run on it too. Then an event goes from the tag to the socket without waking another thread,
+/// which takes longer than the rest of its way.
+@safe
+package final class EventLoop: SerialExecutor, @unchecked Sendable {
+    // Sendable because what other threads use has a lock, and the rest is only used on the thread.
+
+    /// For the agents of a process.
+    package static let agents = EventLoop("nfc-agent")
+
+    /// A socket that is watched.
+    struct Watch {
+        let socket: Int32
+        let onReady: (_ isReadable: Bool, _ isWritable: Bool) -> Void
+    }
+
+    /// Runs tasks that belong to no actor on the thread.
+    package let tasks: LoopTasks
+
+    private let inbox = LoopInbox()
+    private var isClosed = false
+    private let poll: Int32
+    private var thread = pthread_t()
+
+    private var watches: [UInt64: Watch] = [:]
+    private var nextWatch: UInt64 = 1
+    private var timers = TimerHeap()
+
+    /// Starts the thread.
+    ///
+    /// - Parameter name: the thread's name, at most 15 characters.
+    package init(_ name: String) {
+        tasks = LoopTasks(inbox)
+        poll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        precondition(poll >= 0 && inbox.wake >= 0, "The process has too many open files.")
+        var event = unsafe epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: 0))
+        _ = unsafe epoll_ctl(poll, EPOLL_CTL_ADD, inbox.wake, &event)
+        let started = DispatchSemaphore(value: 0)
+        let thread = Thread { [self] in
+            self.thread = pthread_self()
+            started.signal()
+            run()
+        }
+        thread.name = name
+        thread.start()
+        started.wait()
+    }
+
+    deinit { Glibc.close(poll) }
+
+    /// Ends the thread after the work that was added before.
+    package func close() { async { [self] in isClosed = true } }
+
+    // MARK: From any thread
+
+    /// Whether the caller runs on the thread.
+    package var isCurrent: Bool { pthread_equal(pthread_self(), thread) != 0 }
+
+    /// Runs a function after all work that was added before.
+    package func async(_ body: @escaping @Sendable () -> Void) { inbox.add(.block(body)) }
+
+    /// Runs a function: at once on the thread itself, else like ``async(_:)``.
+    package func perform(_ body: @escaping @Sendable () -> Void) {
+        if isCurrent { body() } else { async(body) }
+    }
+
+    /// Runs a job of an actor.
+    package func enqueue(_ job: consuming ExecutorJob) { inbox.add(.actorJob(UnownedJob(job))) }
+
+    package func checkIsolated() { precondition(isCurrent, "This belongs to the thread of an event loop.") }
+
+    // MARK: On the thread
+
+    /// Runs a function later. Call it on the thread.
+    ///
+    /// - Returns: its timer, for ``cancel(_:)``.
+    @discardableResult
+    package func after(_ delay: Duration, _ body: @escaping () -> Void) -> UInt64 {
+        timers.insert(at: SystemTime.now + delay, body)
+    }
+
+    package func cancel(_ timer: UInt64) { timers.remove(timer) }
+
+    /// Watches a socket, until ``remove(_:closes:)``.
+    ///
+    /// - Returns: nil when that is not possible.
+    func add(_ watch: Watch) -> UInt64? {
+        let id = nextWatch
+        var event = unsafe epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: id))
+        guard unsafe epoll_ctl(poll, EPOLL_CTL_ADD, watch.socket, &event) == 0 else { return nil }
+        nextWatch += 1
+        watches[id] = watch
+        return id
+    }
+
+    /// Whether to report that the socket can be written.
+    func setWriting(_ id: UInt64, _ isOn: Bool) {
+        guard let watch = watches[id] else { return }
+        let interest = EPOLLIN.rawValue | (isOn ? EPOLLOUT.rawValue : 0)
+        var event = unsafe epoll_event(events: interest, data: epoll_data_t(u64: id))
+        _ = unsafe epoll_ctl(poll, EPOLL_CTL_MOD, watch.socket, &event)
+    }
+
+    /// Ends a watch.
+    ///
+    /// - Parameter isOpen: whether the socket is still open. The number of a closed one may be that of another by now.
+    func remove(_ id: UInt64, isOpen: Bool) {
+        guard let watch = watches.removeValue(forKey: id), isOpen else { return }
+        _ = epoll_ctl(poll, EPOLL_CTL_DEL, watch.socket, nil)
+    }
+
+    // MARK: The loop
+
+    /// How many times new work is taken before the sockets have their turn.
+    private static let mostRounds = 16
+    private static let mostEvents = 256
+
+    private func run() {
+        var events = unsafe [epoll_event](repeating: epoll_event(), count: Self.mostEvents)
+        while !isClosed {
+            var isIdle = false
+            for _ in 0..<Self.mostRounds where !isIdle { isIdle = !work() }
+            let now = SystemTime.now
+            while let body = timers.take(now: now) { body() }
+            let count = unsafe epoll_wait(poll, &events, Int32(Self.mostEvents), timeout())
+            inbox.wakeUp()
+            for index in 0..<max(Int(count), 0) { unsafe handle(events[index].data.u64, events[index].events) }
+        }
+        watches = [:]
+        timers = TimerHeap()
+    }
+
+    /// Does what was added. Returns whether there was something.
+    private func work() -> Bool {
+        let works = inbox.take()
+        for work in works {
+            switch work {
+            case .block(let body): body()
+            case .actorJob(let job):
+                unsafe job.runSynchronously(
+                    isolatedTo: asUnownedSerialExecutor(),
+                    taskExecutor: tasks.asUnownedTaskExecutor()
+                )
+            case .taskJob(let job): unsafe job.runSynchronously(on: tasks.asUnownedTaskExecutor())
+            }
+        }
+        return !works.isEmpty
+    }
+
+    /// How long to wait for sockets, in milliseconds. From then on new work wakes the thread.
+    private func timeout() -> Int32 {
+        if !inbox.fallAsleep() || isClosed { return 0 }
+        guard let next = timers.next else { return -1 }
+        let milliseconds = (next - SystemTime.now) / .milliseconds(1)
+        return milliseconds <= 0 ? 0 : Int32(min(milliseconds.rounded(.up), 60_000))
+    }
+
+    private func handle(_ id: UInt64, _ ready: UInt32) {
+        if id == 0 { return inbox.drain() }
+        let isWritable = ready & EPOLLOUT.rawValue != 0
+        let isReadable = ready & ~EPOLLOUT.rawValue != 0
+        watches[id]?.onReady(isReadable, isWritable)
+    }
+}

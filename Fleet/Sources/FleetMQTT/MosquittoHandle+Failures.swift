@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import CMosquitto
+import FleetModel
+
+/// Why a connection failed, in words.
+extension MosquittoHandle {
+    /// Returns the failure of a result; nil for a success.
+    func failure(_ result: Int32) -> MQTTFailure? {
+        switch result {
+        case MOSQ_ERR_SUCCESS.code: nil
+        case MOSQ_ERR_TLS.code, MOSQ_ERR_TLS_HANDSHAKE.code:
+            MQTTFailure(
+                .untrusted,
+                "There is no trust between this machine and \(settings.address). Check ca, certificate and the host's name."
+            )
+        case MOSQ_ERR_EAI.code, MOSQ_ERR_LOOKUP.code:
+            MQTTFailure(.unreachable, "The name \(settings.address.host) is not known. Check the broker's address.")
+        case MOSQ_ERR_ERRNO.code, MOSQ_ERR_CONN_REFUSED.code, MOSQ_ERR_CONN_LOST.code: closing
+        case MOSQ_ERR_OVERSIZE_PACKET.code:
+            MQTTFailure(.lost, "The broker takes no message of this size. Raise its limit.", isExplained: true)
+        case MOSQ_ERR_QOS_NOT_SUPPORTED.code:
+            MQTTFailure(.lost, "The broker takes no message with QoS 1. Use one that does.", isExplained: true)
+        case _ where !isAccepted:
+            MQTTFailure(
+                .unreachable,
+                "\(settings.address) answers in a way that is not understood. \(supposition)"
+            )
+        default:
+            MQTTFailure(.lost, "The connection was lost: \(unsafe String(cString: mosquitto_strerror(result)))")
+        }
+    }
+
+    /// The failure of a socket that is of no use any more.
+    var closing: MQTTFailure {
+        if isAccepted { return MQTTFailure(.lost, "The broker has closed the connection.") }
+        let address = settings.address
+        guard wasConnected else {
+            return MQTTFailure(.unreachable, "\(address) can't be reached. Is the broker running?")
+        }
+        return MQTTFailure(.unreachable, "\(address) closes the connection at once. \(supposition)")
+    }
+
+    /// What may be the reason when the other side closes a connection before it was accepted.
+    private var supposition: String {
+        guard settings.address.usesTLS else { return "Perhaps it wants encryption (mqtts://), or is no broker." }
+        let certificate = settings.certificate == nil ? "wants a certificate of the client" : "refuses the certificate"
+        return "Perhaps it \(certificate) (see [tls]), has no encryption (mqtt://), or is no broker."
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import CMosquitto
+import FleetModel
+
+extension MosquittoHandle {
+    /// Sets the properties of the connection of MQTT 5: how long the broker keeps the session, and the largest packet.
+    ///
+    /// Only the call that waits for the connection takes properties. It keeps them, and refuses a keep-alive of 1 second
+    /// before it connects; the call that does not wait then uses them.
+    func setProperties() {
+        var properties: OpaquePointer?
+        let expiry = Int32(MQTT_PROP_SESSION_EXPIRY_INTERVAL.rawValue)
+        if settings.keepsSession { unsafe mosquitto_property_add_int32(&properties, expiry, Self.week) }
+        unsafe mosquitto_property_add_int32(
+            &properties,
+            Int32(MQTT_PROP_MAXIMUM_PACKET_SIZE.rawValue),
+            UInt32(PacketInspector.largestPacket)
+        )
+        unsafe mosquitto_connect_bind_v5(mosquitto, settings.address.host, 1, 1, nil, properties)
+        unsafe mosquitto_property_free_all(&properties)
+    }
+
+    /// In seconds.
+    private static let week: UInt32 = 604_800
+
+    /// Sets everything that has to be set before the connection.
+    ///
+    /// - Returns: why that is not possible.
+    func configure() -> MQTTFailure? {
+        var results = [
+            unsafe mosquitto_int_option(mosquitto, MOSQ_OPT_PROTOCOL_VERSION, version),
+            unsafe mosquitto_int_option(mosquitto, MOSQ_OPT_TCP_NODELAY, 1),
+            // The window is held by whoever publishes.
+            unsafe mosquitto_int_option(mosquitto, MOSQ_OPT_SEND_MAXIMUM, 65535),
+        ]
+        if let will = settings.will {
+            results.append(
+                unsafe will.payload.withUnsafeBytes { bytes in
+                    unsafe mosquitto_will_set(
+                        mosquitto,
+                        will.topic,
+                        Int32(bytes.count),
+                        bytes.baseAddress,
+                        1,
+                        true
+                    )
+                }
+            )
+        }
+        if let user = settings.user {
+            let password = settings.password.map { String(decoding: $0, as: UTF8.self) }
+            results.append(unsafe mosquitto_username_pw_set(mosquitto, user, password))
+        }
+        if results.contains(where: { $0 != MOSQ_ERR_SUCCESS.code }) {
+            return MQTTFailure(.refused, "libmosquitto refuses the settings. Check user, password and topics.")
+        }
+        return settings.address.usesTLS ? configureTLS() : nil
+    }
+
+    private func configureTLS() -> MQTTFailure? {
+        let folder = settings.authorities == nil ? "/etc/ssl/certs" : nil
+        let result = unsafe mosquitto_tls_set(
+            mosquitto,
+            settings.authorities,
+            folder,
+            settings.certificate,
+            settings.key,
+            nil
+        )
+        guard result == MOSQ_ERR_SUCCESS.code else {
+            let files = [settings.authorities, settings.certificate, settings.key].compactMap(\.self)
+            return MQTTFailure(.untrusted, "One of the files can't be read: \(files.joined(separator: ", ")).")
+        }
+        // The certificate has to be valid, and that of the host.
+        let strict = unsafe mosquitto_tls_opts_set(mosquitto, 1, nil, nil)
+        guard strict == MOSQ_ERR_SUCCESS.code else { return MQTTFailure(.untrusted, "TLS can't be set up.") }
+        return nil
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FleetModel
+import Glibc
+import PrivateStorage
+
+/// Files that nobody else may read.
+package enum SecretFile {
+    /// Reads a file that has to belong to the user or to root, and that nobody else can read.
+    ///
+    /// - Parameters:
+    ///   - path: its absolute path.
+    ///   - limit: the most bytes.
+    /// - Throws: ``ConfigurationError`` that says what to do.
+    package static func read(_ path: String, limit: Int = 4096) throws(ConfigurationError) -> [UInt8] {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { throw ConfigurationError("There is no file \(path).") }
+        guard status.st_uid == 0 || status.st_uid == geteuid() else {
+            throw ConfigurationError("\(path) belongs to another user. Give it to the user of this program.")
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            throw ConfigurationError("\(path) can be read by others. Run: chmod 600 \(path)")
+        }
+        do throws(StorageError) {
+            return try TrustedFile.read(path, limit: limit)
+        } catch {
+            throw ConfigurationError(error.reason)
+        }
+    }
+
+    /// Reads a file with one line.
+    package static func readLine(_ path: String) throws(ConfigurationError) -> [UInt8] {
+        var bytes = try read(path)
+        while let last = bytes.last, last == 0x0A || last == 0x0D { bytes.removeLast() }
+        guard !bytes.isEmpty, !bytes.contains(0x0A), !bytes.contains(0) else {
+            throw ConfigurationError("\(path) has to have one line.")
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Resumes who waits for the end of a connection, once.
+final class StopWaiter: @unchecked Sendable {
+    // Sendable because the continuation has a lock.
+    private let lock = NSLock()
+    private var continuation: CheckedContinuation<Void, Never>?
+
+    init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = continuation }
+
+    func resume() {
+        let waiting = lock.withLock {
+            defer { continuation = nil }
+            return continuation
+        }
+        waiting?.resume()
+    }
+}

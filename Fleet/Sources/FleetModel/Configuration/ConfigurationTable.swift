@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import TOMLKit
+
+/// A table of a configuration file, which notices keys that nobody has asked for.
+struct ConfigurationTable {
+    private let path: String
+    private let members: [JSONValue.Member]
+    private var known: Set<String> = []
+
+    /// Parses a TOML document.
+    init(toml text: String) throws(ConfigurationError) {
+        let json: String
+        do {
+            json = try TOMLTable(string: text).convert(to: .json)
+        } catch let error as TOMLParseError {
+            throw ConfigurationError("Line \(error.source.begin.line): \(error.description)")
+        } catch {
+            throw ConfigurationError("This is no TOML document: \(error)")
+        }
+        do throws(JSONFailure) {
+            self.init(try JSONValue(parsing: Array(json.utf8)), path: "")
+        } catch {
+            throw ConfigurationError("The configuration has values of a kind that is not used here.")
+        }
+    }
+
+    private init(_ value: JSONValue, path: String) {
+        members = value.objectMembers ?? []
+        self.path = path
+    }
+
+    private mutating func value(_ name: String) -> JSONValue? {
+        known.insert(name)
+        return members.first { $0.name == name }?.value
+    }
+
+    private func fails(_ name: String, _ what: String) -> ConfigurationError {
+        ConfigurationError("\(path)\(name) has to be \(what).")
+    }
+
+    mutating func string(_ name: String) throws(ConfigurationError) -> String? {
+        guard let value = value(name) else { return nil }
+        guard let text = value.text, !text.isEmpty else { throw fails(name, "a text that is not empty") }
+        return text
+    }
+
+    /// An absolute path.
+    mutating func file(_ name: String) throws(ConfigurationError) -> String? {
+        guard let text = try string(name) else { return nil }
+        guard text.hasPrefix("/"), !text.utf8.contains(0) else { throw fails(name, "an absolute path") }
+        return text
+    }
+
+    mutating func bool(_ name: String) throws(ConfigurationError) -> Bool? {
+        guard let value = value(name) else { return nil }
+        guard let bool = value.bool else { throw fails(name, "true or false") }
+        return bool
+    }
+
+    mutating func int(_ name: String, in range: ClosedRange<Int>) throws(ConfigurationError) -> Int? {
+        guard let value = value(name) else { return nil }
+        guard let number = value.int, range.contains(number) else {
+            throw fails(name, "a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    mutating func strings(_ name: String) throws(ConfigurationError) -> [String]? {
+        guard let value = value(name) else { return nil }
+        guard let elements = value.elements else { throw fails(name, "a list of texts") }
+        let texts = elements.compactMap(\.text)
+        guard texts.count == elements.count else { throw fails(name, "a list of texts") }
+        return texts
+    }
+
+    /// The texts of a table, by name.
+    mutating func map(_ name: String) throws(ConfigurationError) -> [String: String] {
+        guard let value = value(name) else { return [:] }
+        var map: [String: String] = [:]
+        for member in value.objectMembers ?? [] { map[member.name] = member.value.text }
+        guard let count = value.objectMembers?.count, count == map.count else { throw fails(name, "a table of texts") }
+        return map
+    }
+
+    mutating func name(_ name: String) throws(ConfigurationError) -> FleetName? {
+        guard let value = value(name) else { return nil }
+        guard let result = value.text.flatMap(FleetName.init) else {
+            throw fails(name, "a text of 1 to 64 letters of ASCII, digits, - and _")
+        }
+        return result
+    }
+
+    /// Reads a table; one that is missing is empty.
+    mutating func table<Value>(
+        _ name: String,
+        _ read: (inout ConfigurationTable) throws(ConfigurationError) -> Value
+    ) throws(ConfigurationError) -> Value {
+        let value = value(name)
+        guard value == nil || value?.objectMembers != nil else { throw fails(name, "a table") }
+        var table = ConfigurationTable(value ?? .object([]), path: "\(path)\(name).")
+        let result = try read(&table)
+        try table.finish()
+        return result
+    }
+
+    /// Reads a list of tables.
+    mutating func tables<Value>(
+        _ name: String,
+        _ read: (inout ConfigurationTable) throws(ConfigurationError) -> Value
+    ) throws(ConfigurationError) -> [Value] {
+        guard let value = value(name) else { return [] }
+        guard let elements = value.elements else { throw fails(name, "a list of tables, as [[\(name)]]") }
+        var results: [Value] = []
+        for element in elements {
+            guard element.objectMembers != nil else { throw fails(name, "a list of tables, as [[\(name)]]") }
+            var table = ConfigurationTable(element, path: "\(path)\(name).")
+            results.append(try read(&table))
+            try table.finish()
+        }
+        return results
+    }
+
+    /// Fails when there is a key that nobody has asked for.
+    func finish() throws(ConfigurationError) {
+        for member in members where !known.contains(member.name) {
+            throw ConfigurationError("There is no key \(path)\(member.name). Remove it, or check how it is spelled.")
+        }
+    }
+}

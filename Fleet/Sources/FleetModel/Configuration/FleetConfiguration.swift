@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The configuration of the person's commands.
+package struct FleetConfiguration: Sendable, Hashable {
+    package var broker = BrokerConfiguration()
+    /// The name of the key that signs jobs, and the file that has it.
+    package var signingKey: String?
+    package var signingFile: String?
+
+    package init() {}
+
+    /// Parses the file.
+    ///
+    /// - Throws: ``ConfigurationError`` that names the key.
+    package init(parsing text: String) throws(ConfigurationError) {
+        var table = try ConfigurationTable(toml: text)
+        try broker.read(&table)
+        (signingKey, signingFile) = try table.table("sign") { table throws(ConfigurationError) in
+            (try table.name("key")?.text, try table.file("private_file"))
+        }
+        guard (signingKey == nil) == (signingFile == nil) else {
+            throw ConfigurationError("sign.key and sign.private_file belong together. Name both.")
+        }
+        try table.finish()
+    }
+}

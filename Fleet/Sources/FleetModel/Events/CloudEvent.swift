@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import VisibleText
+
+/// Events as CloudEvents 1.0 in structured JSON.
+package enum CloudEvent {
+    /// Returns the event's JSON, with `late` false.
+    package static func bytes(_ event: FleetEvent, at position: EventPosition) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.text.reserveCapacity(640)
+        writer.beginObject()
+        writer.member("specversion", "1.0")
+        writer.member("id", position.id)
+        writer.member("source", position.source)
+        writer.member("type", event.kind.type)
+        if let subject = event.subject { writer.member("subject", subject) }
+        writer.member("time", Timestamp.text(event.time))
+        writer.member("datacontenttype", "application/json")
+        writer.member("stream", position.stream)
+        writer.member("sequence", sortable(position.sequence))
+        writer.member("late", false)
+        writer.key("data")
+        let places: [JSONValue.Member] = [
+            JSONValue.Member("node", .string(position.node.text)),
+            JSONValue.Member("reader", .string(position.reader.text)),
+            JSONValue.Member("stream", .string(position.stream)),
+            JSONValue.Member("sequence", .integer(Int(position.sequence))),
+        ]
+        JSONValue.object(places + event.members).write(to: &writer)
+        writer.endObject()
+        return writer.text
+    }
+
+    /// Returns an event's JSON with `late` true. Nothing else changes.
+    package static func late(_ bytes: [UInt8]) -> [UInt8] {
+        // The members before it are names, digits and times, so its first occurrence is the member.
+        // It is searched for by hand, because after an outage thousands of events are late.
+        guard let first = punctual.first else { return bytes }
+        var start = bytes.startIndex
+        while let index = bytes[start...].firstIndex(of: first), bytes.count - index >= punctual.count {
+            let end = index + punctual.count
+            if bytes[index..<end].elementsEqual(punctual) {
+                return Array(bytes[..<index]) + Array(#","late":true,"#.utf8) + bytes[end...]
+            }
+            start = index + 1
+        }
+        return bytes
+    }
+
+    private static let punctual = Array(#","late":false,"#.utf8)
+
+    /// The number as text that sorts like the number.
+    package static func sortable(_ sequence: Int64) -> String {
+        let digits = String(sequence)
+        return String(repeating: "0", count: max(19 - digits.utf8.count, 0)) + digits
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An event before it has its number.
+package struct FleetEvent: Sendable, Hashable {
+    /// What it reports.
+    package var kind: EventKind
+    /// When it happened, in milliseconds since 1970.
+    package var time: Int64
+    /// The tag's UID or its hash; nil for an event without a tag.
+    package var subject: String?
+    /// The members of `data` after node, reader, stream and sequence.
+    package var members: [JSONValue.Member]
+
+    package init(_ kind: EventKind, time: Int64, subject: String? = nil, members: [JSONValue.Member] = []) {
+        self.kind = kind
+        self.time = time
+        self.subject = subject
+        self.members = members
+    }
+
+    /// Creates an event whose members without a value are left out.
+    package init(_ kind: EventKind, time: Int64, subject: String? = nil, _ members: KeyValuePairs<String, JSONValue?>) {
+        self.init(
+            kind,
+            time: time,
+            subject: subject,
+            members: members.compactMap { name, value in value.map { JSONValue.Member(name, $0) } }
+        )
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What Home Assistant calls a tag.
+package enum HomeAssistantTag {
+    /// The longest id that is taken from a link, in characters.
+    package static let maximumLength = 128
+
+    /// The id in a link that Home Assistant's own app writes: `https://www.home-assistant.io/tag/ID`. Nil for other links.
+    package static func id(in link: String) -> String? {
+        for prefix in ["https://www.home-assistant.io/tag/", "https://home-assistant.io/tag/"]
+        where link.hasPrefix(prefix) {
+            let id = link.dropFirst(prefix.count).prefix { $0 != "?" && $0 != "#" && $0 != "/" }
+            let isPlain = id.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E, 0x25: true
+                default: false
+                }
+            }
+            return id.isEmpty || id.utf8.count > maximumLength || !isPlain ? nil : String(id)
+        }
+        return nil
+    }
+
+    /// The id of a tag without such a link: its UID in capital digits with dashes, as `04-68-95-71-FA-5C-64`.
+    package static func id(of identifier: [UInt8]) -> String {
+        identifier.map { Hex.text([$0]).uppercased() }.joined(separator: "-")
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import VisibleText
+
+extension JSONValue {
+    /// The value on one line, in UTF-8. Invisible characters are escaped, so that the line can be shown on a terminal.
+    package var bytes: [UInt8] {
+        var writer = JSONWriter()
+        writer.text.reserveCapacity(512)
+        write(to: &writer)
+        return writer.text
+    }
+
+    /// The value on one line.
+    package var line: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// Writes the value.
+    func write(to writer: inout JSONWriter) {
+        switch self {
+        case .null: writer.value(nil as String?)
+        case .bool(let value): writer.value(value)
+        case .integer(let number): writer.value(number)
+        case .number(let number): writer.value(number)
+        case .string(let text): writer.value(text)
+        case .array(let elements):
+            writer.beginArray()
+            for element in elements { element.write(to: &writer) }
+            writer.endArray()
+        case .object(let members):
+            writer.beginObject()
+            for member in members {
+                writer.key(member.name)
+                member.value.write(to: &writer)
+            }
+            writer.endObject()
+        }
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Crypto
+import Foundation
+
+/// The keys whose jobs a node takes.
+package struct JobKeys: Sendable {
+    /// What is signed begins with this, so that the signature means nothing elsewhere.
+    static let context = Array("opencorenfc-job-v1\n".utf8)
+
+    private let keys: [String: Curve25519.Signing.PublicKey]
+
+    /// - Parameter keys: the keys by name. Without keys, jobs need no signature.
+    package init(_ keys: [String: Curve25519.Signing.PublicKey] = [:]) {
+        self.keys = keys
+    }
+
+    /// Whether a job has to be signed.
+    package var areNeeded: Bool { !keys.isEmpty }
+
+    /// Opens what was sent as a job.
+    ///
+    /// - Parameters:
+    ///   - payload: the bytes of the message.
+    ///   - node: this node's name.
+    ///   - now: the time, in milliseconds since 1970.
+    /// - Returns: the job. Its deadline may have passed.
+    /// - Throws: ``JobRefusal`` with `badJob`, `unsigned`, `unknownKey`, `badSignature`, `wrongNode`; with the id and the
+    ///   kind that the job says, also where its signature does not fit.
+    package func open(_ payload: [UInt8], node: FleetName, now: Int64) throws(JobRefusal) -> Job {
+        let message = try Self.parse(payload)
+        let signed = try Self.signedBytes(message)
+        let claim: JSONValue? = if let signed { try? Self.parse(signed) } else { message }
+        do throws(JobRefusal) {
+            try check(message, signed: signed)
+            let value = if let claim { claim } else { try Self.parse(signed ?? payload) }
+            let job = try Job(value)
+            try Self.check(job, node: node, now: now)
+            return job
+        } catch {
+            throw error.naming(claim)
+        }
+    }
+
+    private static func check(_ job: Job, node: FleetName, now: Int64) throws(JobRefusal) {
+        guard job.node == node else {
+            throw JobRefusal(.wrongNode, "The job is for the node \(job.node), and this is \(node).")
+        }
+        guard job.deadline <= now + Job.longestWait else {
+            throw JobRefusal(.badJob, "The deadline is more than 7 days from now.")
+        }
+        // Jobs in the journal are not checked again.
+        if case .write(let template, _) = job.work { try template.check() }
+    }
+
+    /// Returns a refusal with the id and the kind that a payload says, where they can be read.
+    package static func naming(_ refusal: JobRefusal, _ payload: [UInt8]) -> JobRefusal {
+        guard let message = try? parse(payload) else { return refusal }
+        guard let signed = try? signedBytes(message) else { return refusal.naming(message) }
+        return refusal.naming(try? parse(signed))
+    }
+
+    /// What is signed; nil for a job without a signature.
+    private static func signedBytes(_ message: JSONValue) throws(JobRefusal) -> [UInt8]? {
+        guard let signed = message["signed"]?.text else { return nil }
+        guard let bytes = Base64URL.bytes(signed) else {
+            throw JobRefusal(.badJob, "What is signed has to be in base64url.")
+        }
+        return bytes
+    }
+
+    /// Checks the signature. Without a configured key that is not possible, and a job is taken like any other.
+    private func check(_ message: JSONValue, signed: [UInt8]?) throws(JobRefusal) {
+        guard areNeeded else { return }
+        guard let signed else { throw JobRefusal(.unsigned, "This node takes signed jobs alone.") }
+        guard let key = message["key"]?.text.flatMap({ keys[$0] }) else {
+            throw JobRefusal(.unknownKey, "This node does not have the key of the job.")
+        }
+        guard let signature = message["signature"]?.text.flatMap(Base64URL.bytes),
+            key.isValidSignature(Data(signature), for: Data(Self.context + signed))
+        else {
+            throw JobRefusal(.badSignature, "The signature does not belong to the job.")
+        }
+    }
+
+    private static func parse(_ bytes: [UInt8]) throws(JobRefusal) -> JSONValue {
+        do throws(JSONFailure) {
+            return try JSONValue(parsing: bytes)
+        } catch {
+            throw JobRefusal(.badJob, error.reason)
+        }
+    }
+}
+
+/// Signs jobs.
+package struct JobSigner: Sendable {
+    /// The key's name at the nodes.
+    package let name: String
+    private let key: Curve25519.Signing.PrivateKey
+
+    package init(name: String, key: Curve25519.Signing.PrivateKey) {
+        self.name = name
+        self.key = key
+    }
+
+    /// Returns what is sent for a job.
+    package func sign(_ job: Job) throws -> JSONValue {
+        let bytes = job.json.bytes
+        let signature = try key.signature(for: Data(JobKeys.context + bytes))
+        return [
+            "signed": .string(Base64URL.text(bytes)), "key": .string(name),
+            "signature": .string(Base64URL.text(Array(signature))),
+        ]
+    }
+}
+
+/// Base64 with the alphabet for addresses and without padding (RFC 4648, 5).
+package enum Base64URL {
+    package static func text(_ bytes: [UInt8]) -> String {
+        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+
+    package static func bytes(_ text: String) -> [UInt8]? {
+        guard !text.contains(where: { "+/=".contains($0) }) else { return nil }
+        let plain = text.replacing("-", with: "+").replacing("_", with: "/")
+        let padding = String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4)
+        return Data(base64Encoded: plain + padding).map { Array($0) }
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What can be checked before a tag is there.
+extension MessageTemplate {
+    /// The places that are filled.
+    package static let places = ["{serial}", "{uid}", "{node}", "{reader}"]
+
+    /// Checks that a message can be made of it, for any tag.
+    ///
+    /// - Throws: ``JobRefusal`` with `badJob`.
+    package func check() throws(JobRefusal) {
+        switch self {
+        case .bytes: break
+        case .link(let link):
+            guard Self.isLink(link) else {
+                throw JobRefusal(
+                    .badJob,
+                    "'\(link.prefix(200))' is not a link. A link begins like https://, and has no spaces."
+                )
+            }
+            try Self.checkPlaces(link)
+        case .text(let text, let language):
+            guard Self.isLanguage(language) else {
+                throw JobRefusal(.badJob, "'\(language.prefix(63))' is not a language. A language is like en or pt-BR.")
+            }
+            try Self.checkPlaces(text)
+        }
+    }
+
+    /// Whether a text begins with a scheme (RFC 3986, 3.1), and has neither spaces nor control characters. It is the rule
+    /// of `nfc write`.
+    private static func isLink(_ text: String) -> Bool {
+        guard let colon = text.firstIndex(of: ":"), !text.unicodeScalars.contains(where: isUnfit) else { return false }
+        let scheme = text[..<colon]
+        return scheme.first.map { $0.isASCII && $0.isLetter } ?? false
+            && scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+    }
+
+    private static func isUnfit(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isWhitespace || scalar.properties.generalCategory == .control
+    }
+
+    /// Whether a text has the form of a language tag (RFC 5646, 2.1), and fits into a record.
+    private static func isLanguage(_ text: String) -> Bool {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        let isFormed = parts.allSatisfy { part in
+            (1...8).contains(part.utf8.count) && part.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+        }
+        return isFormed && parts[0].allSatisfy(\.isLetter) && text.utf8.count <= 63
+    }
+
+    /// Checks that each `{` begins one of the places.
+    private static func checkPlaces(_ text: String) throws(JobRefusal) {
+        var rest = text[...]
+        while let start = rest.firstIndex(of: "{") {
+            rest = rest[start...]
+            guard let place = places.first(where: { rest.hasPrefix($0) }) else {
+                let end = rest.firstIndex(of: "}").map { rest.index(after: $0) } ?? rest.endIndex
+                let known = places.joined(separator: ", ")
+                throw JobRefusal(.badJob, "'\(rest[..<end].prefix(40))' is no place to fill. There are \(known).")
+            }
+            rest = rest.dropFirst(place.count)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import NDEF
+
+/// A message to write, with places for what is known only when the tag is there.
+package enum MessageTemplate: Sendable, Hashable {
+    /// A link.
+    case link(String)
+    /// A text in a language.
+    case text(String, language: String)
+    /// The bytes of a whole message.
+    case bytes([UInt8])
+
+    /// What fills the places.
+    package struct Values: Sendable, Hashable {
+        package var serial: Int64?
+        package var uid: [UInt8]
+        package var node: FleetName
+        package var reader: FleetName
+
+        package init(serial: Int64?, uid: [UInt8], node: FleetName, reader: FleetName) {
+            self.serial = serial
+            self.uid = uid
+            self.node = node
+            self.reader = reader
+        }
+    }
+
+    /// Whether the message has a place for a serial number.
+    package var needsSerial: Bool {
+        switch self {
+        case .link(let text), .text(let text, _): text.contains("{serial}")
+        case .bytes: false
+        }
+    }
+
+    /// Fills the places and returns the bytes of the message.
+    ///
+    /// - Throws: ``JobRefusal`` with `badJob` when no such message can be made.
+    package func message(_ values: Values) throws(JobRefusal) -> [UInt8] {
+        do {
+            switch self {
+            case .bytes(let bytes):
+                _ = try NDEFMessage(decoding: bytes)
+                return bytes
+            case .link(let link): return try NDEFMessage([.uri(Self.filled(link, values))]).encoded()
+            case .text(let text, let language):
+                return try NDEFMessage([.text(Self.filled(text, values), language: language)]).encoded()
+            }
+        } catch {
+            throw JobRefusal(.badJob, "The message of the job can't be made: \(error)")
+        }
+    }
+
+    private static func filled(_ text: String, _ values: Values) -> String {
+        var text =
+            text
+            .replacing("{uid}", with: Hex.text(values.uid))
+            .replacing("{node}", with: values.node.text)
+            .replacing("{reader}", with: values.reader.text)
+        if let serial = values.serial { text = text.replacing("{serial}", with: String(serial)) }
+        return text
+    }
+}

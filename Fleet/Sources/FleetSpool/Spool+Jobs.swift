@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FleetModel
+import Foundation
+import GRDB
+
+/// What the journal says of a job that has come.
+package enum JobAcceptance: Sendable, Hashable {
+    /// It is new, and is in the journal now.
+    case new
+    /// It has come before, and has not ended.
+    case waiting
+    /// It has ended; the members of its outcome's event.
+    case ended(JSONValue)
+}
+
+extension Spool {
+    /// How long an ended job is remembered after its deadline, in milliseconds. A copy that comes later is expired.
+    private static let memory: Int64 = 86_400_000
+
+    /// Takes a job into the journal, unless it is there.
+    package func accept(_ job: Job) async throws(SpoolError) -> JobAcceptance {
+        try await transact { [number] _, db in
+            let known = try Row.fetchOne(
+                db,
+                sql: "SELECT outcome FROM job WHERE node = ? AND id = ?",
+                arguments: [number, job.id]
+            )
+            if let known {
+                guard let outcome: Data = known["outcome"] else { return .waiting }
+                return .ended((try? JSONValue(parsing: Array(outcome))) ?? [:])
+            }
+            try db.execute(
+                sql: "INSERT INTO job (node, id, body, deadline) VALUES (?, ?, ?, ?)",
+                arguments: [number, job.id, job.json.bytes.data, job.deadline]
+            )
+            return .new
+        }
+    }
+
+    /// Notes that a job begins with a tag, before anything is written. From now on it belongs to this tag alone.
+    ///
+    /// - Parameter takesSerial: whether it gets a serial number.
+    /// - Returns: the serial number, which no other job gets.
+    package func begin(
+        _ id: String,
+        at reader: FleetName,
+        with uid: [UInt8],
+        takingSerial takesSerial: Bool
+    ) async throws(SpoolError) -> Int64? {
+        try await transact { [number] _, db in
+            var serial: Int64?
+            if takesSerial {
+                serial = try Int64.fetchOne(
+                    db,
+                    sql: "UPDATE node SET serial = serial + 1 WHERE number = ? RETURNING serial",
+                    arguments: [number]
+                )
+            }
+            try db.execute(
+                sql: """
+                    UPDATE job SET reader = ?, uid = ?, serial = ?, tag_state = 'uncertain'
+                    WHERE node = ? AND id = ? AND outcome IS NULL
+                    """,
+                arguments: [reader.text, uid.data, serial, number, id]
+            )
+            return serial
+        }
+    }
+
+    /// Notes what a job has left the tag with, so far.
+    package func note(_ tagState: JobOutcome.TagState, of id: String) async throws(SpoolError) {
+        try await transact { [number] _, db in
+            try db.execute(
+                sql: "UPDATE job SET tag_state = ? WHERE node = ? AND id = ?",
+                arguments: [tagState.rawValue, number, id]
+            )
+        }
+    }
+
+    /// Ends a job: its outcome, the event that reports it, and a change of an allow list are stored in one transaction.
+    ///
+    /// - Parameters:
+    ///   - outcome: the outcome.
+    ///   - event: its event.
+    ///   - change: how an allow list changes, and whose it is.
+    /// - Returns: the event, stored; nil when the job had ended before.
+    package func end(
+        _ outcome: JobOutcome,
+        _ event: FleetEvent,
+        applying change: (change: Job.AllowChange, reader: FleetName?)? = nil
+    ) async throws(SpoolError) -> StoredEvent? {
+        let now = event.time
+        return try await transact { [number, node] core, db in
+            if let id = outcome.job {
+                let body = JSONValue.object(event.members).bytes.data
+                try db.execute(
+                    sql: "UPDATE job SET outcome = ? WHERE node = ? AND id = ? AND outcome IS NULL",
+                    arguments: [body, number, id]
+                )
+                guard db.changesCount > 0 else { return nil }
+            }
+            if let (change, reader) = change { try Self.apply(db, number, change, to: reader) }
+            try db.execute(
+                sql: "DELETE FROM job WHERE node = ? AND outcome IS NOT NULL AND deadline < ?",
+                arguments: [number, now - Self.memory]
+            )
+            return try core.append(db, number, node, [(.bridge, event)]).events.last
+        }
+    }
+
+    /// Returns the jobs that have not ended, in the order in which they came.
+    package func openJobs() async throws(SpoolError) -> [JobBoard.Entry] {
+        try await transact { [number] _, db in
+            try Row.fetchAll(
+                db,
+                sql: "SELECT * FROM job WHERE node = ? AND outcome IS NULL ORDER BY number",
+                arguments: [number]
+            ).compactMap { row in
+                let body: Data = row["body"]
+                guard let value = try? JSONValue(parsing: Array(body)), let job = try? Job(value) else { return nil }
+                let (name, uid): (String?, Data?) = (row["reader"], row["uid"])
+                guard let reader = name.flatMap(FleetName.init), let uid else { return JobBoard.Entry(job) }
+                let state: String? = row["tag_state"]
+                let beginning = JobBoard.Beginning(
+                    reader: reader,
+                    uid: Array(uid),
+                    serial: row["serial"],
+                    tagState: state.flatMap(JobOutcome.TagState.init) ?? .uncertain
+                )
+                return JobBoard.Entry(job, beginning: beginning)
+            }
+        }
+    }
+
+    // MARK: Allow lists
+
+    /// Returns the allow lists.
+    package func allowLists() async throws(SpoolError) -> AllowLists {
+        try await transact { [number] _, db in
+            var lists: [FleetName?: Set<[UInt8]>] = [:]
+            let names = try String.fetchAll(
+                db,
+                sql: "SELECT reader FROM allow_list WHERE node = ?",
+                arguments: [number]
+            )
+            for name in names {
+                let uids = try Data.fetchAll(
+                    db,
+                    sql: "SELECT uid FROM allowed WHERE node = ? AND reader = ?",
+                    arguments: [number, name]
+                )
+                lists.updateValue(Set(uids.map { Array($0) }), forKey: FleetName(name))
+            }
+            return AllowLists(lists)
+        }
+    }
+
+    private static func apply(
+        _ db: Database,
+        _ node: Int64,
+        _ change: Job.AllowChange,
+        to reader: FleetName?
+    ) throws {
+        let name = reader?.text ?? ""
+        switch change.mode {
+        case .off, .replace:
+            for table in ["allowed", "allow_list"] {
+                try db.execute(sql: "DELETE FROM \(table) WHERE node = ? AND reader = ?", arguments: [node, name])
+            }
+        case .add, .remove: break
+        }
+        guard change.mode != .off else { return }
+        try db.execute(sql: "INSERT OR IGNORE INTO allow_list VALUES (?, ?)", arguments: [node, name])
+        let sql =
+            change.mode == .remove
+            ? "DELETE FROM allowed WHERE node = ? AND reader = ? AND uid = ?"
+            : "INSERT OR IGNORE INTO allowed VALUES (?, ?, ?)"
+        for uid in change.uids { try db.execute(sql: sql, arguments: [node, name, uid.data]) }
+    }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FleetModel
+import Foundation
+import GRDB
+
+extension Spool {
+    /// Returns events that wait to be acknowledged, in order.
+    ///
+    /// - Parameters:
+    ///   - number: only later ones.
+    ///   - limit: the most.
+    package func waiting(after number: Int64, limit: Int) async throws(SpoolError) -> [StoredEvent] {
+        try await transact { [node = self.number] core, db in
+            try core.waiting(db, node, after: number, limit: limit)
+        }
+    }
+
+    /// Returns how many events wait.
+    package func waitingCount() async throws(SpoolError) -> Int {
+        try await transact { [number] core, db in
+            var sum = 0
+            for index in core.ledger.readers(of: number) {
+                let reader = core.ledger.readers[index]
+                guard reader.acknowledged < reader.sequence else { continue }
+                let statement = try db.cachedStatement(
+                    sql: "SELECT count(*) FROM event WHERE reader = ? AND sequence > ?"
+                )
+                let count = try Int.fetchOne(statement, arguments: [reader.row, reader.acknowledged]) ?? 0
+                sum += count - reader.early.count
+            }
+            return sum
+        }
+    }
+
+    /// The number of the last event; 0 without one.
+    package func lastNumber() async throws(SpoolError) -> Int64 {
+        try await transact { core, _ in core.ledger.totals.next - 1 }
+    }
+
+    /// Notes that the broker has acknowledged events. Those that are kept for longer than the settings say are removed.
+    ///
+    /// - Returns: whether something was dropped earlier that ``announceDropped(time:)`` has not reported yet.
+    @discardableResult
+    package func acknowledge(_ places: [StoredEvent.Place]) async throws(SpoolError) -> Bool {
+        guard !places.isEmpty else { return false }
+        return try await transact { [number] core, db in
+            try core.acknowledge(db, number, places)
+            return core.hasDropped(number)
+        }
+    }
+
+    // MARK: Replay
+
+    /// Returns the events of a reader that are still there, in order, whether they were acknowledged or not.
+    package func events(of reader: FleetName, in range: ClosedRange<Int64>, limit: Int) async throws(SpoolError)
+        -> [StoredEvent]
+    {
+        try await transact { [number] core, db in
+            guard let index = core.ledger.index(SpoolLedger.Key(node: number, name: reader)) else { return [] }
+            return try core.fetch(
+                db,
+                index,
+                "SELECT number, sequence, payload FROM event WHERE reader = ? AND sequence BETWEEN ? AND ? ORDER BY sequence LIMIT ?",
+                [core.ledger.readers[index].row, range.lowerBound, range.upperBound, limit]
+            )
+        }
+    }
+
+    /// Returns how far the events of each reader were acknowledged.
+    package func positions() async throws(SpoolError) -> [ReaderPosition] {
+        try await transact { [number] core, db in
+            try core.ledger.readers(of: number).map { index in
+                let reader = core.ledger.readers[index]
+                let first = try db.cachedStatement(sql: "SELECT min(sequence) FROM event WHERE reader = ?")
+                return ReaderPosition(
+                    reader: reader.key.name,
+                    sequence: reader.acknowledged,
+                    first: try Int64.fetchOne(first, arguments: [reader.row])
+                )
+            }
+        }
+    }
+}
+
+extension SpoolCore {
+    func waiting(_ db: Database, _ node: Int64, after number: Int64, limit: Int) throws -> [StoredEvent] {
+        var events: [StoredEvent] = []
+        let indexes = ledger.readers(of: node).filter { ledger.readers[$0].acknowledged < ledger.readers[$0].sequence }
+        for index in indexes {
+            let reader = ledger.readers[index]
+            let found = try fetch(
+                db,
+                index,
+                """
+                SELECT number, sequence, payload FROM event WHERE reader = ? AND sequence > ? AND number > ?
+                ORDER BY sequence LIMIT ?
+                """,
+                [reader.row, reader.acknowledged, number, limit + reader.early.count]
+            )
+            events += reader.early.isEmpty ? found : found.filter { !reader.early.contains($0.sequence) }
+        }
+        if indexes.count > 1 { events.sort { $0.number < $1.number } }
+        return Array(events.prefix(limit))
+    }
+
+    /// Returns the events of a query for number, sequence and payload of one reader.
+    func fetch(_ db: Database, _ index: Int, _ sql: String, _ arguments: StatementArguments) throws -> [StoredEvent] {
+        let name = ledger.readers[index].key.name
+        return try Row.fetchAll(db.cachedStatement(sql: sql), arguments: arguments).map { row in
+            let payload: Data = row["payload"]
+            return StoredEvent(
+                number: row["number"],
+                place: StoredEvent.Place(reader: name, sequence: row["sequence"]),
+                payload: Array(payload)
+            )
+        }
+    }
+
+    /// Notes acknowledgements in a transaction.
+    func acknowledge(_ db: Database, _ node: Int64, _ places: [StoredEvent.Place]) throws {
+        var touched: Set<Int> = []
+        for place in places {
+            guard let index = ledger.index(SpoolLedger.Key(node: node, name: place.reader)) else { continue }
+            let reader = ledger.readers[index]
+            guard place.sequence > reader.acknowledged, place.sequence <= reader.sequence else { continue }
+            ledger.change(index) { $0.early.insert(place.sequence) }
+            touched.insert(index)
+        }
+        for index in touched {
+            try advance(db, index)
+            try forget(db, index)
+        }
+    }
+
+    /// Moves the number up to which all were acknowledged.
+    private func advance(_ db: Database, _ index: Int) throws {
+        var reader = ledger.readers[index]
+        let before = reader.acknowledged
+        while let least = reader.early.min() {
+            if least > reader.acknowledged + 1 {
+                // Those between were dropped, or wait.
+                let statement = try db.cachedStatement(
+                    sql: "SELECT 1 FROM event WHERE reader = ? AND sequence > ? AND sequence < ? LIMIT 1"
+                )
+                if try Int.fetchOne(statement, arguments: [reader.row, reader.acknowledged, least]) != nil { break }
+            }
+            reader.early.remove(least)
+            reader.acknowledged = least
+        }
+        guard reader.acknowledged != before else { return }
+        ledger.change(index) { [reader] in
+            ($0.early, $0.acknowledged, $0.isUnsaved) = (reader.early, reader.acknowledged, true)
+        }
+    }
+
+    /// Removes events of a reader that were acknowledged and are not kept any more; many at a time.
+    private func forget(_ db: Database, _ index: Int) throws {
+        let reader = ledger.readers[index]
+        let last = min(reader.acknowledged, reader.sequence - Int64(settings.keep))
+        guard last >= reader.first + Int64(settings.keep / 100) else { return }
+        let size = try Int.fetchOne(
+            db,
+            sql: "SELECT ifnull(sum(length(payload)), 0) FROM event WHERE reader = ? AND sequence <= ?",
+            arguments: [reader.row, last]
+        )
+        try db.execute(sql: "DELETE FROM event WHERE reader = ? AND sequence <= ?", arguments: [reader.row, last])
+        ledger.totals.size -= size ?? 0
+        ledger.change(index) { ($0.first, $0.isUnsaved) = (last + 1, true) }
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// A file that takes room on the disk, so that there is some to clean up when the disk is full.
+struct SpoolReserve {
+    let path: String
+    let size: Int
+
+    /// Makes the file, if there is room for it.
+    func make() {
+        guard size > 0 else { return }
+        let file = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { return }
+        defer { close(file) }
+        if posix_fallocate(file, 0, size) != 0 { _ = unsafe unlink(path) }
+    }
+
+    /// The bytes that are free on its disk; a huge number when that is not known.
+    var freeSpace: Int {
+        var status = statvfs()
+        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "/"
+        guard unsafe statvfs(folder, &status) == 0 else { return Int.max / 2 }
+        return Int(clamping: status.f_bavail).multipliedReportingOverflow(by: Int(clamping: status.f_frsize))
+            .partialValue
+    }
+
+    /// Gives its room free.
+    func release() { _ = unsafe unlink(path) }
+}

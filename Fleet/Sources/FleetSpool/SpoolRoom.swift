@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import FleetModel
+import GRDB
+
+/// How room is made among the events.
+extension SpoolCore {
+    /// Removes the oldest events: those that were acknowledged first, then those that wait, which are noted as dropped,
+    /// unless the newest are to go.
+    ///
+    /// - Parameters:
+    ///   - size: how many bytes at least.
+    ///   - shortage: why there is no room.
+    func makeRoom(_ db: Database, atLeast size: Int, for shortage: SpoolShortage) throws {
+        // The statements compare with the rows of the readers.
+        try saveReaders(db)
+        let target = ledger.totals.size - size
+        try removeAcknowledged(db, downTo: target)
+        if ledger.totals.size > target, settings.policy == .oldest {
+            for (index, var dropped) in try remove(db, downTo: target, acknowledged: false) {
+                dropped.shortage = shortage
+                try note(db, index, dropped)
+            }
+        }
+    }
+
+    /// Removes the oldest of the events that were acknowledged.
+    func removeAcknowledged(_ db: Database, downTo target: Int) throws {
+        _ = try remove(db, downTo: target, acknowledged: true)
+    }
+
+    /// - Returns: what was removed of each reader.
+    private func remove(_ db: Database, downTo target: Int, acknowledged: Bool) throws -> [Int: SpoolLedger.Dropped] {
+        let comparison = acknowledged ? "<=" : ">"
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT event.number, event.reader, event.sequence, length(payload) AS size
+                FROM event JOIN reader ON reader.number = event.reader
+                WHERE event.sequence \(comparison) acknowledged ORDER BY event.number
+                """
+        )
+        var (size, last) = (ledger.totals.size, Int64?.none)
+        var removed: [Int: SpoolLedger.Dropped] = [:]
+        while size > target, let row = try rows.next() {
+            size -= row["size"] as Int
+            last = row["number"]
+            guard let index = ledger.index(row: row["reader"]) else { continue }
+            let sequence: Int64 = row["sequence"]
+            let known = removed[index]
+            removed[index] = .init(count: (known?.count ?? 0) + 1, first: known?.first ?? sequence, last: sequence)
+        }
+        guard let last else { return [:] }
+        try db.execute(
+            sql: """
+                DELETE FROM event WHERE number <= ?
+                AND sequence \(comparison) (SELECT acknowledged FROM reader WHERE reader.number = event.reader)
+                """,
+            arguments: [last]
+        )
+        ledger.totals.size = size
+        for (index, dropped) in removed {
+            // The last number is not in a row of an event any more.
+            ledger.change(index) { reader in
+                reader.isUnsaved = true
+                reader.early = reader.early.filter { $0 > dropped.last }
+            }
+        }
+        try saveReaders(db)
+        return removed
+    }
+
+    /// Notes events that were dropped.
+    func note(_ db: Database, _ index: Int, _ more: SpoolLedger.Dropped) throws {
+        var dropped = more
+        if let known = ledger.totals.dropped[index] {
+            dropped = known
+            dropped.add(more)
+        }
+        ledger.totals.dropped[index] = dropped
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO dropped VALUES (?, ?, ?, ?)",
+            arguments: [ledger.readers[index].row, dropped.count, dropped.first, dropped.last]
+        )
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import FleetModel
+import Foundation
+import PrivateStorage
+
+/// Finds and reads the agent's configuration.
+enum ConfigurationFile {
+    private static let usual = "/etc/opencorenfc/agent.toml"
+
+    /// Reads the configuration.
+    ///
+    /// - Parameter path: the file that was named; nil for the usual one, which may be missing.
+    static func agent(_ path: String?) throws(ConfigurationError) -> AgentConfiguration {
+        let node = FleetName(slugOf: ProcessInfo.processInfo.hostName)
+        let bytes: [UInt8]
+        do throws(StorageError) {
+            bytes = try TrustedFile.read(absolute(path ?? usual), limit: 1 << 20)
+        } catch {
+            guard path != nil || error.code != .missing else { return AgentConfiguration(node: node) }
+            throw ConfigurationError(error.reason)
+        }
+        return try parse(bytes, path ?? usual, node)
+    }
+
+    private static func parse(_ bytes: [UInt8], _ path: String, _ node: FleetName) throws(ConfigurationError)
+        -> AgentConfiguration
+    {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw ConfigurationError("\(path) is not in UTF-8.")
+        }
+        do throws(ConfigurationError) {
+            return try AgentConfiguration(parsing: text, node: node)
+        } catch {
+            throw ConfigurationError("\(path): \(error.reason)")
+        }
+    }
+
+    private static func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    }
+}
+
+/// Where the agent's spool is.
+enum StateFolder {
+    /// The folder of the configuration, that of systemd, or one of the user's.
+    static func path(_ configuration: AgentConfiguration) throws(ConfigurationError) -> String {
+        let environment = ProcessInfo.processInfo.environment
+        let folder =
+            configuration.stateFolder ?? environment["STATE_DIRECTORY"].flatMap { $0.isEmpty ? nil : $0 }
+            ?? UserFolders(environment: environment).state + "/opencorenfc"
+        guard folder.hasPrefix("/") else {
+            throw ConfigurationError("The folder \(folder) has to be an absolute path.")
+        }
+        return folder
+    }
+}

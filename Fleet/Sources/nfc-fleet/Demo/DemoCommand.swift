@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FleetMQTT
+import FleetModel
+
+/// `nfc fleet demo`.
+struct DemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Start a broker, an agent and virtual tags on this machine, and print events.",
+        discussion: """
+            Everything is on 127.0.0.1 and in a folder of its own, which is removed at
+            the end. Other programs can use the broker meanwhile, for example:
+            mosquitto_sub -p PORT -t 'opencorenfc/#' -v
+
+            Examples:
+              nfc fleet demo
+              nfc fleet demo --once --json
+              nfc fleet demo --port 1883
+
+            Exit status: 0 when every event came, 1 when one did not, 3 without
+            mosquitto, 130 when cancelled.
+            """
+    )
+
+    @Option(help: "The broker's port. Default: a free one.")
+    var port: UInt16?
+
+    @Flag(help: "Show everything once, and end.")
+    var once = false
+
+    @Flag(help: "Print JSON lines.")
+    var json = false
+
+    func validate() throws {
+        if port == 0 { throw ValidationError("--port has to be 1 to 65535. Without it a free one is used.") }
+    }
+
+    func run() async throws {
+        // From here on no signal ends the program before everything is cleaned up.
+        let signals = StopSignals.ofCommand()
+        let place = try DemoPlace(port: port)
+        defer { place.close() }
+        Output.note("The broker is \(place.broker). Ctrl-C ends the demonstration.")
+        try await Self.waitForBroker(place, signals)
+        var options = try FleetOptions.parse(["--broker", place.broker])
+        options.json = json
+        let session = try FleetSession(options, signals: signals)
+        var show = DemoShow(place: place, session: session, json: json, isOnce: once)
+        _ = try await session.run { try show.take($0) }
+    }
+
+    /// Waits until the broker listens, a few seconds at most.
+    private static func waitForBroker(_ place: DemoPlace, _ signals: StopSignals) async throws {
+        for _ in 0..<100 {
+            if signals.isRaised { throw FleetFailure.cancelled }
+            try place.check()
+            if DemoPlace.isListening(place.port) { return }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw FleetFailure(.noBroker, "no-broker", "The broker does not listen at \(place.broker).")
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FleetModel
+
+/// `nfc fleet allow`.
+struct AllowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "allow",
+        abstract: "Change which tags are allowed at a node.",
+        discussion: """
+            While there is a list, each event of a tag says whether the tag is on it.
+            --clear makes a list on which no tag is; --mode off removes the list.
+            With --reader it is the list of one reader, else that of all readers which
+            have none of their own.
+
+            Examples:
+              nfc fleet allow kiosk-7 04689571fa5c64 --mode add
+              nfc fleet allow kiosk-7 --mode off
+              nfc fleet allow kiosk-7 --clear
+
+            Exit status: as of nfc fleet write.
+            """
+    )
+
+    @OptionGroup var options: JobOptions
+
+    @Argument(help: "The UIDs.", transform: UIDArgument.parse)
+    var uids: [UIDArgument] = []
+
+    @Option(help: "replace, add, remove or off.")
+    var mode: Job.AllowChange.Mode = .replace
+
+    @Flag(help: "Allow no tag at all: replace the list by an empty one.")
+    var clear = false
+
+    func validate() throws {
+        if clear, !uids.isEmpty || mode != .replace {
+            throw ValidationError("--clear empties the list. It takes neither UIDs nor another --mode.")
+        }
+        if mode == .off, !uids.isEmpty { throw ValidationError("--mode off removes the list. It takes no UIDs.") }
+        if uids.isEmpty, mode != .off, !clear {
+            throw ValidationError("Name at least one UID. --clear empties the list, and --mode off removes it.")
+        }
+    }
+
+    func run() async throws {
+        try await options.send(.allow(Job.AllowChange(mode, uids: uids.map(\.bytes))))
+    }
+}
+
+extension Job.AllowChange.Mode: ExpressibleByArgument {}

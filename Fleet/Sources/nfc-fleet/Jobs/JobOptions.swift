@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FleetMQTT
+import FleetModel
+import Foundation
+import VisibleText
+
+/// The options of every command that sends a job.
+struct JobOptions: ParsableArguments {
+    @OptionGroup var fleet: FleetOptions
+
+    @Argument(help: "The node.", transform: NameArgument.parse)
+    var node: NameArgument
+
+    @Option(help: "The reader; without it the first at which a tag comes.", transform: NameArgument.parse)
+    var reader: NameArgument?
+
+    @Option(help: ArgumentHelp("Only the tag with this UID.", valueName: "hex"), transform: UIDArgument.parse)
+    var uid: UIDArgument?
+
+    @Option(help: ArgumentHelp("Give up after this many seconds.", valueName: "seconds"))
+    var deadline: Double = 60
+
+    @Option(help: "The job's id. The same id has one effect. Default: random.", transform: NameArgument.parse)
+    var id: NameArgument?
+
+    @Flag(help: "Do not wait for the outcome.")
+    var noWait = false
+
+    func validate() throws {
+        guard deadline > 0, deadline <= 604_800 else {
+            throw ValidationError("--deadline has to be more than 0 and at most 604800 seconds, which are 7 days.")
+        }
+    }
+
+    /// Sends a job and prints its outcome.
+    func send(_ work: Job.Work) async throws {
+        let job = Job(
+            id: id?.name.text ?? UUID().uuidString.lowercased(),
+            node: node.name,
+            deadline: Timestamp.now + Int64(deadline * 1000),
+            reader: reader?.name,
+            uid: uid?.bytes,
+            work: work
+        )
+        try await JobSending(options: self, job: job).run()
+    }
+}
+
+/// Sends one job and waits for its outcome.
+struct JobSending {
+    let options: JobOptions
+    let job: Job
+
+    /// After this time without an outcome the job is sent again. The node does it once.
+    private static let again = 10.0
+    /// How long after the deadline the outcome of a node may come that is connected.
+    private static let grace = 15.0
+    /// How long after the deadline to end when no node is connected.
+    private static let graceAlone = 0.5
+
+    private enum Reminder: Int {
+        case again, deadline, end
+    }
+
+    func run() async throws {
+        let session = try FleetSession(options.fleet)
+        let topics = session.topics
+        let payload = try session.configuration.signer()?.sign(job).bytes ?? job.json.bytes
+        let outcomes = topics.event(job.node, .bridge)
+        // What the broker has retained about the node; nil when it never connected.
+        var state: [UInt8]?
+        let outcome = try await session.run { event -> [UInt8]? in
+            switch event {
+            case .broker(.connected): session.connection.subscribe([outcomes, topics.state(job.node)])
+            case .broker(.subscribed(let refused)):
+                guard refused.isEmpty else {
+                    throw FleetFailure(
+                        .noBroker,
+                        "not-allowed",
+                        "The broker does not let you read \(refused.joined(separator: ", "))."
+                    )
+                }
+                session.connection.publish(topics.job(job.node), payload, number: 1)
+                session.remind(Reminder.deadline.rawValue, after: options.deadline + Self.graceAlone)
+                session.remind(Reminder.end.rawValue, after: options.deadline + Self.grace)
+                session.remind(Reminder.again.rawValue, after: Self.again)
+            case .broker(.acknowledged) where options.noWait: return []
+            case .broker(.message(let message)) where message.topic == topics.state(job.node):
+                state = message.payload
+                if state != Self.online {
+                    Output.note("\(job.node) is offline. The job waits for it at the broker.")
+                }
+            case .broker(.message(let message)) where message.topic == outcomes && !message.isRetained:
+                let value = try? JSONValue(parsing: message.payload)
+                if value?["data"]?["job"]?.text == job.id { return message.payload }
+            case .reminder(Reminder.again.rawValue):
+                if state == nil {
+                    Output.note("No state of \(job.node) came: it never connected, or you may not read its state.")
+                }
+                session.connection.publish(topics.job(job.node), payload)
+                session.remind(Reminder.again.rawValue, after: Self.again)
+            case .reminder(Reminder.deadline.rawValue) where state != Self.online: throw absence(state)
+            case .reminder(Reminder.end.rawValue):
+                throw FleetFailure(.refused, "no-outcome", "\(job.node) has not answered. See: nfc fleet nodes")
+            default: break
+            }
+            return nil
+        }
+        try print(outcome)
+    }
+
+    private static let online = Array("online".utf8)
+
+    /// Why no outcome came from a node that is not connected.
+    private func absence(_ state: [UInt8]?) -> FleetFailure {
+        guard state != nil else {
+            let reason = "No node \(job.node) has connected to this broker. See: nfc fleet nodes"
+            return FleetFailure(.refused, "unknown-node", reason)
+        }
+        return FleetFailure(.refused, "node-offline", "\(job.node) is offline, and the deadline of the job has passed.")
+    }
+
+    private func print(_ payload: [UInt8]) throws {
+        guard !payload.isEmpty else {
+            if options.fleet.json { Output.line(JSONValue.members(["ok": true, "job": .string(job.id)]).line) }
+            return
+        }
+        let event = (try? JSONValue(parsing: payload)) ?? [:]
+        Output.line(options.fleet.json ? ReceivedJSON.line(payload) : EventText.text(event, job.node, .bridge))
+        guard event["data"]?["outcome"]?.text == "done" else { throw ExitCode(1) }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FleetModel
+
+/// `nfc fleet write`.
+struct WriteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "write",
+        abstract: "Write a link, a text or a message to the next tag at a node.",
+        discussion: """
+            In a link or a text, {serial} becomes the node's next serial number, {uid}
+            the tag's UID, {node} and {reader} the names.
+
+            Examples:
+              nfc fleet write kiosk-7 https://example.com
+              nfc fleet write kiosk-7 "https://example.com/t/{serial}?u={uid}" --lock
+              nfc fleet write kiosk-7 --text "Room 12" --reader entrance
+
+            Exit status: 0 when the tag was written, 1 when it was not, 2 for wrong
+            usage, 3 without a broker, 130 when cancelled. A job that was cancelled here
+            goes on at the node until its deadline; see nfc fleet cancel.
+            """
+    )
+
+    @OptionGroup var options: JobOptions
+
+    @Argument(help: "The link.")
+    var link: String?
+
+    @Option(help: "A text instead of a link.")
+    var text: String?
+
+    @Option(help: "The language of the text.")
+    var language = "en"
+
+    @Option(help: ArgumentHelp("The bytes of a whole message instead.", valueName: "hex"))
+    var message: String?
+
+    @Flag(help: "Then make the tag read-only. This can't be undone.")
+    var lock = false
+
+    func validate() throws {
+        guard [link, text, message].compactMap(\.self).count == 1 else {
+            throw ValidationError("Name one of a link, --text and --message.")
+        }
+        if let message, Hex.bytes(message) == nil { throw ValidationError("--message has to be hexadecimal digits.") }
+        do throws(JobRefusal) {
+            try template.check()
+        } catch {
+            throw ValidationError(error.reason)
+        }
+    }
+
+    func run() async throws { try await options.send(.write(template, locks: lock)) }
+
+    private var template: MessageTemplate {
+        if let link { return .link(link) }
+        if let text { return .text(text, language: language) }
+        return .bytes(message.flatMap(Hex.bytes) ?? [])
+    }
+}

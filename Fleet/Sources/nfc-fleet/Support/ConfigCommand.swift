@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FleetModel
+
+/// `nfc fleet config`.
+struct ConfigCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config",
+        abstract: "Show the configuration that holds, without secrets.",
+        discussion: """
+            Example:
+              nfc fleet config --json
+
+            Exit status: 0, 2 when the configuration is wrong.
+            """
+    )
+
+    @OptionGroup var options: FleetOptions
+
+    func run() async throws {
+        let configuration = try options.configuration()
+        // What is shown can be used.
+        _ = (try configuration.settings(reconnects: false), try configuration.signer())
+        let address = try configuration.broker.address()
+        let members: [(String, String?)] = [
+            ("file", options.config ?? FleetOptions.usualPath), ("broker", "\(address)"),
+            ("topic_root", configuration.broker.topics.root),
+            ("user", configuration.broker.user), ("password_file", configuration.broker.passwordFile),
+            ("ca", configuration.broker.authorities), ("certificate", configuration.broker.certificate),
+            ("sign", configuration.signingKey),
+        ]
+        if options.json {
+            let known = members.compactMap { name, value in value.map { JSONValue.Member(name, .string($0)) } }
+            return Output.line(JSONValue.object(known).line)
+        }
+        for (name, value) in members { Output.line("\(name): \(value ?? "none")") }
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FleetModel
+
+/// The name of a node or a reader on the command line.
+struct NameArgument {
+    let name: FleetName
+
+    /// Parses a name, for the `transform` of an argument, so that an error says what is allowed.
+    static func parse(_ text: String) throws -> NameArgument {
+        guard let name = FleetName(text) else {
+            throw ValidationError("A name has 1 to \(FleetName.maximumLength) letters of ASCII, digits, - and _.")
+        }
+        return NameArgument(name: name)
+    }
+}
+
+/// A UID on the command line: digits in hexadecimal, with or without `:` or `-`.
+struct UIDArgument {
+    let bytes: [UInt8]
+
+    /// Parses a UID, for the `transform` of an argument.
+    static func parse(_ text: String) throws -> UIDArgument {
+        let digits = text.filter { $0 != ":" && $0 != "-" }
+        guard let bytes = Hex.bytes(digits), (1...10).contains(bytes.count) else {
+            throw ValidationError("A UID has 1 to 10 bytes in hexadecimal digits, such as 04689571fa5c64.")
+        }
+        return UIDArgument(bytes: bytes)
+    }
+}

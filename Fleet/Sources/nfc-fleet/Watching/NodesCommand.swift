@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FleetMQTT
+import FleetModel
+import VisibleText
+
+/// `nfc fleet nodes`.
+struct NodesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "nodes",
+        abstract: "Show the nodes, their readers, and whether they work.",
+        discussion: """
+            Examples:
+              nfc fleet nodes
+              nfc fleet nodes --json
+
+            Exit status: 0, 3 without a broker, 130 when cancelled.
+            """
+    )
+
+    @OptionGroup var options: FleetOptions
+
+    /// What is retained about a node.
+    private struct Node {
+        var state = "unknown"
+        var info: [UInt8]?
+        var readers: [FleetName: String] = [:]
+    }
+
+    /// How long nothing has to come until all retained messages are there.
+    private static let quiet = 0.5
+
+    func run() async throws {
+        let session = try FleetSession(options)
+        let topics = session.topics
+        let filters = ["\(topics.root)/+/bridge/state", "\(topics.root)/+/bridge/info", topics.filter("availability")]
+        var nodes: [FleetName: Node] = [:]
+        var number = 0
+        _ = try await session.run { event -> Bool? in
+            switch event {
+            case .broker(.connected): session.connection.subscribe(filters)
+            case .broker(.subscribed(let refused)) where !refused.isEmpty:
+                throw FleetFailure(
+                    .noBroker,
+                    "not-allowed",
+                    "The broker does not let you read \(refused.joined(separator: ", "))."
+                )
+            case .broker(.subscribed): session.remind(number, after: Self.quiet)
+            case .broker(.message(let message)):
+                Self.take(message, topics, &nodes)
+                number += 1
+                session.remind(number, after: Self.quiet)
+            case .reminder(number): return true
+            default: break
+            }
+            return nil
+        }
+        for name in nodes.keys.sorted() {
+            guard let node = nodes[name] else { continue }
+            if options.json { Output.line(Self.json(name, node).line) } else { print(name, node) }
+        }
+        if nodes.isEmpty, !options.json { Output.note("No node has connected to this broker yet.") }
+    }
+
+    private static func take(_ message: MQTTMessage, _ topics: FleetTopics, _ nodes: inout [FleetName: Node]) {
+        guard let place = topics.place(of: message.topic) else { return }
+        let text = String(decoding: message.payload.prefix(64), as: UTF8.self)
+        switch place.leaf {
+        case "state": nodes[place.node, default: Node()].state = text
+        case "info": nodes[place.node, default: Node()].info = message.payload
+        case "availability": nodes[place.node, default: Node()].readers[place.reader] = text
+        default: break
+        }
+    }
+
+    private static func json(_ name: FleetName, _ node: Node) -> JSONValue {
+        .members([
+            "node": .string(name.text), "state": .string(node.state),
+            "info": node.info.flatMap { try? JSONValue(parsing: $0) },
+            "readers": .array(
+                node.readers.sorted { $0.key < $1.key }.map { reader, availability in
+                    ["name": .string(reader.text), "availability": .string(availability)]
+                }
+            ),
+        ])
+    }
+
+    private func print(_ name: FleetName, _ node: Node) {
+        Output.line(VisibleText.escaped("\(name)  \(node.state)"))
+        let info = node.info.flatMap { try? JSONValue(parsing: $0) }
+        for (reader, availability) in node.readers.sorted(by: { $0.key < $1.key }) {
+            let known = info?["readers"]?.elements?.first { $0["name"]?.text == reader.text }
+            // What the readers said last holds only while the agent is there.
+            let state = node.state == "online" ? availability : "unknown"
+            Output.line(VisibleText.escaped("  \(reader)  \(state)  \(known?["reader"]?.text ?? "")"))
+        }
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FleetMQTT
+import FleetModel
+
+/// `nfc fleet replay`.
+struct ReplayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Ask a node to send events again.",
+        discussion: """
+            The events come to everybody who watches, with their old ids, and are late.
+
+            Example:
+              nfc fleet replay kiosk-7 entrance 41 57
+
+            Exit status: 0 when the broker has the request, 3 without a broker.
+            """
+    )
+
+    @OptionGroup var options: FleetOptions
+
+    @Argument(help: "The node.", transform: NameArgument.parse)
+    var node: NameArgument
+
+    @Argument(help: "The reader, or bridge.", transform: NameArgument.parse)
+    var reader: NameArgument
+
+    @Argument(help: "The first number.")
+    var from: Int
+
+    @Argument(help: "The last number.")
+    var to: Int
+
+    func validate() throws {
+        guard from >= 1, from <= to else { throw ValidationError("The numbers have to be at least 1, and in order.") }
+    }
+
+    func run() async throws {
+        let session = try FleetSession(options)
+        let request: JSONValue = ["reader": .string(reader.name.text), "from": .integer(from), "to": .integer(to)]
+        _ = try await session.run { event -> Bool? in
+            switch event {
+            case .broker(.connected):
+                session.connection.publish(session.topics.replay(node.name), request.bytes, number: 1)
+                return nil
+            case .broker(.acknowledged): return true
+            default: return nil
+            }
+        }
+        if options.json { Output.line(#"{"ok":true}"#) }
+    }
+}

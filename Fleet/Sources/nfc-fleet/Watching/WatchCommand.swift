@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FleetMQTT
+import FleetModel
+
+/// `nfc fleet watch`.
+struct WatchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Print events as they come.",
+        discussion: """
+            Examples:
+              nfc fleet watch
+              nfc fleet watch kiosk-7 --json --count 1
+
+            Exit status: 0 when all were printed, 1 when --timeout was over before, 3
+            without a broker, 130 when cancelled.
+            """
+    )
+
+    @OptionGroup var options: FleetOptions
+    @OptionGroup var limits: WatchLimits
+
+    @Argument(help: "The node; all without it.", transform: NameArgument.parse)
+    var node: NameArgument?
+
+    func run() async throws {
+        try await EventWatch(options: options, limits: limits).run(filter: { $0.filter("event", node: node?.name) })
+    }
+}
+
+/// `nfc fleet jobs`.
+struct JobsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "jobs",
+        abstract: "Print the outcomes of jobs as they come.",
+        discussion: """
+            Examples:
+              nfc fleet jobs
+              nfc fleet jobs kiosk-7 --json
+
+            Exit status: as of nfc fleet watch.
+            """
+    )
+
+    @OptionGroup var options: FleetOptions
+    @OptionGroup var limits: WatchLimits
+
+    @Argument(help: "The node; all without it.", transform: NameArgument.parse)
+    var node: NameArgument?
+
+    func run() async throws {
+        try await EventWatch(options: options, limits: limits).run { topics in
+            node.map { topics.event($0.name, .bridge) } ?? "\(topics.root)/+/bridge/event"
+        }
+    }
+}
+
+/// When a watch ends by itself.
+struct WatchLimits: ParsableArguments {
+    @Option(help: "End after this many events.")
+    var count: Int?
+
+    @Option(help: "Give up after this many seconds.")
+    var timeout: Double?
+
+    func validate() throws {
+        if let count, count < 1 { throw ValidationError("--count has to be at least 1.") }
+        if let timeout, !(timeout > 0 && timeout <= 1e9) { throw ValidationError("--timeout has to be more than 0.") }
+    }
+}
+
+/// Prints the events of a filter.
+struct EventWatch {
+    let options: FleetOptions
+    let limits: WatchLimits
+
+    func run(filter: (FleetTopics) -> String) async throws {
+        let session = try FleetSession(options, reconnects: true)
+        let filter = filter(session.topics)
+        var count = 0
+        var wasConnected = false
+        if let timeout = limits.timeout { session.remind(after: timeout) }
+        _ = try await session.run { event in
+            switch event {
+            case .broker(.connected):
+                wasConnected = true
+                session.connection.subscribe([filter])
+            case .broker(.subscribed(let refused)) where !refused.isEmpty:
+                throw FleetFailure(.noBroker, "not-allowed", "The broker does not let you read \(filter).")
+            case .broker(.disconnected(let failure)):
+                // Without a first connection something is wrong with the broker or its address.
+                guard wasConnected else { throw FleetFailure(failure) }
+                Output.note(failure.reason)
+            case .broker(.message(let message)) where !message.isRetained:
+                print(message, session.topics)
+                count += 1
+                if count == limits.count { return true }
+            case .reminder:
+                throw FleetFailure(.refused, "timeout", "\(count) events came in \(limits.timeout ?? 0) seconds.")
+            default: break
+            }
+            return nil as Bool?
+        }
+    }
+
+    private func print(_ message: MQTTMessage, _ topics: FleetTopics) {
+        if options.json { return Output.line(ReceivedJSON.line(message.payload)) }
+        guard let place = topics.place(of: message.topic), let event = try? JSONValue(parsing: message.payload) else {
+            return Output.note("A message is no event.")
+        }
+        Output.line(EventText.text(event, place.node, place.reader))
+    }
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+import FleetAgent
+import FleetMQTT
+import FleetModel
+import FleetSpool
+import FleetTestSupport
+import Foundation
+import NDEF
+import Testing
+import VirtualTags
+
+/// What needs a broker is skipped where there is none.
+let hasBroker = TestBroker.program != nil
+
+@Suite("An agent at a broker", .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing)), .timeLimit(.minutes(3)))
+struct AgentTests {
+    let folder: TestFolder
+    let topics = FleetTopics.usual
+
+    init() throws { folder = try TestFolder() }
+
+    func link(_ text: String) throws -> [UInt8] { try NDEFMessage([.uri(text)]).encoded() }
+
+    @Test("A tag comes and goes: two events, with what is on it and how long it lay")
+    func comesAndGoes() async throws {
+        let broker = try await TestBroker()
+        let client = TestClient()
+        try await client.connect(broker)
+        let node = try await TestNode(broker.address, folder: folder.path + "/state")
+        try await client.wait("the reader") { $0.last("opencorenfc/kiosk-7/entrance/availability") == "online" }
+        let tag = TestTags.ntag213(1, message: try link("https://example.com/a"))
+        node.field.bring(tag)
+        let event = try #require(try await client.wait(for: .tag).first)
+        #expect(event["data"]?["uid"] == "04e15a0171fa80")
+        #expect(event["data"]?["product"] == "NTAG213")
+        #expect(event["data"]?["technology"] == "nfc-a")
+        #expect(event["data"]?["status"] == "read-write")
+        #expect(event["data"]?["message"]?["records"]?.elements?[0]["decoded"]?["uri"] == "https://example.com/a")
+        #expect(event["late"] == false)
+        node.field.remove(tag)
+        let removed = try #require(try await client.wait(for: .removed).first)
+        #expect(removed["data"]?["tag_event"] == event["id"])
+        #expect(removed["data"]?["sequence"] == 2)
+        #expect(removed["data"]?["duration_ms"]?.int != nil)
+        await node.stop()
+        try await client.wait("its goodbye") { $0.last("opencorenfc/kiosk-7/bridge/state") == "offline" }
+        let retained = await client.all.filter { $0.topic.hasSuffix("/event") && $0.isRetained }
+        #expect(retained.isEmpty)
+        await client.stop()
+    }
+
+    @Test("Two agents with one name do not throw each other out again and again, and the reason is said")
+    func sameName() async throws {
+        let broker = try await TestBroker()
+        let client = TestClient()
+        try await client.connect(broker, to: ["opencorenfc/kiosk-7/bridge/state"])
+        let lines = LogLines()
+        var nodes: [TestNode] = []
+        for name in ["one", "two"] {
+            nodes.append(
+                try await TestNode(broker.address, folder: "\(folder.path)/\(name)") {
+                    $0.log = AgentLog { event, text, _ in lines.add("\(event) \(text)") }
+                }
+            )
+        }
+        try await Task.sleep(for: .seconds(7))
+        let early = lines.count("connected ")
+        #expect(early >= 2)
+        try await Task.sleep(for: .seconds(5))
+        #expect(lines.count("connected ") - early <= 6)
+        // The reason is known, or, where the broker does not say it, supposed.
+        let known = lines.count("disconnected Another agent uses the name kiosk-7.")
+        #expect(known + lines.count("disconnected The broker ends each connection soon. Perhaps another") >= 1)
+        for node in nodes { await node.stop() }
+        await client.stop()
+    }
+
+    @Test("State and readers are retained, and Home Assistant's documents are published again at its birth")
+    func state() async throws {
+        let broker = try await TestBroker()
+        let node = try await TestNode(broker.address, folder: folder.path + "/state")
+        let early = TestClient()
+        try await early.connect(broker)
+        try await early.wait("the reader") { $0.last("opencorenfc/kiosk-7/entrance/availability") == "online" }
+        // Somebody who comes later gets the same.
+        let client = TestClient()
+        try await client.connect(broker)
+        try await client.wait("state") { $0.last("opencorenfc/kiosk-7/bridge/state") == "online" }
+        try await client.wait("info") { $0.last("opencorenfc/kiosk-7/bridge/info") != nil }
+        let info = try JSONValue(parsing: Array((await client.last("opencorenfc/kiosk-7/bridge/info") ?? "").utf8))
+        #expect(info["readers"]?.elements?.first?["name"] == "entrance")
+        #expect(info["stream"]?.text == node.spool.stream)
+        let document = "homeassistant/tag/kiosk-7/entrance/config"
+        try await client.wait("discovery") { $0.last(document) != nil }
+        let before = await client.all.filter { $0.topic == document }.count
+        await client.publish("homeassistant/status", Array("online".utf8))
+        try await client.wait("discovery again") { $0.all.filter { $0.topic == document }.count > before }
+        await node.stop()
+        await client.stop()
+        await early.stop()
+    }
+
+    @Test("Events wait while the broker is away, and come in their order, late, without a gap")
+    func brokerAway() async throws {
+        let broker = try await TestBroker()
+        let client = TestClient()
+        try await client.connect(broker)
+        let node = try await TestNode(broker.address, folder: folder.path + "/state")
+        try await client.wait("the reader") { $0.last("opencorenfc/kiosk-7/entrance/availability") == "online" }
+        await client.stop()
+        broker.kill()
+        for number in 1...10 {
+            let tag = TestTags.ntag213(UInt8(number))
+            node.field.bring(tag)
+            for _ in 0..<500 where try await node.spool.waitingCount() < 2 * number - 1 {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            node.field.remove(tag)
+            for _ in 0..<500 where try await node.spool.waitingCount() < 2 * number {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+        }
+        try await broker.start()
+        let again = TestClient()
+        try await again.connect(broker)
+        try await again.wait(for: .removed, count: 10)
+        let events = await again.events
+        #expect(events.compactMap { $0["data"]?["sequence"]?.int } == Array(1...20))
+        #expect(events.allSatisfy { $0["late"] == true })
+        for _ in 0..<500 where try await node.spool.waitingCount() > 0 { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(try await node.spool.waitingCount() == 0)
+        await node.stop()
+        await again.stop()
+    }
+
+    /// Starts a broker, a client of it, and a node that has sent the events of three tags.
+    private func threeTags() async throws -> (TestBroker, TestClient, TestNode, first: [JSONValue]) {
+        let broker = try await TestBroker()
+        let client = TestClient()
+        try await client.connect(broker)
+        let node = try await TestNode(broker.address, folder: folder.path + "/state")
+        for number in 1...3 { node.field.bring(TestTags.ntag213(UInt8(number))) }
+        let first = try await client.wait(for: .tag, count: 3)
+        return (broker, client, node, first)
+    }
+
+    @Test("Events that are asked for come again, with the same id")
+    func replay() async throws {
+        let (broker, client, node, first) = try await threeTags()
+        defer { withExtendedLifetime(broker) {} }
+        try await client.wait("the position") {
+            $0.last("opencorenfc/kiosk-7/entrance/position")?.contains("\"sequence\":3") == true
+        }
+        await client.publish("opencorenfc/kiosk-7/bridge/replay", ["reader": "entrance", "from": 2, "to": 3])
+        let all = try await client.wait(for: .tag, count: 5)
+        #expect(all.suffix(2).compactMap { $0["id"]?.text } == first.suffix(2).compactMap { $0["id"]?.text })
+        #expect(all.suffix(2).allSatisfy { $0["late"] == true })
+        await node.stop()
+        await client.stop()
+    }
+
+    @Test("Events of another stream are not sent again in the place of those that were asked for")
+    func foreignStream() async throws {
+        let (broker, client, node, first) = try await threeTags()
+        defer { withExtendedLifetime(broker) {} }
+        let topic = "opencorenfc/kiosk-7/bridge/replay"
+        await client.publish(topic, ["reader": "entrance", "stream": "0123456789abcdef", "from": 1, "to": 2])
+        await client.publish(topic, ["reader": "entrance", "stream": 5, "from": 1, "to": 2])
+        let stream = JSONValue.string(node.spool.stream)
+        await client.publish(topic, ["reader": "entrance", "stream": stream, "from": 3, "to": 3])
+        let all = try await client.wait(for: .tag, count: 4)
+        #expect(all.map { $0["id"] } == first.map { $0["id"] } + [first[2]["id"]])
+        await node.stop()
+        await client.stop()
+    }
+
+    @Test("A job that the broker has kept is none, so that it does not come again with each connection")
+    func retainedJob() async throws {
+        let broker = try await TestBroker()
+        let client = TestClient()
+        try await client.connect(broker)
+        func job(_ id: String) -> JSONValue {
+            let deadline = Timestamp.now + 60_000
+            return Job(id: id, node: FleetName(slugOf: "kiosk-7"), deadline: deadline, work: .allow(.init(.off))).json
+        }
+        let topic = "opencorenfc/kiosk-7/bridge/job"
+        await client.publish(topic, job("kept").bytes, isRetained: true)
+        try await client.wait("the job") { $0.last(topic) != nil }
+        let node = try await TestNode(broker.address, folder: folder.path + "/state")
+        // The agent subscribes before it says that it is online.
+        try await client.wait("the node") { $0.last("opencorenfc/kiosk-7/bridge/state") == "online" }
+        await client.publish(topic, job("sent"))
+        let outcomes = try await client.wait(for: .outcome)
+        #expect(outcomes.map { $0["data"]?["job"] } == ["sent"])
+        await node.stop()
+        await client.stop()
+    }
+
+    @Test("Tags that can't be read are reported once while they lie there, and again when they come again")
+    func unreadable() async throws {
+        let broker = try await TestBroker()
+        let client = TestClient()
+        try await client.connect(broker)
+        let node = try await TestNode(broker.address, folder: folder.path + "/state")
+        let secret = [TestTags.unreadable(1), TestTags.unreadable(2)]
+        for tag in secret { node.field.bring(tag) }
+        let errors = try await client.wait(for: .error, count: 2)
+        #expect(errors.map { $0["data"]?["code"] } == ["tag-unreadable", "tag-unreadable"])
+        #expect(Set(errors.map { $0["subject"] }).count == 2)
+        #expect(errors.allSatisfy { $0["subject"] == $0["data"]?["uid"] && $0["data"]?["message"]?.text != nil })
+        // Tags that come later are read although these two are tried again each time.
+        for number in 3...7 {
+            let tag = TestTags.ntag213(UInt8(number))
+            node.field.bring(tag)
+            try await client.wait(for: .tag, count: number - 2)
+            node.field.remove(tag)
+            try await client.wait(for: .removed, count: number - 2)
+        }
+        #expect(try await client.wait(for: .error, count: 2).count == 2)
+        node.field.remove(secret[0])
+        let last = TestTags.ntag213(8)
+        node.field.bring(last)
+        try await client.wait(for: .tag, count: 6)
+        node.field.bring(secret[0])
+        let again = try await client.wait(for: .error, count: 3)
+        #expect(again[2]["subject"] == errors[0]["subject"] || again[2]["subject"] == errors[1]["subject"])
+        await node.stop()
+        await client.stop()
+    }
+
+    @Test("UIDs are hashed where that is configured, in events and outcomes")
+    func hashed() async throws {
+        let broker = try await TestBroker()
+        let client = TestClient()
+        try await client.connect(broker)
+        let naming = try #require(TagNaming(hashKey: Array("0123456789abcdef".utf8)))
+        let node = try await TestNode(broker.address, folder: folder.path + "/state") { $0.naming = naming }
+        let tag = TestTags.ntag213(1)
+        node.field.bring(tag)
+        try await client.wait(for: .tag)
+        node.field.remove(tag)
+        try await client.wait(for: .removed)
+        let text = await client.all.map { String(decoding: $0.payload, as: UTF8.self) }.joined()
+        #expect(!text.lowercased().contains("04e15a") && !text.contains("04-E1"))
+        #expect(text.contains(naming.names(of: tag.identifier).subject))
+        await node.stop()
+        await client.stop()
+    }
+
+    @Test("A reader that disappears takes its tags with it, and both are reported")
+    func unavailable() async throws {
+        let broker = try await TestBroker()
+        let client = TestClient()
+        try await client.connect(broker)
+        let node = try await TestNode(broker.address, folder: folder.path + "/state")
+        node.field.bring(TestTags.ntag213(1))
+        try await client.wait(for: .tag)
+        await node.stop()
+        // The agent's end is that of the reader too.
+        let removed = try await client.wait(for: .removed)
+        #expect(removed.count == 1)
+        await client.stop()
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import Crypto
+import FleetAgent
+import FleetModel
+import FleetTestSupport
+import Foundation
+import Testing
+
+@Suite(
+    "Commands and what a broker or a node refuses",
+    .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing)),
+    .timeLimit(.minutes(2))
+)
+struct CommandTests {
+    let folder: TestFolder
+    let fleet = TestProgram.built("nfc-fleet")
+
+    init() throws { folder = try TestFolder() }
+
+    /// Runs a command with JSON. Returns its status and its last line.
+    private func run(_ words: [String]) async throws -> (status: Int32, line: JSONValue) {
+        let result = try await TestProgram.runAside(fleet, words + ["--json"])
+        let lines = result.output.split(separator: "\n").compactMap { try? JSONValue(parsing: Array($0.utf8)) }
+        return (result.status, try #require(lines.last, "\(result.output)"))
+    }
+
+    @Test(
+        "A command that may not publish says so at once",
+        arguments: [
+            ["replay", "kiosk-7", "entrance", "1", "2"], ["lock", "kiosk-7"], ["lock", "kiosk-7", "--no-wait"],
+            ["write", "kiosk-7", "https://example.com", "--no-wait"], ["cancel", "kiosk-7", "j1"],
+        ]
+    )
+    func accessList(_ words: [String]) async throws {
+        let acl = try folder.write("acl", "topic read #\n")
+        let broker = try await TestBroker(["acl_file \(acl)"], folder: folder)
+        let began = ContinuousClock.now
+        let (status, line) = try await run(words + ["--broker", broker.url])
+        #expect(status == 1)
+        #expect(line["error"] == "not-allowed")
+        #expect(line["message"]?.text?.contains("access list") == true)
+        #expect(ContinuousClock.now - began < .seconds(45))
+    }
+
+    @Test("A job whose signature or key the node does not take is refused, and the command says why")
+    func signatures() async throws {
+        let broker = try await TestBroker()
+        let key = Curve25519.Signing.PrivateKey()
+        let node = try await TestNode(broker.address, folder: folder.path + "/state") {
+            $0.keys = JobKeys(["ops": key.publicKey])
+        }
+        let client = TestClient()
+        try await client.connect(broker, to: ["opencorenfc/kiosk-7/bridge/state"])
+        try await client.wait("the agent") { $0.last("opencorenfc/kiosk-7/bridge/state") == "online" }
+        let other = Curve25519.Signing.PrivateKey().rawRepresentation.base64EncodedString()
+        let file = try folder.write("other.key", other + "\n")
+        for (name, code) in [("ops", "bad-signature"), ("else", "unknown-key")] {
+            let lines = ["broker = \"\(broker.url)\"", "[sign]", "key = \"\(name)\"", "private_file = \"\(file)\""]
+            let configuration = try folder.write("fleet.toml", lines.joined(separator: "\n") + "\n")
+            let words = ["write", "kiosk-7", "https://example.com", "--deadline", "5", "--config", configuration]
+            let (status, line) = try await run(words)
+            #expect(status == 1)
+            #expect(line["data"]?["outcome"] == "refused")
+            #expect(line["data"]?["code"]?.text == code)
+            #expect(line["data"]?["kind"] == "write")
+            let text = try await TestProgram.runAside(fleet, words).output
+            #expect(text.contains(code), "\(text)")
+        }
+        let (status, line) = try await run(["lock", "kiosk-7", "--broker", broker.url])
+        #expect(status == 1)
+        #expect(line["data"]?["code"] == "unsigned")
+        await node.stop()
+        await client.stop()
+    }
+
+    @Test("A node that takes no jobs says so to the command")
+    func notAccepted() async throws {
+        let broker = try await TestBroker()
+        let node = try await TestNode(broker.address, folder: folder.path + "/state") { $0.acceptsJobs = false }
+        let client = TestClient()
+        try await client.connect(broker, to: ["opencorenfc/kiosk-7/bridge/state"])
+        try await client.wait("the agent") { $0.last("opencorenfc/kiosk-7/bridge/state") == "online" }
+        let (status, line) = try await run(["lock", "kiosk-7", "--deadline", "5", "--broker", broker.url])
+        #expect(status == 1)
+        #expect(line["data"]?["code"] == "not-accepted")
+        await node.stop()
+        await client.stop()
+    }
+
+    @Test("A name that is not valid is refused with what is allowed")
+    func names() async throws {
+        for words in [
+            ["watch", "a/+"], ["lock", "a b"], ["replay", "a", "#", "1", "2"], ["lock", "a", "--uid", "x"],
+        ] {
+            let result = try await TestProgram.runAside(fleet, words)
+            #expect(result.status == 2)
+            #expect(
+                result.output.contains("letters of ASCII") || result.output.contains("hexadecimal"),
+                "\(result.output)"
+            )
+        }
+    }
+}

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+import FleetModel
+import FleetTestSupport
+import Foundation
+import Testing
+
+@Suite("The programs", .timeLimit(.minutes(3)))
+struct ProgramTests {
+    let folder: TestFolder
+    let agent = TestProgram.built("nfc-agent")
+    let fleet = TestProgram.built("nfc-fleet")
+
+    init() throws { folder = try TestFolder() }
+
+    @Test("A configuration is checked, and a wrong one names the key and ends with 2")
+    func check() throws {
+        let good = try folder.write(
+            "good.toml",
+            "node = \"a\"\nbroker = \"mqtt://localhost\"\nreaders = [\"virtual\"]\n"
+        )
+        #expect(try TestProgram.run(agent, ["--config", good, "--check"]).status == 0)
+        let wrong = try folder.write("wrong.toml", "nod = \"a\"\n")
+        let result = try TestProgram.run(agent, ["--config", wrong, "--check", "--json"])
+        #expect(result.status == 2)
+        let line = try JSONValue(parsing: Array(result.output.utf8))
+        #expect(line["error"] == "bad-configuration")
+        #expect(line["message"]?.text?.contains("nod") == true)
+        #expect(try TestProgram.run(agent, ["--config", good, "--broker", "mqtt://example.com"]).status == 2)
+        #expect(try TestProgram.run(agent, ["--config", good, "--reader", "toaster", "--check"]).status == 2)
+        #expect(try TestProgram.run(agent, ["--config", folder.path + "/none", "--check"]).status == 2)
+        #expect(try TestProgram.run(agent, ["--nonsense"]).status == 2)
+        let usage = try TestProgram.run(agent, ["--nonsense", "--json"])
+        #expect(usage.status == 2)
+        #expect(try JSONValue(parsing: Array(usage.output.utf8))["error"] == "usage")
+        #expect(try TestProgram.run(agent, ["--config", good, "--node", "bridge", "--check"]).status == 2)
+        #expect(try TestProgram.run(agent, ["--version"]).status == 0)
+        let open = try folder.write("open.toml", "node = \"a\"\n", mode: 0o666)
+        #expect(try TestProgram.run(agent, ["--config", open, "--check"]).status == 2)
+    }
+
+    /// Configurations that can't be used, and what is said about each. `FOLDER` is the test's folder.
+    static let unusable: [(text: String, words: String)] = [
+        ("[tls]\nca = \"/nope\"", "tls.ca: There is no file /nope."),
+        ("[tls]\nca = \"FOLDER/text\"", "tls.ca: FOLDER/text has no certificate"),
+        ("[tls]\ncertificate = \"/nope\"\nkey = \"FOLDER/a.key\"", "tls.certificate: There is no file /nope."),
+        ("[tls]\ncertificate = \"FOLDER/text\"\nkey = \"FOLDER/a.key\"", "tls.certificate: FOLDER/text has no"),
+        ("[tls]\ncertificate = \"FOLDER/a.pem\"\nkey = \"FOLDER/text\"", "tls.key: FOLDER/text has no key"),
+        ("[tls]\ncertificate = \"FOLDER/a.pem\"\nkey = \"FOLDER/b.key\"", "do not belong together"),
+        ("[jobs]\nsecrets_folder = \"/nope\"", "jobs.secrets_folder: There is no folder /nope."),
+        ("[jobs]\nsecrets_folder = \"FOLDER/text\"", "jobs.secrets_folder: FOLDER/text is no folder."),
+        ("tags = \"/nonexist\"", "tags: There is no folder /nonexist."),
+        ("readers = []", "There is no reader."),
+    ]
+
+    /// Makes two certificates with their keys, and a file of text.
+    private func makeFiles() throws {
+        let script = """
+            cd "$0" && for name in a b; do
+              openssl req -x509 -newkey rsa:2048 -nodes -keyout $name.key -out $name.pem -days 2 -subj /CN=$name || exit 1
+            done && chmod 600 *.key
+            """
+        let result = try TestProgram.run("/bin/sh", ["-c", script, folder.path])
+        guard result.status == 0 else { throw TestProblem(result.output) }
+        try folder.write("text", "nothing\n")
+    }
+
+    @Test("What can't be used is found by --check, with the setting's name")
+    func unusableFiles() throws {
+        try makeFiles()
+        for (text, words) in Self.unusable {
+            let text = text.replacing("FOLDER", with: folder.path)
+            let file = try folder.write("agent.toml", "broker = \"mqtts://localhost\"\n\(text)\n")
+            let result = try TestProgram.run(agent, ["--config", file, "--check"])
+            #expect(result.status == 2, "\(text)")
+            #expect(result.output.contains(words.replacing("FOLDER", with: folder.path)), "\(result.output)")
+        }
+        let good = "tags = 'FOLDER'\n[tls]\nca = 'FOLDER/b.pem'\ncertificate = 'FOLDER/a.pem'\nkey = 'FOLDER/a.key'\n"
+        let file = try folder.write("agent.toml", good.replacing("FOLDER", with: folder.path))
+        let result = try TestProgram.run(agent, ["--config", file, "--check"])
+        #expect(result.status == 0, "\(result.output)")
+        // The broker that holds without a setting.
+        #expect(result.output.contains("The broker is mqtts://localhost:8883."))
+    }
+
+    @Test("A file of TLS that is missing ends the agent and the commands with 2, rather than each connection")
+    func missingAuthorities() throws {
+        let file = try folder.write("a.toml", "broker = \"mqtts://localhost\"\n[tls]\nca = \"/nope\"\n")
+        let runs = [
+            (agent, ["--config", file, "--state", folder.path + "/state"]), (fleet, ["nodes", "--config", file]),
+            (fleet, ["config", "--config", file]),
+        ]
+        for (program, words) in runs {
+            let result = try TestProgram.run("/usr/bin/timeout", ["20", program] + words)
+            #expect(result.status == 2, "\(words)")
+            #expect(result.output.contains("tls.ca: There is no file /nope."), "\(result.output)")
+        }
+    }
+
+    @Test("The configuration of the commands is not shown as good when its secrets can't be used")
+    func fleetSecrets() throws {
+        let key = folder.path + "/ops.key"
+        #expect(try TestProgram.run(fleet, ["key", key, "--name", "ops"]).status == 0)
+        func status(_ text: String) throws -> Int32 {
+            let file = try folder.write("fleet.toml", text)
+            return try TestProgram.run(fleet, ["config", "--config", file]).status
+        }
+        let signing = "[sign]\nkey = \"ops\"\nprivate_file = \"\(key)\"\n"
+        #expect(try status(signing) == 0)
+        #expect(try status("[sign]\nkey = \"ops\"\nprivate_file = \"/nope\"\n") == 2)
+        #expect(try status("[login]\npassword_file = \"/nope\"\n") == 2)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
+        #expect(try status(signing) == 2)
+    }
+
+    @Test("With all readers, the log says once that pcscd does not run")
+    func withoutService() throws {
+        let words = [
+            "PCSCLITE_CSOCK_NAME=\(folder.path)/none", agent, "--node", "a", "--broker", "mqtt://127.0.0.1:9",
+            "--state",
+            folder.path + "/state",
+        ]
+        let log = folder.path + "/log"
+        let program = try TestProgram("/usr/bin/env", words, output: log)
+        func lines() -> [Substring] {
+            ((try? String(contentsOfFile: log, encoding: .utf8)) ?? "").split(separator: "\n")
+                .filter { $0.contains("There is no reader of PC/SC yet.") }
+        }
+        for _ in 0..<500 where lines().isEmpty && program.isRunning { usleep(20_000) }
+        usleep(500_000)
+        #expect(lines().count == 1)
+        #expect(lines().first?.contains("pcscd does not run. Start it with") == true, "\(lines())")
+        #expect(program.terminate() == 0)
+    }
+
+    static let usages: [(words: [String], status: Int32)] = [
+        (["watch", "a/b"], 2),
+        (["write", "kiosk"], 2),
+        (["write", "kiosk", "x", "--text", "y"], 2),
+        (["write", "kiosk", "not a url"], 2),
+        (["write", "kiosk", "https://example.com/{foo}"], 2),
+        (["write", "kiosk", "https://example.com/{uid"], 2),
+        (["write", "kiosk", "--text", "Room {nod}", "--json"], 2),
+        (["write", "kiosk", "--text", "Room", "--language", "en_US"], 2),
+        (["write", "kiosk", "https://example.com/{uid}", "--broker", "mqtt://127.0.0.1:9"], 3),
+        (["nodes", "--nonsense"], 2),
+        (["protect", "kiosk"], 2),
+        (["allow", "kiosk"], 2),
+        (["allow", "kiosk", "--mode", "add"], 2),
+        (["allow", "kiosk", "04689571fa5c64", "--mode", "off"], 2),
+        (["allow", "kiosk", "04689571fa5c64", "--clear"], 2),
+        (["allow", "kiosk", "--clear", "--mode", "off"], 2),
+        (["allow", "kiosk", "--clear", "--broker", "mqtt://127.0.0.1:9"], 3),
+        (["allow", "kiosk", "--mode", "off", "--broker", "mqtt://127.0.0.1:9"], 3),
+        (["demo", "--port", "0"], 2),
+        (["allow", "kiosk", "--json"], 2),
+        (["nodes", "--nonsense", "--json"], 2),
+        (["lock", "kiosk", "--deadline", "0"], 2),
+        (["nodes", "--broker", "mqtt://example.com"], 2),
+        (["nodes", "--broker", "mqtt://127.0.0.1:9"], 3),
+        (["lock", "kiosk", "--broker", "mqtt://127.0.0.1:9", "--json"], 3),
+        (["watch", "--broker", "mqtt://127.0.0.1:9"], 3),
+        (["replay", "a", "b", "3", "2"], 2),
+        (["--help"], 0),
+        (["watch", "--help"], 0),
+    ]
+
+    @Test("Commands end with 2 for wrong usage, and with 3 without a broker", arguments: usages)
+    func statuses(_ words: [String], _ status: Int32) throws {
+        let result = try TestProgram.run(fleet, words)
+        #expect(result.status == status, "\(result.output)")
+        if words.contains("--json") {
+            let error: JSONValue = status == 3 ? "broker-unreachable" : "usage"
+            #expect(try JSONValue(parsing: Array(result.output.utf8))["error"] == error)
+        }
+    }
+
+    @Test(
+        "A job for a node that never connected ends soon after its deadline, and says so",
+        .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing))
+    )
+    func nobody() async throws {
+        let broker = try await TestBroker()
+        let began = ContinuousClock.now
+        let words = ["write", "nobody", "https://example.com", "--deadline", "1", "--broker", broker.url, "--json"]
+        let result = try TestProgram.run(fleet, words)
+        #expect(result.status == 1)
+        #expect(try JSONValue(parsing: Array(result.output.utf8))["error"] == "unknown-node", "\(result.output)")
+        #expect(ContinuousClock.now - began < .seconds(45))
+    }
+
+    @Test(
+        "A job for a node that is offline ends soon after its deadline, and says so",
+        .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing))
+    )
+    func offline() async throws {
+        let broker = try await TestBroker()
+        let node = try await TestNode(broker.address, folder: folder.path + "/state", name: "away")
+        let client = TestClient()
+        try await client.connect(broker, to: ["opencorenfc/away/bridge/state"])
+        try await client.wait("the agent") { $0.last("opencorenfc/away/bridge/state") == "online" }
+        await node.stop()
+        try await client.wait("its end") { $0.last("opencorenfc/away/bridge/state") == "offline" }
+        let began = ContinuousClock.now
+        let words = ["write", "away", "https://example.com", "--deadline", "1", "--broker", broker.url, "--json"]
+        let result = try TestProgram.run(fleet, words)
+        #expect(result.status == 1)
+        let lines = result.output.split(separator: "\n").compactMap { try? JSONValue(parsing: Array($0.utf8)) }
+        #expect(lines.contains { $0["error"] == "node-offline" }, "\(result.output)")
+        #expect(ContinuousClock.now - began < .seconds(45))
+        await client.stop()
+    }
+
+    @Test(
+        "An event is shown under the node of its topic, whatever it says",
+        .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing))
+    )
+    func foreignEvent() async throws {
+        let broker = try await TestBroker()
+        let client = TestClient()
+        try await client.connect(broker)
+        let output = folder.path + "/watch.txt"
+        let words = ["watch", "--count", "1", "--timeout", "20", "--broker", broker.url]
+        let watch = try TestProgram(fleet, words, output: output)
+        let event: JSONValue = [
+            "type": .string(EventKind.tag.type), "data": ["node": "elsewhere", "reader": "door", "uid": "04"],
+        ]
+        // The first come before it has subscribed.
+        for _ in 0..<200 where watch.isRunning {
+            await client.publish("opencorenfc/kiosk-7/entrance/event", event)
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        let text = try String(contentsOfFile: output, encoding: .utf8)
+        #expect(text.contains("kiosk-7/entrance"))
+        #expect(!text.contains("elsewhere"))
+        await client.stop()
+    }
+
+    @Test("A key is made once, for its owner alone, and signs jobs that a node with it takes")
+    func keys() throws {
+        let file = folder.path + "/ops.key"
+        let result = try TestProgram.run(fleet, ["key", file, "--name", "ops", "--json"])
+        #expect(result.status == 0)
+        let shared = try #require(try JSONValue(parsing: Array(result.output.utf8))["public"]?.text)
+        #expect(Data(base64Encoded: shared)?.count == 32)
+        let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        #expect(try TestProgram.run(fleet, ["key", file, "--name", "ops"]).status == 1)
+        #expect(!result.output.contains(try String(contentsOfFile: file, encoding: .utf8).prefix(20)))
+    }
+
+    @Test(
+        "The demonstration shows a tag, a removal, a job and its outcome, and leaves nothing",
+        .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing))
+    )
+    func demonstration() throws {
+        let result = try TestProgram.run(fleet, ["demo", "--once", "--json"])
+        #expect(result.status == 0, "\(result.output)")
+        let events = result.output.split(separator: "\n").compactMap { try? JSONValue(parsing: Array($0.utf8)) }
+        let kinds = events.compactMap { $0["type"]?.text.flatMap(EventKind.init(type:)) }
+        #expect(kinds == [.tag, .removed, .tag, .outcome, .removed])
+        #expect(events[3]["data"]?["outcome"] == "done")
+        let place = result.output.components(separatedBy: "mqtt://127.0.0.1:")
+        #expect(place.count == 2)
+    }
+
+    @Test(
+        "The demonstration leaves nothing after a signal, and its programs inherit no blocked signals",
+        .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing)),
+        arguments: [SIGTERM, SIGHUP, SIGINT]
+    )
+    func interrupted(_ signal: Int32) async throws {
+        let output = folder.path + "/demo.txt"
+        let demo = try TestProgram(fleet, ["demo"], output: output)
+        func children() throws -> [String] {
+            let tasks = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(demo.identifier)/task")
+            return tasks.sorted().flatMap { task in
+                let path = "/proc/\(demo.identifier)/task/\(task)/children"
+                return ((try? String(contentsOfFile: path, encoding: .utf8)) ?? "").split(separator: " ").map(
+                    String.init
+                )
+            }
+        }
+        for _ in 0..<3000 where demo.isRunning {
+            if try String(contentsOfFile: output, encoding: .utf8).contains("A poster is brought near") { break }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        let programs = try children()
+        #expect(programs.count == 2)
+        // The second is the agent. mosquitto blocks signals itself while it waits.
+        let status = try String(contentsOfFile: "/proc/\(try #require(programs.last))/status", encoding: .utf8)
+        #expect(status.contains("SigBlk:\t0000000000000000"), "\(status)")
+        let words = try String(contentsOfFile: "/proc/\(try #require(programs.last))/cmdline", encoding: .utf8)
+        let place = try #require(words.split(separator: "\0").first { $0.hasPrefix("/tmp/nfc-fleet-") })
+        kill(demo.identifier, signal)
+        for _ in 0..<2000 where demo.isRunning { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(!demo.isRunning)
+        for program in programs { #expect(!FileManager.default.fileExists(atPath: "/proc/\(program)")) }
+        #expect(!FileManager.default.fileExists(atPath: (String(place) as NSString).deletingLastPathComponent))
+    }
+
+    @Test(
+        "A command that was started with a hangup ignored goes on when its terminal is closed",
+        .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing)),
+        arguments: [true, false]
+    )
+    func closedTerminal(_ isIgnored: Bool) async throws {
+        let broker = try await TestBroker()
+        let client = TestClient()
+        try await client.connect(broker)
+        let output = folder.path + "/watch.txt"
+        let trap = isIgnored ? "trap '' HUP; " : ""
+        let command = "\(trap)exec \(fleet) watch --json --broker \(broker.url)"
+        let program = try TestProgram("/bin/sh", ["-c", command], output: output)
+        func hasPrinted(_ mark: String) async throws -> Bool {
+            let event: JSONValue = ["type": .string(EventKind.tag.type), "data": ["mark": .string(mark)]]
+            for _ in 0..<500 where program.isRunning {
+                await client.publish("opencorenfc/kiosk-7/door/event", event)
+                try await Task.sleep(for: .milliseconds(20))
+                if try String(contentsOfFile: output, encoding: .utf8).contains(mark) { return true }
+            }
+            return false
+        }
+        #expect(try await hasPrinted("first"))
+        kill(program.identifier, SIGHUP)
+        if !isIgnored { for _ in 0..<500 where program.isRunning { try await Task.sleep(for: .milliseconds(20)) } }
+        #expect(try await hasPrinted("second") == isIgnored)
+        // It may print once more while it ends.
+        #expect(try await hasPrinted("third") == isIgnored)
+        #expect(program.terminate() == 130)
+        await client.stop()
+    }
+
+    @Test(
+        "An agent that is killed again and again loses nothing and numbers nothing twice",
+        .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing))
+    )
+    func killed() async throws {
+        let broker = try await TestBroker()
+        let client = TestClient()
+        try await client.connect(broker, to: ["opencorenfc/#"])
+        let tags = folder.path + "/tags"
+        try FileManager.default.createDirectory(atPath: tags, withIntermediateDirectories: false)
+        let image = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../../Tests/Tools/CommandLineTests/Images/poster-ntag215.nfc")
+        let arguments = [
+            "--node", "kiosk-7", "--broker", broker.url, "--reader", "virtual", "--tags", tags, "--state",
+            folder.path + "/state",
+        ]
+        for round in 1...6 {
+            let program = try TestProgram(agent, arguments, output: folder.path + "/agent.log")
+            try FileManager.default.copyItem(at: image, to: URL(fileURLWithPath: tags + "/a.nfc"))
+            // Each start finds the tag again, and each end by force forgets that it lay there.
+            try await client.wait("tag \(round)") { client in
+                Set(client.events.filter { $0["type"]?.text == EventKind.tag.type }.compactMap { $0["id"]?.text }).count
+                    >= round
+            }
+            program.kill()
+            try FileManager.default.removeItem(atPath: tags + "/a.nfc")
+        }
+        // The broker publishes the will of the one that was killed.
+        try await client.wait("the will") { $0.last("opencorenfc/kiosk-7/bridge/state") == "offline" }
+        let last = try TestProgram(agent, arguments, output: folder.path + "/agent.log")
+        try await client.wait("the agent") { $0.last("opencorenfc/kiosk-7/bridge/state") == "online" }
+        #expect(last.terminate() == 0)
+        var numbers: [Int: String] = [:]
+        for event in await client.events {
+            guard let number = event["data"]?["sequence"]?.int, let time = event["time"]?.text else { continue }
+            // The same number is the same event.
+            if let known = numbers.updateValue(time, forKey: number) { #expect(known == time) }
+        }
+        #expect(numbers.keys.sorted() == Array(1...numbers.count))
+        await client.stop()
+    }
+}

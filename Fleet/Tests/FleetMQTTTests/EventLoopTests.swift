@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+import FleetMQTT
+import Foundation
+import Testing
+
+/// Keeps what happened, in order.
+private final class Notes: @unchecked Sendable {
+    // Sendable because of the lock.
+    private let lock = NSLock()
+    private var list: [Int] = []
+
+    var all: [Int] { lock.withLock { list } }
+
+    func add(_ note: Int) { lock.withLock { list.append(note) } }
+}
+
+@Suite("An event loop", .timeLimit(.minutes(1)))
+struct EventLoopTests {
+    /// Waits until the loop has come to here.
+    private func reach(_ loop: EventLoop) async {
+        await withCheckedContinuation { continuation in loop.async { continuation.resume() } }
+    }
+
+    @Test("Work is done in the order in which it was added, also work that others add")
+    func order() async {
+        let loop = EventLoop("test")
+        let notes = Notes()
+        for number in 0..<1000 {
+            loop.async { notes.add(number) }
+        }
+        await reach(loop)
+        #expect(notes.all == Array(0..<1000))
+        await withTaskGroup(of: Void.self) { group in
+            for part in 0..<8 {
+                group.addTask { for number in 0..<500 { loop.async { notes.add(1000 + 500 * part + number) } } }
+            }
+        }
+        await reach(loop)
+        let added = notes.all.dropFirst(1000)
+        for part in 0..<8 {
+            let range = (1000 + 500 * part)..<(1500 + 500 * part)
+            #expect(added.filter(range.contains) == Array(range))
+        }
+        loop.close()
+    }
+
+    @Test("On the thread itself work is done at once")
+    func perform() async {
+        let loop = EventLoop("test")
+        let notes = Notes()
+        loop.async {
+            loop.async { notes.add(3) }
+            loop.perform { notes.add(1) }
+            notes.add(2)
+        }
+        await reach(loop)
+        await reach(loop)
+        #expect(notes.all == [1, 2, 3])
+        #expect(!loop.isCurrent)
+        loop.close()
+    }
+
+    @Test("Timers come in the order of their times, and not after they were cancelled")
+    func timers() async {
+        let loop = EventLoop("test")
+        let notes = Notes()
+        await withCheckedContinuation { continuation in
+            loop.async {
+                for delay in [50, 10, 40, 20, 30, 60, 15].shuffled() {
+                    let timer = loop.after(.milliseconds(delay)) { notes.add(delay) }
+                    if delay == 15 || delay == 60 { loop.cancel(timer) }
+                }
+                loop.after(.milliseconds(100)) { continuation.resume() }
+            }
+        }
+        #expect(notes.all == [10, 20, 30, 40, 50])
+        loop.close()
+    }
+
+    @Test("Tasks that prefer it run on its thread")
+    func tasks() async {
+        let loop = EventLoop("test")
+        let isThere = await Task(executorPreference: loop.tasks) { loop.isCurrent }.value
+        #expect(isThere)
+        loop.close()
+    }
+
+    @Test("A call of a function that belongs to no actor lets nothing come in between")
+    func calls() async {
+        let loop = EventLoop("test")
+        let notes = Notes()
+        @concurrent func note() async { notes.add(1) }
+        await Task(executorPreference: loop.tasks) {
+            loop.async { notes.add(2) }
+            await note()
+        }.value
+        await withCheckedContinuation { continuation in loop.async { continuation.resume() } }
+        #expect(notes.all == [1, 2])
+        loop.close()
+    }
+
+    @Test("A task on it calls an actor on it, and comes back to it")
+    func actors() async {
+        let loop = EventLoop("test")
+        let notes = Notes()
+        let actor = LoopActor(loop, notes)
+        let comesBack = await Task(executorPreference: loop.tasks) {
+            await actor.note(1)
+            return loop.isCurrent
+        }.value
+        #expect(comesBack && notes.all == [1])
+        loop.close()
+    }
+}
+
+/// Runs on a loop.
+private actor LoopActor {
+    private nonisolated let loop: EventLoop
+    private let notes: Notes
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+    init(_ loop: EventLoop, _ notes: Notes) {
+        self.loop = loop
+        self.notes = notes
+    }
+
+    func note(_ number: Int) {
+        // Ends the process when the runtime takes another thread for the actor's.
+        loop.checkIsolated()
+        notes.add(number)
+    }
+}

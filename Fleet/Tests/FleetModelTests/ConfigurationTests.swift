@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import FleetModel
+import Foundation
+import Testing
+
+@Suite("Configuration")
+struct ConfigurationTests {
+    let node = FleetName(slugOf: "host")
+
+    @Test("The example of the contract can be read")
+    func example() throws {
+        let text = try Self.example()
+        let configuration = try AgentConfiguration(parsing: text, node: node)
+        #expect(configuration.node.text == "kiosk-7")
+        #expect(try configuration.broker.address() == BrokerAddress(host: "broker.example", port: 8883, usesTLS: true))
+        #expect(configuration.namedReaders.map(\.reader) == ["pcsc:ACS ACR122U PICC Interface 00 00"])
+        #expect(configuration.spool.policy == .oldest)
+        #expect(configuration.jobKeys.keys.sorted() == ["ops"])
+        #expect(configuration.apps.first?.associationFiles["example.com"] == "/etc/opencorenfc/example.com.json")
+        #expect(configuration.discoveryPrefix == "homeassistant")
+    }
+
+    /// The TOML of README.md, with a key in the place of its description.
+    private static func example() throws -> String {
+        let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../../README.md")
+        let parts = try String(contentsOf: readme, encoding: .utf8).components(separatedBy: "```")
+        let toml = try #require(parts.first { $0.hasPrefix("toml\n") }).dropFirst(5)
+        return String(toml).replacing("base64 of 32 bytes", with: "ZL+b0cLHXKYSmZqMyGmKx7LlrHZBIeOkcmNGnHPgTDg=")
+    }
+
+    @Test("An empty file is a valid configuration, with TLS")
+    func empty() throws {
+        let configuration = try AgentConfiguration(parsing: "", node: node)
+        #expect(configuration.node == node)
+        #expect(try configuration.broker.address().usesTLS)
+        #expect(configuration.readers == ["all"])
+    }
+
+    @Test(
+        "What is wrong is named",
+        arguments: [
+            ("brokr = \"x\"", "brokr"), ("[tls]\ncapath = \"/x\"", "tls.capath"),
+            ("[spool]\nlimit_mb = 0", "spool.limit_mb"),
+            ("[spool]\npolicy = \"random\"", "spool.policy"), ("node = \"a/b\"", "node"),
+            ("node = \"\"", "node has to be a text of 1 to 64 letters"), ("node = 5", "1 to 64 letters"),
+            ("[[reader]]\nname = \"\"\nreader = \"x\"", "1 to 64 letters"), ("tags = \"\"", "not empty"),
+            ("node = \"bridge\"", "reserved"), ("broker = 5", "broker"),
+            ("[tls]\ncertificate = \"/x\"", "tls.key"), ("[tls]\nca = \"relative\"", "tls.ca"),
+            ("[[reader]]\nname = \"a\"", "[[reader]]"),
+            ("[[reader]]\nname = \"bridge\"\nreader = \"x\"", "bridge"), ("readers = \"all\"", "readers"),
+            ("[[jobs.key]]\nname = \"a\"\npublic = \"AA==\"", "jobs.key"), ("a = ", "Line 1"),
+            ("topic_root = \"#\"", "topic_root"),
+        ]
+    )
+    func wrong(_ text: String, _ word: String) throws {
+        do throws(ConfigurationError) {
+            _ = try AgentConfiguration(parsing: text, node: node)
+            Issue.record("It was taken.")
+        } catch {
+            #expect(error.reason.contains(word), "\(error.reason)")
+        }
+    }
+
+    @Test("A broker without encryption has to be on this machine, or allowed")
+    func plain() throws {
+        #expect(
+            try BrokerAddress("broker", allowsPlain: false) == BrokerAddress(host: "broker", port: 8883, usesTLS: true)
+        )
+        #expect(try BrokerAddress("mqtt://127.0.0.1", allowsPlain: false).port == 1883)
+        #expect(
+            try BrokerAddress("mqtt://[::1]:1884/", allowsPlain: false)
+                == BrokerAddress(host: "::1", port: 1884, usesTLS: false)
+        )
+        #expect(try BrokerAddress("mqtt://broker", allowsPlain: true).usesTLS == false)
+        let refused = [
+            "mqtt://broker", "mqtt://127.0.0.1.evil.example", "mqtt://127.evil", "http://broker", "mqtts://",
+            "mqtts://a:0",
+            "mqtts://user:secret@broker", "mqtts://a:99999", "mqtts://a b", "mqtts://[::1]x",
+        ]
+        for text in refused {
+            #expect(throws: ConfigurationError.self, "\(text)") { try BrokerAddress(text, allowsPlain: false) }
+        }
+    }
+
+    @Test("JSON is the same after it was written and read, with sorted names")
+    func json() throws {
+        let value: JSONValue = ["a": [1, true, .null, .number(1.5)], "b": ["c": "\u{7F}\"\\/ü"]]
+        #expect(try JSONValue(parsing: value.bytes) == value)
+        #expect(ReceivedJSON.line(Array("{\"a\":\n1}".utf8)) == "{\"a\": 1}")
+        #expect(ReceivedJSON.line(Array("x".utf8)).contains("not-json"))
+        let read = try JSONValue(parsing: [0xEF, 0xBB, 0xBF] + Array(#"{"b":2e0,"a":0.5,"b":3}"#.utf8))
+        #expect(read == ["a": .number(0.5), "b": 2])
+    }
+
+    @Test("JSON is nested up to a limit, and has a largest size")
+    func limits() throws {
+        func nested(_ depth: Int) -> [UInt8] {
+            Array((String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
+        }
+        _ = try JSONValue(parsing: nested(JSONValue.maximumDepth))
+        #expect(throws: JSONFailure.self) { try JSONValue(parsing: nested(JSONValue.maximumDepth + 1)) }
+        func quoted(_ size: Int) -> [UInt8] { [0x22] + [UInt8](repeating: 0x61, count: size - 2) + [0x22] }
+        _ = try JSONValue(parsing: quoted(JSONValue.maximumSize))
+        #expect(throws: JSONFailure.self) { try JSONValue(parsing: quoted(JSONValue.maximumSize + 1)) }
+    }
+
+    @Test("What is no JSON in UTF-8 is refused", arguments: ["", "01", "[1,]", "{} {}", "1e999", "\"\\ud800\"", "nul"])
+    func malformed(_ text: String) {
+        #expect(throws: JSONFailure.self) { try JSONValue(parsing: Array(text.utf8)) }
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import FleetModel
+import NDEF
+import Testing
+
+@Suite("Home Assistant")
+struct HomeAssistantTests {
+    @Test("The id is the one of Home Assistant's own link, else the UID in dashes")
+    func identifiers() throws {
+        let uid: [UInt8] = [0x04, 0xE1, 0x5A]
+        let naming = TagNaming()
+        #expect(naming.names(of: uid).tagID == "04-E1-5A")
+        let linked = try NDEFMessage([.uri("https://www.home-assistant.io/tag/5f0ba733-172f")]).encoded()
+        #expect(naming.names(of: uid, message: linked).tagID == "5f0ba733-172f")
+        let other = try NDEFMessage([.uri("https://example.com/tag/5f0ba733")]).encoded()
+        #expect(naming.names(of: uid, message: other).tagID == "04-E1-5A")
+    }
+
+    @Test("What follows the id in the link does not count", arguments: ["?source=a", "#part", "/", "/more"])
+    func longerLinks(_ rest: String) {
+        #expect(HomeAssistantTag.id(in: "https://www.home-assistant.io/tag/5f0ba733-172f\(rest)") == "5f0ba733-172f")
+        #expect(HomeAssistantTag.id(in: "https://home-assistant.io/tag/5f0ba733-172f\(rest)") == "5f0ba733-172f")
+    }
+
+    @Test(
+        "An id with other characters, or none, is not taken",
+        arguments: ["", "a b", "{{x}}", "a\"b", String(repeating: "a", count: 129)]
+    )
+    func wrongIdentifiers(_ id: String) {
+        #expect(HomeAssistantTag.id(in: "https://www.home-assistant.io/tag/\(id)") == nil)
+    }
+
+    @Test("The documents have what the schemas of tag and binary_sensor require, and nothing else")
+    func documents() throws {
+        let node = try #require(FleetName("kiosk-7"))
+        let reader = try #require(FleetName("entrance"))
+        let discovery = HomeAssistantDiscovery(prefix: "homeassistant", topics: .usual, node: node, version: "1")
+        let documents = discovery.documents(reader: reader, model: "PC/SC")
+        #expect(
+            documents.map(\.topic) == [
+                "homeassistant/tag/kiosk-7/entrance/config", "homeassistant/binary_sensor/kiosk-7/entrance/config",
+            ]
+        )
+        // home-assistant.io/integrations/tag.mqtt and binary_sensor.mqtt.
+        let tag = documents[0].payload
+        #expect(Set((tag.objectMembers ?? []).map(\.name)) == ["topic", "value_template", "device"])
+        #expect(tag["topic"] == "opencorenfc/kiosk-7/entrance/event")
+        let allowed: Set<String> = ["identifiers", "name", "manufacturer", "model", "sw_version"]
+        #expect(Set((tag["device"]?.objectMembers ?? []).map(\.name)) == allowed)
+        let sensor = documents[1].payload
+        #expect(sensor["device_class"] == "connectivity")
+        #expect(sensor["state_topic"] == "opencorenfc/kiosk-7/entrance/availability")
+        #expect(sensor["availability_topic"] == "opencorenfc/kiosk-7/bridge/state")
+        #expect(sensor["device"] == tag["device"])
+        #expect(discovery.birthTopic == "homeassistant/status")
+    }
+
+    @Test("Two readers never share an identifier")
+    func unique() throws {
+        let (a, ab) = (try #require(FleetName("a")), try #require(FleetName("a_b")))
+        let (c, bc) = (try #require(FleetName("c")), try #require(FleetName("b_c")))
+        let one = HomeAssistantDiscovery(prefix: "h", topics: .usual, node: ab, version: "1").documents(
+            reader: c,
+            model: ""
+        )
+        let two = HomeAssistantDiscovery(prefix: "h", topics: .usual, node: a, version: "1").documents(
+            reader: bc,
+            model: ""
+        )
+        #expect(one[1].topic != two[1].topic)
+        #expect(one[1].payload["unique_id"] != two[1].payload["unique_id"])
+    }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+import Crypto
+import FleetModel
+import NDEF
+import Testing
+
+@Suite("Jobs")
+struct JobTests {
+    static let node = FleetName(slugOf: "kiosk-7")
+    static let now: Int64 = 1_795_498_812_000
+
+    static func job(_ work: Job.Work, deadline: Int64 = now + 60_000) -> Job {
+        Job(
+            id: "j1",
+            node: node,
+            deadline: deadline,
+            reader: FleetName(slugOf: "entrance"),
+            uid: [4, 5, 6],
+            work: work
+        )
+    }
+
+    static let works: [Job.Work] = [
+        .write(.link("https://example.com/{serial}"), locks: true),
+        .write(.text("Room 12", language: "de"), locks: false),
+        .write(.bytes([0xD0, 0, 0]), locks: false), .protect(.bytes(password: [1, 2, 3, 4], acknowledgement: [5, 6])),
+        .protect(.named(FleetName(slugOf: "posters"))), .lock, .indicate(.attention),
+        .allow(Job.AllowChange(.add, uids: [[1, 2], [3]])), .allow(Job.AllowChange(.off)), .cancel(job: "j0"),
+    ]
+
+    @Test("A job is the same after it was sent", arguments: works)
+    func roundTrip(_ work: Job.Work) throws {
+        let job = Self.job(work)
+        #expect(try JobKeys().open(job.json.bytes, node: Self.node, now: Self.now) == job)
+    }
+
+    @Test("A signed job is the same too, and every change of a byte is noticed", arguments: works)
+    func signed(_ work: Job.Work) throws {
+        let key = Curve25519.Signing.PrivateKey()
+        let keys = JobKeys(["ops": key.publicKey])
+        let job = Self.job(work)
+        let payload = try JobSigner(name: "ops", key: key).sign(job).bytes
+        #expect(try keys.open(payload, node: Self.node, now: Self.now) == job)
+        for index in payload.indices {
+            var changed = payload
+            changed[index] ^= 1
+            // A change that leaves the same bytes signed is none, such as one of the last, unused bits of base64.
+            if let other = try? keys.open(changed, node: Self.node, now: Self.now) { #expect(other == job) }
+        }
+    }
+
+    @Test("A node with keys takes no unsigned job, none of another key, and none for another node")
+    func refusals() throws {
+        let key = Curve25519.Signing.PrivateKey()
+        let keys = JobKeys(["ops": key.publicKey])
+        let job = Self.job(.lock)
+        func refusal(_ payload: [UInt8], _ node: FleetName = Self.node) -> JobRefusal? {
+            do throws(JobRefusal) {
+                _ = try keys.open(payload, node: node, now: Self.now)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(refusal(job.json.bytes)?.code == .unsigned)
+        #expect(refusal(job.json.bytes)?.job == "j1")
+        let other = try JobSigner(name: "ops", key: Curve25519.Signing.PrivateKey()).sign(job).bytes
+        #expect(refusal(other)?.code == .badSignature)
+        #expect(refusal(try JobSigner(name: "else", key: key).sign(job).bytes)?.code == .unknownKey)
+        #expect(refusal(other)?.job == "j1")
+        #expect(refusal(other)?.kind == "lock")
+        // An id that is no name is not passed on.
+        let long = try JobSigner(name: "else", key: key).sign(
+            Job(id: "a\n" + job.id, node: Self.node, deadline: 0, work: .lock)
+        )
+        #expect(refusal(long.bytes)?.job == nil)
+        #expect(JobOutcome(try #require(refusal(Array(#"{"id":"a","kind":"write"}"#.utf8)))).kind == "write")
+        #expect(JobOutcome(try #require(refusal(Array(#"{"id":"a","kind":"eat"}"#.utf8)))).kind == nil)
+        let signed = try JobSigner(name: "ops", key: key).sign(job).bytes
+        #expect(refusal(signed, FleetName(slugOf: "kiosk-8"))?.code == .wrongNode)
+        #expect(refusal(Array("nonsense".utf8))?.code == .badJob)
+        let far = try JobSigner(name: "ops", key: key).sign(Self.job(.lock, deadline: Self.now + Job.longestWait + 1))
+            .bytes
+        #expect(refusal(far)?.code == .badJob)
+    }
+
+    @Test(
+        "A job that is wrong is refused with a reason",
+        arguments: [
+            #"{}"#, #"{"id":"a/b"}"#, #"{"id":"a","node":"n"}"#,
+            #"{"id":"a","node":"kiosk-7","deadline":"tomorrow","kind":"lock"}"#,
+            #"{"id":"a","node":"kiosk-7","deadline":"2026-11-24T06:00:00Z","kind":"eat"}"#,
+            #"{"id":"a","node":"kiosk-7","deadline":"2026-11-24T06:00:00Z","kind":"lock","reader":"+"}"#,
+            #"{"id":"a","node":"kiosk-7","deadline":"2026-11-24T06:00:00Z","kind":"lock","message":{"link":"x"}}"#,
+            #"{"id":"a","node":"kiosk-7","deadline":"2026-11-24T06:00:00Z","kind":"write","message":{"link":"x","text":"y"}}"#,
+            #"{"id":"a","node":"kiosk-7","deadline":"2026-11-24T06:00:00Z","kind":"protect","password_hex":"01"}"#,
+            #"{"id":"a","node":"kiosk-7","deadline":"2026-11-24T06:00:00Z","kind":"allow","uids":["xy"]}"#,
+            #"[]"#, #"{"signed":"!!"}"#,
+        ]
+    )
+    func wrong(_ text: String) {
+        #expect(throws: JobRefusal(.badJob, "")) {
+            try JobKeys().open(Array(text.utf8), node: Self.node, now: Self.now)
+        }
+    }
+
+    @Test(
+        "A member of the wrong kind is not passed over, so that no job does something else than was meant",
+        arguments: [
+            #""kind":"write","message":{"link":"x:y"},"lock":"true""#,
+            #""kind":"write","message":{"link":"x:y"},"lock":1"#,
+            #""kind":"write","message":{"text":"a","language":7}"#,
+            #""kind":"write","message":{"text":"a","language":""}"#,
+            #""kind":"protect","password_hex":"01020304","pack_hex":5"#,
+            #""kind":"protect","password_hex":"01020304","secret":"posters""#,
+            #""kind":"protect","pack_hex":"0506","secret":"posters""#, #""kind":"protect","secret":5"#,
+            #""kind":"protect","pack_hex":"01020304""#, #""kind":"protect","password_hex":5,"pack_hex":"01020304""#,
+            #""kind":"protect","password_hex":"01020304 0506""#,
+            #""kind":"allow","uids":["04"],"mode":5"#, #""kind":"allow","uids":["04",5]"#, #""kind":"lock","uid":4"#,
+            #""kind":"allow","uids":["04"],"mode":null"#, #""kind":"allow","uids":["04"],"mode":"off""#,
+            #""kind":"allow","uids":"04","mode":"off""#, #""kind":"allow""#, #""kind":"allow","uids":[""]"#,
+            #""kind":"lock","reader":null"#, #""kind":"lock","uid":null"#,
+        ]
+    )
+    func wrongKind(_ members: String) {
+        let text = #"{"id":"a","node":"kiosk-7","deadline":"2026-11-24T06:00:00Z",\#(members)}"#
+        #expect(throws: JobRefusal(.badJob, "")) {
+            try JobKeys().open(Array(text.utf8), node: Self.node, now: Self.now)
+        }
+    }
+
+    @Test(
+        "A list of UIDs that is no list is refused, rather than taken for an empty one that allows no tag",
+        arguments: [#""04e15a01""#, #""""#, "5", "{}", "null", "true", #"{"0":"04"}"#]
+    )
+    func noList(_ uids: String) {
+        for mode in ["", #","mode":"replace""#, #","mode":"add""#, #","mode":"remove""#] {
+            let members = #""kind":"allow","uids":\#(uids)\#(mode)"#
+            let text = #"{"id":"a","node":"kiosk-7","deadline":"2026-11-24T06:00:00Z",\#(members)}"#
+            #expect(throws: JobRefusal(.badJob, ""), "\(members)") {
+                try JobKeys().open(Array(text.utf8), node: Self.node, now: Self.now)
+            }
+        }
+    }
+
+    /// A language of 63 bytes, the most that a record of text has room for.
+    static let longestLanguage = Array(repeating: "abcdefg", count: 8).joined(separator: "-")
+
+    @Test(
+        "A message that can't be made for any tag is refused when the job comes",
+        arguments: [
+            .link("not a url"), .link("example.com"), .link(":a"), .link("https://a b"), .link("https://a\u{1B}[2J"),
+            .link("{node}://a"), .link("https://example.com/{foo}"), .link("https://example.com/{uid"),
+            .link("https://example.com/{uid}{"), .text("Room {serial", language: "en"),
+            .text("Room", language: "en_US"), .text("Room", language: "e\u{7}"), .text("Room", language: "-en"),
+            .text("Room", language: "deutsches"), .text("Room", language: "en-"),
+            .text("Room", language: longestLanguage + "a"),
+        ] as [MessageTemplate]
+    )
+    func impossible(_ template: MessageTemplate) {
+        let job = Self.job(.write(template, locks: false))
+        #expect(throws: JobRefusal(.badJob, "")) {
+            try JobKeys().open(job.json.bytes, node: Self.node, now: Self.now)
+        }
+    }
+
+    @Test(
+        "Links of all schemes, places, and languages of several parts are taken",
+        arguments: [
+            .link("https://example.com/{serial}/{uid}/{node}/{reader}"), .link("tel:+4930123"), .link("MAILTO:a@b.c"),
+            .link("https://example.com/ä"), .text("Zimmer {serial}\n}", language: "de-Latn-DE-1996"),
+            .text("", language: "x-klingon"), .text("", language: longestLanguage), .bytes([0xD0, 0, 0]),
+        ] as [MessageTemplate]
+    )
+    func possible(_ template: MessageTemplate) throws { try template.check() }
+
+    @Test("A deadline may be 7 days from now, and a list may have 10,000 UIDs; no more")
+    func limits() throws {
+        func open(_ job: Job) throws(JobRefusal) -> Job {
+            try JobKeys().open(job.json.bytes, node: Self.node, now: Self.now)
+        }
+        let latest = Self.job(.lock, deadline: Self.now + 7 * 86_400_000)
+        #expect(try open(latest) == latest)
+        #expect(throws: JobRefusal(.badJob, "")) { try open(Self.job(.lock, deadline: latest.deadline + 1)) }
+        let uids = (0..<10_000).map { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+        let longest = Self.job(.allow(.init(.replace, uids: uids)))
+        #expect(try open(longest) == longest)
+        let longer = Self.job(.allow(.init(.replace, uids: uids + [[1]])))
+        #expect(throws: JobRefusal(.badJob, "")) { try open(longer) }
+    }
+
+    @Test("Places in a message are filled")
+    func template() throws {
+        let values = MessageTemplate.Values(
+            serial: 17,
+            uid: [4, 0xAB],
+            node: Self.node,
+            reader: FleetName(slugOf: "entrance")
+        )
+        let link = MessageTemplate.link("https://example.com/{node}/{reader}/{serial}?u={uid}")
+        #expect(link.needsSerial)
+        let expected = NDEFMessage([try .uri("https://example.com/kiosk-7/entrance/17?u=04ab")])
+        #expect(try link.message(values) == expected.encoded())
+        #expect(throws: JobRefusal(.badJob, "")) { try MessageTemplate.bytes([1]).message(values) }
+    }
+
+    @Test("A password is never part of a description")
+    func secrecy() throws {
+        let secret = try #require(TagSecret(file: "a1b2c3d4 e5f6\n"))
+        #expect(secret == .bytes(password: [0xA1, 0xB2, 0xC3, 0xD4], acknowledgement: [0xE5, 0xF6]))
+        #expect(!"\(secret)".contains("a1") && !"\(secret)".contains("161"))
+        #expect(TagSecret(file: "a1b2c3") == nil)
+    }
+}

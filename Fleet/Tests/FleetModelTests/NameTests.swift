@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import FleetModel
+import Testing
+
+@Suite("Names and topics")
+struct NameTests {
+    @Test(
+        "Names that mean something in topics are refused",
+        arguments: ["", "a/b", "+", "#", "a#", "a b", "a\n", "ä", "a.b", "\u{0}"]
+    )
+    func refused(_ text: String) {
+        #expect(FleetName(text) == nil)
+    }
+
+    @Test("A name has at most 64 characters")
+    func length() {
+        #expect(FleetName(String(repeating: "a", count: 64)) != nil)
+        #expect(FleetName(String(repeating: "a", count: 65)) == nil)
+    }
+
+    @Test(
+        "Any text becomes a valid name",
+        arguments: [
+            ("ACS ACR122U PICC Interface 00 00", "acs-acr122u-picc-interface-00-00"),
+            ("pn532:/dev/ttyUSB0", "pn532-dev-ttyusb0"),
+            ("bridge", "reader"), ("///", "reader"), ("Ünïcode", "n-code"), ("a-b", "a-b"),
+        ]
+    )
+    func slug(_ text: String, _ expected: String) {
+        #expect(FleetName(slugOf: text).text == expected)
+        #expect(FleetName(FleetName(slugOf: text).text) != nil)
+    }
+
+    @Test("A topic is taken apart into what it was made of")
+    func roundTrip() throws {
+        let node = try #require(FleetName("kiosk-7"))
+        let reader = try #require(FleetName("entrance"))
+        let topics = try #require(FleetTopics(root: "museum/nfc"))
+        let place = try #require(topics.place(of: topics.event(node, reader)))
+        #expect(place.node == node && place.reader == reader && place.leaf == "event")
+        #expect(topics.place(of: topics.job(node))?.reader == .bridge)
+        #expect(topics.place(of: "museum/nfc/kiosk-7/entrance/event/more") == nil)
+        #expect(topics.place(of: "museum/other/kiosk-7/entrance/event") == nil)
+        #expect(FleetTopics(root: "a/+") == nil)
+        #expect(FleetTopics(root: "") == nil)
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import FleetModel
+import FleetSpool
+import FleetTestSupport
+import Testing
+
+@Suite("The journal of jobs")
+struct JournalTests {
+    let folder: TestFolder
+    let node = FleetName(slugOf: "node")
+    let entrance = FleetName(slugOf: "entrance")
+
+    init() throws { folder = try TestFolder() }
+
+    func open() throws -> Spool { try Spool(folder: folder.path + "/state", node: node) }
+
+    func job(_ id: String, _ work: Job.Work = .lock) -> Job {
+        Job(id: id, node: node, deadline: Timestamp.now + 60_000, work: work)
+    }
+
+    @Test("A job is taken once, also after it was opened again, and its outcome is kept")
+    func once() async throws {
+        var spool = try open()
+        #expect(try await spool.accept(job("a")) == .new)
+        #expect(try await spool.accept(job("a")) == .waiting)
+        _ = consume spool
+        spool = try open()
+        #expect(try await spool.accept(job("a")) == .waiting)
+        let outcome = JobOutcome(.done, job: "a", kind: "lock")
+        let event = outcome.event(TagNaming(), time: Timestamp.now)
+        #expect(try await spool.end(outcome, event) != nil)
+        #expect(try await spool.end(outcome, event) == nil)
+        guard case .ended(let members) = try await spool.accept(job("a")) else {
+            Issue.record("It has not ended.")
+            return
+        }
+        #expect(members["outcome"] == "done")
+        #expect(try await spool.openJobs().isEmpty)
+        // One outcome, one event.
+        #expect(try await spool.waiting(after: 0, limit: 10).map(\.reader) == [.bridge])
+    }
+
+    @Test("A job that has ended is remembered for a day after its deadline, so that a late copy has no effect")
+    func memory() async throws {
+        let spool = try open()
+        let now = Timestamp.now
+        func end(_ id: String, deadline: Int64) async throws -> Job {
+            let job = Job(id: id, node: node, deadline: deadline, work: .lock)
+            #expect(try await spool.accept(job) == .new)
+            let outcome = JobOutcome(.done, job: id)
+            _ = try await spool.end(outcome, outcome.event(TagNaming(), time: now))
+            return job
+        }
+        let old = try await end("old", deadline: now - 86_400_001)
+        let recent = try await end("recent", deadline: now - 86_399_000)
+        _ = try await end("last", deadline: now)
+        guard case .ended = try await spool.accept(recent) else {
+            Issue.record("The job of the last day is forgotten.")
+            return
+        }
+        // Its copy is refused or expired by its deadline.
+        #expect(try await spool.accept(old) == .new)
+    }
+
+    @Test("What a job has begun with is there after a restart, and no serial number is given twice")
+    func beginnings() async throws {
+        var spool = try open()
+        let write = Job.Work.write(.link("https://example.com/{serial}"), locks: false)
+        for id in ["a", "b", "c"] { _ = try await spool.accept(job(id, write)) }
+        #expect(try await spool.begin("a", at: entrance, with: [1, 2], takingSerial: true) == 1)
+        #expect(try await spool.begin("b", at: entrance, with: [3], takingSerial: false) == nil)
+        try await spool.note(.written, of: "a")
+        _ = consume spool
+        spool = try open()
+        let jobs = try await spool.openJobs()
+        #expect(jobs.map(\.job.id) == ["a", "b", "c"])
+        #expect(jobs[0].beginning == .init(reader: entrance, uid: [1, 2], serial: 1, tagState: .written))
+        #expect(jobs[1].beginning == .init(reader: entrance, uid: [3], serial: nil))
+        #expect(jobs[2].beginning == nil)
+        #expect(try await spool.begin("c", at: entrance, with: [4], takingSerial: true) == 2)
+    }
+
+    @Test("An allow list changes together with the end of its job")
+    func allowLists() async throws {
+        let spool = try open()
+        func change(_ id: String, _ change: Job.AllowChange, _ reader: FleetName?) async throws {
+            _ = try await spool.accept(job(id, .allow(change)))
+            let outcome = JobOutcome(.done, job: id)
+            _ = try await spool.end(
+                outcome,
+                outcome.event(TagNaming(), time: Timestamp.now),
+                applying: (change, reader)
+            )
+        }
+        try await change("a", .init(.replace, uids: [[1], [2]]), nil)
+        try await change("b", .init(.add, uids: [[3]]), entrance)
+        try await change("c", .init(.remove, uids: [[2]]), nil)
+        #expect(try await spool.allowLists() == AllowLists([nil: [[1]], entrance: [[3]]]))
+        // A job that has ended changes nothing any more.
+        try await change("a", .init(.replace, uids: [[9]]), nil)
+        #expect(try await spool.allowLists().allows([9], at: FleetName(slugOf: "exit")) == false)
+        try await change("d", .init(.off), entrance)
+        #expect(try await spool.allowLists() == AllowLists([nil: [[1]]]))
+    }
+}

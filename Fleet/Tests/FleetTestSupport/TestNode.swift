@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FleetAgent
+package import FleetMQTT
+package import FleetModel
+package import FleetSpool
+import NFCRuntime
+import TagLink
+package import VirtualTags
+
+/// An agent in the test's own process, with one reader in memory.
+package final class TestNode: Sendable {
+    package let agent: Agent
+    package let spool: Spool
+    package let field: VirtualField
+    package let name: FleetName
+    package let reader: FleetName
+
+    /// Starts an agent.
+    ///
+    /// - Parameters:
+    ///   - address: its broker, which need not be there.
+    ///   - folder: the folder of its spool.
+    ///   - change: changes its settings.
+    package init(
+        _ address: BrokerAddress,
+        folder: String,
+        name: String = "kiosk-7",
+        reader: String = "entrance",
+        spool spoolSettings: SpoolSettings = SpoolSettings(),
+        field: VirtualField = VirtualField(),
+        _ change: (inout AgentSettings) -> Void = { _ in },
+        broker changeBroker: (inout MQTTSettings) -> Void = { _ in }
+    ) async throws {
+        guard let name = FleetName(name), let reader = FleetName(reader) else {
+            throw TestProblem("The name is wrong.")
+        }
+        (self.name, self.reader, self.field) = (name, reader, field)
+        spool = try Spool(folder: folder, node: name, settings: spoolSettings)
+        var settings = AgentSettings()
+        settings.removalDelay = .milliseconds(50)
+        change(&settings)
+        var broker = MQTTSettings(address: address, client: "opencorenfc-\(name)")
+        changeBroker(&broker)
+        agent = Agent(settings, broker: broker, spool: spool)
+        try await agent.start()
+        let environment = NFCEnvironment(reader: .field(field))
+        await agent.add(StationReader(name: reader, reader: "virtual", environment: environment))
+    }
+
+    package func stop() async { await agent.stop() }
+}
+
+/// Makes tags.
+package enum TestTags {
+    /// An NTAG213 with a UID that ends with a number.
+    package static func ntag213(_ number: UInt8, message: [UInt8] = []) -> VirtualType2Tag {
+        var contents = Type2Contents(blank: .ntag213, uid: [0x04, 0xE1, 0x5A, number, 0x71, 0xFA, 0x80])
+        if !message.isEmpty {
+            let bytes = [0x03, UInt8(message.count)] + message + [0xFE]
+            contents.memory.replaceSubrange(21..<21 + bytes.count, with: bytes)
+        }
+        return VirtualType2Tag(contents)
+    }
+
+    /// An ICODE whose UID ends with a number, and whose capability container grants nobody to read.
+    package static func unreadable(_ number: UInt8) -> VirtualType5Tag {
+        let product = Type5Product.icodeSLIX2
+        var contents = Type5Contents(blank: product, uid: Type5Contents.defaultUID(product).dropLast() + [number])
+        contents.memory[1] |= 0x0C
+        return VirtualType5Tag(contents)
+    }
+}

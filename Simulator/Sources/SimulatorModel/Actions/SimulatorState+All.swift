@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// The actions on programs and on the simulator itself.
+extension SimulatorState {
+    mutating func performOnAll(_ name: String, _ action: JSON) throws(SimulatorFailure) -> JSON? {
+        switch name {
+        case "state": return ["state": json]
+        case "start_app":
+            guard let command = action["command"]?.string, !command.isEmpty, command.utf8.count <= 4096 else {
+                throw .invalid("\"command\" is the program to start, with its arguments.")
+            }
+            let app = try apps.add(command: command, name: Self.name(ofCommand: command))
+            if !app.isRunning { effects.append(.startApp(app.id, command: command)) }
+            touch(.apps)
+            return ["app": .string(app.id)]
+        case "stop_app":
+            let app = try apps.find(action["app"]?.string)
+            guard app.command != nil, app.isRunning else {
+                throw SimulatorFailure(
+                    "not-started-here",
+                    "The simulator did not start this program. End it where it runs."
+                )
+            }
+            effects.append(.stopApp(app.id))
+            return ["app": .string(app.id)]
+        case "save":
+            return [
+                "name": "drawer.simulator.json", "type": "application/json",
+                "base64": .string(Data(saved.bytes).base64EncodedString()),
+            ]
+        case "open":
+            let file = try file(action)
+            let tags = try Self.tags(of: file)
+            if action["check"]?.bool != true { try open(file, tags) }
+            return ["tags": .int(tags.count)]
+        case "quit":
+            effects.append(.quit)
+            return [:]
+        default: return nil
+        }
+    }
+
+    /// The name of a program that a command starts: the last word of `swift run NAME`, and else the file's name.
+    static func name(ofCommand command: String) -> String {
+        let words = command.split(separator: " ")
+        let names = words.filter { !$0.hasPrefix("-") && !$0.contains("=") }
+        var program = names.first
+        if names.count > 1, names[0] == "swift", names[1] == "run" { program = names.count > 2 ? names[2] : names[1] }
+        return program?.split(separator: "/").last.map(String.init) ?? "App"
+    }
+
+    /// The file of an action: as JSON, or as Base64.
+    private func file(_ action: JSON) throws(SimulatorFailure) -> JSON {
+        if let file = action["file"] { return file }
+        guard let data = Data(base64Encoded: action["base64"]?.string ?? ""), let file = try? JSON(parsing: data) else {
+            throw SimulatorFailure("unknown-file", "This is no file of the simulator: \"save\" makes them.")
+        }
+        return file
+    }
+
+    // MARK: The whole state
+
+    /// The state as a page gets it first.
+    var json: JSON {
+        .object(Dictionary(uniqueKeysWithValues: Part.allCases.map { ($0.rawValue, json(of: $0)) }))
+    }
+
+    func json(of part: Part) -> JSON {
+        switch part {
+        case .phone: phone.json
+        case .tags: tagList
+        case .apps: apps.json
+        case .switches: switches.json
+        case .sessions: .array(sessions.map(\.json))
+        case .notifications: .array(background.notifications.map(\.json))
+        case .summary: summary
+        case .storage: ["problem": JSON(storageProblem)]
+        }
+    }
+}

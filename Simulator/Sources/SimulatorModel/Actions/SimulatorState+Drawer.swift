@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TagImages
+import TagProtocols
+import VirtualCards
+
+/// The actions on the drawer.
+extension SimulatorState {
+    mutating func performOnDrawer(_ name: String, _ action: JSON) throws(SimulatorFailure) -> JSON? {
+        switch name {
+        case "list": return ["tags": tagList]
+        case "products": return ["products": NewTag.products]
+        case "new_tag":
+            let contents = try NewTag.contents(action)
+            let card = try drawer.add(name: action["name"]?.string, TagImage(contents, format: .json))
+            return added(card)
+        case "duplicate": return added(try drawer.duplicate(drawer.find(action["tag"]?.string)))
+        case "rename":
+            let card = try drawer.find(action["tag"]?.string)
+            try drawer.rename(card.id, to: action["name"]?.string)
+            return ["tag": .string(card.id)]
+        case "edit_message": return try edit(action)
+        case "lock_tag": return try lock(action)
+        case "erase": return try erase(action)
+        case "delete":
+            let card = try drawer.find(action["tag"]?.string)
+            remove(card.id)
+            drawer.delete(card.id)
+            touch(.tags)
+            return ["tag": .string(card.id)]
+        case "undo_delete": return added(try drawer.undoDelete())
+        case "import": return try importFile(action)
+        case "export_tag": return try export(action)
+        case "memory": return memory(try drawer.find(action["tag"]?.string))
+        case "message":
+            let card = try drawer.find(action["tag"]?.string)
+            return [
+                "tag": .string(card.id), "hex": .string(card.survey.message?.hex ?? ""),
+                "records": MessageWords.records(of: card.survey.message ?? [], isWhole: true),
+                "problem": JSON(card.survey.problem),
+            ]
+        case "encode":
+            guard let message = try MessageRequest.message(of: action) else {
+                throw .invalid("The message is missing: give message_hex, records, link, text, contact or wifi.")
+            }
+            return ["size": .int(message.count), "hex": .string(message.hex)]
+        default: return nil
+        }
+    }
+
+    /// The tags as the pages have them.
+    var tagList: JSON { .array(drawer.cards.map { tagJSON($0) }) }
+
+    func tagJSON(_ card: DrawerCard) -> JSON {
+        card.json(isNear: field.isNear(card.id), isHeld: field.held.contains(card.id))
+    }
+
+    private mutating func added(_ card: DrawerCard) -> JSON {
+        touch(.tags)
+        return ["tag": .string(card.id)]
+    }
+
+    /// Replaces what a tag holds, also while it is near.
+    private mutating func replace(_ card: DrawerCard, _ contents: TagContents) -> JSON {
+        drawer.update(card.id) { $0.replace(contents) }
+        if let tag = drawer[card.id]?.tag { field.replace(card.id, by: tag) }
+        return ["tag": .string(card.id)]
+    }
+
+    private mutating func edit(_ action: JSON) throws(SimulatorFailure) -> JSON {
+        let card = try drawer.find(action["tag"]?.string)
+        guard let message = try MessageRequest.message(of: action) else {
+            throw .invalid("The message is missing: give message_hex, records, link, text, contact or wifi.")
+        }
+        return replace(card, try NewTag.written(message, on: card.contents))
+    }
+
+    private mutating func lock(_ action: JSON) throws(SimulatorFailure) -> JSON {
+        let card = try drawer.find(action["tag"]?.string)
+        guard let bench = TagBench(card.contents) else {
+            throw SimulatorFailure("unsupported", "No reader finds this tag.")
+        }
+        do throws(TagError) {
+            try bench.lock()
+        } catch {
+            throw SimulatorFailure("\(error.code)", error.reason)
+        }
+        return replace(card, bench.contents ?? card.contents)
+    }
+
+    /// Makes the tag like a new one of its product, with its UID. Locks go, which they can't on a real tag.
+    private mutating func erase(_ action: JSON) throws(SimulatorFailure) -> JSON {
+        let card = try drawer.find(action["tag"]?.string)
+        let contents = card.contents
+        let capacity = card.survey.capacity
+        if let product = TagProduct(named: contents.product), product.identifierLengths.contains(contents.uid.count) {
+            var size: Int?
+            if let sizes = product.sizes, let capacity { size = min(max(capacity, sizes.lowerBound), sizes.upperBound) }
+            return replace(card, product.blank(uid: contents.uid, size: size))
+        }
+        return replace(card, try NewTag.written([], on: contents))
+    }
+
+    // MARK: Files
+
+    private mutating func importFile(_ action: JSON) throws(SimulatorFailure) -> JSON {
+        guard let text = action["base64"]?.string, text.utf8.count <= TagImage.maximumSize * 4 / 3 + 4 else {
+            throw .invalid("\"base64\" is the file, of at most \(TagImage.maximumSize) bytes.")
+        }
+        guard let data = Data(base64Encoded: text) else { throw .invalid("\"base64\" is not Base64.") }
+        let (card, remarks) = try importFile(name: action["name"]?.string ?? "Imported tag", [UInt8](data))
+        return ["tag": .string(card.id), "notes": .array(remarks.map { JSON.string($0) })]
+    }
+
+    /// Adds the tag of a file in any format.
+    mutating func importFile(
+        name: String,
+        _ bytes: [UInt8]
+    ) throws(SimulatorFailure) -> (card: DrawerCard, remarks: [String]) {
+        let image: TagImage
+        do throws(TagImageError) {
+            image = try TagImage(parsing: bytes, as: Self.format(ofFile: name))
+        } catch {
+            let place = error.line.map { " (line \($0))" } ?? ""
+            throw SimulatorFailure("\(error.code)", error.reason + place)
+        }
+        // Any file of the right size is a memory. One whose name says that it is text is not.
+        if name.lowercased().hasSuffix(".eml"), image.format == .proxmarkBinary || image.format == .mfd {
+            throw SimulatorFailure("unknown-format", "An .eml file has hexadecimal digits, and this one has none.")
+        }
+        let stem = name.split(separator: "/").last.map(String.init) ?? name
+        let title = stem.split(separator: ".").first.map(String.init) ?? stem
+        let card = try drawer.add(name: (try? Drawer.name(title)) ?? image.product, image)
+        touch(.tags)
+        return (card, image.remarks.map(\.text))
+    }
+
+    /// The format that only a file's name tells: a memory without a header.
+    static func format(ofFile name: String) -> TagImage.Format? {
+        let name = name.lowercased()
+        if name.hasSuffix(".mfd") { return .mfd }
+        if name.hasSuffix(".bin") { return .proxmarkBinary }
+        return nil
+    }
+
+    private func export(_ action: JSON) throws(SimulatorFailure) -> JSON {
+        let card = try drawer.find(action["tag"]?.string)
+        let (name, bytes) = try exportFile(card, format: action["format"]?.string)
+        return ["name": .string(name), "base64": .string(Data(bytes).base64EncodedString())]
+    }
+
+    /// A tag as a file.
+    func exportFile(_ card: DrawerCard, format name: String?) throws(SimulatorFailure) -> (name: String, bytes: [UInt8])
+    {
+        let formats = TagImage.Format.allCases.filter(\.isWritten)
+        guard let name, !name.isEmpty else {
+            guard let file = card.file else { throw SimulatorFailure("lossy", "No format has a place for this tag.") }
+            return ("\(card.id).\(file.format.fileExtension)", file.bytes)
+        }
+        guard let format = formats.first(where: { $0.rawValue == name }) else {
+            throw .invalid("The formats are \(formats.map(\.rawValue).joined(separator: ", ")).")
+        }
+        var image = TagImage(card.contents, format: format)
+        if card.image.format == format {
+            image = card.image
+            image.contents = card.contents
+        }
+        do throws(TagImageError) {
+            return ("\(card.id).\(format.fileExtension)", try image.encoded())
+        } catch {
+            throw SimulatorFailure("\(error.code)", error.reason)
+        }
+    }
+
+    private func memory(_ card: DrawerCard) -> JSON {
+        [
+            "tag": .string(card.id), "version": .int(card.memoryVersion),
+            "regions": MemoryMap(of: card.contents).json(since: card.earlier),
+        ]
+    }
+}
+
+extension TagImage.Format {
+    /// How the name of a file in this format ends.
+    package var fileExtension: String {
+        switch self {
+        case .flipper: "nfc"
+        case .json: "json"
+        case .proxmarkJSON: "pm3.json"
+        case .proxmarkBinary: "bin"
+        case .proxmarkText: "eml"
+        case .mfd: "mfd"
+        case .tagInfo: "xml"
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundTagReading
+import Foundation
+import TagImages
+
+/// Everything as one file.
+extension SimulatorState {
+    /// The version of the file.
+    static let fileVersion = 1
+
+    /// Tags, phone, switches and notifications.
+    var saved: JSON {
+        let tags = drawer.cards.compactMap { card -> JSON? in
+            guard let file = card.file else { return nil }
+            return [
+                "id": .string(card.id), "name": .string(card.name), "format": .string(file.format.rawValue),
+                "base64": .string(Data(file.bytes).base64EncodedString()),
+            ]
+        }
+        return [
+            "opencorenfc_simulator": .int(Self.fileVersion), "tags": .array(tags), "phone": phone.saved,
+            "switches": switches.json, "notifications": background.saved,
+        ]
+    }
+
+    /// What is kept beside the drawer when the simulator ends.
+    var settings: JSON { ["phone": phone.saved, "switches": switches.json, "notifications": background.saved] }
+
+    /// Restores ``settings``.
+    mutating func restore(settings: JSON) {
+        phone = Phone(settings["phone"] ?? [:])
+        switches = Switches(settings["switches"] ?? [:])
+        background = BackgroundService()
+        background.restore(settings["notifications"] ?? [], now: now)
+    }
+
+    /// Looks into a file with everything.
+    ///
+    /// - Returns: its tags.
+    static func tags(of file: JSON) throws(SimulatorFailure) -> [(name: String, image: TagImage)] {
+        guard file["opencorenfc_simulator"]?.int == fileVersion else {
+            throw SimulatorFailure(
+                "unknown-file",
+                "This is no file of the simulator, or of a newer one: \"save\" makes them."
+            )
+        }
+        guard let tags = file["tags"]?.array, tags.count <= Limits.tags else {
+            throw SimulatorFailure("bad-file", "A file has at most \(Limits.tags) tags, in \"tags\".")
+        }
+        var new: [(name: String, image: TagImage)] = []
+        for tag in tags {
+            guard let name = tag["name"]?.string, let data = Data(base64Encoded: tag["base64"]?.string ?? "") else {
+                throw SimulatorFailure("bad-file", "A tag of the file has no name or no Base64.")
+            }
+            let shown = try Drawer.name(name)
+            do throws(TagImageError) {
+                let format = tag["format"]?.string.flatMap { TagImage.Format(rawValue: $0) }
+                new.append((shown, try TagImage(parsing: [UInt8](data), as: format)))
+            } catch {
+                throw SimulatorFailure("bad-file", "The tag \(shown) can't be read: \(error.reason)")
+            }
+        }
+        return new
+    }
+
+    /// Puts the contents of a file in the place of everything.
+    mutating func open(_ file: JSON, _ new: [(name: String, image: TagImage)]) throws(SimulatorFailure) {
+        removeAll()
+        drawer.removeAll()
+        for entry in new { try drawer.add(name: entry.name, entry.image) }
+        let router = background.router
+        phone.banner = nil
+        let front = phone.front
+        let wasLooking = background.isLooking
+        phone = Phone(file["phone"] ?? [:])
+        phone.front = front
+        background = BackgroundService()
+        background.restore(file["notifications"] ?? [], now: now)
+        watchesReplacedTags = turns.isWatched
+        if wasLooking { effects.append(.stopWatching) }
+        _ = background.handle(.router(router), now: now)
+        _ = background.handle(.lock(isLocked: phone.isLocked), now: now)
+        set(Switches(file["switches"] ?? [:]), changed: "leave_after")
+        for part in Part.allCases { touch(part) }
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundTagReading
+
+/// The apps on the phone.
+struct AppList: Sendable {
+    private(set) var apps: [PhoneApp] = []
+    /// Programs that have connected, by the number of their connection.
+    private(set) var clients: [Int: Client] = [:]
+
+    /// A connected program.
+    struct Client: Sendable {
+        var id: Int
+        /// Whether it is an app; else a bare reader's client.
+        var isApp: Bool
+        var name: String
+        var pid: Int32?
+        var app: String
+        /// Whether it wants to know when tags come and leave.
+        var watches = false
+    }
+
+    subscript(id: String) -> PhoneApp? { apps.first { $0.id == id } }
+
+    /// Finds an app by its id or name.
+    func find(_ text: String?) throws(SimulatorFailure) -> PhoneApp {
+        guard let text, !text.isEmpty else { throw .invalid("Say which app: \"app\" is its id or its name.") }
+        guard let app = self[text] ?? apps.first(where: { $0.name.lowercased() == text.lowercased() }) else {
+            throw SimulatorFailure("no-such-app", "There is no app with this id or name on the phone.")
+        }
+        return app
+    }
+
+    mutating func update(_ id: String, _ change: (inout PhoneApp) -> Void) {
+        guard let index = apps.firstIndex(where: { $0.id == id }) else { return }
+        change(&apps[index])
+    }
+
+    /// Sets which apps are installed. Running ones without a description stay.
+    mutating func install(_ installed: [InstalledApp]) {
+        for index in apps.indices { apps[index].description = nil }
+        for description in installed {
+            if let index = apps.firstIndex(where: { $0.id == description.id || $0.name == description.name }) {
+                apps[index].description = description
+            } else if apps.count < Limits.apps {
+                apps.append(PhoneApp(id: description.id, name: description.name, description: description))
+            }
+        }
+        apps.removeAll { $0.description == nil && $0.command == nil && $0.clients.isEmpty && !$0.isRunning }
+    }
+
+    /// Adds an app that a command starts, or finds it.
+    mutating func add(command: String, name: String) throws(SimulatorFailure) -> PhoneApp {
+        if let index = apps.firstIndex(where: { $0.command == command }) { return apps[index] }
+        if let index = apps.firstIndex(where: { $0.command == nil && ($0.name == name || $0.programName == name) }) {
+            apps[index].command = command
+            return apps[index]
+        }
+        return try add(PhoneApp(id: freeID(name), name: name, command: command))
+    }
+
+    private mutating func add(_ app: PhoneApp) throws(SimulatorFailure) -> PhoneApp {
+        guard apps.count < Limits.apps else {
+            throw SimulatorFailure(
+                "too-many-apps",
+                "There are \(Limits.apps) apps on the phone already. Stop some first."
+            )
+        }
+        apps.append(app)
+        return app
+    }
+
+    private func freeID(_ name: String) -> String {
+        let slug = Drawer.slug(name)
+        guard self[slug] != nil else { return slug }
+        var number = 2
+        while self["\(slug)-\(number)"] != nil { number += 1 }
+        return "\(slug)-\(number)"
+    }
+
+    // MARK: Connections
+
+    /// A program has connected.
+    ///
+    /// - Parameter ancestors: its process and those that started it, nearest first.
+    mutating func connect(
+        _ id: Int,
+        isApp: Bool,
+        name: String,
+        pid: Int32?,
+        ancestors: [Int32]
+    ) throws(SimulatorFailure) -> Client {
+        guard clients.count < Limits.clients else {
+            throw SimulatorFailure(
+                "too-many-clients",
+                "\(Limits.clients) programs are connected already. End one of them, and connect again."
+            )
+        }
+        var index = apps.firstIndex { app in app.pid.map(ancestors.contains) == true }
+        if index == nil { index = apps.firstIndex { $0.name == name || $0.programName == name } }
+        let app: PhoneApp
+        if let index {
+            app = apps[index]
+        } else {
+            app = try add(PhoneApp(id: freeID(name), name: name))
+        }
+        let client = Client(id: id, isApp: isApp, name: name, pid: pid, app: app.id)
+        clients[id] = client
+        update(app.id) { app in
+            app.clients.insert(id)
+            app.isRunning = true
+            app.pid = app.pid ?? pid
+        }
+        return client
+    }
+
+    mutating func setWatches(_ id: Int) { clients[id]?.watches = true }
+
+    /// A program's connection has ended.
+    mutating func disconnect(_ id: Int) {
+        guard let client = clients.removeValue(forKey: id) else { return }
+        update(client.app) { app in
+            app.clients.remove(id)
+            guard app.clients.isEmpty else { return }
+            app.screen = nil
+            // A program that the simulator started is running until it has ended.
+            if app.command == nil {
+                app.isRunning = false
+                app.pid = nil
+            }
+        }
+    }
+
+    var json: JSON { .array(apps.map(\.json)) }
+}
+
+extension PhoneApp {
+    /// The last part of the application's identifier, which is often the program's name.
+    fileprivate var programName: String? {
+        description.map { String($0.id.split(separator: ".").last ?? "") }
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundTagReading
+import NDEF
+import UniversalLinks
+
+/// Background reading on the simulated phone: the machine of the service, with the phone as its surroundings.
+struct BackgroundService: Sendable {
+    /// A kept notification.
+    struct Notification: Sendable {
+        var id: InboxEntry.ID
+        var message: [UInt8]
+        var content: NotificationContent
+        var why: JSON
+
+        var url: String {
+            guard let message = try? NDEFMessage(decoding: message), case .uri(let uri) = LinkChoice(message) else {
+                return ""
+            }
+            return uri.text
+        }
+
+        var json: JSON {
+            [
+                "id": .string(id.description), "title": .string(content.title), "body": .string(content.body),
+                "action": JSON(content.actionTitle), "url": .string(url), "time": .string(ClockText.time(id.received)),
+                "received_ms": .int(Int(id.received)), "why": why["title"] ?? .null,
+            ]
+        }
+    }
+
+    /// What has to happen on the phone.
+    enum Outcome: Sendable, Equatable {
+        case startLooking
+        case stopLooking
+        case showBanner(Phone.Banner)
+        case hideBanner(String)
+        case askToUnlock
+        case openApp(String, UserActivityPayload)
+        case openURL(String, in: String)
+        case changed
+        case note(String)
+    }
+
+    private(set) var machine = BackgroundReader()
+    private(set) var notifications: [Notification] = []
+    private var messages: [InboxEntry.ID: [UInt8]] = [:]
+    /// Why the last tag opened what it did, or nothing.
+    private(set) var lastWhy: JSON?
+
+    var router: LinkRouter { machine.router }
+    var isLooking: Bool { machine.isLooking }
+
+    func notification(_ id: String?) -> Notification? { notifications.first { $0.id.description == id } }
+
+    /// Handles an event, and the events that follow from it.
+    mutating func handle(_ input: BackgroundReader.Input, now: Duration) -> [Outcome] {
+        var inputs = [input]
+        var outcomes: [Outcome] = []
+        while !inputs.isEmpty {
+            for action in machine.handle(inputs.removeFirst(), now: now) {
+                outcomes += perform(action, &inputs)
+            }
+        }
+        return outcomes
+    }
+
+    /// A tag was read.
+    mutating func read(_ reading: TagReading, _ id: InboxEntry.ID, now: Duration) -> [Outcome] {
+        // A look that was under way when the conditions changed does not count.
+        let obstacles = machine.conditions.obstacles
+        lastWhy =
+            obstacles.isEmpty
+            ? LinkReasons.why(reading.message, conditions: machine.conditions, router: router)
+            : LinkReasons.notRead(machine.conditions, obstacles: obstacles)
+        return handle(.read(reading, id), now: now) + [.changed]
+    }
+
+    /// A tag came near, and nothing reads it.
+    mutating func notRead(_ obstacles: [ReadingConditions.Obstacle]) {
+        lastWhy = LinkReasons.notRead(machine.conditions, obstacles: obstacles)
+    }
+
+    /// A notification was removed from the list.
+    mutating func forget(_ id: InboxEntry.ID) {
+        notifications.removeAll { $0.id == id }
+        messages[id] = nil
+    }
+
+    private mutating func perform(
+        _ action: BackgroundReader.Action,
+        _ inputs: inout [BackgroundReader.Input]
+    ) -> [Outcome] {
+        switch action {
+        case .startLooking: return [.startLooking]
+        case .stopLooking: return [.stopLooking]
+        case .store(let entry):
+            messages[entry.id] = entry.message
+            inputs.append(.stored(entry.id, isKept: true))
+            return []
+        case .announce(let id, let content):
+            inputs.append(.announced(id))
+            show(id, content)
+            return [
+                .showBanner(
+                    Phone.Banner(
+                        id: id.description,
+                        title: content.title,
+                        body: content.body,
+                        action: content.actionTitle
+                    )
+                ), .changed,
+            ]
+        case .summarize(let ids, let content):
+            inputs.append(.summarized(ids))
+            for id in ids { show(id, nil) }
+            return [
+                .showBanner(
+                    Phone.Banner(id: "summary", title: content.title, body: content.body, action: content.actionTitle)
+                ), .changed,
+            ]
+        case .withdraw(.entry(let id)): return [.hideBanner(id.description), .changed]
+        case .withdraw(.summary): return [.hideBanner("summary")]
+        case .requestUnlock: return [.askToUnlock]
+        case .deliver(let id, let delivery):
+            inputs.append(.delivered(id))
+            return [Self.outcome(delivery)]
+        case .remove(let id):
+            messages[id] = nil
+            notifications.removeAll { $0.id == id }
+            return [.changed]
+        case .markAnnounced, .mark: return []
+        case .note(let note): return [.note(Self.words(note))]
+        }
+    }
+
+    private mutating func show(_ id: InboxEntry.ID, _ content: NotificationContent?) {
+        if let index = notifications.firstIndex(where: { $0.id == id }) {
+            if let content { notifications[index].content = content }
+            return
+        }
+        guard let message = messages[id] else { return }
+        var shown = content
+        if shown == nil, let decoded = try? NDEFMessage(decoding: message), case .uri(let uri) = LinkChoice(decoded) {
+            shown = NotificationContent(uri, router: router)
+        }
+        guard let shown else { return }
+        notifications.insert(Notification(id: id, message: message, content: shown, why: lastWhy ?? .null), at: 0)
+    }
+
+    private static func outcome(_ delivery: Delivery) -> Outcome {
+        switch delivery {
+        case .app(let app, let payload): .openApp(app.id, payload)
+        case .browser(let url): .openURL(url, in: "the browser")
+        case .system(let scheme, let uri): .openURL(uri, in: "the phone's own app for \(scheme.rawValue)")
+        case .customScheme(let app, let uri): .openURL(uri, in: app.name)
+        }
+    }
+
+    private static func words(_ note: BackgroundReader.Note) -> String {
+        switch note {
+        case .notEligible(let obstacles):
+            "Not read: " + obstacles.map(\.reason).joined(separator: " ")
+        case .noMessage: "The tag has no message."
+        case .badMessage: "The message is damaged or too large."
+        case .noLink: "The message has no URI record, and background reading uses no other one."
+        case .unusableLink: "The URI record can't be read."
+        case .refused(let refusal): refusal.reason
+        case .tooManyArrivals: "Too many tags arrive, so this one is left out."
+        case .turnedAway(let count): "\(count) tags were left out before, because too many arrived."
+        case .notKept, .kept: "The notification is kept."
+        case .nothingToOpen: "The link goes nowhere now."
+        case .notDelivered: "The link could not be opened."
+        case .forgotten: "There are too many notifications, so the oldest was dropped."
+        }
+    }
+
+    // MARK: Keeping
+
+    /// What is kept when the simulator ends.
+    var saved: JSON {
+        .array(
+            notifications.map {
+                ["id": .string($0.id.description), "message_hex": .string($0.message.hex), "why": $0.why]
+            }
+        )
+    }
+
+    /// Restores the notifications of an earlier run. None of them is shown as a banner again.
+    mutating func restore(_ saved: JSON, now: Duration) {
+        var run = EarlierRun()
+        for entry in saved.array?.prefix(BackgroundReader.maximumEntries) ?? [] {
+            guard let text = entry["id"]?.string, let id = InboxEntry.ID(text),
+                let message = [UInt8](hex: entry["message_hex"]?.string ?? "")
+            else { continue }
+            run.entries.append(InboxEntry(id: id, message: message, isAnnounced: true))
+            run.marks[id] = .dismissed
+            messages[id] = message
+            lastWhy = entry["why"]
+            show(id, nil)
+        }
+        lastWhy = nil
+        notifications.sort { $0.id > $1.id }
+        _ = handle(.restored(run), now: now)
+    }
+}

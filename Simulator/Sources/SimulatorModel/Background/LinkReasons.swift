@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundTagReading
+import NDEF
+import UniversalLinks
+
+/// Why a tag that was read in the background opens what it does: each condition and each rule, with its result.
+enum LinkReasons {
+    /// A condition or a rule, with its result: true, false for the one that decided against opening, nil for one that did not count.
+    private static func step(_ rule: String, _ isMet: Bool?, _ text: String) -> JSON {
+        ["rule": .string(rule), "ok": isMet.map { .bool($0) } ?? .null, "text": .string(text)]
+    }
+
+    private static func result(_ title: String, app: String? = nil, url: String? = nil, opens: Bool, _ steps: [JSON])
+        -> JSON
+    {
+        [
+            "title": .string(title), "outcome": opens ? "opened" : "ignored", "app": JSON(app), "url": JSON(url),
+            "steps": .array(steps),
+        ]
+    }
+
+    /// The steps for a tag that was read.
+    static func why(_ message: [UInt8]?, conditions: ReadingConditions, router: LinkRouter) -> JSON {
+        var steps = self.conditions(conditions)
+        func nothing(_ rule: String, _ text: String) -> JSON {
+            result("Nothing opened: \(text)", opens: false, steps + [step(rule, false, text)])
+        }
+        guard let message else { return nothing("Message", "The tag has no NDEF message.") }
+        guard let decoded = try? NDEFMessage(decoding: message) else {
+            return nothing("Message", "The message is damaged.")
+        }
+        let count = decoded.records.count
+        steps.append(step("Message", true, "The message has \(count == 1 ? "1 record" : "\(count) records")."))
+        let uri: TagURI
+        switch LinkChoice(decoded) {
+        case .none: return nothing("URI record", "No record is a URI record of the NFC Forum; no other one counts.")
+        case .unusable: return nothing("URI record", "The first URI record can't be read.")
+        case .uri(let found): uri = found
+        }
+        let shown = DisplayText.plain(uri.text, limit: 200)
+        steps.append(step("URI record", true, "The first URI record has \(shown)."))
+        steps += links(uri, router)
+        func opened(_ title: String, app: String? = nil, _ why: String) -> JSON {
+            result(title, app: app, url: shown, opens: true, steps + [step("Decision", true, why)])
+        }
+        switch router.route(uri) {
+        case .app(let app, let why): return opened("\(app.name) opens it", app: app.id, why)
+        case .browser(let why): return opened("The browser opens it: no app does", why)
+        case .system:
+            let why = "The phone's own app opens \(uri.scheme): links."
+            return opened(why, why)
+        case .customScheme(let app):
+            return opened("\(app.name) opens it", app: app.id, "\(app.name) has the scheme \(uri.scheme):.")
+        case .refused(let refusal):
+            return result(
+                "Nothing opened: \(refusal.reason)",
+                url: shown,
+                opens: false,
+                steps + [step("Decision", false, refusal.reason)]
+            )
+        }
+    }
+
+    /// The steps for a tag that nothing read.
+    static func notRead(_ conditions: ReadingConditions, obstacles: [ReadingConditions.Obstacle]) -> JSON {
+        let reasons = obstacles.map(\.reason).joined(separator: " ")
+        return result("Nothing opened: \(reasons)", opens: false, self.conditions(conditions))
+    }
+
+    private static func conditions(_ conditions: ReadingConditions) -> [JSON] {
+        let obstacles = conditions.obstacles
+        return ReadingConditions.Obstacle.allCases.map { obstacle in
+            let isMet = !obstacles.contains(obstacle)
+            return step(obstacle.title, isMet, isMet ? obstacle.metText : obstacle.reason)
+        }
+    }
+
+    /// How each app's association file matches the link.
+    private static func links(_ uri: TagURI, _ router: LinkRouter) -> [JSON] {
+        guard uri.host != nil, let url = try? LinkURL(uri.text) else { return [] }
+        var steps: [JSON] = []
+        var domains: [String: [InstalledApp]] = [:]
+        for app in router.apps {
+            if let entry = app.entry(for: url.host) {
+                domains[entry.domain, default: []].append(app)
+            } else {
+                let entries = app.associatedDomains.map(\.entry).joined(separator: ", ")
+                steps.append(
+                    step(
+                        "Associated domain of \(app.name)",
+                        nil,
+                        entries.isEmpty
+                            ? "It has none."
+                            : "It has none for \(url.host): it has \(DisplayText.plain(entries, limit: 200))."
+                    )
+                )
+            }
+        }
+        for (domain, apps) in domains.sorted(by: { $0.key < $1.key }) {
+            for app in apps {
+                let entry = app.entry(for: url.host)?.entry ?? domain
+                steps.append(
+                    step("Associated domain of \(app.name)", true, "It has \(DisplayText.plain(entry, limit: 200)).")
+                )
+            }
+            guard let matcher = router.associations[domain] else {
+                steps.append(step("Association file of \(domain)", nil, "There is none."))
+                continue
+            }
+            steps.append(step("Association file of \(domain)", true, "There is one."))
+            steps += rules(matcher, url, Set(apps.map(\.id)))
+        }
+        return steps
+    }
+
+    private static func rules(_ matcher: LinkMatcher, _ url: LinkURL, _ installed: Set<String>) -> [JSON] {
+        let explanation = matcher.explain(url, installed: installed)
+        var steps: [JSON] = []
+        for (details, entry) in explanation.entries.enumerated() {
+            for (number, verdict) in entry.verdicts.enumerated() {
+                guard steps.count < 200 else { return steps }
+                let name = matcher.name(LinkMatcher.RulePosition(details: details, rule: number))
+                steps.append(
+                    step(DisplayText.plain(name, limit: 200), verdict == .matches ? true : nil, words(verdict))
+                )
+            }
+        }
+        return steps
+    }
+
+    private static func words(_ verdict: LinkExplanation.Verdict) -> String {
+        switch verdict {
+        case .matches: "The rule matches: its app opens the link."
+        case .excludes: "The rule matches and excludes the link from its apps."
+        case .differs(let parts): "The rule differs in " + parts.map(\.rawValue).joined(separator: ", ") + "."
+        case .notReached: "An earlier rule has decided."
+        case .notAsked: "No app of the entry is installed."
+        case .notCompared: "The file is too complex for a link of this length."
+        }
+    }
+}
+
+extension ReadingConditions.Obstacle {
+    /// The condition's name.
+    fileprivate var title: String {
+        switch self {
+        case .unsupported: "Radio"
+        case .neverUnlocked: "Unlocked since start"
+        case .displayOff: "Display"
+        case .readerSession: "No other session"
+        case .wallet: "Wallet"
+        case .camera: "Camera"
+        case .airplaneMode: "Airplane mode"
+        }
+    }
+
+    /// A sentence for the condition that is met.
+    fileprivate var metText: String {
+        switch self {
+        case .unsupported: "The phone's radio is on."
+        case .neverUnlocked: "The phone was unlocked since it started."
+        case .displayOff: "The display is on."
+        case .readerSession: "No app is reading tags."
+        case .wallet: "The wallet is not in use."
+        case .camera: "The camera is not in use."
+        case .airplaneMode: "Airplane mode is off."
+        }
+    }
+}

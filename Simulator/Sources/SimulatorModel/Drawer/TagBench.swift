@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import TagProtocols
+import VirtualCards
+import VirtualTags
+
+/// A field of its own, in which the drawer looks at a copy of a tag and changes it as a reader would. The tag's locks count.
+struct TagBench: Sendable {
+    private let tag: any VirtualTag
+    private let link: any FrameLink
+
+    init?(_ contents: TagContents) {
+        let field = VirtualField()
+        tag = contents.makeTag()
+        field.bring(tag)
+        guard let link = field.link(for: tag.technology) else { return nil }
+        self.link = link
+    }
+
+    /// What the tag holds now; nil for a card that no image describes.
+    var contents: TagContents? { TagContents(of: tag) }
+
+    /// Reads the status and the message.
+    func survey() throws(TagError) -> NDEFSurvey {
+        try immediately { [self] () throws(TagError) in
+            let tag = try await activate()
+            try await tag.prepare()
+            return try await tag.surveyNDEF()
+        }
+    }
+
+    /// Writes a message.
+    func write(_ message: [UInt8]) throws(TagError) {
+        try immediately { [self] () throws(TagError) in
+            let tag = try await activate()
+            try await tag.prepare()
+            try await tag.writeNDEF(message)
+        }
+    }
+
+    /// Makes the tag read-only.
+    func lock() throws(TagError) {
+        try immediately { [self] () throws(TagError) in
+            let tag = try await activate()
+            try await tag.prepare()
+            try await tag.lock()
+        }
+    }
+
+    private func activate() async throws(TagError) -> any ForumTag {
+        let none = TagError(.unsupported, "A tag of this kind holds no NDEF.")
+        switch link.technology {
+        case .nfcA:
+            guard let target = try await NFCAActivation(link: link).activateAll().last else { throw none }
+            guard let tag = makeForumTag(for: target, link: link) else {
+                throw TagError(.unsupported, target.reasonWithoutNDEF)
+            }
+            return tag
+        case .nfcB:
+            guard let target = try await NFCBActivation(link: link).findAll().last,
+                let tag = makeForumTag(for: target, link: link)
+            else { throw none }
+            return tag
+        case .nfcF:
+            let polling = NFCFPolling(link: link)
+            guard let answer = try await polling.poll(systemCode: NFCFTarget.ndefSystemCode).first else {
+                throw TagError(.noCapabilityContainer, "The tag does not have the NDEF system 12FC.")
+            }
+            return makeForumTag(for: answer.target, link: link)
+        case .nfcV:
+            guard let target = try await NFCVInventory(link: link).findAll().last else { throw none }
+            return makeForumTag(for: target, link: link, isAlone: true)
+        }
+    }
+}

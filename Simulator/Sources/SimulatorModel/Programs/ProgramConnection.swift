@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import VirtualTags
+
+/// A program at the simulator's local socket: takes its lines, and answers them.
+///
+/// Call ``receive(_:)`` on one thread alone. It returns when the answer is due: after the airtime of a frame.
+public final class ProgramConnection: Sendable {
+    private let simulator: Simulator
+    private let pid: Int32?
+    private let ancestors: [Int32]
+    private let send: @Sendable (JSON) -> Void
+    private let onApp: @Sendable (String) -> Void
+    private let client = Guarded<AppList.Client?>(nil)
+    private let cards = Guarded<CardCommands?>(nil)
+
+    /// A program has connected.
+    ///
+    /// - Parameters:
+    ///   - simulator: the simulator.
+    ///   - pid: the program's process, as the system reports it.
+    ///   - ancestors: its process and those that started it, nearest first.
+    ///   - onApp: called with the id of the program's app before it is greeted, for what is known of it.
+    ///   - send: sends an object to the program, from any thread.
+    public init(
+        _ simulator: Simulator,
+        pid: Int32?,
+        ancestors: [Int32],
+        onApp: @escaping @Sendable (String) -> Void = { _ in },
+        send: @escaping @Sendable (JSON) -> Void
+    ) {
+        self.simulator = simulator
+        self.pid = pid
+        self.ancestors = ancestors
+        self.send = send
+        self.onApp = onApp
+    }
+
+    /// The connection has ended: what the program held is free.
+    public func close() {
+        guard let client = client.withLock({ $0.take() }) else { return }
+        simulator.update { $0.disconnect(client.id) }
+        simulator.unregister(client.id)
+    }
+
+    /// Takes a line.
+    ///
+    /// - Parameter line: the line, without its end.
+    /// - Returns: whether the connection goes on.
+    public func receive(_ line: [UInt8]) -> Bool {
+        let request: JSON
+        do throws(JSON.Problem) {
+            request = try JSON(parsing: line)
+        } catch {
+            send(["error": "bad-json", "message": .string("The line is no JSON object: \(error.reason)")])
+            return client.withLock { $0 != nil }
+        }
+        guard let client = client.withLock({ $0 }) else { return greet(request) }
+        let id = request["id"]
+        do throws(SimulatorFailure) {
+            let answer = try perform(request, client)
+            if var members = answer?.object {
+                if let id { members["id"] = id }
+                send(.object(members))
+            }
+        } catch {
+            var members: [String: JSON] = ["error": .string(error.code), "message": .string(error.message)]
+            if let id { members["id"] = id }
+            if let extra = error.collision { members.merge(extra) { $1 } }
+            send(.object(members))
+        }
+        return true
+    }
+
+    private func greet(_ hello: JSON) -> Bool {
+        do throws(SimulatorFailure) {
+            let (pid, ancestors) = (pid, ancestors)
+            let client = try simulator.update { state throws(SimulatorFailure) in
+                try state.connect(hello, pid: pid, ancestors: ancestors)
+            }
+            self.client.withLock { $0 = client }
+            simulator.register(client.id, send: send)
+            if client.isApp { onApp(client.app) }
+            // A session that begins at once already knows what is withheld.
+            var answer = simulator.read { $0.switches.forApps }.object ?? [:]
+            answer["event"] = nil
+            answer.merge([
+                "hello": 1, "name": "OpenCoreNFC Simulator", "app": .string(client.app),
+                "technologies": .array(Technology.allCases.map { .string($0.name) }), "maximum_frame_length": 256,
+            ]) { $1 }
+            send(.object(answer))
+            simulator.update { $0.greet(client) }
+            return true
+        } catch {
+            send(["error": .string(error.code), "message": .string(error.message)])
+            return false
+        }
+    }
+
+    /// - Returns: the answer without its id; nil when there is none, or it comes later.
+    private func perform(_ request: JSON, _ client: AppList.Client) throws(SimulatorFailure) -> JSON? {
+        let hasID = request["id"] != nil
+        switch request["do"]?.string {
+        case "frame": return try frame(request, client)
+        case "carrier":
+            guard let isOn = request["on"]?.bool else { throw .invalid("\"on\" is true or false.") }
+            try turn(client)
+            simulator.update { $0.setCarrier(isOn, source: client.app) }
+            return [:]
+        case "apdu":
+            guard let command = [UInt8](hex: request["apdu"]?.string ?? ""), !command.isEmpty else {
+                throw .invalid("\"apdu\" is a command in hexadecimal digits.")
+            }
+            try turn(client)
+            return ["apdu": .string(try commands(client).transmit(command).hex)]
+        case "poll":
+            try turn(client)
+            return ["tags": .array(try commands(client).poll())]
+        case "arrival":
+            guard let identifier = [UInt8](hex: request["identifier"]?.string ?? ""), !identifier.isEmpty else {
+                throw .invalid("\"identifier\" is the UID in hexadecimal digits.")
+            }
+            let arrival = simulator.read { $0.field.virtual.arrival(of: identifier) }
+            return ["arrival": JSON(arrival.map { Int(clamping: $0) })]
+        case "watch":
+            simulator.update { $0.apps.setWatches(client.id) }
+            return [:]
+        case "claim":
+            let id = request["id"] ?? .null
+            try simulator.update { state throws(SimulatorFailure) in try state.claim(client.id, request: id) }
+            return nil
+        case "release":
+            simulator.update { $0.release(client.id) }
+            return hasID ? [:] : nil
+        case "sheet":
+            try simulator.update { state throws(SimulatorFailure) in try state.sheet(client, request) }
+            return hasID ? [:] : nil
+        case "event":
+            try simulator.update { state throws(SimulatorFailure) in try state.event(client, request) }
+            return hasID ? [:] : nil
+        case "screen":
+            try simulator.update { state throws(SimulatorFailure) in try state.screen(client, request) }
+            return hasID ? [:] : nil
+        default:
+            throw SimulatorFailure(
+                "no-such-request",
+                "There is no request of this name. The documentation lists all of them."
+            )
+        }
+    }
+
+    /// Waits for the program's turn, if it made no claim.
+    private func turn(_ client: AppList.Client) throws(SimulatorFailure) {
+        do throws(LinkError) {
+            try simulator.takeTurn(client.id)
+        } catch {
+            throw SimulatorFailure(error)
+        }
+    }
+
+    private func commands(_ client: AppList.Client) -> CardCommands {
+        cards.withLock { cards in
+            if let cards { return cards }
+            let made = CardCommands(PhoneReader(simulator: simulator, source: client.app))
+            cards = made
+            return made
+        }
+    }
+
+    private func frame(_ request: JSON, _ client: AppList.Client) throws(SimulatorFailure) -> JSON {
+        guard let technology = request["technology"]?.string.flatMap(Technology.init(name:)) else {
+            throw .invalid("\"technology\" is nfc-a, nfc-b, nfc-f or nfc-v.")
+        }
+        let frame = try Frame(request)
+        let timeout = request["timeout_us"]?.int ?? 5000
+        guard (0...60_000_000).contains(timeout) else {
+            throw .invalid("\"timeout_us\" is a number of microseconds up to 60000000.")
+        }
+        try turn(client)
+        let (result, elapsed, due) = simulator.exchange(
+            frame,
+            technology,
+            timeout: .microseconds(Int64(timeout)),
+            source: client.app
+        )
+        AirtimeWait.until(due, simulator.clock)
+        switch result {
+        case .success(let answer):
+            return [
+                "bytes": .string(answer.bytes.hex), "bits": .int(answer.validBitsInLastByte),
+                "checksum": .string(answer.checksum.name), "elapsed_us": .int(Int(elapsed.microseconds)),
+            ]
+        case .failure(let error): throw SimulatorFailure(error)
+        }
+    }
+}
+
+extension Frame {
+    /// The frame of a request: `bytes`, `bits` of the last byte, and `checksum`.
+    fileprivate init(_ request: JSON) throws(SimulatorFailure) {
+        guard let bytes = [UInt8](hex: request["bytes"]?.string ?? ""), !bytes.isEmpty, bytes.count <= 4096 else {
+            throw .invalid("\"bytes\" is a frame in hexadecimal digits.")
+        }
+        let bits = request["bits"]?.int ?? 8
+        guard (1...8).contains(bits) else { throw .invalid("\"bits\" is the number of bits of the last byte, 1 to 8.") }
+        let checksum: Checksum
+        switch request["checksum"]?.string {
+        case "automatic", nil: checksum = bits == 8 ? .automatic : .none
+        case "crc-b": checksum = .crcB
+        case "none": checksum = .none
+        default: throw .invalid("\"checksum\" is automatic, crc-b or none.")
+        }
+        guard bits == 8 || checksum == .none else {
+            throw .invalid("A frame whose last byte is incomplete has no checksum.")
+        }
+        self = bits == 8 ? Frame(bytes, checksum: checksum) : Frame(bits: bytes, validBitsInLastByte: bits)
+    }
+}
+
+extension Frame.Checksum {
+    fileprivate var name: String {
+        switch self {
+        case .automatic: "automatic"
+        case .crcB: "crc-b"
+        case .none: "none"
+        }
+    }
+}
+
+extension SimulatorFailure {
+    /// A failed exchange.
+    init(_ error: LinkError) {
+        self.init("\(error.code)".kebab, error.reason)
+        guard let point = error.collision else { return }
+        collision = ["collision_bit": .int(point.bitIndex), "collision_bits": .string(point.bits.hex)]
+    }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundTagReading
+
+/// What connected programs do: their turns, sheets, events and screens.
+extension SimulatorState {
+    // MARK: Connections
+
+    /// Answers a program's first line.
+    mutating func connect(_ hello: JSON, pid: Int32?, ancestors: [Int32]) throws(SimulatorFailure) -> AppList.Client {
+        guard hello["hello"]?.int == 1 else {
+            throw SimulatorFailure(
+                "unknown-version",
+                "The first line is {\"hello\":1,\"client\":\"app\",\"name\":…}; this simulator has version 1."
+            )
+        }
+        let isApp: Bool
+        switch hello["client"]?.string {
+        case "app": isApp = true
+        case "reader": isApp = false
+        default: throw .invalid("\"client\" is \"app\" or \"reader\".")
+        }
+        let name = DisplayText.plain(hello["name"]?.string ?? "", limit: 60)
+        let client = try apps.connect(
+            nextClient(),
+            isApp: isApp,
+            name: name.isEmpty ? "Program" : name,
+            pid: pid ?? hello["pid"]?.int.flatMap { Int32(exactly: $0) },
+            ancestors: ancestors
+        )
+        touch(.apps)
+        return client
+    }
+
+    /// What a program learns right after it has connected.
+    mutating func greet(_ client: AppList.Client) {
+        effects.append(.send(client.id, switches.forApps))
+        guard client.isApp, let link = waitingLinks.removeValue(forKey: client.app) else { return }
+        effects.append(.send(client.id, link))
+    }
+
+    /// A program's connection has ended. What it held is free.
+    mutating func disconnect(_ id: Int) {
+        release(id)
+        if phone.sheet?.client == id {
+            phone.sheet = nil
+            touch(.phone)
+        }
+        for index in sessions.indices where sessions[index].client == id && sessions[index].ended == nil {
+            sessions[index].ended = microseconds
+            sessions[index].end = "disconnected"
+            touch(.sessions)
+        }
+        apps.disconnect(id)
+        touch(.apps)
+    }
+
+    // MARK: Turns
+
+    /// A program wants to read tags.
+    ///
+    /// - Parameter request: what is answered when its turn comes; nil for a program that waits in a call.
+    mutating func claim(_ id: Int, request: JSON?) throws(SimulatorFailure) {
+        guard switches.radio else { throw SimulatorFailure("radio-disabled", "The switch \"radio\" is off.") }
+        guard !switches.busy else { throw SimulatorFailure("system-is-busy", "The switch \"busy\" is on.") }
+        guard turns.holder != id, !turns.isWaiting(id) else {
+            throw SimulatorFailure("already-claimed", "This program has its turn, or waits for it, already.")
+        }
+        apply(turns.claim(Turns.Claim(client: id, request: request)))
+    }
+
+    mutating func release(_ id: Int) {
+        if turns.holder == id {
+            // A result stays until the app takes it away.
+            if phone.sheet?.client == id, phone.sheet?.canCancel == true { phone.sheet = nil }
+            touch(.phone)
+            setCarrier(false, source: apps.clients[id]?.app ?? "", isCall: false)
+            reportMetTags()
+        }
+        apply(turns.release(id))
+    }
+
+    mutating func apply(_ actions: [Turns.Action]) {
+        for action in actions {
+            switch action {
+            case .sessionActive:
+                conditionsChanged()
+                apply(turns.grant())
+            case .grant(let claim):
+                setCarrier(false, source: apps.clients[claim.client]?.app ?? "", isCall: false)
+                if let client = apps.clients[claim.client], client.isApp {
+                    phone.front = client.app
+                    touch(.phone)
+                }
+                if let request = claim.request {
+                    effects.append(.send(claim.client, ["id": request, "granted": true]))
+                } else {
+                    effects.append(.wake(claim.client))
+                }
+            }
+        }
+    }
+
+    // MARK: What an app shows and says
+
+    mutating func sheet(_ client: AppList.Client, _ line: JSON) throws(SimulatorFailure) {
+        guard let state = line["state"]?.string,
+            ["ready", "scanning", "success", "failure", "dismissed"].contains(state)
+        else {
+            throw .invalid("The state of a sheet is ready, scanning, success, failure or dismissed.")
+        }
+        let message = DisplayText.plain(line["message"]?.string ?? "", limit: 1000)
+        if state == "dismissed" {
+            if phone.sheet?.client == client.id { phone.sheet = nil }
+        } else {
+            phone.sheet = Phone.Sheet(
+                app: client.app,
+                client: client.id,
+                state: state,
+                title: DisplayText.plain(line["title"]?.string ?? "", limit: 200),
+                message: message,
+                showsErrorSymbol: line["shows_error_symbol"]?.bool ?? false
+            )
+        }
+        touch(.phone)
+        note(.sheet, state, source: client.app, detail: message.isEmpty ? nil : message)
+        if state == "ready", switches.userCancels {
+            effects.append(.schedule(.milliseconds(300), .personCancels(client: client.id)))
+        }
+    }
+
+    mutating func event(_ client: AppList.Client, _ line: JSON) throws(SimulatorFailure) {
+        let name = DisplayText.plain(line["name"]?.string ?? "", limit: 300)
+        let detail = DisplayText.plain(line["detail"]?.string ?? "", limit: 1000)
+        let words = name.isEmpty ? detail : name
+        let more = name.isEmpty || detail.isEmpty ? nil : detail
+        switch line["kind"]?.string {
+        case "session":
+            session(client, line, name, detail)
+            note(.session, words, source: client.app, detail: more)
+        case "callback": note(.callback, words, source: client.app, detail: more)
+        case "log":
+            note(.log, words, source: client.app, detail: more)
+            print(client.app, more.map { "\(words): \($0)" } ?? words)
+        default: throw .invalid("The kind of an event is session, callback or log.")
+        }
+    }
+
+    private mutating func session(_ client: AppList.Client, _ line: JSON, _ name: String, _ detail: String) {
+        let number = line["session"]?.int ?? 0
+        let index = sessions.lastIndex { $0.client == client.id && $0.number == number && $0.ended == nil }
+        switch name {
+        case "begin":
+            sessions.append(
+                Session(
+                    id: nextSession(),
+                    app: client.app,
+                    client: client.id,
+                    number: number,
+                    kind: DisplayText.plain(line["session_kind"]?.string ?? detail, limit: 100),
+                    started: microseconds
+                )
+            )
+            if sessions.count > Limits.sessions { sessions.removeFirst() }
+            journal.add(.session(app: client.app))
+        case "invalidate":
+            guard let index else { return }
+            sessions[index].ended = microseconds
+            sessions[index].end = detail
+        default: return
+        }
+        touch(.sessions)
+    }
+
+    mutating func screen(_ client: AppList.Client, _ line: JSON) throws(SimulatorFailure) {
+        guard let screen = line["screen"] else { throw .invalid("The screen is missing: \"screen\".") }
+        guard screen.isNull || screen.object != nil, screen.bytes.count <= Limits.screen else {
+            throw .invalid("A screen is an object of at most \(Limits.screen) bytes, or null.")
+        }
+        apps.update(client.app) { $0.screen = screen.isNull ? nil : screen }
+        touch(.apps)
+    }
+
+    mutating func print(_ app: String, _ line: String) {
+        apps.update(app) { $0.print(line) }
+        touch(.apps)
+    }
+}

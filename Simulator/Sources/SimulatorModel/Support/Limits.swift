@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How much the simulator takes of anything. Whoever asks for more gets a sentence that names the limit.
+public enum Limits {
+    /// Tags in the drawer.
+    public static let tags = 500
+    /// Tags near the phone at the same time.
+    public static let near = 8
+    /// Characters of a tag's name.
+    public static let name = 80
+    /// Bytes of an NDEF message.
+    public static let message = 1 << 16
+    /// Deleted tags that can be brought back.
+    public static let undo = 50
+    /// Rows of the trace.
+    public static let trace = 200_000
+    /// Rows in an answer.
+    public static let rows = 1000
+    /// Lines of an app's output that are kept, and the characters of a line.
+    public static let output = 200
+    public static let outputLine = 1000
+    /// Apps on the phone.
+    public static let apps = 50
+    /// Programs connected at the same time.
+    public static let clients = 32
+    /// Sessions that are remembered.
+    public static let sessions = 200
+    /// Actions that are remembered for "Copy as test".
+    public static let journal = 500
+    /// Bytes of a line on the local socket, and of a page's message.
+    public static let line = 1 << 18
+    public static let pageMessage = 8 << 20
+    /// Bytes of an app's screen.
+    public static let screen = 1 << 16
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import TagTrace
+
+/// The last rows of the trace, with their words. Older rows are dropped in blocks, so that adding one costs the same at any
+/// length.
+struct TraceStore: Sendable {
+    private(set) var rows: [TraceRow] = []
+    private let limit: Int
+    private var writer = TraceLineWriter()
+    /// The number of the last row, from 1.
+    private var number = 0
+    /// How many rows there are.
+    var total: Int { rows.count }
+    /// Counts how often rows were removed, so that the places of the others are not what they were.
+    private(set) var era = 0
+
+    private(set) var exchanges = 0
+    private(set) var bytes = 0
+    private(set) var airtime = Airtime.zero
+
+    init(limit: Int = Limits.trace) { self.limit = limit }
+
+    mutating func add(_ row: TraceRow) {
+        var row = row
+        number += 1
+        row.number = number
+        if rows.count >= limit {
+            rows.removeFirst(limit / 8 + 1)
+            era += 1
+        }
+        rows.append(row)
+    }
+
+    /// Adds an exchange, and describes it.
+    mutating func add(
+        _ exchange: Trace.Exchange,
+        timeout: Airtime,
+        elapsed: Airtime,
+        time: Int,
+        source: String,
+        tag: String?,
+        isWrite: Bool
+    ) {
+        let lines = writer.lines(of: Trace.Entry(.exchange(exchange)))
+        let request = lines.first
+        let answer = lines.count > 1 ? lines.last : nil
+        let result = exchange.answer ?? .failure(LinkError(.timeout, ""))
+        let words = [request?.meaning, answer?.meaning].compactMap { $0 }.joined(separator: " → ")
+        exchanges += 1
+        bytes += exchange.request.byteCountOnAir + ((try? result.get())?.byteCountOnAir ?? 0)
+        airtime += elapsed
+        add(
+            TraceRow(
+                time: time,
+                airtime: Int(elapsed.microseconds),
+                kind: .exchange,
+                source: source,
+                tag: tag,
+                words: words,
+                exchange: TraceRow.Exchange(
+                    medium: exchange.medium,
+                    request: exchange.request,
+                    result: result,
+                    timeout: timeout,
+                    shownRequest: request?.frame?.bytes ?? [],
+                    shownResponse: answer?.frame?.bytes,
+                    concealed: request?.concealed ?? []
+                ),
+                isWrite: isWrite
+            )
+        )
+    }
+
+    /// The field was turned on or off: tags forget what was selected.
+    ///
+    /// - Parameter isCall: whether a program asked for it.
+    mutating func fieldChanged(isOn: Bool, isCall: Bool, time: Int, source: String) {
+        _ = writer.lines(of: Trace.Entry(.field(isOn: isOn)))
+        var row = TraceRow(time: time, kind: .carrier, source: source, words: isOn ? "field on" : "field off")
+        if isCall { row.isFieldOn = isOn }
+        add(row)
+    }
+
+    mutating func clear() {
+        rows = []
+        number = 0
+        era += 1
+        exchanges = 0
+        bytes = 0
+        airtime = .zero
+    }
+
+    /// The rows of a range, as far as there are.
+    subscript(range: Range<Int>) -> ArraySlice<TraceRow> { rows[range.clamped(to: rows.indices)] }
+
+    /// The places of the rows that have a text.
+    func find(_ text: String, limit: Int) -> [Int] {
+        let wanted = text.lowercased()
+        guard !wanted.isEmpty else { return [] }
+        var found: [Int] = []
+        for (place, row) in rows.enumerated() where row.contains(wanted) {
+            found.append(place)
+            if found.count == limit { break }
+        }
+        return found
+    }
+}

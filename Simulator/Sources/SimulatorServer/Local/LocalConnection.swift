@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import SimulatorModel
+
+/// A program's connection: reads its lines on a thread of its own, and writes from any thread.
+final class LocalConnection: Sendable {
+    /// How long the first line may take, so that programs that say nothing keep nobody out.
+    private static let greetingTime = Duration.seconds(10)
+
+    private let descriptor: Int32
+    private let pid: Int32
+    /// Whether lines can be written.
+    private let isOpen = Guarded(true)
+
+    init(_ descriptor: Int32, pid: Int32) {
+        self.descriptor = descriptor
+        self.pid = pid
+        let flags = fcntl(descriptor, F_GETFL)
+        _ = fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK)
+    }
+
+    /// Serves the program until one side ends.
+    ///
+    /// - Parameter onEnd: called when the connection is closed.
+    func run(_ simulator: Simulator, onEnd: @escaping @Sendable () -> Void) {
+        let thread = Thread { [self] in
+            serve(simulator)
+            isOpen.withLock { $0 = false }
+            close(descriptor)
+            onEnd()
+        }
+        thread.name = "program \(pid)"
+        thread.start()
+    }
+
+    /// Ends the connection. Its thread notices.
+    func end() {
+        isOpen.withLock { isOpen in
+            if isOpen { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        }
+    }
+
+    /// Writes an object. A program that takes nothing is disconnected, so that nobody waits for it.
+    private func send(_ object: JSON) {
+        var line = object.bytes
+        line.append(0x0A)
+        isOpen.withLock { [line] isOpen in
+            guard isOpen else { return }
+            var rest = line[...]
+            while !rest.isEmpty {
+                let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
+                let count = unsafe rest.withUnsafeBytes {
+                    unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, flags)
+                }
+                if count > 0 {
+                    rest = rest.dropFirst(count)
+                } else if errno == EINTR {
+                    continue
+                } else if errno == EAGAIN, waitsUntilWritable() {
+                    continue
+                } else {
+                    shutdown(descriptor, Int32(SHUT_RDWR))
+                    isOpen = false
+                    return
+                }
+            }
+        }
+    }
+
+    private func waitsUntilWritable() -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return unsafe poll(&entry, 1, 2000) == 1
+    }
+
+    /// Waits until something has come.
+    ///
+    /// - Returns: whether it has, in time.
+    private func waitsUntilReadable(until limit: ContinuousClock.Instant) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while true {
+            let (seconds, attoseconds) = (limit - .now).components
+            let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+            guard milliseconds > 0 else { return false }
+            let count = unsafe poll(&entry, 1, Int32(milliseconds))
+            if count > 0 { return true }
+            if count < 0, errno != EINTR { return false }
+        }
+    }
+
+    private func serve(_ simulator: Simulator) {
+        let pid = pid
+        let program = ProgramConnection(
+            simulator,
+            pid: pid,
+            ancestors: Self.ancestors(of: pid),
+            onApp: { [weak simulator] app in
+                guard let found = BundledApp(pid: pid) else { return }
+                simulator?.describe(app, found.app, associations: found.associations)
+            },
+            send: { [weak self] in self?.send($0) }
+        )
+        defer { program.close() }
+        var pending: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        var hasGreeted = false
+        let limit = ContinuousClock.now + Self.greetingTime
+        while true {
+            guard hasGreeted || waitsUntilReadable(until: limit) else {
+                send(["error": "no-greeting", "message": "The first line has to come within 10 seconds."])
+                return
+            }
+            let count = unsafe buffer.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return }
+            var rest = buffer[..<count]
+            while let end = rest.firstIndex(of: 0x0A) {
+                let line = pending.isEmpty ? Array(rest[..<end]) : pending + rest[..<end]
+                pending = []
+                rest = rest[(end + 1)...]
+                guard line.count <= Limits.line else { return tooLong() }
+                if !line.isEmpty {
+                    hasGreeted = true
+                    if !program.receive(line) { return }
+                }
+            }
+            pending += rest
+            guard pending.count <= Limits.line else { return tooLong() }
+        }
+    }
+
+    private func tooLong() {
+        send(["error": "line-too-long", "message": .string("A line has at most \(Limits.line) bytes.")])
+        // A connection that is closed with unread bytes loses what was sent to the program, so the rest is read for a while.
+        shutdown(descriptor, Int32(SHUT_WR))
+        var limit = timeval(tv_sec: 2, tv_usec: 0)
+        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        var rest = 256
+        while rest > 0,
+            unsafe buffer.withUnsafeMutableBytes({ unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }) > 0
+        {
+            rest -= 1
+        }
+    }
+
+    /// A process and those that started it, nearest first, as far as the system shows them.
+    static func ancestors(of pid: Int32) -> [Int32] {
+        var found: [Int32] = []
+        var next = pid
+        while next > 1, found.count < 64, !found.contains(next) {
+            found.append(next)
+            guard let data = FileManager.default.contents(atPath: "/proc/\(next)/stat"),
+                let text = String(validating: data, as: UTF8.self), let end = text.lastIndex(of: ")")
+            else { break }
+            let fields = text[text.index(after: end)...].split(separator: " ")
+            guard fields.count > 1, let parent = Int32(fields[1]) else { break }
+            next = parent
+        }
+        return found
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import PrivateStorage
+import SimulatorModel
+
+/// Where a running simulator is found: a folder with its socket, and a file with its address.
+public struct SimulatorPlace: Sendable {
+    /// The name of the socket for programs.
+    public static let socketName = "simulator.sock"
+    /// The name of the socket between the two halves of the page's server.
+    static let pageSocketName = "page.sock"
+    /// The name of the file with port, token and process.
+    public static let addressName = "simulator.json"
+
+    /// The folder.
+    public let folder: String
+
+    /// Creates a place.
+    ///
+    /// - Parameter folder: an absolute path.
+    public init(folder: String) { self.folder = folder }
+
+    /// The user's own place: `opencorenfc` in `XDG_RUNTIME_DIR`, by default in `/run/user/UID`, and without such a folder
+    /// `opencorenfc-UID` in `/tmp`.
+    public static func ofUser(environment: [String: String]) -> SimulatorPlace {
+        if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") {
+            return SimulatorPlace(folder: runtime + "/opencorenfc")
+        }
+        let usual = "/run/user/\(geteuid())"
+        if unsafe access(usual, W_OK) == 0 { return SimulatorPlace(folder: usual + "/opencorenfc") }
+        return SimulatorPlace(folder: "/tmp/opencorenfc-\(geteuid())")
+    }
+
+    /// The socket's path.
+    public var socketPath: String { folder + "/" + Self.socketName }
+
+    /// How a running simulator is reached.
+    public struct Address: Sendable, Hashable {
+        /// The port of pages on 127.0.0.1.
+        public var port: UInt16
+        /// What a page has to know.
+        public var token: String
+        /// The simulator's process.
+        public var pid: Int32
+
+        /// Creates an address.
+        public init(port: UInt16, token: String, pid: Int32) {
+            self.port = port
+            self.token = token
+            self.pid = pid
+        }
+
+        /// The address for a browser.
+        public var url: String { "http://127.0.0.1:\(port)/?token=\(token)" }
+
+        var json: JSON { ["port": .int(Int(port)), "token": .string(token), "pid": .int(Int(pid))] }
+
+        init?(_ json: JSON) {
+            guard let port = json["port"]?.int.flatMap({ UInt16(exactly: $0) }), let token = json["token"]?.string,
+                let pid = json["pid"]?.int.flatMap({ Int32(exactly: $0) })
+            else { return nil }
+            self.init(port: port, token: token, pid: pid)
+        }
+    }
+
+    /// The address of the simulator that runs here; nil when none does.
+    public func running() -> Address? {
+        guard let folder = try? PrivateFolder(folder, creates: false),
+            let file = try? InputFile(folder.path + "/" + Self.addressName, limit: 4096),
+            let bytes = try? file.readToEnd(), let json = try? JSON(parsing: bytes), let address = Address(json),
+            // A file that a killed simulator left names a process that is gone, or another program.
+            let socket = PrivateSocket.connect(socketPath)
+        else { return nil }
+        close(socket)
+        return address
+    }
+}

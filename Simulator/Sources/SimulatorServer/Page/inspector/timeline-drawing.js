@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+import { duration } from '../support/format.js';
+import { t } from '../support/texts.js';
+import { visibleText } from '../support/visible.js';
+import { store, trace } from '../session.js';
+import { isFailure, isVainSearch } from './row-kinds.js';
+import { gapWidth } from './time-scale.js';
+
+/** Where the tracks are, from the top, in CSS pixels. */
+const tracks = { axis: 0, session: 18, callback: 40, tag: 64, air: 84 };
+export const trackHeight = 122;
+
+/** Draws the part of the timeline that is visible. */
+export function drawTimeline(canvas, scroller, scale, colorSource) {
+    const width = scroller.clientWidth;
+    const ratio = devicePixelRatio || 1;
+    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(trackHeight * ratio)) {
+        canvas.width = Math.round(width * ratio);
+        canvas.height = Math.round(trackHeight * ratio);
+        canvas.style.setProperty('width', `${width}px`);
+    }
+    const context = canvas.getContext('2d');
+    const colors = readColors(colorSource);
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, trackHeight);
+    context.font = `11px ${getComputedStyle(document.body).fontFamily}`;
+    context.textBaseline = 'middle';
+    if (scale.spans.length === 0) {
+        context.fillStyle = colors.soft;
+        context.textAlign = 'center';
+        context.fillText(t('timeline.empty'), width / 2, trackHeight / 2);
+        context.textAlign = 'left';
+        return;
+    }
+
+    const left = scroller.scrollLeft - 12;
+    const view = { left, width, from: scale.time(left - 60), until: scale.time(left + width + 60), x: (time) => scale.x(time) - left };
+    const rows = visibleRows(view);
+    drawGaps(context, scale, view, colors);
+    drawAxis(context, scale, view, colors);
+    drawSessions(context, view, colors);
+    drawCallbacks(context, view, rows, colors);
+    drawTags(context, view, colors);
+    drawAirtime(context, view, rows, colors);
+}
+
+/** The row that is nearest to a place, for a press on the timeline. */
+export function rowAt(scale, x) {
+    if (trace.rows.length === 0) return null;
+    const time = scale.time(x - 12);
+    const after = firstRowAt(time);
+    const before = Math.max(0, after - 1);
+    if (after >= trace.rows.length) return before;
+    return Math.abs(trace.rows[after].t_us - time) < Math.abs(trace.rows[before].t_us + (trace.rows[before].airtime_us ?? 0) - time) ? after : before;
+}
+
+/** The first row at a time or after it. */
+function firstRowAt(time) {
+    let low = 0;
+    let high = trace.rows.length;
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if (trace.rows[middle].t_us < time) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+function visibleRows(view) {
+    return trace.rows.slice(Math.max(0, firstRowAt(view.from) - 1), firstRowAt(view.until) + 1);
+}
+
+function readColors(source) {
+    const of = (selector) => getComputedStyle(source.querySelector(selector)).color;
+    return {
+        technology: (name) => of(`[data-technology="${['nfc-a', 'nfc-b', 'nfc-f', 'nfc-v'].includes(name) ? name : 'nfc-a'}"]`),
+        error: of('.color-error'), ink: of('.color-ink'), soft: of('.color-soft'), line: of('.color-line'), faint: of('.color-faint'), accent: of('.color-accent'), panel: of('.color-panel'),
+    };
+}
+
+/** Pauses, with how long they were. */
+function drawGaps(context, scale, view, colors) {
+    context.fillStyle = colors.soft;
+    for (let index = 1; index < scale.spans.length; index += 1) {
+        const end = scale.placeOf(index) - view.left;
+        if (end < -gapWidth || end - gapWidth > view.width) continue;
+        context.strokeStyle = colors.line;
+        context.setLineDash([2, 3]);
+        context.beginPath();
+        for (const x of [end - gapWidth + 6, end - 6]) {
+            context.moveTo(Math.round(x) + 0.5, tracks.session);
+            context.lineTo(Math.round(x) + 0.5, trackHeight - 4);
+        }
+        context.stroke();
+        context.setLineDash([]);
+        context.textAlign = 'center';
+        context.fillText(duration(scale.spans[index].pause), end - gapWidth / 2, trackHeight - 26);
+    }
+    context.textAlign = 'left';
+}
+
+/** A scale in round steps, which begins with each span. */
+function drawAxis(context, scale, view, colors) {
+    const step = [200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7].find((value) => value * scale.scale >= 64) ?? 3e7;
+    context.fillStyle = colors.soft;
+    context.strokeStyle = colors.line;
+    context.beginPath();
+    let lastLabel = -Infinity;
+    for (let index = 0; index < scale.spans.length; index += 1) {
+        const span = scale.spans[index];
+        const place = scale.placeOf(index) - view.left;
+        if (place > view.width || place + (span.end - span.start) * scale.scale < 0) continue;
+        for (let time = Math.ceil(Math.max(span.start, view.from) / step) * step; time <= Math.min(span.end, view.until); time += step) {
+            const x = Math.round(view.x(time)) + 0.5;
+            context.moveTo(x, tracks.axis + 13);
+            context.lineTo(x, tracks.axis + 17);
+            if (x < lastLabel + 58) continue;
+            context.fillText(`${(time / 1e6).toFixed(step < 1e3 ? 4 : step < 1e6 ? 3 : 0)}`, x + 2, tracks.axis + 7);
+            lastLabel = x;
+        }
+    }
+    context.stroke();
+}
+
+/** Sessions as bands, with the name of the app and how they ended. */
+function drawSessions(context, view, colors) {
+    for (const session of store.state.sessions) {
+        const end = session.ended_us ?? Infinity;
+        if (session.started_us > view.until || end < view.from) continue;
+        const from = Math.max(-4, view.x(session.started_us));
+        const until = Math.min(view.width + 4, end === Infinity ? view.width + 4 : view.x(end));
+        const width = Math.max(3, until - from);
+        context.fillStyle = colors.accent;
+        context.globalAlpha = 0.16;
+        box(context, from, tracks.session, width, 18, 5);
+        context.globalAlpha = 1;
+        context.fillRect(from, tracks.session, 2.5, 18);
+        for (const { state, t_us: time } of session.states ?? []) drawState(context, view, session, state, time, colors);
+        context.fillStyle = colors.ink;
+        const name = store.app(session.app)?.name ?? session.app ?? '';
+        clipped(context, [visibleText(name, 40), session.end ? visibleText(session.end, 60) : ''].filter(Boolean).join(' · '), Math.max(from, 0) + 8, tracks.session + 9.5, width - 12);
+    }
+}
+
+function drawState(context, view, session, state, time, colors) {
+    if (state !== 'connected') return;
+    const next = (session.states ?? []).find((other) => other.t_us > time)?.t_us ?? session.ended_us ?? view.until;
+    const from = view.x(time);
+    context.fillStyle = colors.accent;
+    context.globalAlpha = 0.5;
+    context.fillRect(from, tracks.session + 15, Math.max(2, view.x(next) - from), 3);
+    context.globalAlpha = 1;
+}
+
+/** What the app was called with. A label is drawn where there is room for it before the next mark. */
+function drawCallbacks(context, view, rows, colors) {
+    const marks = rows.filter((row) => row.kind === 'callback' || row.kind === 'background' || row.kind === 'sheet');
+    const labels = [];
+    for (const [index, row] of marks.entries()) {
+        const x = view.x(row.t_us);
+        context.fillStyle = row.error ? colors.error : row.kind === 'callback' ? colors.ink : colors.soft;
+        context.beginPath();
+        context.arc(x, tracks.callback + 10, row.kind === 'callback' ? 3.5 : 2.5, 0, 7);
+        context.fill();
+        context.globalAlpha = 0.25;
+        context.fillRect(Math.round(x), tracks.callback + 10, 1, trackHeight - tracks.callback - 14);
+        context.globalAlpha = 1;
+        if (row.kind === 'callback') labels.push({ text: shortName(row.words), x: x + 7, end: index + 1 < marks.length ? view.x(marks[index + 1].t_us) - 6 : Infinity });
+    }
+    context.fillStyle = colors.ink;
+    for (const { text, x, end } of labels) if (end - x >= 36) clipped(context, text, x, tracks.callback + 10.5, end - x);
+}
+
+/** The name of a method without its parameters' labels. */
+function shortName(name) {
+    const words = visibleText(name, 80);
+    const label = /\(_:(\w+)/.exec(words);
+    return label ? label[1] : words.split('(')[0];
+}
+
+/** When each tag was near: from the rows of presence. */
+function drawTags(context, view, colors) {
+    const since = new Map();
+    const draw = (row, until) => {
+        const from = Math.max(-4, view.x(row.t_us));
+        const end = Math.min(view.width + 4, until);
+        if (end < 0 || from > view.width) return;
+        const tag = store.tag(row.tag);
+        context.fillStyle = colors.technology(row.technology ?? tag?.technology);
+        context.globalAlpha = 0.85;
+        box(context, from, tracks.tag + 4, Math.max(2, end - from), 3, 1.5);
+        context.globalAlpha = 1;
+        context.fillStyle = colors.soft;
+        clipped(context, visibleText(tag?.name ?? '', 40), Math.max(from, 0) + 2, tracks.tag + 14, end - from);
+    };
+    for (const row of presenceRows()) {
+        const isNear = row.near ?? !since.has(row.tag);
+        if (isNear) {
+            if (!since.has(row.tag)) since.set(row.tag, row);
+        } else if (since.has(row.tag)) {
+            if (row.t_us >= view.from) draw(since.get(row.tag), view.x(row.t_us));
+            since.delete(row.tag);
+        }
+        if (row.t_us > view.until && since.size === 0) break;
+    }
+    for (const row of since.values()) draw(row, view.width + 4);
+}
+
+let presence = { rows: null, seen: 0, list: [] };
+
+/** The rows of presence, kept so that not all rows are looked at for each frame. */
+function presenceRows() {
+    if (presence.rows !== trace.rows || presence.seen > trace.rows.length) presence = { rows: trace.rows, seen: 0, list: [] };
+    for (; presence.seen < trace.rows.length; presence.seen += 1) {
+        if (trace.rows[presence.seen].kind === 'presence') presence.list.push(trace.rows[presence.seen]);
+    }
+    return presence.list;
+}
+
+/** Exchanges as bars as long as their airtime: high for writes, low where nobody answered a search, and in the color of errors where one failed. */
+function drawAirtime(context, view, rows, colors) {
+    context.fillStyle = colors.line;
+    context.fillRect(0, trackHeight - 6, view.width, 1);
+    for (const row of rows) {
+        if (row.kind !== 'exchange') continue;
+        const x = view.x(row.t_us);
+        const width = Math.max(1, view.x(row.t_us + (row.airtime_us ?? 0)) - x - 0.5);
+        const isVain = isVainSearch(row);
+        const height = row.write ? 26 : isVain ? 6 : 18;
+        context.fillStyle = isFailure(row) ? colors.error : isVain ? colors.faint : colors.technology(row.technology);
+        context.fillRect(x, trackHeight - 6 - height, width, height);
+        if (width > 70 && !isVain) {
+            context.fillStyle = colors.panel;
+            clipped(context, visibleText(row.words, 60), x + 4, trackHeight - 6 - height / 2, width - 8);
+        }
+    }
+}
+
+function box(context, x, y, width, height, radius) {
+    context.beginPath();
+    context.roundRect(x, y, width, height, Math.min(radius, width / 2));
+    context.fill();
+}
+
+/** Draws a text that ends where its room does. */
+function clipped(context, text, x, y, room) {
+    if (room < 14 || !text) return;
+    let shown = text;
+    const written = () => (shown === text ? text : t('timeline.cut', { text: shown }));
+    while (shown && context.measureText(written()).width > room) shown = shown.slice(0, Math.min(shown.length - 1, Math.floor(shown.length * 0.9)));
+    if (shown) context.fillText(written(), x, y);
+}

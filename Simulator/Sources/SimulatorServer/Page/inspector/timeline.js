@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+import { h, setText } from '../support/dom.js';
+import { icon } from '../support/icons.js';
+import { duration } from '../support/format.js';
+import { t } from '../support/texts.js';
+import { store, trace } from '../session.js';
+import { TimeScale } from './time-scale.js';
+import { drawTimeline, rowAt, trackHeight } from './timeline-drawing.js';
+import { isVainSearch } from './row-kinds.js';
+import { timelineTable } from './timeline-table.js';
+
+/** Room at the end for the name of the last callback, in CSS pixels. */
+const room = 130;
+
+/**
+ * Makes the timeline: sessions and callbacks above, tags and airtime below. The same facts are in a table.
+ *
+ * @param {(index: number) => void} onSelect called with the row of the trace that a person chose
+ */
+export function makeTimeline(onSelect) {
+    const scale = new TimeScale();
+    const canvas = h('canvas', { class: 'timeline-canvas', 'aria-hidden': 'true' });
+    const spacer = h('div', { class: 'timeline-space' });
+    const scroller = h('div', { class: 'timeline-scroll', tabindex: '0', role: 'region', 'aria-label': t('timeline.title') }, canvas, spacer);
+    const totals = h('p', { class: 'timeline-totals' });
+    const table = h('div', { class: 'timeline-table', hidden: true });
+    const colors = h('span', { class: 'timeline-colors', 'aria-hidden': 'true' }, ...['nfc-a', 'nfc-b', 'nfc-f', 'nfc-v'].map((name) => h('i', { data: { technology: name } })),
+        ...['error', 'ink', 'soft', 'line', 'faint', 'accent', 'panel'].map((name) => h('i', { class: `color-${name}` })));
+    let isQueued = false;
+    let follows = true;
+    /** Whether the scale follows what happens, until a person zooms. */
+    let fits = true;
+    let added = 0;
+
+    const button = (name, key, run) => h('button', { class: 'icon-button small', type: 'button', 'aria-label': t(key), on: { click: run } }, icon(name));
+    const tableButton = h('button', { class: 'button small', type: 'button', 'aria-pressed': 'false' }, icon('table'), h('span', { text: t('timeline.table') }));
+    tableButton.addEventListener('click', () => {
+        const isTable = table.hidden;
+        table.hidden = !isTable;
+        scroller.hidden = isTable;
+        tableButton.setAttribute('aria-pressed', String(isTable));
+        if (isTable) table.replaceChildren(timelineTable(onSelect));
+        else queue();
+    });
+
+    trace.on((first) => {
+        if (first === 0 || first < added) {
+            scale.clear();
+            added = 0;
+        }
+        for (; added < trace.rows.length; added += 1) {
+            const row = trace.rows[added];
+            // A reader that looks for tags is at rest.
+            if (row.kind !== 'carrier' && !isVainSearch(row)) scale.add(row.t_us, row.airtime_us ?? 0);
+        }
+        if (!table.hidden) table.replaceChildren(timelineTable(onSelect));
+        queue();
+    });
+    store.on(['sessions', 'tags', 'apps'], queue);
+    store.on(['summary'], ({ summary }) => setText(totals, t('timeline.totals', {
+        n: summary.exchanges ?? 0, airtime: duration(summary.airtime_us ?? 0),
+    })));
+
+    /** Draws in the next frame, where something changed. */
+    function queue() {
+        if (isQueued) return;
+        isQueued = true;
+        requestAnimationFrame(() => {
+            isQueued = false;
+            if (scroller.clientWidth === 0) return;
+            if (fits && follows) scale.fit(scroller.clientWidth - room);
+            spacer.style.setProperty('width', `${Math.ceil(scale.width) + room}px`);
+            if (follows) scroller.scrollLeft = scroller.scrollWidth;
+            drawTimeline(canvas, scroller, scale, colors);
+        });
+    }
+
+    function zoom(factor, center = scroller.scrollLeft + scroller.clientWidth / 2) {
+        fits = false;
+        const time = scale.time(center);
+        const offset = center - scroller.scrollLeft;
+        scale.setScale(Math.max(0.000_02, Math.min(0.2, scale.scale * factor)));
+        spacer.style.setProperty('width', `${Math.ceil(scale.width) + room}px`);
+        scroller.scrollLeft = scale.x(time) - offset;
+        follows = isAtEnd();
+        queue();
+    }
+
+    const isAtEnd = () => scroller.scrollWidth - scroller.scrollLeft - scroller.clientWidth < 40;
+    scroller.addEventListener('scroll', () => {
+        follows = isAtEnd();
+        queue();
+    }, { passive: true });
+    scroller.addEventListener('wheel', (event) => {
+        if (!event.ctrlKey && !event.metaKey) return;
+        event.preventDefault();
+        zoom(Math.exp(-event.deltaY / 300), scroller.scrollLeft + event.clientX - scroller.getBoundingClientRect().left);
+    }, { passive: false });
+    scroller.addEventListener('keydown', (event) => {
+        const run = { '+': () => zoom(1.5), '=': () => zoom(1.5), '-': () => zoom(1 / 1.5), 0: fit }[event.key];
+        if (!run || event.ctrlKey || event.metaKey || event.altKey) return;
+        event.preventDefault();
+        run();
+    });
+    scroller.addEventListener('click', (event) => {
+        const box = scroller.getBoundingClientRect();
+        const index = rowAt(scale, event.clientX - box.left + scroller.scrollLeft);
+        if (index !== null) onSelect(index);
+    });
+    function fit() {
+        fits = true;
+        follows = true;
+        queue();
+    }
+    new ResizeObserver(queue).observe(scroller);
+    // Canvas does not follow the style sheet by itself.
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', queue);
+    addEventListener('theme', queue);
+    canvas.style.setProperty('height', `${trackHeight}px`);
+
+    return h('div', { class: 'timeline' },
+        h('div', { class: 'timeline-head' },
+            h('h3', { text: t('timeline.title') }), totals,
+            h('span', { class: 'timeline-tools' },
+                button('minus', 'timeline.zoom-out', () => zoom(1 / 1.8)), button('plus', 'timeline.zoom-in', () => zoom(1.8)), button('fit', 'timeline.fit', fit), tableButton)),
+        scroller, table, colors);
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+import { h, renderInto, setText } from '../support/dom.js';
+import { icon } from '../support/icons.js';
+import { clock, concealed, duration, spacedHex } from '../support/format.js';
+import { say } from '../support/notices.js';
+import { hasText, t } from '../support/texts.js';
+import { visibleText } from '../support/visible.js';
+import { act, store, trace } from '../session.js';
+import { VirtualList } from './virtual-list.js';
+import { TraceFilter, groups, usual } from './trace-filter.js';
+import { isFailure, isVainSearch } from './row-kinds.js';
+import { rowDetails } from './row-details.js';
+
+const rowHeight = 28;
+
+/** Makes the trace: a row for each exchange and event, with a filter above and the bytes of the active row below. */
+export function makeTracePanel() {
+    const filter = new TraceFilter();
+    let visible = [];
+    let showsBytes = false;
+    let isShown = true;
+    let isStale = false;
+
+    const count = h('span', { class: 'trace-count' });
+    const details = h('div', { class: 'row-details', role: 'region', 'aria-label': t('trace.details') });
+    const empty = h('p', { class: 'empty' });
+    const list = new VirtualList({
+        id: 'row', label: t('trace.title'), rowHeight,
+        head: h('div', { class: 'virtual-row head', role: 'row', 'aria-rowindex': '1' },
+            ...['time', 'tag', 'words', 'airtime'].map((name) => h('span', { role: 'columnheader', class: `cell ${name}`, text: t(`trace.${name}`) }))),
+        draw: (row, index) => drawRow(row, trace.rows[visible[index]], showsBytes),
+        onActive: (index) => renderInto(details, [visible[index], trace.rows[visible[index]]], () => rowDetails(trace.rows[visible[index]])),
+    });
+
+    const bar = filterBar(filter, count, refilter, (isOn) => {
+        showsBytes = isOn;
+        list.element.classList.toggle('with-bytes', isOn);
+        list.refresh();
+    });
+    const element = h('div', { class: 'panel trace' }, bar.element, list.element, empty, details);
+
+    trace.on(update);
+    store.on(['tags'], () => list.refresh());
+
+    /** Takes new rows. All rows are looked at again only where the filter changed, or the trace is another one. */
+    function update(first) {
+        if (!isShown) {
+            isStale = true;
+            return;
+        }
+        const isNew = first === 0;
+        if (isNew) {
+            visible = [];
+            details.replaceChildren();
+            renderInto(details, null, () => []);
+        }
+        for (let index = first; index < trace.rows.length; index += 1) {
+            if (filter.takes(trace.rows[index])) visible.push(index);
+        }
+        list.setCount(visible.length, isNew);
+        describe();
+    }
+
+    function refilter() {
+        const active = visible[list.active];
+        visible = [];
+        update(0);
+        const place = active === undefined ? -1 : visible.indexOf(active);
+        if (place >= 0) list.activate(place, true);
+        else {
+            list.active = -1;
+            list.scrollToEnd();
+        }
+        if (filter.text) say(t('trace.found', { n: visible.length }));
+    }
+
+    function describe() {
+        const total = trace.rows.length;
+        const words = visible.length === total ? t('trace.rows', { n: total }) : t('trace.rows-of', { n: visible.length, total });
+        setText(count, trace.rows.length < trace.total ? t('trace.loading', { n: total, total: trace.total }) : words);
+        list.element.classList.toggle('is-empty', visible.length === 0);
+        empty.hidden = visible.length > 0;
+        setText(empty, total > 0 ? t('trace.no-match') : t('trace.empty'));
+    }
+    describe();
+
+    return {
+        element,
+        focusSearch: () => bar.focus(),
+        setShown: (value) => {
+            isShown = value;
+            if (isShown && isStale) {
+                isStale = false;
+                refilter();
+            }
+        },
+        /** Shows a row, also where the filter hides it. */
+        goTo: (index) => {
+            if (!visible.includes(index)) {
+                bar.reset(isVainSearch(trace.rows[index]) ? Object.keys(groups) : usual);
+                refilter();
+            }
+            list.activate(visible.indexOf(index), true);
+        },
+    };
+}
+
+/** The parts of each row that is drawn, so that a row that scrolls into view makes few elements. */
+const parts = new WeakMap();
+
+function drawRow(element, row, showsBytes) {
+    if (!row) return;
+    const part = parts.get(element) ?? makeRow(element);
+    const tag = store.tag(row.tag);
+    element.className = `virtual-row kind-${row.kind}${isFailure(row) ? ' failed' : ''}${isVainSearch(row) ? ' vain' : ''}${row.write ? ' write' : ''}`;
+    element.dataset.technology = row.technology ?? tag?.technology ?? '';
+    const sign = `${row.kind} ${row.write} ${row.near}`;
+    if (part.shown !== sign) {
+        part.shown = sign;
+        part.sign.replaceChildren(kindSign(row));
+    }
+    part.time.data = clock(row.t_us);
+    part.tag.data = tag ? visibleText(tag.name, 40) : '';
+    part.words.data = visibleText(rowWords(row), 300);
+    part.airtime.data = row.airtime_us ? duration(row.airtime_us) : '';
+    // The words of an exchange say already that nobody answered.
+    show(part.error, row.error && row.error !== 'timeout' ? errorWords(row.error) : '');
+    show(part.bytes, showsBytes && row.kind === 'exchange' ? bytesText(row) : '');
+}
+
+/** Makes the cells of a row, and returns the nodes that change. */
+function makeRow(element) {
+    const part = { shown: null, sign: h('span', { class: 'kind-sign' }), error: h('span', { class: 'row-error' }), bytes: h('span', { class: 'row-bytes' }) };
+    for (const name of ['time', 'tag', 'words', 'airtime']) part[name] = document.createTextNode('');
+    const cell = (name, isForeign) => h(isForeign ? 'bdi' : 'span', { class: `cell ${name}`, role: 'gridcell' }, part[name]);
+    element.replaceChildren(
+        cell('time'), cell('tag', true),
+        h('span', { class: 'cell words', role: 'gridcell' }, part.sign, h('bdi', { class: 'words-text' }, part.words), part.error, part.bytes),
+        cell('airtime'));
+    parts.set(element, part);
+    return part;
+}
+
+function show(element, text) {
+    element.hidden = !text;
+    setText(element, text);
+}
+
+/** What a row says: the words of the server, and what an event carries. */
+export function rowWords(row) {
+    return row.detail && row.kind !== 'exchange' ? `${row.words}: ${row.detail}` : row.words ?? '';
+}
+
+function errorWords(code) {
+    return hasText(`error.${code}`) ? t(`error.${code}`) : visibleText(code, 60);
+}
+
+function bytesText(row) {
+    return `${spacedHex(concealed(row.request, row.concealed), 12)} → ${row.response === null || row.response === undefined ? t('trace.no-answer') : spacedHex(row.response, 16)}`;
+}
+
+function kindSign(row) {
+    const names = {
+        exchange: row.write ? 'edit' : 'trace', carrier: 'power', presence: row.near === false ? 'away' : 'hold', session: 'phone', callback: 'code',
+        sheet: 'message', background: 'route', log: 'terminal',
+    };
+    const sign = h('span', { role: 'img', 'aria-label': t(`kind-of-row.${names[row.kind] ? row.kind : 'exchange'}`) });
+    sign.append(icon(names[row.kind] ?? 'trace'));
+    return sign;
+}
+
+/** The search, the groups of rows, and the actions on the whole trace. */
+function filterBar(filter, count, refilter, showBytes) {
+    let timer = null;
+    const search = h('input', { type: 'search', class: 'field', 'aria-label': t('trace.search'), placeholder: t('trace.search') });
+    search.addEventListener('input', () => {
+        clearTimeout(timer);
+        timer = setTimeout(() => {
+            filter.text = search.value.trim().toLowerCase();
+            refilter();
+        }, 120);
+    });
+    const toggles = Object.keys(groups).map((group) => {
+        const button = h('button', { class: 'chip-toggle', type: 'button', 'aria-pressed': String(filter.shown.has(group)), text: t(`trace.group.${group}`) });
+        button.addEventListener('click', () => {
+            const isOn = !filter.shown.has(group);
+            if (isOn) filter.shown.add(group);
+            else filter.shown.delete(group);
+            button.setAttribute('aria-pressed', String(isOn));
+            refilter();
+        });
+        return button;
+    });
+    const toggle = (key, run) => {
+        const button = h('button', { class: 'chip-toggle', type: 'button', 'aria-pressed': 'false', text: t(key) });
+        button.addEventListener('click', () => {
+            const isOn = button.getAttribute('aria-pressed') !== 'true';
+            button.setAttribute('aria-pressed', String(isOn));
+            run(isOn);
+        });
+        return button;
+    };
+    const errors = toggle('trace.errors', (isOn) => {
+        filter.errorsOnly = isOn;
+        refilter();
+    });
+    const select = h('select', { class: 'field compact', 'aria-label': t('trace.of-tag') });
+    select.addEventListener('change', () => {
+        filter.tag = select.value || null;
+        refilter();
+    });
+    store.on(['tags'], ({ tags }) => renderInto(select, tags.map(({ id, name }) => [id, name]), () => [
+        h('option', { value: '', text: t('trace.all-tags') }),
+        ...tags.map((tag) => h('option', { value: tag.id, text: visibleText(tag.name, 40), selected: tag.id === filter.tag })),
+    ]));
+    const clear = h('button', { class: 'icon-button', type: 'button', 'aria-label': t('trace.clear'), title: t('trace.clear'), on: { click: () => act('clear_trace') } }, icon('trash'));
+    return {
+        element: h('div', { class: 'trace-bar' },
+            h('div', { class: 'trace-search' }, icon('search'), search), count, toggle('trace.bytes', showBytes), clear,
+            h('div', { class: 'chips', role: 'group', 'aria-label': t('trace.groups') }, ...toggles, errors, select)),
+        focus: () => search.focus(),
+        reset: (shown) => {
+            Object.assign(filter, { text: '', tag: null, errorsOnly: false, shown: new Set(shown) });
+            search.value = '';
+            select.value = '';
+            errors.setAttribute('aria-pressed', 'false');
+            for (const [index, group] of Object.keys(groups).entries()) toggles[index].setAttribute('aria-pressed', String(filter.shown.has(group)));
+        },
+    };
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import { h } from './support/dom.js';
+import { icon } from './support/icons.js';
+import { t } from './support/texts.js';
+
+/** The columns. A narrow window shows one of them at a time. */
+const views = [
+    { id: 'phone', icon: 'phone', section: 'stage' },
+    { id: 'tags', icon: 'tags', section: 'drawer' },
+    { id: 'inspector', icon: 'trace', section: 'inspector' },
+];
+const buttons = new Map();
+
+/** Makes the bar that switches between columns in a narrow window. */
+export function setUpViews(nav) {
+    for (const view of views) {
+        const button = h('button', { class: 'view', type: 'button', on: { click: () => showView(view.id, true) } },
+            icon(view.icon), h('span', { text: t(`view.${view.id}`) }));
+        buttons.set(view.id, button);
+        nav.append(button);
+    }
+    showView('phone');
+}
+
+/** Shows a column, where the window shows one at a time. */
+export function showView(id, takesFocus = false) {
+    document.body.dataset.view = id;
+    for (const [other, button] of buttons) {
+        if (other === id) button.setAttribute('aria-current', 'page');
+        else button.removeAttribute('aria-current');
+    }
+    if (takesFocus) return;
+    // What had the focus may be hidden now.
+    const active = document.activeElement;
+    if (active && active !== document.body && active.closest('.column') && active.offsetParent === null) {
+        document.getElementById(views.find((view) => view.id === id).section).focus();
+    }
+}
+
+/** Moves the focus to the next column, as F6 does in a desktop program. */
+export function nextColumn(isBackwards) {
+    const order = ['drawer', 'stage', 'inspector'];
+    const now = order.indexOf(document.activeElement?.closest('.column')?.id);
+    const next = order[(now + (isBackwards ? -1 : 1) + order.length + (now < 0 && isBackwards ? 1 : 0)) % order.length];
+    showView(views.find((view) => view.section === next).id);
+    const section = document.getElementById(next);
+    (section.querySelector('[role=row][tabindex="0"], [role=tab][tabindex="0"]') ?? section).focus();
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import { renderInto } from './support/dom.js';
+import { fieldMark } from './support/icons.js';
+import { duration } from './support/format.js';
+import { setUpNotices } from './support/notices.js';
+import { fillTexts, loadTexts, t } from './support/texts.js';
+import { connection, store } from './session.js';
+import { setUpTimes } from './phone/notification-list.js';
+import { setUpStage } from './phone/stage.js';
+import { setUpDrawer } from './drawer/drawer.js';
+import { setUpDrop } from './drawer/import.js';
+import { setUpInspector } from './inspector/inspector.js';
+import { makeFilesMenu } from './files.js';
+import { makeThemeButton } from './theme.js';
+import { makeKeysButton, setUpKeys } from './keys.js';
+import { setUpAway, setUpUnsaved } from './away.js';
+import { setUpField } from './field.js';
+import { setUpViews } from './layout.js';
+
+const element = (id) => document.getElementById(id);
+
+await loadTexts();
+fillTexts(document);
+document.title = t('page.name');
+setUpNotices();
+element('brand-mark').append(fieldMark());
+element('bar-actions').append(makeFilesMenu(), makeKeysButton(), makeThemeButton());
+setUpField();
+setUpStage(element('stage'));
+setUpDrawer(element('drawer'));
+const inspector = setUpInspector(element('inspector'));
+setUpTimes();
+setUpViews(element('views'));
+setUpDrop(element('drop'));
+setUpKeys(inspector.focusSearch);
+setUpAway(element('away'));
+setUpUnsaved(element('unsaved'));
+
+store.on(['summary'], ({ summary }) => {
+    renderInto(element('figures'), [summary.used, summary.exchanges, summary.airtime_us], () => [
+        // Background reading looks for tags by itself. The counts say something once a person has done something.
+        summary.used ? t('page.figures', { n: summary.exchanges ?? 0, airtime: duration(summary.airtime_us ?? 0) }) : '',
+    ]);
+});
+connection.connect();

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import { h, setText } from '../support/dom.js';
+import { fieldMark, icon } from '../support/icons.js';
+import { ago } from '../support/format.js';
+import { t } from '../support/texts.js';
+import { foreign, visibleText } from '../support/visible.js';
+import { act } from '../session.js';
+import { showWhy } from '../inspector/show.js';
+
+/** Returns the list of kept notifications. */
+export function notificationList(notifications) {
+    if (notifications.length === 0) return h('p', { class: 'no-notifications', text: t('notifications.none') });
+    return h('ul', { class: 'notification-list', 'aria-label': t('notifications.title') },
+        ...notifications.map((notification) => h('li', { class: 'notification' },
+            h('button', {
+                class: 'notification-open', type: 'button', data: { key: `open-${notification.id}` },
+                on: { click: () => act('open_notification', { notification: notification.id }) },
+            },
+            h('span', { class: 'notification-mark' }, fieldMark()),
+            h('span', { class: 'notification-words' },
+                h('span', { class: 'notification-title' }, foreign(notification.title, { limit: 80 })),
+                h('span', { class: 'notification-body' }, foreign(notification.body, { limit: 120 }))),
+            h('span', { class: 'notification-time', text: ago(notification.received_ms), data: { received: notification.received_ms } })),
+            h('span', { class: 'notification-actions' },
+                h('button', {
+                    class: 'glass-button', type: 'button', text: t('notifications.why'), data: { key: `why-${notification.id}` },
+                    'aria-label': t('notifications.why-of', { title: visibleText(notification.body || notification.title, 60) }),
+                    on: { click: () => showWhy(notification.id) },
+                }),
+                h('button', {
+                    class: 'glass-button', type: 'button', data: { key: `dismiss-${notification.id}` },
+                    'aria-label': t('notifications.dismiss', { title: visibleText(notification.body || notification.title, 60) }),
+                    on: { click: () => act('dismiss_notification', { notification: notification.id }) },
+                }, icon('close'))))));
+}
+
+/** Keeps the times in the list right. */
+export function setUpTimes() {
+    setInterval(() => {
+        for (const time of document.querySelectorAll('.notification-time')) setText(time, ago(Number(time.dataset.received)));
+    }, 30_000);
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+const firstWait = 250;
+const longestWait = 8_000;
+/** How long an action waits for the connection before it fails. */
+const patience = 15_000;
+
+/** A failed action: `code` is for programs, the message for people. */
+export class ActionError extends Error {
+    constructor(code, message) {
+        super(message);
+        this.code = code;
+    }
+}
+
+/**
+ * The connection to the server. It comes back by itself, and keeps actions until then.
+ *
+ * Events: `message` (detail: the object), `change` (its state has changed).
+ */
+export class Connection extends EventTarget {
+    /** Whether the server can be reached. */
+    isOpen = false;
+    /** How often in a row it could not. */
+    attempts = 0;
+    /** When it tries again, in ms of `performance.now()`. */
+    nextAttempt = null;
+
+    #socket = null;
+    #address;
+    #timer = null;
+    #lastID = 0;
+    #pending = new Map();
+
+    constructor(token) {
+        super();
+        this.#address = Connection.#addressWith(token);
+        addEventListener('online', () => this.retry());
+        document.addEventListener('visibilitychange', () => {
+            if (!document.hidden) this.retry();
+        });
+    }
+
+    static #addressWith(token) {
+        const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
+        return `${scheme}://${location.host}/socket?token=${encodeURIComponent(token)}`;
+    }
+
+    /** Goes on with the token of a server that was started again. */
+    renew(token) {
+        this.#address = Connection.#addressWith(token);
+        this.retry();
+    }
+
+    /** How many actions wait for the connection. */
+    get waiting() {
+        return [...this.#pending.values()].filter((action) => !action.isSent).length;
+    }
+
+    connect() {
+        clearTimeout(this.#timer);
+        this.nextAttempt = null;
+        const socket = new WebSocket(this.#address);
+        this.#socket = socket;
+        socket.onmessage = (event) => this.#receive(event.data);
+        socket.onclose = () => this.#lost(socket);
+    }
+
+    /** Tries again now, if it waits for the next attempt. */
+    retry() {
+        if (this.nextAttempt !== null) this.connect();
+    }
+
+    /** Drops the connection and makes it again, for a state from the beginning. */
+    restart() {
+        this.#socket?.close();
+    }
+
+    /**
+     * Sends an action.
+     *
+     * An action on a notification has the notification's `id`, and the answer has it too. While it is under way, a second
+     * press is the same action.
+     *
+     * @returns {Promise<object>} its result; fails with an `ActionError`
+     */
+    request(name, values = {}) {
+        this.#lastID += 1;
+        const id = values.id ?? this.#lastID;
+        const earlier = this.#pending.get(id);
+        if (earlier) return earlier.promise;
+        const { promise, resolve, reject } = Promise.withResolvers();
+        const action = { text: JSON.stringify({ ...values, do: name, id }), promise, resolve, reject, isSent: false, timer: null };
+        this.#pending.set(id, action);
+        if (this.isOpen) {
+            this.#send(action);
+            return promise;
+        }
+        action.timer = setTimeout(() => {
+            this.#pending.delete(id);
+            reject(new ActionError('not-connected', ''));
+            this.#changed();
+        }, patience);
+        this.#changed();
+        return promise;
+    }
+
+    #send(action) {
+        clearTimeout(action.timer);
+        action.isSent = true;
+        this.#socket.send(action.text);
+    }
+
+    #receive(text) {
+        let message;
+        try {
+            message = JSON.parse(text);
+        } catch {
+            return;
+        }
+        // The first message is the state. Only then what waits is sent, so that it meets a server that knows the page.
+        if (message.type === 'state' && !this.isOpen) {
+            this.isOpen = true;
+            this.attempts = 0;
+            for (const action of this.#pending.values()) this.#send(action);
+            this.#changed();
+        }
+        if (message.type === 'done' || message.type === 'failed') this.#settle(message);
+        // Trace rows that were asked for carry the id too.
+        if (message.type === 'trace_rows' && message.id !== undefined) this.#settle({ type: 'done', id: message.id, result: message });
+        this.dispatchEvent(new CustomEvent('message', { detail: message }));
+    }
+
+    #settle(message) {
+        const action = this.#pending.get(message.id);
+        if (!action) return;
+        this.#pending.delete(message.id);
+        if (message.type === 'done') action.resolve(message.result ?? {});
+        else action.reject(new ActionError(message.error ?? 'failed', message.message ?? ''));
+    }
+
+    #lost(socket) {
+        if (socket !== this.#socket) return;
+        this.isOpen = false;
+        // What was sent may have been done, so nothing is sent twice.
+        for (const [id, action] of this.#pending) {
+            if (!action.isSent) continue;
+            this.#pending.delete(id);
+            action.reject(new ActionError('connection-lost', ''));
+        }
+        const wait = Math.min(longestWait, firstWait * 2 ** this.attempts) * (0.8 + 0.4 * Math.random());
+        this.attempts += 1;
+        this.nextAttempt = performance.now() + wait;
+        this.#timer = setTimeout(() => this.connect(), wait);
+        this.#changed();
+    }
+
+    #changed() {
+        this.dispatchEvent(new Event('change'));
+    }
+}

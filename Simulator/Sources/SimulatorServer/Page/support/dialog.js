@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import { h, newID } from './dom.js';
+import { icon } from './icons.js';
+import { t } from './texts.js';
+
+/**
+ * Opens a dialog. The browser keeps the focus in it, closes it with Escape, and gives the focus back.
+ *
+ * @param {object} options
+ * @param {string} options.title
+ * @param {Node[]} options.body
+ * @param {{text: string, primary?: boolean, run?: () => (boolean|void|Promise<boolean|void>)}[]} [options.buttons] `run`
+ *   returns false to keep the dialog open
+ * @param {boolean} [options.isWide]
+ * @returns {{element: HTMLDialogElement, close: () => void}}
+ */
+export function openDialog({ title, body, buttons = [], isWide = false }) {
+    const id = newID('dialog');
+    const close = () => element.close();
+    const form = h('form', { class: 'dialog-body', method: 'dialog', novalidate: true }, ...body);
+    const primary = buttons.find((button) => button.primary);
+    form.addEventListener('submit', (event) => {
+        event.preventDefault();
+        if (primary) perform(primary, close);
+    });
+    const footer = buttons.length > 0 && h('div', { class: 'dialog-foot' }, ...buttons.map((button) => h('button', {
+        class: button.primary ? 'button primary' : 'button',
+        type: 'button',
+        text: button.text,
+        on: { click: () => perform(button, close) },
+    })));
+    const element = h('dialog', { class: isWide ? 'dialog wide' : 'dialog', 'aria-labelledby': id },
+        h('div', { class: 'dialog-head' },
+            h('h2', { id, text: title }),
+            h('button', { class: 'icon-button', type: 'button', 'aria-label': t('dialog.close'), on: { click: close } }, icon('close'))),
+        form,
+        footer);
+    element.addEventListener('close', () => element.remove());
+    // A press on the backdrop closes; one that began inside, such as a selection of text, does not.
+    element.addEventListener('pointerdown', (event) => {
+        if (event.target === element) close();
+    });
+    document.body.append(element);
+    element.showModal();
+    // The first field rather than the button that closes.
+    (form.querySelector('[autofocus], input:not([type=file]), select, textarea') ?? element.querySelector('.dialog-foot .primary'))?.focus();
+    return { element, close };
+}
+
+async function perform(button, close) {
+    const result = await button.run?.();
+    if (result !== false) close();
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import { h } from './support/dom.js';
+import { icon } from './support/icons.js';
+import { t } from './support/texts.js';
+
+const storageKey = 'theme';
+const themes = ['system', 'light', 'dark'];
+const icons = { system: 'system', light: 'sun', dark: 'moon' };
+
+/** Makes the button that goes from the system's colors to light to dark. */
+export function makeThemeButton() {
+    const stored = localStorage.getItem(storageKey);
+    let theme = themes.includes(stored) ? stored : 'system';
+    const button = h('button', { class: 'icon-button', type: 'button', id: 'theme' });
+    const show = () => {
+        if (theme === 'system') delete document.documentElement.dataset.theme;
+        else document.documentElement.dataset.theme = theme;
+        button.setAttribute('aria-label', t(`theme.${theme}`));
+        button.replaceChildren(icon(icons[theme]));
+        dispatchEvent(new Event('theme'));
+    };
+    button.addEventListener('click', () => {
+        theme = themes[(themes.indexOf(theme) + 1) % themes.length];
+        localStorage.setItem(storageKey, theme);
+        show();
+    });
+    show();
+    return button;
+}

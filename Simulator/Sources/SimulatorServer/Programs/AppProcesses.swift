@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import SimulatorModel
+
+/// The programs that the simulator has started: apps whose reader is the simulator. Their output is shown on the phone.
+final class AppProcesses: Sendable {
+    /// How long a program has to end by itself.
+    private static let patience = Duration.seconds(3)
+
+    private let simulator: Simulator
+    private let socketPath: String
+    private let running = Guarded<[String: Process]>([:])
+    private let watcher = AppWatcher()
+
+    init(_ simulator: Simulator, socketPath: String) {
+        self.simulator = simulator
+        self.socketPath = socketPath
+    }
+
+    /// Starts a program, in a process group of its own.
+    ///
+    /// - Parameters:
+    ///   - id: the app's id.
+    ///   - command: the program and its arguments, as for a shell.
+    func start(_ id: String, command: String) {
+        guard running.withLock({ $0[id] == nil }) else { return }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", command]
+        var environment = ProcessInfo.processInfo.environment
+        environment["NFC_READER"] = "simulator:\(socketPath)"
+        environment["NFC_SHEET"] = nil
+        // The phone is small: a program that crashes says where, in a few lines.
+        if environment["SWIFT_BACKTRACE"] == nil {
+            environment["SWIFT_BACKTRACE"] = "color=no,threads=crashed,registers=none,images=none,limit=8,top=2"
+        }
+        process.environment = environment
+        let output = Pipe()
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = output
+        read(output, of: id)
+        process.terminationHandler = { [weak self] process in self?.ended(id, process) }
+        do {
+            try process.run()
+            watcher.watch(Self.target(process))
+            running.withLock { [process] in $0[id] = process }
+            simulator.appRuns(id, pid: process.processIdentifier)
+        } catch {
+            simulator.appPrinted(id, "The program can't be started: \(error.localizedDescription)")
+            simulator.appRuns(id, pid: nil)
+        }
+    }
+
+    func stop(_ id: String) {
+        guard let process = running.withLock({ $0[id] }) else { return }
+        Self.signal(process, SIGTERM)
+    }
+
+    /// Ends all programs, and waits a little for those that take their time.
+    func stopAll() async {
+        let processes = running.withLock { Array($0.values) }
+        for process in processes { Self.signal(process, SIGTERM) }
+        let end = ContinuousClock.now + Self.patience
+        while running.withLock({ !$0.isEmpty }), ContinuousClock.now < end {
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+        for process in running.withLock({ Array($0.values) }) { Self.signal(process, SIGKILL) }
+    }
+
+    /// Signals a program and what it has started.
+    private static func signal(_ process: Process, _ number: Int32) {
+        kill(target(process), number)
+    }
+
+    /// The number that means a program with what it has started. Foundation starts programs in groups of their own.
+    private static func target(_ process: Process) -> Int32 {
+        let pid = process.processIdentifier
+        return getpgrp() == getpgid(pid) ? pid : -pid
+    }
+
+    private func ended(_ id: String, _ process: Process) {
+        watcher.forget(-process.processIdentifier)
+        watcher.forget(process.processIdentifier)
+        running.withLock { _ = $0.removeValue(forKey: id) }
+        if process.terminationStatus != 0 {
+            simulator.appPrinted(id, "The program ended with status \(process.terminationStatus).")
+        }
+        simulator.appRuns(id, pid: nil)
+    }
+
+    private func read(_ pipe: Pipe, of id: String) {
+        let pending = Guarded<[UInt8]>([])
+        pipe.fileHandleForReading.readabilityHandler = { [weak self] handle in
+            let data = handle.availableData
+            let lines = pending.withLock { pending -> [String] in
+                var lines: [String] = []
+                for byte in data {
+                    if byte == 0x0A || pending.count >= Limits.outputLine {
+                        lines.append(String(decoding: pending, as: UTF8.self))
+                        pending = byte == 0x0A ? [] : [byte]
+                    } else if byte != 0x0D {
+                        pending.append(byte)
+                    }
+                }
+                if data.isEmpty, !pending.isEmpty {
+                    lines.append(String(decoding: pending, as: UTF8.self))
+                    pending = []
+                }
+                return lines
+            }
+            for line in lines { self?.simulator.appPrinted(id, line) }
+            if data.isEmpty { handle.readabilityHandler = nil }
+        }
+    }
+}

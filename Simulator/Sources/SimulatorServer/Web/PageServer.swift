@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+import FlyingFox
+import FlyingSocks
+import Foundation
+import Glibc
+import SimulatorModel
+
+/// Serves the page, its WebSocket and files, to the gate in front of it.
+final class PageServer: Sendable {
+    private let simulator: Simulator
+    private let windows: Windows
+    private let drawer: DrawerFolder
+    private let files: PageFiles
+    private let server: HTTPServer
+    private let path: String
+    let guardian: PageGuard
+
+    /// - Parameter path: the path of the socket on which the gate reaches the server.
+    init(
+        _ simulator: Simulator,
+        windows: Windows,
+        drawer: DrawerFolder,
+        files: PageFiles,
+        path: String,
+        guardian: PageGuard
+    ) {
+        self.simulator = simulator
+        self.windows = windows
+        self.drawer = drawer
+        self.files = files
+        self.path = path
+        self.guardian = guardian
+        let configuration = HTTPServer.Configuration(
+            address: sockaddr_un.unix(path: path),
+            timeout: 30,
+            sharedRequestBufferSize: 4096,
+            logger: .disabled
+        )
+        server = HTTPServer(config: configuration)
+    }
+
+    /// Serves until the task is cancelled.
+    func run() async throws {
+        await server.appendRoute("*") { [weak self] request in
+            guard let self else { return HTTPResponse(statusCode: .serviceUnavailable) }
+            return await self.answer(request)
+        }
+        _ = unsafe unlink(path)
+        try await server.run()
+    }
+
+    func stop() async { await server.stop() }
+
+    func waitUntilListening() async throws { try await server.waitUntilListening() }
+
+    // MARK: Requests
+
+    private func answer(_ request: HTTPRequest) async -> HTTPResponse {
+        do throws(PageGuard.Refusal) {
+            try guardian.check(host: request.headers[.host], origin: request.headers[HTTPHeader("Origin")])
+        } catch {
+            return Self.text(.forbidden, error.message)
+        }
+        let path = request.target.path()
+        let isData = path == "/socket" || path == "/import" || path == "/do" || path.hasPrefix("/export/")
+        guard isData else { return page(request, path) }
+        do throws(PageGuard.Refusal) {
+            try guardian.check(token: request.query["token"])
+        } catch {
+            return Self.text(.forbidden, error.message)
+        }
+        switch (request.method, path) {
+        case (.GET, "/socket"): return await socket(request)
+        case (.POST, "/import"): return await importFile(request)
+        case (.POST, "/do"): return await perform(request)
+        case (.GET, _) where path.hasPrefix("/export/"): return export(String(path.dropFirst(8)), request)
+        default: return Self.text(.methodNotAllowed, "This address is not for such a request.")
+        }
+    }
+
+    private func page(_ request: HTTPRequest, _ path: String) -> HTTPResponse {
+        guard request.method == .GET || request.method == .HEAD else {
+            return Self.text(.methodNotAllowed, "Pages can be read alone.")
+        }
+        guard let file = files.file(path) else { return Self.text(.notFound, "There is no such page.") }
+        return Self.response(.ok, file.type, file.bytes)
+    }
+
+    private func socket(_ request: HTTPRequest) async -> HTTPResponse {
+        let handler = MessageFrameWSHandler(handler: PageSocket(simulator, windows), frameSize: 1 << 20)
+        guard let response = try? await WebSocketHTTPHandler(handler: handler).handleRequest(request) else {
+            return Self.text(.badRequest, "This address is for WebSockets alone.")
+        }
+        return Self.secured(response)
+    }
+
+    private func body(_ request: HTTPRequest) async throws(SimulatorFailure) -> Data {
+        let limit = Limits.pageMessage
+        guard let length = request.headers[.contentLength].flatMap({ Int($0) }), length <= limit else {
+            throw SimulatorFailure("too-large", "A file has at most \(limit) bytes, and its length is sent with it.")
+        }
+        guard let data = try? await request.bodyData, data.count <= limit else {
+            throw SimulatorFailure("too-large", "The file did not arrive whole.")
+        }
+        return data
+    }
+
+    /// Does one action, for commands and tests without a WebSocket.
+    private func perform(_ request: HTTPRequest) async -> HTTPResponse {
+        do throws(SimulatorFailure) {
+            guard let action = try? JSON(parsing: try await body(request)) else {
+                throw SimulatorFailure("bad-json", "The action is no JSON.")
+            }
+            return Self.json(await saved(try simulator.perform(action)))
+        } catch {
+            return Self.failed(error)
+        }
+    }
+
+    /// Waits until what an action has changed is written.
+    ///
+    /// - Returns: its result, with `unsaved` where something could not be written.
+    private func saved(_ result: JSON) async -> JSON {
+        await windows.flush()
+        await drawer.settle()
+        guard let problem = simulator.storageProblem, var members = result.object else { return result }
+        members["unsaved"] = .string(problem)
+        return .object(members)
+    }
+
+    private func importFile(_ request: HTTPRequest) async -> HTTPResponse {
+        do throws(SimulatorFailure) {
+            let data = try await body(request)
+            let name = request.query["name"] ?? "Imported tag"
+            if let json = try? JSON(parsing: data), json["opencorenfc_simulator"] != nil {
+                return Self.json(await saved(try simulator.perform(["do": "open", "file": json])))
+            }
+            return Self.json(await saved(try simulator.importFile(name: name, [UInt8](data))))
+        } catch {
+            return Self.failed(error)
+        }
+    }
+
+    private func export(_ what: String, _ request: HTTPRequest) -> HTTPResponse {
+        do throws(SimulatorFailure) {
+            let file = try ExportFile(what, format: request.query["format"], simulator)
+            var response = Self.response(.ok, file.type, Data(file.bytes))
+            response.headers[HTTPHeader("Content-Disposition")] = "attachment; filename=\"\(file.name)\""
+            return response
+        } catch {
+            return Self.failed(error)
+        }
+    }
+
+    // MARK: Answers
+
+    private static func text(_ status: HTTPStatusCode, _ text: String) -> HTTPResponse {
+        response(status, "text/plain; charset=utf-8", Data((text + "\n").utf8))
+    }
+
+    private static func json(_ json: JSON) -> HTTPResponse {
+        response(.ok, "application/json; charset=utf-8", Data(json.bytes))
+    }
+
+    private static func failed(_ failure: SimulatorFailure) -> HTTPResponse {
+        let json: JSON = ["error": .string(failure.code), "message": .string(failure.message)]
+        return response(.badRequest, "application/json; charset=utf-8", Data(json.bytes))
+    }
+
+    private static func response(_ status: HTTPStatusCode, _ type: String, _ body: Data) -> HTTPResponse {
+        var response = HTTPResponse(statusCode: status, body: body)
+        response.headers[.contentType] = type
+        response.headers[HTTPHeader("Cache-Control")] = "no-store"
+        // The gate passes on one request of a connection.
+        response.headers[.connection] = "close"
+        return secured(response)
+    }
+
+    private static func secured(_ response: HTTPResponse) -> HTTPResponse {
+        var response = response
+        for header in PageGuard.headers { response.headers[HTTPHeader(header.name)] = header.value }
+        return response
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import SimulatorModel
+
+/// The first line and the headers of a request, bounded and checked before the web server reads them.
+struct RequestHead {
+    /// Why a request is refused.
+    struct Refusal: Error {
+        var status: String
+        var message: String
+        /// The code in a JSON answer; nil for a text.
+        var code: String?
+
+        static let malformed = Refusal(status: "400 Bad Request", message: "This is no request of HTTP.")
+        static let tooLong = Refusal(
+            status: "431 Request Header Fields Too Large",
+            message: "A line has at most \(RequestHead.maximumLine) bytes, and all headers \(RequestHead.maximumSize)."
+        )
+        static let noLength = Refusal(
+            status: "411 Length Required",
+            message: "The length of a body is sent with it, in Content-Length."
+        )
+        static let notFound = Refusal(status: "404 Not Found", message: "There is no such page.")
+
+        static func forbidden(_ refusal: PageGuard.Refusal) -> Refusal {
+            Refusal(status: "403 Forbidden", message: refusal.message)
+        }
+
+        static let busy = Refusal(
+            status: "503 Service Unavailable",
+            message: "Too many connections are open. Close some, and try again."
+        )
+        static let tooLarge = Refusal(
+            status: "400 Bad Request",
+            message: "A file has at most \(Limits.pageMessage) bytes, and its length is sent with it.",
+            code: "too-large"
+        )
+    }
+
+    /// The most bytes of a line, and of the first line with all headers.
+    static let maximumLine = 16 << 10
+    static let maximumSize = 32 << 10
+    /// The most bytes of an address with the token, of one without, and of a header that is passed on. The web server takes a
+    /// time for a line that grows with the square of its length.
+    private static let maximumAddress = 2 << 10
+    private static let maximumOpenAddress = 300
+    private static let maximumHeader = 512
+    /// The headers that the web server needs.
+    private static let passedOn: Set = [
+        "host", "origin", "content-length", "content-type", "upgrade", "sec-websocket-key", "sec-websocket-version",
+        "sec-websocket-protocol", "sec-websocket-extensions",
+    ]
+
+    /// Whether the request asks for the WebSocket.
+    let isUpgrade: Bool
+    /// Whether the client waits for permission to send the body.
+    let waitsForPermission: Bool
+    /// The bytes of the body.
+    let bodyLength: Int
+    /// Whether the address is too long for someone without the token.
+    private let needsToken: Bool
+    /// Where the request comes from, and its token.
+    let host: String?
+    let origin: String?
+    let token: String?
+    /// The head for the web server. Except for a WebSocket it asks for the end of the connection after the answer.
+    let bytes: [UInt8]
+
+    /// How far the search for the end of a head is.
+    struct Search {
+        /// Where the last line begins.
+        var line = 0
+        /// The bytes that were looked at.
+        var count = 0
+    }
+
+    /// Returns where the head ends, as the index after its empty line; nil while it is not complete.
+    ///
+    /// - Parameters:
+    ///   - received: what has come so far.
+    ///   - search: where the search goes on.
+    static func end(of received: [UInt8], _ search: inout Search) throws(Refusal) -> Int? {
+        while let newline = received[search.count...].firstIndex(of: 0x0A) {
+            let line = search.line
+            let length = newline - line - (newline > line && received[newline - 1] == 0x0D ? 1 : 0)
+            guard length <= maximumLine, newline < maximumSize else { throw .tooLong }
+            search = Search(line: newline + 1, count: newline + 1)
+            if length == 0 { return search.line }
+        }
+        search.count = received.count
+        guard received.count - search.line <= maximumLine, received.count <= maximumSize else { throw .tooLong }
+        return nil
+    }
+
+    /// Reads a complete head.
+    init(_ head: ArraySlice<UInt8>) throws(Refusal) {
+        guard let text = String(validating: head, as: UTF8.self) else { throw .malformed }
+        var lines = text.utf8.split(separator: 0x0A).map { line in
+            String(Substring(line.last == 0x0D ? line.dropLast() : line))
+        }
+        lines.removeAll { $0.isEmpty }
+        guard let first = lines.first, lines.allSatisfy(Self.isPlain) else { throw .malformed }
+        let words = first.split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count == 3, words.allSatisfy({ !$0.isEmpty }), ["HTTP/1.1", "HTTP/1.0"].contains(words[2]) else {
+            throw .malformed
+        }
+        var kept = [first]
+        var values: [String: String] = [:]
+        for line in lines.dropFirst() {
+            guard let colon = line.firstIndex(of: ":"), colon > line.startIndex else { throw .malformed }
+            let name = line[..<colon].lowercased()
+            guard !name.contains(" "), !name.contains("\t") else { throw .malformed }
+            if name == "content-length" || name == "host", values[name] != nil { throw .malformed }
+            values[name] = line[line.index(after: colon)...].trimmingSpaces
+            guard Self.passedOn.contains(name) else { continue }
+            guard line.utf8.count <= Self.maximumHeader else { throw .tooLong }
+            kept.append(line)
+        }
+        guard words[1].utf8.count <= Self.maximumAddress, words[0].utf8.count <= 20 else { throw .notFound }
+        needsToken = words[1].utf8.count > Self.maximumOpenAddress
+        guard values["transfer-encoding"] == nil else { throw .noLength }
+        let digits = values["content-length"] ?? "0"
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { throw .malformed }
+        guard let length = Int(digits), length <= Limits.pageMessage else { throw .tooLarge }
+        bodyLength = length
+        host = values["host"]
+        origin = values["origin"]
+        let query = words[1].split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
+        token = query.split(separator: "&").first { $0.hasPrefix("token=") }?.dropFirst(6).removingPercentEncoding
+        isUpgrade =
+            values["upgrade"]?.lowercased() == "websocket" && words[0] == "GET" && length == 0
+            && words[1].prefix { $0 != "?" } == "/socket"
+        waitsForPermission = values["expect"]?.lowercased() == "100-continue"
+        kept.append(isUpgrade ? "Connection: Upgrade" : "Connection: close")
+        bytes = Array((kept.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+    }
+
+    /// Checks where the request comes from. A body needs the token too, so that nobody else can send one slowly.
+    func check(_ guardian: PageGuard) throws(Refusal) {
+        do throws(PageGuard.Refusal) {
+            try guardian.check(host: host, origin: origin)
+            if bodyLength > 0 || isUpgrade || needsToken { try guardian.check(token: token) }
+        } catch {
+            throw .forbidden(error)
+        }
+    }
+
+    /// Whether a line has no control characters, so that the web server sees the same lines.
+    private static func isPlain(_ line: String) -> Bool {
+        line.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+    }
+}
+
+extension Substring {
+    fileprivate var trimmingSpaces: String {
+        let start = drop { $0 == " " || $0 == "\t" }
+        let count = start.reversed().prefix { $0 == " " || $0 == "\t" }.count
+        return String(start.dropLast(count))
+    }
+}

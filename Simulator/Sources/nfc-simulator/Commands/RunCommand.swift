@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Foundation
+import PrivateStorage
+import SimulatorModel
+import SimulatorServer
+
+/// Runs the simulator until it is interrupted.
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "run", abstract: "Run the simulator (the default)")
+
+    @Option(help: "The port of the page on 127.0.0.1. Any free one unless given.")
+    var port: UInt16?
+
+    @Option(help: "The folder of the drawer. It is made where it is missing.", completion: .directory)
+    var tags: String?
+
+    @Option(help: "A program to start as an app, with its arguments. Give it again for further ones.")
+    var app: [String] = []
+
+    @Flag(help: "Don't open the browser.")
+    var noBrowser = false
+
+    @Flag(help: "Print JSON lines to standard output, and nothing else.")
+    var json = false
+
+    @Option(help: ArgumentHelp("The folder of the page.", visibility: .private))
+    var page: String?
+
+    func validate() throws {
+        guard tags != "" else {
+            throw ValidationError("--tags needs the path of a folder. The current one is: --tags .")
+        }
+    }
+
+    func run() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        let environment = ProcessInfo.processInfo.environment
+        let place = SimulatorPlace.ofUser(environment: environment)
+        if let running = place.running() { return try report(running) }
+        let folders = UserFolders(environment: environment)
+        let drawer = tags.map(Self.absolute) ?? folders.data + "/opencorenfc/simulator"
+        let server: SimulatorServer
+        do {
+            let options = SimulatorServer.Options(
+                port: port,
+                tags: drawer,
+                apps: app,
+                place: place,
+                installedApps: InstalledAppFiles(dataFolders: folders.allData, ownFolder: drawer),
+                page: page.map(Self.absolute)
+            )
+            server = try SimulatorServer(options) { Output.note($0) }
+        } catch let error as StorageError {
+            throw Output.failure("storage", error.reason, json: json)
+        } catch let error as SimulatorFailure {
+            throw Output.failure(error.code, error.message, json: json)
+        }
+        let signals = Interrupts { server.stop() }
+        defer { signals.end() }
+        let (address, json, opensBrowser) = (server.address, json, !noBrowser)
+        do {
+            try await server.run {
+                if json {
+                    Output.line([
+                        "event": "ready", "url": .string(address.url), "port": .int(Int(address.port)),
+                        "socket": .string(place.socketPath), "pid": .int(Int(address.pid)), "tags": .string(drawer),
+                    ])
+                } else {
+                    Output.text("The simulator runs at \(address.url)")
+                    Output.text("Programs join it with NFC_READER=simulator. Ctrl-C ends it.")
+                }
+                if opensBrowser { Browser.open(address.url) }
+            }
+        } catch let error as SimulatorFailure {
+            throw Output.failure(error.code, error.message, json: json)
+        }
+        if json { Output.line(["event": "ended"]) }
+    }
+
+    private func report(_ running: SimulatorPlace.Address) throws {
+        let text = "A simulator runs already, at \(running.url)"
+        if json {
+            Output.line([
+                "ok": false, "error": "already-running", "url": .string(running.url), "pid": .int(Int(running.pid)),
+                "message": .string(text),
+            ])
+        } else {
+            Output.text(text)
+        }
+        throw ExitCode(1)
+    }
+
+    private static func absolute(_ path: String) -> String {
+        let full = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        return URL(fileURLWithPath: full).standardizedFileURL.path
+    }
+}

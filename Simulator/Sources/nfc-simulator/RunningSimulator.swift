@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Foundation
+import SimulatorModel
+import SimulatorServer
+
+/// Sends an action to the running simulator, over the WebSocket that pages use.
+struct RunningSimulator: Sendable {
+    private let address: SimulatorPlace.Address
+
+    /// Finds the running simulator.
+    init(json: Bool) throws {
+        let place = SimulatorPlace.ofUser(environment: ProcessInfo.processInfo.environment)
+        guard let address = place.running() else {
+            throw Output.failure("not-running", "No simulator runs. Start one with: nfc simulator", json: json)
+        }
+        self.address = address
+    }
+
+    /// Does an action, and returns its result. Says it when the result could not be saved.
+    func perform(_ action: JSON, json: Bool) throws -> JSON {
+        do throws(SimulatorFailure) {
+            let result = try ActionClient(address).perform(action)
+            if let problem = result["unsaved"]?.string { Output.note("Not saved yet: \(problem)") }
+            return result
+        } catch {
+            throw Output.failure(error.code, error.message, json: json)
+        }
+    }
+}

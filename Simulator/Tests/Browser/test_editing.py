@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+from support.case import BrowserTest
+
+
+class Editing(BrowserTest):
+    """New tags, and what a person changes on tags."""
+
+    def choose_product(self, name):
+        self.window.click("#new-tag")
+        self.window.find("dialog select")
+        self.window.run("""const select = document.querySelector('dialog select'); select.value = arguments[0];
+            select.dispatchEvent(new Event('change'))""", name)
+
+    def create(self):
+        self.window.button("dialog", "Create")
+        self.window.wait(lambda: not self.window.has("dialog"), f"the dialog closes, but it says {self.window.text('dialog .form-problem')!r}")
+
+    def test_a_new_tag_with_a_link(self):
+        self.window.click("#new-tag")
+        field = self.window.find("dialog [name=text]")
+        field.clear()
+        field.send_keys("https://example.org/new")
+        self.window.screenshot("new-tag")
+        self.create()
+        self.window.wait_text(".drawer", "https://example.org/new")
+        made = self.simulator.named("NTAG215")
+        self.assertEqual((made["product"], made["message"][0]["text"]), ("NTAG215", "https://example.org/new"))
+
+    def test_a_product_of_each_type_can_be_made(self):
+        products = {product.get("tag_type"): product["name"] for product in self.simulator.do("products")["products"]}
+        self.assertGreater(len(products), 4)
+        count = len(self.simulator.api.state["tags"])
+        for number, product in enumerate(products.values(), 1):
+            with self.subTest(product):
+                self.choose_product(product)
+                self.create()
+                made = self.simulator.until(lambda state: len(state["tags"]) == count + number)["tags"][-1]
+                # Sizes of one product have one name on the card.
+                self.assertTrue(product.startswith(made["product"]))
+
+    def test_a_travel_document_is_made_from_its_zone(self):
+        self.choose_product("eMRTD")
+        self.window.find("dialog textarea.mono")
+        self.window.screenshot("new-document")
+        count = len(self.simulator.api.state["tags"])
+        self.create()
+        self.simulator.until(lambda state: len(state["tags"]) == count + 1)
+
+    def test_a_message_is_edited(self):
+        self.window.choose(self.window.card("Poster with a link"), "Edit Message")
+        field = self.window.find("dialog [name=text]")
+        self.assertEqual(field.get_attribute("value"), "https://tagreader.example/hello")
+        field.clear()
+        field.send_keys("https://example.org/edited")
+        self.window.screenshot("edit")
+        self.window.button("dialog", "Save")
+        self.window.wait_text(".drawer", "https://example.org/edited")
+        self.assertEqual(self.simulator.named("Poster with a link")["message"][0]["text"], "https://example.org/edited")
+        self.window.click("[data-tab=memory]")
+        self.window.wait(lambda: self.window.has(".panel.memory mark.changed, .panel.memory .bytes .changed"), "the memory shows what changed")
+        self.window.screenshot("memory")
+
+    def test_forms_begin_with_what_is_on_the_tag_and_save_it_unchanged(self):
+        kinds = {"Business card": ["contact"], "Guest Wi-Fi": ["wifi"], "Hello in text": ["text"], "Type 4 card": ["link", "text"]}
+        for name, expected in kinds.items():
+            with self.subTest(name):
+                tag = self.simulator.named(name)["id"]
+                before = self.simulator.do("message", tag=tag)["hex"]
+                self.window.choose(self.window.card(name), "Edit Message")
+                self.window.find("dialog .record-head select")
+                self.assertEqual([e.get_attribute("value") for e in self.window.all("dialog .record-head select")], expected)
+                self.window.button("dialog", "Save")
+                self.window.wait(lambda: not self.window.has("dialog"), "the dialog closes")
+                self.assertEqual(self.simulator.do("message", tag=tag)["hex"], before)
+
+    def test_a_locked_tag_can_not_be_edited_any_more(self):
+        self.window.choose(self.window.card("Empty sticker"), "Lock")
+        self.window.screenshot("lock-question")
+        self.window.button("dialog", "Lock")
+        self.simulator.until(lambda state: any(tag["name"] == "Empty sticker" and tag["status"] == "read-only" for tag in state["tags"]))
+        self.window.wait(lambda: "Read-only" in self.window.card("Empty sticker").text, "the card says so")
+        self.window.card("Empty sticker").find_element("css selector", ".more").click()
+        item = next(e for e in self.window.all("[role=menuitem]") if e.text.startswith("Edit Message"))
+        self.assertEqual(item.get_attribute("aria-disabled"), "true")
+        self.window.screenshot("menu-of-a-locked-tag")
+
+    def test_an_erased_tag_is_empty(self):
+        self.window.choose(self.window.card("Poster with a link"), "Erase")
+        self.window.button("dialog", "Erase")
+        self.simulator.until(lambda state: any(tag["name"] == "Poster with a link" and not tag["message"] for tag in state["tags"]))
+        self.window.wait(lambda: "No message" in self.window.card("Poster with a link").text, "the card says so")
+
+    def test_a_deleted_tag_comes_back_with_undo(self):
+        before = self.simulator.named("Business card")
+        self.window.choose(self.window.card("Business card"), "Delete")
+        self.window.wait_text("#notices", "was deleted")
+        self.assertIsNone(self.simulator.named("Business card"))
+        self.window.screenshot("deleted")
+        self.window.button("#notices", "Undo")
+        self.window.card("Business card")
+        self.assertEqual(self.simulator.named("Business card")["uid"], before["uid"])
+
+    def test_a_tag_is_renamed_and_duplicated(self):
+        self.window.choose(self.window.card("Empty sticker"), "Rename")
+        field = self.window.find("dialog input")
+        field.clear()
+        field.send_keys("Mine")
+        self.window.button("dialog", "Rename")
+        self.window.card("Mine")
+        count = len(self.simulator.do("products") and self.simulator.api.state["tags"])
+        self.window.choose(self.window.card("Mine"), "Duplicate")
+        self.simulator.until(lambda state: len(state["tags"]) == count + 1)

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+from support.case import BrowserTest
+from support.reader import App
+
+COUNT = 10_000
+STEPS = 120
+
+
+class LongTrace(BrowserTest):
+    """A trace with ten thousand exchanges stays smooth."""
+
+    def test_ten_thousand_rows_are_scrolled_and_searched_smoothly(self):
+        app = App(self.simulator)
+        self.simulator.do("switch", name="instant", value=True)
+        self.simulator.do("hold", tag=self.simulator.named("Poster with a link")["id"])
+        app.begin()
+        app.activate()
+        line = b'{"id":1,"do":"frame","technology":"nfc-a","bytes":"3004","timeout_us":5000}\n'
+        for _ in range(COUNT // 100):
+            app.program.socket.sendall(line * 100)
+            answers = 0
+            while answers < 100:
+                answers += app.program.line().get("id") == 1
+        self.window.wait(lambda: self.simulator.do("trace_find", text="READ 04")["rows"] and self.window.run(
+            "return document.querySelector('.virtual')?.scrollHeight ?? 0") > COUNT * 20, "the page has all rows")
+        driver = self.window.driver
+        driver.execute_cdp_cmd("Performance.enable", {})
+
+        def work():
+            figures = {item["name"]: item["value"] for item in driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]}
+            return sum(figures[name] for name in ("ScriptDuration", "LayoutDuration", "RecalcStyleDuration"))
+
+        before = work()
+        rows = self.window.run_async("""
+            const [steps, done] = arguments;
+            const list = document.querySelector('.virtual');
+            list.scrollTop = list.scrollHeight;
+            let step = 0;
+            requestAnimationFrame(function frame() {
+                step += 1;
+                // As fast as a person turns a wheel, and a jump now and then.
+                list.scrollTop = step % 40 === 0 ? list.scrollHeight * step / steps : list.scrollTop - 300;
+                if (step < steps) requestAnimationFrame(frame);
+                else done(list.querySelectorAll('.virtual-row').length);
+            });""", STEPS)
+        # What a frame takes of the 16 ms that it has. How soon the screen shows it depends on what else the computer does.
+        took = (work() - before) / STEPS * 1e3
+        print(f"a frame of scrolling takes {took:.1f} ms")
+        self.assertLess(rows, 120, "only the rows that can be seen are in the page")
+        self.assertLess(took, 12)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+from support.case import BrowserTest
+
+
+class Restart(BrowserTest):
+    """The server goes away, and comes back."""
+
+    expects_complaints = True
+
+    def test_a_dropped_connection_comes_back_by_itself(self):
+        self.window.run("import('/session.js').then(m => m.connection.restart())")
+        self.simulator.do("rename", tag=self.simulator.named("Empty sticker")["id"], name="Changed meanwhile")
+        self.window.wait_text(".drawer", "Changed meanwhile")
+        self.assertFalse(self.window.has("#away"))
+
+    def test_a_killed_server_is_said_and_a_new_one_has_the_same_drawer(self):
+        self.simulator.do("new_tag", product="NTAG213", name="Made before", link="https://example.org/before")
+        self.window.card("Made before")
+        self.simulator.kill()
+        self.window.find("#away")
+        self.window.wait_text("#away", "connects again by itself")
+        self.window.screenshot("away")
+        self.window.card("Made before").find_element("css selector", ".hold").click()
+        self.window.wait_text("#away", "1 action waits.")
+        self.simulator.start()
+        self.window.open(self.simulator.address)
+        self.window.card("Made before")
+        self.window.wait(lambda: not self.window.has("#away"), "the banner is gone")
+        self.assertEqual(self.simulator.named("Made before")["message"][0]["text"], "https://example.org/before")
+
+    def test_an_open_page_comes_back_when_the_new_address_is_opened(self):
+        driver = self.window.driver
+        first = driver.current_window_handle
+        self.simulator.kill()
+        self.window.find("#away")
+        # The port of the last run is taken again. The token is another one.
+        before, self.simulator.port = (self.simulator.port, self.simulator.token), None
+        self.simulator.start()
+        self.assertEqual(self.simulator.port, before[0])
+        self.assertNotEqual(self.simulator.token, before[1])
+        driver.switch_to.new_window("tab")
+        self.window.open(self.simulator.address)
+        driver.close()
+        driver.switch_to.window(first)
+        self.window.wait(lambda: not self.window.has("#away"), "the banner is gone")
+        self.window.card("Empty sticker")

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+from support.case import BrowserTest
+from support.window import Browser, Window
+
+
+class TwoWindows(BrowserTest):
+    """The state is the server's, so that two windows show the same."""
+
+    def setUp(self):
+        super().setUp()
+        other = Browser()
+        self.addCleanup(other.close)
+        self.other = Window(other, 820, 1000, "dark").open(self.simulator.address)
+
+    def test_what_one_window_does_the_other_shows(self):
+        self.window.choose(self.window.card("Empty sticker"), "Rename")
+        field = self.window.find("dialog input")
+        field.clear()
+        field.send_keys("Renamed elsewhere")
+        self.window.button("dialog", "Rename")
+        self.other.wait_text(".drawer", "Renamed elsewhere")
+        self.other.button(".phone-controls", "Locked")
+        self.window.find(".screen[data-shown=lock]")
+        self.other.screenshot("second-window")
+
+    def test_a_reload_loses_nothing(self):
+        self.window.card("Poster with a link").find_element("css selector", ".hold").click()
+        self.window.find(".near-tag")
+        self.window.find(".banner")
+        rows = self.window.run("return document.querySelector('.trace-count').textContent")
+        self.window.driver.refresh()
+        self.window.find(".near-tag")
+        self.window.find(".banner")
+        self.window.wait_text(".trace-count", rows.split(" of ")[0])
+        self.assertNotIn("token", self.window.driver.current_url)

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundTagReading
+import Foundation
+import SimulatorModel
+import TagTrace
+import Testing
+import UniversalLinks
+
+@Suite(.timeLimit(.minutes(1))) struct BackgroundTests {
+    private static let app = "TEAM.org.example.reader"
+
+    private static let obstacles: [(JSON, String)] = [
+        (["do": "camera", "on": true], "A camera is in use."),
+        (["do": "airplane", "on": true], "Airplane mode is on."),
+        (["do": "wallet", "on": true], "A wallet is in use."),
+        (["do": "screen", "on": false], "The display is off."),
+        (["do": "restart_phone"], "The screen was not unlocked yet since the system started."),
+    ]
+
+    /// A simulator with an app for the pages of shop.example, except those below /old.
+    private func start() throws -> (Bench, Following) {
+        let bench = Bench()
+        let following = Following(bench.simulator)
+        let file = """
+            {"applinks":{"details":[{"appIDs":["\(Self.app)"],
+              "components":[{"/":"/old/*","exclude":true},{"/":"/*"}]}]}}
+            """
+        let domain = try #require(AssociatedDomain("applinks:shop.example"))
+        let installed = InstalledApp(
+            id: Self.app,
+            name: "Shop",
+            desktopID: "org.example.reader",
+            associatedDomains: [domain]
+        )
+        let matcher = LinkMatcher(try AssociationFile(parsing: Data(file.utf8)))
+        bench.simulator.install(LinkRouter(apps: [installed], associations: ["shop.example": matcher]))
+        bench.simulator.start()
+        return (bench, following)
+    }
+
+    private func tap(_ bench: Bench, _ link: String) throws {
+        let id = try bench.add(["product": "NTAG213", "link": .string(link)])
+        try bench.act(["do": "hold", "tag": .string(id)])
+    }
+
+    private func notifications(_ bench: Bench) throws -> [JSON] { try bench.state("notifications").array ?? [] }
+
+    private func recording(_ bench: Bench) throws -> (Recording, notes: [JSON]) {
+        let answer = try bench.act(["do": "export_trace", "format": "recording"])
+        let bytes = [UInt8](try #require(Data(base64Encoded: answer["base64"]?.string ?? "")))
+        return (try Recording(parsing: bytes), answer["notes"]?.array ?? [])
+    }
+
+    private func exchangeCount(_ bench: Bench) throws -> Int { try recording(bench).0.exchangeCount }
+
+    @Test("A link of an app is announced, and opening it gives the app the link with its message")
+    func openingApp() async throws {
+        let (bench, following) = try start()
+        let program = try TestProgram(bench.simulator, name: "Shop")
+        try tap(bench, "https://shop.example/a")
+        try await following.until { try !notifications(bench).isEmpty }
+        let notification = try #require(try notifications(bench).first)
+        #expect(notification["body"] == "Open “shop.example” in Shop")
+        #expect(try bench.state("phone")["banner"]?["id"] == notification["id"])
+        let why = try bench.act(["do": "why"])
+        #expect(why["outcome"] == "opened")
+        #expect(why["app"]?.string == (try bench.state("apps").array?.first?["id"]?.string))
+        #expect(
+            why["steps"]?.array?.contains { $0["text"]?.string?.contains("its app opens the link") == true } == true
+        )
+        try bench.act(["do": "open_notification", "notification": try #require(notification["id"])])
+        let link = try #require(try await program.awaitedEvents("link").last)
+        #expect(link["url"] == "https://shop.example/a")
+        #expect(link["message_hex"]?.string?.hasPrefix("d101") == true)
+        #expect(try notifications(bench).isEmpty)
+        await bench.simulator.stop()
+    }
+
+    @Test("A link that a rule excludes opens in the browser, and the rule is named")
+    func excluded() async throws {
+        let (bench, following) = try start()
+        try tap(bench, "https://shop.example/old/a")
+        try await following.until { try !notifications(bench).isEmpty }
+        #expect(try notifications(bench).first?["body"] == "Open “shop.example” in the browser")
+        let why = try bench.act(["do": "why", "notification": try #require(try notifications(bench).first?["id"])])
+        let texts = why["steps"]?.array?.compactMap { $0["text"]?.string } ?? []
+        #expect(texts.contains { $0.contains("excludes the link") })
+        await bench.simulator.stop()
+    }
+
+    @Test("On a locked phone the link waits until it is unlocked")
+    func locked() async throws {
+        let (bench, following) = try start()
+        let program = try TestProgram(bench.simulator, name: "Shop")
+        try bench.act(["do": "lock"])
+        try tap(bench, "https://shop.example/a")
+        try await following.until { try !notifications(bench).isEmpty }
+        #expect(try bench.state("phone")["prompt"] == "nfc-detected")
+        let id = try #require(try notifications(bench).first?["id"])
+        try bench.act(["do": "open_notification", "notification": id])
+        #expect(try bench.state("phone")["prompt"] == "unlock")
+        #expect(program.events("link").isEmpty)
+        try bench.act(["do": "unlock"])
+        #expect(try await program.awaitedEvents("link").count == 1)
+        #expect(try bench.state("phone")["prompt"] == .null)
+        await bench.simulator.stop()
+    }
+
+    @Test(
+        "While the phone is not for it nothing is read, and the reason is told",
+        arguments: obstacles
+    )
+    func notRead(_ action: JSON, _ reason: String) async throws {
+        let (bench, _) = try start()
+        try bench.act(action)
+        try tap(bench, "https://shop.example/a")
+        let why = try bench.act(["do": "why"])
+        #expect(why["title"]?.string == "Nothing opened: \(reason)")
+        #expect(why["outcome"] == "ignored")
+        #expect(try notifications(bench).isEmpty)
+        await bench.simulator.stop()
+    }
+
+    @Test("A text opens nothing, and the reason is told")
+    func noLink() async throws {
+        let (bench, following) = try start()
+        #expect(bench.refusal(["do": "why"])?.code == "no-decision")
+        let id = try bench.add(["product": "NTAG213", "text": "no link"])
+        try bench.act(["do": "hold", "tag": .string(id)])
+        try await following.until { bench.refusal(["do": "why"]) == nil }
+        #expect(try bench.act(["do": "why"])["title"]?.string?.contains("No record is a URI record") == true)
+        await bench.simulator.stop()
+    }
+
+    @Test("A program gets the reader from background reading, and gives it back")
+    func handingOver() async throws {
+        let (bench, following) = try start()
+        let program = try TestProgram(bench.simulator, name: "Scanner")
+        program.send(["id": 99, "do": "claim"])
+        try await following.until { program.received.contains { $0["granted"] == true } }
+        try tap(bench, "https://shop.example/a")
+        program.ask(["do": "carrier", "on": true])
+        #expect(program.frame("nfc-v", "260100")?["error"] == "timeout")
+        #expect(try notifications(bench).isEmpty)
+        program.ask(["do": "release"])
+        try await following.until { try !notifications(bench).isEmpty }
+        await bench.simulator.stop()
+    }
+
+    @Test("A tag that an app has read is not read again until it comes another time")
+    func readByApp() async throws {
+        let (bench, following) = try start()
+        let program = try TestProgram(bench.simulator, name: "Scanner")
+        program.send(["id": 99, "do": "claim"])
+        try await following.until { program.received.contains { $0["granted"] == true } }
+        try tap(bench, "https://shop.example/a")
+        #expect(program.selectType2()?["bytes"] == "00")
+        program.ask(["do": "release"])
+        // Another tag shows that background reading has looked.
+        try tap(bench, "https://shop.example/b")
+        try await following.until { try !notifications(bench).isEmpty }
+        #expect(try notifications(bench).map { $0["url"] } == ["https://shop.example/b"])
+        await bench.simulator.stop()
+    }
+
+    @Test("A banner leaves after 6 seconds, and its notification stays in the list")
+    func bannerTime() async throws {
+        let (bench, following) = try start()
+        try tap(bench, "https://shop.example/a")
+        try await following.until { try !notifications(bench).isEmpty }
+        bench.clock.advance(by: .milliseconds(5999))
+        #expect(try bench.state("phone")["banner"] != .null)
+        try await bench.passTime { try bench.state("phone")["banner"] == .null }
+        #expect(try notifications(bench).count == 1)
+        await bench.simulator.stop()
+    }
+
+    @Test("What a locked phone says leaves after 2 seconds, and at once when its screen goes off")
+    func promptTime() async throws {
+        let (bench, following) = try start()
+        try bench.act(["do": "lock"])
+        try tap(bench, "https://shop.example/a")
+        try await following.until { try !notifications(bench).isEmpty }
+        bench.clock.advance(by: .milliseconds(1999))
+        #expect(try bench.state("phone")["prompt"] == "nfc-detected")
+        try await bench.passTime { try bench.state("phone")["prompt"] == .null }
+        let id = try #require(try notifications(bench).first?["id"])
+        try bench.act(["do": "open_notification", "notification": id])
+        #expect(try bench.state("phone")["prompt"] == "unlock")
+        try bench.act(["do": "screen", "on": false])
+        #expect(try bench.state("phone")["prompt"] == .null)
+        await bench.simulator.stop()
+    }
+
+    @Test("A link waits for an app that does not run, and it gets the link once when it is started")
+    func startedLater() async throws {
+        let (bench, following) = try start()
+        try tap(bench, "https://shop.example/a")
+        try await following.until { try !notifications(bench).isEmpty }
+        let id = try #require(try notifications(bench).first?["id"])
+        try bench.act(["do": "open_notification", "notification": id])
+        let program = try TestProgram(bench.simulator, name: "Shop")
+        #expect(try await program.awaitedEvents("link").map { $0["url"] } == ["https://shop.example/a"])
+        program.close()
+        let again = try TestProgram(bench.simulator, name: "Shop")
+        #expect(try await again.awaitedEvents("switches").count == 1)
+        #expect(again.events("link").isEmpty)
+        await bench.simulator.stop()
+    }
+
+    @Test("A recording has what programs read, and says that background reading is left out")
+    func recording() async throws {
+        let (bench, following) = try start()
+        try tap(bench, "https://shop.example/a")
+        try await following.until { try !notifications(bench).isEmpty }
+        // Nobody else has read yet.
+        let (own, none) = try recording(bench)
+        #expect(own.exchangeCount > 0 && none.isEmpty)
+        let program = try TestProgram(bench.simulator, name: "Scanner")
+        program.send(["id": 99, "do": "claim"])
+        try await following.until { program.received.contains { $0["granted"] == true } }
+        program.ask(["do": "carrier", "on": true])
+        #expect(program.frame("nfc-v", "260100")?["error"] == "timeout")
+        let (recording, notes) = try recording(bench)
+        #expect(recording.exchangeCount == 1)
+        #expect(notes == ["What background reading did is left out."])
+        await bench.simulator.stop()
+    }
+
+    @Test("After a restart the notifications stand in their order, the newest first")
+    func orderAfterRestart() async throws {
+        let (bench, following) = try start()
+        for (index, page) in ["a", "b", "c"].enumerated() {
+            try tap(bench, "https://shop.example/\(page)")
+            try await following.until { try notifications(bench).count == index + 1 }
+            try bench.act(["do": "leave"])
+            bench.clock.advance(by: .seconds(10))
+        }
+        let urls = try notifications(bench).map { $0["url"] }
+        #expect(urls == ["c", "b", "a"].map { .string("https://shop.example/\($0)") })
+        let file = try #require(try bench.act(["do": "save"])["base64"])
+        await bench.simulator.stop()
+        let other = Bench()
+        try other.act(["do": "open", "base64": file])
+        #expect(try notifications(other).map { $0["url"] } == urls)
+    }
+
+    @Test("Background reading goes on when everything was replaced by a file")
+    func openedFile() async throws {
+        let file = try #require(try Bench().act(["do": "save"])["base64"])
+        let (bench, following) = try start()
+        for page in ["a", "b"] {
+            try bench.act(["do": "open", "base64": file])
+            try tap(bench, "https://shop.example/\(page)")
+            try await following.until { try !notifications(bench).isEmpty }
+            #expect(try notifications(bench).map { $0["body"] } == ["Open “shop.example” in Shop"])
+            #expect(try notifications(bench).map { $0["url"] } == [.string("https://shop.example/\(page)")])
+        }
+        await bench.simulator.stop()
+    }
+
+    @Test("A tag that is read while everything is replaced by a file is not announced", arguments: 1...16)
+    func openedFileDuringRead(exchange: Int) async throws {
+        let file = try #require(try Bench().act(["do": "save"])["base64"])
+        let (bench, _) = try start()
+        let id = try bench.add(["product": "NTAG213", "link": "https://shop.example/a"])
+        // Counted from here: the first looks find no tag.
+        let first = try exchangeCount(bench)
+        let (isBegun, isReplaced) = (Guarded(false), Guarded(false))
+        // Called by the thread that reads, after each exchange: also after the last one, before it tells what it has read.
+        bench.simulator.onChange {
+            _ = bench.simulator.takeChanges()
+            guard (try? self.exchangeCount(bench)).map({ $0 >= first + exchange }) == true else { return }
+            let isFirst = isBegun.withLock { isBegun in
+                defer { isBegun = true }
+                return !isBegun
+            }
+            guard isFirst else { return }
+            _ = try? bench.act(["do": "open", "base64": file])
+            isReplaced.withLock { $0 = true }
+        }
+        _ = try? bench.act(["do": "hold", "tag": .string(id)])
+        while try !isBegun.withLock({ $0 }) && notifications(bench).isEmpty {
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        // Else a reading with fewer exchanges is over.
+        if isBegun.withLock({ $0 }) {
+            while !isReplaced.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
+            try tap(bench, "https://shop.example/b")
+            try await bench.passTime { try !notifications(bench).isEmpty }
+            #expect(try notifications(bench).map { $0["url"] } == ["https://shop.example/b"])
+        }
+        await bench.simulator.stop()
+    }
+
+    @Test(
+        "A phone that starts again is locked, and keeps its camera and airplane mode",
+        arguments: ["camera", "airplane"]
+    )
+    func restartedPhone(_ name: String) throws {
+        let bench = Bench()
+        try bench.act(["do": .string(name), "on": true])
+        try bench.act(["do": "wallet", "on": true])
+        try bench.act(["do": "restart_phone"])
+        let phone = try bench.state("phone")
+        #expect(phone["locked"] == true)
+        #expect(phone["camera"] == .bool(name == "camera"))
+        #expect(phone["airplane"] == .bool(name == "airplane"))
+        #expect(phone["wallet"] == false)
+    }
+
+    @Test("Notifications are kept over a restart, and no tag is announced twice for it")
+    func restart() async throws {
+        let (bench, following) = try start()
+        try tap(bench, "https://shop.example/a")
+        try await following.until { try !notifications(bench).isEmpty }
+        let file = try #require(try bench.act(["do": "save"])["base64"])
+        await bench.simulator.stop()
+        let other = Bench()
+        try other.act(["do": "open", "base64": file])
+        #expect(try notifications(other).map { $0["url"] } == ["https://shop.example/a"])
+        #expect(try other.state("phone")["banner"] == .null)
+        try other.act([
+            "do": "dismiss_notification", "notification": try #require(try notifications(other).first?["id"]),
+        ])
+        #expect(try notifications(other).isEmpty)
+    }
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import NDEF
+import SimulatorModel
+import TagImages
+import Testing
+import VirtualCards
+
+@Suite struct DrawerTests {
+    @Test("A new tag holds the link, text, contact or network that it was made with")
+    func newTags() throws {
+        let bench = Bench()
+        let link = try bench.add(["product": "NTAG213", "name": "Link", "link": "https://example.com/a"])
+        let text = try bench.add(["product": "NTAG215", "text": ["text": "Hallo", "language": "de"]])
+        let contact = try bench.add(["product": "NTAG216", "contact": ["name": "A; B", "phone": "1"]])
+        let network = try bench.add(["product": "ICODE SLIX2", "wifi": ["ssid": "Guests", "key": "correct horse"]])
+        #expect(try bench.tag(link)["message"]?.array?.first?["text"]?.string == "https://example.com/a")
+        #expect(try bench.tag(text)["message"]?.array?.first?["title"]?.string == "Text, de")
+        #expect(try bench.tag(contact)["message"]?.array?.first?["text"]?.string?.contains("FN:A\\; B") == true)
+        #expect(try bench.tag(network)["message"]?.array?.first?["text"]?.string == "Guests")
+        #expect(try bench.tag(link)["used"]?.int == 18)
+        #expect(try bench.tag(link)["capacity"]?.int == 137)
+    }
+
+    @Test("There is a tag of every product", arguments: TagProduct.all.map(\.name))
+    func products(_ name: String) throws {
+        let bench = Bench()
+        let tag = try bench.tag(try bench.add(["product": .string(name)]))
+        #expect(tag["near"] == false)
+        #expect(try #require(tag["uid"]?.string).utf8.count >= 8)
+        let memory = try bench.act(["do": "memory", "tag": try #require(tag["id"])])
+        let regions = try #require(memory["regions"]?.array)
+        #expect(!regions.isEmpty)
+        #expect(regions.allSatisfy { $0["bytes"]?.string?.utf8.count == 2 * ($0["length"]?.int ?? -1) })
+    }
+
+    @Test("A travel document is made from its machine readable zone")
+    func document() throws {
+        let bench = Bench()
+        let zone = """
+            P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<
+            L898902C36UTO7408122F1204159ZE184226B<<<<<10
+            """
+        let tag = try bench.tag(try bench.add(["mrz": .string(zone), "name": "Passport"]))
+        #expect(tag["product"] == "eMRTD")
+        let wrong = bench.refusal(["do": "new_tag", "mrz": .string(zone.replacingOccurrences(of: "10", with: "11"))])
+        #expect(wrong?.code == "bad-mrz")
+    }
+
+    @Test("A message that is too long for its tag is refused, and the tag stays as it was")
+    func tooLong() throws {
+        let bench = Bench()
+        let id = try bench.add(["product": "NTAG213", "link": "https://example.com"])
+        let long = JSON.string(String(repeating: "a", count: 200))
+        let refusal = try #require(bench.refusal(["do": "edit_message", "tag": .string(id), "text": long]))
+        #expect(refusal.code == "message-too-long")
+        #expect(try bench.tag(id)["message"]?.array?.first?["text"]?.string == "https://example.com")
+    }
+
+    @Test("A locked tag can't be edited, and an erased one can")
+    func locking() throws {
+        let bench = Bench()
+        let id = try bench.add(["product": "NTAG213", "link": "https://example.com"])
+        let uid = try bench.tag(id)["uid"]
+        try bench.act(["do": "lock_tag", "tag": .string(id)])
+        #expect(try bench.tag(id)["status"] == "read-only")
+        #expect(bench.refusal(["do": "edit_message", "tag": .string(id), "text": "x"])?.code == "read-only")
+        try bench.act(["do": "erase", "tag": .string(id)])
+        let erased = try bench.tag(id)
+        #expect(erased["status"] == "read-write")
+        #expect(erased["message_hex"] == "")
+        #expect(erased["uid"] == uid)
+    }
+
+    @Test("A deleted tag comes back to its place")
+    func undo() throws {
+        let bench = Bench()
+        let ids = try ["A", "B", "C"].map { try bench.add(["product": "NTAG213", "name": .string($0)]) }
+        try bench.act(["do": "delete", "tag": .string(ids[1])])
+        #expect(try bench.state("tags").array?.map { $0["name"] } == ["A", "C"])
+        try bench.act(["do": "undo_delete"])
+        #expect(try bench.state("tags").array?.map { $0["name"] } == ["A", "B", "C"])
+        #expect(bench.refusal(["do": "undo_delete"])?.code == "nothing-to-undo")
+    }
+
+    @Test("A deleted tag comes back beside one that has got its id meanwhile, and both are found")
+    func undoBesideNamesake() throws {
+        let bench = Bench()
+        let old = try bench.add(["product": "NTAG213", "name": "Poster", "text": "old"])
+        try bench.act(["do": "delete", "tag": .string(old)])
+        let new = try bench.add(["product": "NTAG213", "name": "Poster", "text": "new"])
+        let back = try #require(try bench.act(["do": "undo_delete"])["tag"]?.string)
+        #expect(back != new)
+        #expect(try bench.tag(new)["message"]?.array?.first?["text"] == "new")
+        #expect(try bench.tag(back)["message"]?.array?.first?["text"] == "old")
+    }
+
+    @Test("The last 50 deleted tags can be brought back")
+    func undoLimit() throws {
+        let bench = Bench()
+        for number in 0...50 {
+            let id = try bench.add(["product": "MIFARE Ultralight", "name": .string("Tag \(number)")])
+            try bench.act(["do": "delete", "tag": .string(id)])
+        }
+        for _ in 0..<50 { try bench.act(["do": "undo_delete"]) }
+        #expect(bench.refusal(["do": "undo_delete"])?.code == "nothing-to-undo")
+        let names = try bench.state("tags").array?.compactMap { $0["name"]?.string } ?? []
+        #expect(Set(names) == Set((1...50).map { "Tag \($0)" }))
+    }
+
+    @Test("A contact's text stays in its line of the card, whatever is in it")
+    func contactEscapes() throws {
+        let bench = Bench()
+        let id = try bench.add([
+            "product": "NTAG216", "contact": ["name": "Eve\nTEL:666", "note": "a\\b, c; d\r\nEND:VCARD\re"],
+        ])
+        // RFC 2426, 4: a backslash before a comma, a semicolon and a backslash, and \n for a line's end.
+        let lines = [
+            "BEGIN:VCARD", "VERSION:3.0", "N:Eve\\nTEL:666;;;;", "FN:Eve\\nTEL:666",
+            "NOTE:a\\\\b\\, c\\; d\\nEND:VCARDe", "END:VCARD",
+        ]
+        #expect(
+            try bench.tag(id)["message"]?.array?.first?["text"]?.string == lines.map { $0 + "\r\n" }.joined()
+        )
+    }
+
+    @Test("What a phone can't do with a tag is said, and nothing is said of the others")
+    func phoneLimits() throws {
+        let bench = Bench()
+        for product in ["NTAG213", "generic Type 3", "FeliCa Lite-S", "generic Type 4", "ICODE SLIX2"] {
+            let tag = try bench.tag(try bench.add(["product": .string(product)]))
+            #expect(tag["phone_can"] == true, "\(product)")
+        }
+        let classic = try bench.tag(try bench.add(["product": "MIFARE Classic 1K"]))
+        #expect(classic["phone_can"]?["reason"]?.string?.contains("MIFARE Classic") == true)
+        let dump = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../../Tests/Parts/TagImagesTests/Dumps/felica-standard.nfc")
+        let file = JSON.string(try Data(contentsOf: dump).base64EncodedString())
+        let id = try #require(try bench.act(["do": "import", "name": "card.nfc", "base64": file])["tag"]?.string)
+        #expect(try bench.tag(id)["phone_can"]?["reason"]?.string?.contains("system codes") == true)
+    }
+
+    @Test("A copy stands behind its original, with the same contents and another id")
+    func duplicate() throws {
+        let bench = Bench()
+        let id = try bench.add(["product": "NTAG213", "name": "One", "text": "same"])
+        _ = try bench.add(["product": "NTAG213", "name": "Two"])
+        let copy = try #require(try bench.act(["do": "duplicate", "tag": .string(id)])["tag"]?.string)
+        #expect(copy != id)
+        #expect(try bench.state("tags").array?.map { $0["name"] } == ["One", "One copy", "Two"])
+        #expect(try bench.tag(copy)["message_hex"] == bench.tag(id)["message_hex"])
+    }
+
+    @Test("Tags are found by their ids, and by names that one tag has")
+    func finding() throws {
+        let bench = Bench()
+        let id = try bench.add(["product": "NTAG213", "name": "Poster"])
+        #expect(try bench.act(["do": "hold", "tag": "poster"])["tag"] == .string(id))
+        let other = try bench.add(["product": "NTAG213", "name": "Poster"])
+        #expect(other == "poster-2")
+        #expect(try bench.act(["do": "message", "tag": "poster"])["tag"] == .string(id))
+        #expect(bench.refusal(["do": "message", "tag": "POSTER"])?.code == "ambiguous-tag")
+        #expect(bench.refusal(["do": "message", "tag": "elsewhere"])?.code == "no-such-tag")
+    }
+
+    @Test(
+        "A name with a path in it becomes a harmless id",
+        arguments: ["../../etc/passwd", "a/b", "..", "\u{202E}x", "/"]
+    )
+    func pathsInNames(_ name: String) throws {
+        let bench = Bench()
+        let id = try bench.add(["product": "NTAG213", "name": .string(name)])
+        #expect(id.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D })
+        #expect(!id.isEmpty)
+    }
+
+    @Test("A name that can't be seen is refused")
+    func invisibleName() throws {
+        let bench = Bench()
+        #expect(bench.refusal(["do": "new_tag", "name": "  "])?.code == "invalid-request")
+        let id = try bench.add(["product": "NTAG213"])
+        #expect(bench.refusal(["do": "rename", "tag": .string(id), "name": ""])?.code == "invalid-request")
+        try bench.act(["do": "rename", "tag": .string(id), "name": "New"])
+        #expect(try bench.tag(id)["name"] == "New")
+    }
+
+    @Test(
+        "What is exported can be imported again",
+        arguments: TagImage.Format.allCases.filter { $0.isWritten && $0 != .tagInfo }
+    )
+    func exporting(_ format: TagImage.Format) throws {
+        let bench = Bench()
+        let id = try bench.add(["product": "NTAG215", "name": "Original", "text": "kept"])
+        let file = try bench.act(["do": "export_tag", "tag": .string(id), "format": .string(format.rawValue)])
+        let again = try bench.act([
+            "do": "import", "name": try #require(file["name"]), "base64": try #require(file["base64"]),
+        ])
+        let copy = try #require(again["tag"]?.string)
+        #expect(try bench.tag(copy)["message_hex"] == bench.tag(id)["message_hex"])
+    }
+
+    @Test("A file that is no tag is refused with the reason")
+    func badFile() {
+        let bench = Bench()
+        #expect(bench.refusal(["do": "import", "name": "x", "base64": "e30="])?.code == "unknown-format")
+        #expect(bench.refusal(["do": "import", "name": "x", "base64": "%%%"])?.code == "invalid-request")
+        #expect(bench.refusal(["do": "import", "name": "x"])?.code == "invalid-request")
+    }
+
+    @Test("Everything can be saved as one file and opened again")
+    func saving() throws {
+        let bench = Bench()
+        _ = try bench.add(["product": "NTAG215", "name": "Kept", "text": "kept"])
+        try bench.act(["do": "switch", "name": "noise", "value": 0.5])
+        try bench.act(["do": "lock"])
+        let file = try #require(try bench.act(["do": "save"])["base64"])
+        let other = Bench()
+        _ = try other.add(["product": "NTAG213", "name": "Gone"])
+        try other.act(["do": "open", "base64": file])
+        #expect(try other.state("tags").array?.map { $0["name"] } == ["Kept"])
+        #expect(try other.state("switches")["noise"]?.double == 0.5)
+        #expect(try other.state("phone")["locked"] == true)
+        #expect(other.refusal(["do": "open", "file": ["tags": []]])?.code == "unknown-file")
+    }
+
+    @Test("The drawer has a limit, and says so")
+    func limit() throws {
+        let bench = Bench()
+        let id = try bench.add(["product": "MIFARE Ultralight"])
+        for _ in 1..<Limits.tags { try bench.act(["do": "duplicate", "tag": .string(id)]) }
+        #expect(bench.refusal(["do": "duplicate", "tag": .string(id)])?.code == "too-many-tags")
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import SimulatorModel
+import Testing
+
+@Suite struct JSONTests {
+    @Test(
+        "A value is the same after it was written and read",
+        arguments: [
+            JSON.null, true, -12, 1.5, "text \"quoted\" \\ \n \u{0} \u{1F600} ü", [1, [2], []],
+            ["a": ["b": nil], "": "x"],
+        ]
+    )
+    func roundTrip(_ value: JSON) throws {
+        #expect(try JSON(parsing: value.bytes) == value)
+    }
+
+    @Test("What can't be seen is escaped")
+    func escapes() {
+        #expect(JSON.string("a\u{202E}b\u{1B}").text == "\"a\\u202eb\\u001b\"")
+    }
+
+    @Test("A text is refused wherever it is cut off")
+    func truncated() {
+        let text = Array(#"{"a":[1,-2.5e3,"x\u00e9\ud83d\ude00",true,null],"b":{}}"#.utf8)
+        for count in 0..<text.count {
+            #expect(throws: JSON.Problem.self) { try JSON(parsing: text[..<count]) }
+        }
+    }
+
+    @Test(
+        "What is no JSON is refused",
+        arguments: ["", "01", "1.", "+1", "\"\\ud800\"", "\"\u{1}\"", "{a:1}", "[1,]", "{} {}", "nul", "1e999", "'x'"]
+    )
+    func malformed(_ text: String) {
+        #expect(throws: JSON.Problem.self) { try JSON(parsing: text) }
+    }
+
+    @Test("Values are nested up to a limit", arguments: ["[", "{\"a\":"])
+    func nesting(_ begin: String) throws {
+        let end = begin == "[" ? "]" : "}"
+        func nested(_ depth: Int) -> String {
+            String(repeating: begin, count: depth) + "1" + String(repeating: end, count: depth)
+        }
+        _ = try JSON(parsing: nested(JSON.maximumDepth))
+        let problem = #expect(throws: JSON.Problem.self) { try JSON(parsing: nested(JSON.maximumDepth + 1)) }
+        #expect(problem?.reason == "The values are nested too deeply.")
+        #expect(problem?.offset == JSON.maximumDepth * begin.utf8.count)
+    }
+
+    @Test("The last member of a name counts, whole numbers keep their digits, and a problem is a sentence")
+    func details() throws {
+        #expect(
+            try JSON(parsing: #"{"a":1,"b":2.0,"a":9007199254740993}"#) == ["a": .int(9_007_199_254_740_993), "b": 2.0]
+        )
+        let problem = #expect(throws: JSON.Problem.self) { try JSON(parsing: #"{"a" 1}"#) }
+        #expect(problem?.reason == "A colon is missing after the key." && problem?.offset == 5)
+        let large = #expect(throws: JSON.Problem.self) { try JSON(parsing: "[1e999]") }
+        #expect(large?.reason == "The number is too large." && large?.offset == 6)
+    }
+
+    @Test("Bytes that are not UTF-8 are refused")
+    func notUTF8() {
+        #expect(throws: JSON.Problem.self) { try JSON(parsing: [0x22, 0xFF, 0x22]) }
+    }
+}

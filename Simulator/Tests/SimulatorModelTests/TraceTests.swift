@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import SimulatorModel
+import TagTrace
+import Testing
+
+@Suite struct TraceTests {
+    private func read() throws -> Bench {
+        let bench = Bench()
+        let id = try bench.add(["product": "NTAG213", "uid": "04a1b2c3d4e5f6", "text": "x"])
+        try bench.act(["do": "hold", "tag": .string(id)])
+        let program = try TestProgram(bench.simulator)
+        program.ask(["do": "claim"])
+        _ = program.selectType2()
+        _ = program.frame("nfc-a", "3004")
+        return bench
+    }
+
+    private func file(_ bench: Bench, _ format: String) throws -> [UInt8] {
+        let answer = try bench.act(["do": "export_trace", "format": .string(format)])
+        let text = try #require(answer["base64"]?.string)
+        return [UInt8](try #require(Data(base64Encoded: text)))
+    }
+
+    @Test("The trace is a recording for other tools")
+    func recording() throws {
+        let recording = try Recording(parsing: try file(try read(), "recording"))
+        #expect(recording.readerName == "simulator")
+        #expect(recording.trace.lines.map(\.meaning).contains("READ 04"))
+        #expect(recording.exchangeCount == 6)
+    }
+
+    @Test("The trace is a capture for Wireshark, and a text")
+    func capture() throws {
+        let bench = try read()
+        #expect(try file(bench, "pcapng").starts(with: [0x0A, 0x0D, 0x0D, 0x0A]))
+        #expect(String(decoding: try file(bench, "text"), as: UTF8.self).contains("READ 04"))
+        #expect(bench.refusal(["do": "export_trace", "format": "mp3"])?.code == "invalid-request")
+    }
+
+    @Test("A password is shown nowhere")
+    func secrets() throws {
+        let bench = Bench()
+        let id = try bench.add(["product": "NTAG213"])
+        try bench.act(["do": "hold", "tag": .string(id)])
+        let program = try TestProgram(bench.simulator)
+        program.ask(["do": "claim"])
+        _ = program.selectType2()
+        _ = program.frame("nfc-a", "1bdeadbeef")
+        for format in ["text", "recording"] {
+            #expect(
+                !String(decoding: try file(bench, format), as: UTF8.self).replacing(" ", with: "").contains("deadbeef")
+            )
+        }
+        let rows = try bench.act(["do": "trace_rows"]).text
+        #expect(!rows.contains("deadbeef"))
+    }
+
+    @Test("Rows are found by their words, their bytes and their tags")
+    func finding() throws {
+        let bench = try read()
+        #expect(try bench.act(["do": "trace_find", "text": "read 04"])["rows"]?.array?.count == 1)
+        #expect(try bench.act(["do": "trace_find", "text": "30 04"])["rows"]?.array?.count == 1)
+        #expect(try bench.act(["do": "trace_find", "text": "ntag213"])["rows"]?.array?.isEmpty == false)
+        #expect(try bench.act(["do": "trace_find", "text": "elsewhere"])["rows"]?.array?.isEmpty == true)
+    }
+
+    @Test("Windows get the rows in order, and learn when the trace was cleared")
+    func following() throws {
+        let bench = try read()
+        var place = TracePlace()
+        let first = try #require(bench.simulator.traceMessage(from: &place, limit: 3))
+        #expect(first["from"] == 0)
+        #expect(first["rows"]?.array?.count == 3)
+        let second = try #require(bench.simulator.traceMessage(from: &place))
+        #expect(second["from"] == 3)
+        #expect(bench.simulator.traceMessage(from: &place) == nil)
+        try bench.act(["do": "clear_trace"])
+        let third = try #require(bench.simulator.traceMessage(from: &place))
+        #expect(third["reset"] == true)
+        #expect(third["rows"] == [])
+        #expect(try bench.state("summary")["exchanges"] == 0)
+    }
+
+    @Test("An old row makes room for a new one, and windows load the rest again")
+    func limit() throws {
+        let bench = Bench()
+        let program = try TestProgram(bench.simulator)
+        var place = TracePlace()
+        for _ in 0...Limits.trace { program.send(["do": "event", "kind": "callback", "name": "again"]) }
+        _ = bench.simulator.traceMessage(from: &place)
+        #expect(place.era == 1)
+        let total = try #require(try bench.act(["do": "trace_rows", "from": 0, "count": 1])["total"]?.int)
+        #expect(total <= Limits.trace)
+        let last = try bench.act(["do": "trace_rows", "from": .int(total - 1), "count": 10])["rows"]?.array
+        #expect(last?.map { $0["n"] } == [.int(Limits.trace + 1)])
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import CSDBus
+
+/// Reads the values of a message in order.
+@safe struct BusMessageReader {
+    let message: OpaquePointer?
+
+    init(message: OpaquePointer?) { unsafe self.message = message }
+
+    /// Returns whether the types of the message's values match a signature.
+    func hasSignature(_ signature: String) -> Bool { unsafe ocn_bus_message_has_signature(message, signature) > 0 }
+
+    func string() -> String? {
+        var text: UnsafePointer<CChar>?
+        guard unsafe ocn_bus_message_read_basic(message, 0x73, &text) > 0, let text = unsafe text else { return nil }
+        return unsafe String(validatingCString: text)
+    }
+
+    func boolean() -> Bool? {
+        var number: CInt = 0
+        return unsafe ocn_bus_message_read_basic(message, 0x62, &number) > 0 ? number != 0 : nil
+    }
+
+    func number() -> UInt32? {
+        var number: UInt32 = 0
+        return unsafe ocn_bus_message_read_basic(message, 0x75, &number) > 0 ? number : nil
+    }
+
+    func bytes() -> [UInt8]? {
+        var start: UnsafeRawPointer?
+        var count = 0
+        guard unsafe ocn_bus_message_read_array(message, 0x79, &start, &count) >= 0 else { return nil }
+        guard let start = unsafe start, count > 0 else { return [] }
+        return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
+    }
+}

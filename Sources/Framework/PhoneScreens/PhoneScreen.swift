@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A screen of an app on a simulated phone: a title, and items from top to bottom.
+///
+/// ```swift
+/// let screen = PhoneScreen(
+///     title: "Tickets",
+///     items: [
+///         .row("Day ticket", detail: "Until 18:00", id: "ticket-1"),
+///         .button("Scan", id: "scan"),
+///     ]
+/// )
+/// ```
+public struct PhoneScreen: Sendable, Hashable {
+    /// Something that is pressed.
+    public struct Button: Sendable, Hashable {
+        /// How a button looks.
+        public enum Style: String, Sendable, Hashable {
+            /// The most important action of a screen.
+            case filled
+            /// A further action.
+            case plain
+            /// An action that deletes something.
+            case destructive
+        }
+
+        /// What the app gets when it is pressed.
+        public var id: String
+        /// The text.
+        public var text: String
+        /// How it looks.
+        public var style: Style
+
+        /// Creates a button.
+        public init(_ text: String, id: String, style: Style = .filled) {
+            self.id = id
+            self.text = text
+            self.style = style
+        }
+    }
+
+    /// A part of a screen.
+    public struct Item: Sendable, Hashable {
+        enum Kind: String {
+            case text, heading, row, button, alert
+        }
+
+        var kind: Kind
+        var text: String
+        var detail: String?
+        var id: String?
+        var badge: String?
+        var style: Button.Style?
+        var buttons: [Button] = []
+
+        /// A paragraph.
+        ///
+        /// - Parameters:
+        ///   - text: the text, which may have several lines.
+        ///   - detail: a smaller text below it.
+        public static func text(_ text: String, detail: String? = nil) -> Item {
+            Item(kind: .text, text: text, detail: detail)
+        }
+
+        /// A heading between items.
+        public static func heading(_ text: String) -> Item { Item(kind: .heading, text: text) }
+
+        /// A row of a list. Rows that follow each other are one list.
+        ///
+        /// - Parameters:
+        ///   - text: the text.
+        ///   - detail: a smaller text below it.
+        ///   - badge: a word at its end, such as "New".
+        ///   - id: what the app gets when it is pressed; nil for a row that can't be pressed.
+        public static func row(
+            _ text: String,
+            detail: String? = nil,
+            badge: String? = nil,
+            id: String? = nil
+        ) -> Item {
+            Item(kind: .row, text: text, detail: detail, id: id, badge: badge)
+        }
+
+        /// A button at the bottom of the screen.
+        public static func button(_ text: String, id: String, style: Button.Style = .filled) -> Item {
+            Item(kind: .button, text: text, id: id, style: style)
+        }
+
+        /// An alert over the screen. A screen shows the first one.
+        ///
+        /// - Parameters:
+        ///   - title: the title.
+        ///   - text: the text below it.
+        ///   - buttons: the buttons, from left to right.
+        public static func alert(_ title: String, text: String, buttons: [Button]) -> Item {
+            Item(kind: .alert, text: title, detail: text, buttons: buttons)
+        }
+    }
+
+    /// The title.
+    public var title: String
+    /// The button at the upper left, which leads back; nil for none.
+    public var back: Button?
+    /// The items from top to bottom.
+    public var items: [Item]
+
+    /// Creates a screen.
+    ///
+    /// - Parameters:
+    ///   - title: the title.
+    ///   - back: the button at the upper left, which leads back; nil for none.
+    ///   - items: the items from top to bottom.
+    public init(title: String, back: Button? = nil, items: [Item] = []) {
+        self.title = title
+        self.back = back
+        self.items = items
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+public import TagProtocols
+
+/// A tag that a session has found, and can connect to until the tag is lost, polling is restarted, or the session ends.
+///
+/// It is a handle: commands go to the ``ReaderSession``, which has the activated tag.
+public final class ConnectableTag: Sendable {
+    /// The data that the tag sent when it was activated.
+    public let target: TagTarget
+
+    /// The session that found the tag.
+    public let session: ReaderSession
+
+    /// The application that was selected when the card was found; nil for none. It is selected again when the card is
+    /// woken.
+    package let selectedApplication: [UInt8]?
+
+    /// Whether the card says that it supports PACE; false if ``PollingPlan/findsPACE`` did not ask.
+    package let supportsPACE: Bool
+
+    /// The card's ATS, if its transport protocol was started when it was found.
+    package let answerToSelect: AnswerToSelect?
+
+    /// The stay near the reader during which the tag was found.
+    let stay: TagStay
+
+    private let available = Locked(true)
+    private let departure = Locked(false)
+
+    package init(_ tag: ActivatedTag, session: ReaderSession) {
+        target = tag.target
+        self.session = session
+        stay = session.driver.stay(of: target.identifier)
+        selectedApplication = tag.selectedApplication
+        supportsPACE = tag.supportsPACE
+        answerToSelect = tag.answerToSelect
+        session.environment.place?.made(self, as: .tag)
+    }
+
+    /// Whether the tag can still be used: the last look found it, and it has not been lost since.
+    public var isAvailable: Bool {
+        available.withLock { $0 }
+    }
+
+    /// Whether the session is connected to this tag, and it has not left as far as known; see
+    /// ``ReaderSession/isConnected(to:)``.
+    public var isConnected: Bool { session.isConnected(to: self) }
+
+    /// Whether the tag is known to have left the field. Then a command would not reach it.
+    var hasLeft: Bool { departure.withLock { $0 } }
+
+    func noticeDeparture() { departure.withLock { $0 = true } }
+
+    func becomeUnavailable() {
+        available.withLock { $0 = false }
+    }
+
+    /// Returns whether the reader itself knows that the tag is near. Nothing is sent to the tag.
+    ///
+    /// - Parameter driver: the session's reader.
+    /// - Returns: nil if the reader can't distinguish stays.
+    func isKnownToStay(by driver: any ReaderDriver) async -> Bool? {
+        guard let arrival = stay.arrival else { return nil }
+        return await driver.isStillNear(stay.identifier, since: arrival)
+    }
+}

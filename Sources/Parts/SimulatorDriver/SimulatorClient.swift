@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+import SystemLibrary
+import TagLink
+import VisibleText
+
+/// The connection to a simulator. Its first use connects, and the next use after it has ended connects again.
+///
+/// Everything runs on one queue, which waits for the simulator's answers. Between exchanges the queue is free, and lines that
+/// the simulator sends by itself are read then.
+actor SimulatorClient {
+    /// How long the simulator may take to answer, besides the time on the air.
+    static let patience = Duration.seconds(10)
+
+    /// What other threads may look at.
+    struct Known: Sendable {
+        /// The name of the simulator; nil before the first connection.
+        var name: String?
+        var technologies = Set(Technology.allCases)
+        /// The arrivals that were asked for since the tags near the phone last changed.
+        var arrivals: [[UInt8]: UInt64] = [:]
+        var observers: [Int: @Sendable () -> Void] = [:]
+        var lastObserver = 0
+        /// What goes wrong on purpose; nil before the first connection.
+        var switches: SimulatorSwitches?
+        /// Called when the person cancels the sheet.
+        var onCancel: (@Sendable () -> Void)?
+        /// Called with each row or button that is pressed.
+        var onPress: (@Sendable (String) -> Void)?
+        /// Called with each link that background reading opens in this app.
+        var onLink: (@Sendable (SimulatorLinkEvent) -> Void)?
+        /// The links that came before there was anybody to call.
+        var waitingLinks: [SimulatorLinkEvent] = []
+    }
+
+    /// How many links wait for an app that asks for none yet. The oldest is dropped.
+    static let maximumWaitingLinks = 16
+    /// How often an app with a screen looks for a simulator that has ended.
+    static let returnInterval = DispatchTimeInterval.seconds(2)
+
+    nonisolated let executor = QueueExecutor(target: nil, knowsCallers: true)
+    nonisolated let known = Locked(Known())
+    private nonisolated let interrupt = Interrupt()
+    private let connect: @Sendable () throws(LinkError) -> Int32
+    var socket: LineSocket?
+    private var watch: ReadWatch?
+    private var isWatchingTags = false
+    private var lastID = 0
+    /// The requests whose answers nobody needs any more.
+    private var abandoned: Set<Int> = []
+    /// The requests whose answers may take long, and are not waited for on the queue.
+    private var unanswered: [Int: CheckedContinuation<Result<SimulatorAnswer, LinkError>, Never>] = [:]
+    /// The screen of this app, which each connection shows; nil for none.
+    var screen: [UInt8]?
+    var isReturning = false
+    /// The events that were received and not handled yet.
+    var events: [JSONLine] = []
+    var isHandlingEvents = false
+
+    /// Creates a client, without connecting.
+    ///
+    /// - Parameter connect: returns a connected socket, which does not block. The client closes it.
+    init(connect: @escaping @Sendable () throws(LinkError) -> Int32) {
+        self.connect = connect
+    }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+    // MARK: Requests
+
+    /// Runs work on the client's queue. A wait in it ends when the caller's task is cancelled.
+    nonisolated func perform<Value: Sendable>(
+        _ work: @Sendable (isolated SimulatorClient, Cancellation) throws(LinkError) -> Value
+    ) async throws(LinkError) -> Value {
+        let cancellation = Cancellation(interrupt)
+        let result = await withTaskCancellationHandler {
+            await outcome(of: work, cancellation)
+        } onCancel: {
+            cancellation.cancel()
+        }
+        return try result.get()
+    }
+
+    private func outcome<Value: Sendable>(
+        of work: @Sendable (isolated SimulatorClient, Cancellation) throws(LinkError) -> Value,
+        _ cancellation: Cancellation
+    ) -> Result<Value, LinkError> {
+        do throws(LinkError) {
+            guard !cancellation.isCancelled else { throw SimulatorError.cancelled }
+            return .success(try work(self, cancellation))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Connects, unless the simulator is connected.
+    func open(_ cancellation: Cancellation?) throws(LinkError) {
+        if socket == nil { try greet(cancellation) }
+    }
+
+    /// Sends a request and waits for its answer.
+    ///
+    /// - Parameters:
+    ///   - limit: how long the simulator may take, in addition to ``patience``.
+    ///   - request: makes the request with its number.
+    /// - Throws: the error that the answer reports, or `LinkError` with `readerUnavailable` or `cancelled`.
+    func ask(
+        within limit: Duration = .zero,
+        _ cancellation: Cancellation?,
+        _ request: (Int) -> SimulatorRequest
+    ) throws(LinkError) -> SimulatorAnswer {
+        try open(cancellation)
+        lastID += 1
+        let id = lastID
+        let deadline = ContinuousClock.now + limit + Self.patience
+        let answer = try keepingConnection(abandoning: id) { () throws(LinkError) in
+            try socket?.send(request(id).line, before: deadline, cancellation)
+            return try receive(id, before: deadline, cancellation)
+        }
+        handleEventsLater()
+        try answer.check()
+        return answer
+    }
+
+    /// Sends a request without an answer. Without a simulator, nothing happens.
+    func tell(_ request: SimulatorRequest) {
+        try? keepingConnection { () throws(LinkError) in
+            try open(nil)
+            try socket?.send(request.line, before: .now + Self.patience, nil)
+        }
+    }
+
+    /// Sends a request whose answer may take as long as another program reads tags. The queue is free meanwhile.
+    ///
+    /// - Throws: the error that the answer reports, or `LinkError` with `readerUnavailable` or `cancelled`.
+    nonisolated func request(_ name: String) async throws(LinkError) -> SimulatorAnswer {
+        let id = try await perform { (client, cancellation) throws(LinkError) in
+            try client.open(cancellation)
+            client.lastID += 1
+            return client.lastID
+        }
+        let result = await withTaskCancellationHandler {
+            await reply(to: SimulatorRequest(name, id: id), id)
+        } onCancel: {
+            executor.async { [weak self] in self?.assumeIsolated { $0.abandon(id) } }
+        }
+        let answer = try result.get()
+        try answer.check()
+        return answer
+    }
+
+    private func reply(to request: SimulatorRequest, _ id: Int) async -> Result<SimulatorAnswer, LinkError> {
+        guard !Task.isCancelled else { return .failure(SimulatorError.cancelled) }
+        return await withCheckedContinuation { continuation in
+            unanswered[id] = continuation
+            do throws(LinkError) {
+                try keepingConnection { () throws(LinkError) in
+                    guard let socket else { throw SimulatorError.gone }
+                    try socket.send(request.line, before: .now + Self.patience, nil)
+                }
+            } catch {
+                unanswered.removeValue(forKey: id)?.resume(returning: .failure(error))
+            }
+        }
+    }
+
+    /// Ends the wait for an answer. The answer is dropped when it comes.
+    private func abandon(_ id: Int) {
+        guard let continuation = unanswered.removeValue(forKey: id) else { return }
+        abandoned.insert(id)
+        continuation.resume(returning: .failure(SimulatorError.cancelled))
+    }
+
+    /// Waits for the answer with a number. Lines that come before it are kept or handled.
+    private func receive(
+        _ id: Int,
+        before deadline: ContinuousClock.Instant,
+        _ cancellation: Cancellation?
+    ) throws(LinkError) -> SimulatorAnswer {
+        while true {
+            while let line = try socket?.next() {
+                if line.number("id") == id { return SimulatorAnswer(line) }
+                try take(line)
+            }
+            guard let filled = try socket?.fill(before: deadline, cancellation) else { throw SimulatorError.gone }
+            guard filled else { throw SimulatorError.silent }
+        }
+    }
+
+    /// Takes a line that is not the answer to the running request.
+    private func take(_ line: JSONLine) throws(LinkError) {
+        if line.string("event") != nil {
+            events.append(line)
+        } else if let id = line.number("id"), let continuation = unanswered.removeValue(forKey: id) {
+            continuation.resume(returning: .success(SimulatorAnswer(line)))
+        } else if let id = line.number("id") {
+            guard abandoned.remove(id) != nil else {
+                throw SimulatorError.nonsense("It answers a request that was not made.")
+            }
+        } else if line["error"] == nil {
+            throw SimulatorError.nonsense("A line is neither an answer nor an event.")
+        }
+    }
+
+    /// Ends the connection when work fails, unless it was only cancelled.
+    func keepingConnection<Value>(
+        abandoning id: Int? = nil,
+        _ work: () throws(LinkError) -> Value
+    ) throws(LinkError) -> Value {
+        do throws(LinkError) {
+            return try work()
+        } catch {
+            if error.code == .cancelled {
+                if let id { abandoned.insert(id) }
+            } else {
+                disconnect()
+            }
+            throw error
+        }
+    }
+
+    // MARK: The connection
+
+    private func greet(_ cancellation: Cancellation?) throws(LinkError) {
+        let descriptor = try connect()
+        var socket = LineSocket(descriptor, interrupt: interrupt)
+        do throws(LinkError) {
+            let deadline = ContinuousClock.now + Self.patience
+            let program = ProgramPath.own.flatMap { $0.split(separator: "/").last.map(String.init) } ?? "app"
+            try socket.send(
+                SimulatorRequest.hello(program: program, process: getpid()).line,
+                before: deadline,
+                cancellation
+            )
+            var hello = try socket.next()
+            while hello == nil {
+                guard try socket.fill(before: deadline, cancellation) else { throw SimulatorError.silent }
+                hello = try socket.next()
+            }
+            if let hello { try accept(hello) }
+            if let screen { try socket.send(screen, before: deadline, cancellation) }
+            try watchSocket(descriptor)
+        } catch {
+            if watch == nil { close(descriptor) }
+            throw error
+        }
+        self.socket = socket
+        watchTags()
+        // Lines may have come together with the answer.
+        readLines()
+    }
+
+    private func accept(_ hello: JSONLine) throws(LinkError) {
+        if let error = hello.string("error") { throw SimulatorError.refused(hello.string("message") ?? error) }
+        guard hello.number("hello") == 1, let name = hello.string("name"), let names = hello.strings("technologies")
+        else {
+            throw SimulatorError.nonsense("The first line is no greeting.")
+        }
+        let technologies = Set(names.compactMap(Technology.init(simulatorName:)))
+        guard technologies.count == names.count else {
+            throw SimulatorError.nonsense("A technology is unknown.")
+        }
+        known.withLock { known in
+            known.name = VisibleText.escaped(name)
+            known.technologies = technologies
+            known.switches = SimulatorSwitches(hello)
+        }
+    }
+
+    private func watchSocket(_ descriptor: Int32) throws(LinkError) {
+        watch = ReadWatch(descriptor, queue: executor.queue) { [weak self] in
+            self?.assumeIsolated { $0.readLines() } ?? false
+        } onClose: {
+            close(descriptor)
+        }
+        guard watch != nil else {
+            throw LinkError(.readerUnavailable, "The process has too many open files. Close some, and try again.")
+        }
+    }
+
+    /// Ends the connection. The next request connects again.
+    private func disconnect() {
+        guard let ended = socket.take() else { return }
+        shutdown(ended.descriptor, Int32(SHUT_RDWR))
+        watch = nil
+        isWatchingTags = false
+        abandoned = []
+        events = []
+        let waiting = unanswered.values
+        unanswered = [:]
+        for continuation in waiting { continuation.resume(returning: .failure(SimulatorError.gone)) }
+        known.withLock { known in
+            known.arrivals = [:]
+            known.switches = nil
+        }
+        comeBackLater()
+        // A session that waits for a tag looks again, and learns why it waits in vain.
+        executor.async { [weak self] in self?.assumeIsolated { $0.tellObservers() } }
+    }
+
+    /// Reads what the simulator sent by itself.
+    ///
+    /// - Returns: whether the connection goes on.
+    @discardableResult
+    private func readLines() -> Bool {
+        guard socket != nil else { return false }
+        do throws(LinkError) {
+            try keepingConnection { () throws(LinkError) in
+                repeat {
+                    while let line = try socket?.next() { try take(line) }
+                } while try socket?.fill(before: nil, nil) == true
+            }
+            handleEventsLater()
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    // MARK: Tags near the phone
+
+    func tellObservers() {
+        for observer in known.withLock({ Array($0.observers.values) }) { observer() }
+    }
+
+    /// Asks the simulator to report when tags come and leave, if anybody wants to know.
+    func watchTags() {
+        guard socket != nil, !isWatchingTags, known.withLock({ !$0.observers.isEmpty }) else { return }
+        isWatchingTags = true
+        lastID += 1
+        abandoned.insert(lastID)
+        let line = SimulatorRequest("watch", id: lastID).line
+        try? keepingConnection { () throws(LinkError) in
+            try socket?.send(line, before: .now + Self.patience, nil)
+        }
+    }
+
+    /// Asks for the number of a tag's arrival.
+    func arrival(of identifier: [UInt8]) -> UInt64? {
+        let answer = try? ask(nil) { id in
+            var request = SimulatorRequest("arrival", id: id)
+            request.add("identifier", hex: identifier)
+            return request
+        }
+        let arrival = answer?.arrival()
+        known.withLock { $0.arrivals[identifier] = arrival }
+        return arrival
+    }
+}

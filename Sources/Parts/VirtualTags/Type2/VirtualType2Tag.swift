@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+extension Type2Product {
+    /// Whether the product has READ_SIG.
+    package var hasSignature: Bool { features.contains(.signature) }
+
+    /// The number of pages that a reader without keys can read. This excludes the key of Ultralight C.
+    package var readablePageCount: Int { features.contains(.tripleDES) ? 44 : pageCount }
+
+    /// The page with the dynamic lock bytes; nil when there is none.
+    public var dynamicLockPage: Int? { dynamicLock?.page }
+
+    /// The first configuration page; nil when there is none. The password is in one of these pages.
+    public var firstConfigurationPage: Int? { configurationPage ?? (features.contains(.tripleDES) ? 42 : nil) }
+}
+
+/// A virtual Type 2 tag: a product of the MIFARE Ultralight or NTAG families that answers raw frames from its memory.
+///
+/// ```swift
+/// let tag = VirtualType2Tag(.ntag215, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80])
+/// ```
+///
+/// Commands, refusals, locks, counters and passwords follow the product's data sheet. Read the memory with ``contents``
+/// at any time between two exchanges.
+public final class VirtualType2Tag: VirtualTag {
+    /// The product.
+    public let product: Type2Product
+    private let silicon: Locked<Type2Silicon>
+
+    /// Creates a tag with the given contents.
+    ///
+    /// - Parameter contents: the contents. The UID must have 4, 7 or 10 bytes.
+    public init(_ contents: Type2Contents) {
+        precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
+        product = contents.product
+        silicon = Locked(Type2Silicon(contents))
+    }
+
+    /// Creates a new tag with an empty NDEF format.
+    ///
+    /// - Parameters:
+    ///   - product: the product.
+    ///   - uid: the UID; nil for a random one.
+    public convenience init(_ product: Type2Product, uid: [UInt8]? = nil) {
+        var generator = SystemRandomNumberGenerator()
+        self.init(Type2Contents(blank: product, uid: uid ?? Type2Contents.randomUID(using: &generator)))
+    }
+
+    public var technology: Technology { .nfcA }
+
+    public var identifier: [UInt8] {
+        silicon.withLock { $0.contents.uid }
+    }
+
+    /// The current persistent state of the tag.
+    public var contents: Type2Contents {
+        silicon.withLock { $0.contents }
+    }
+
+    public func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? {
+        silicon.withLock { $0.receive(request, disturbance: disturbance) }
+    }
+
+    public func losePower() {
+        silicon.withLock { $0.losePower() }
+    }
+}

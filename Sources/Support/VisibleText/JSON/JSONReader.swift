@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads JSON in UTF-8 (RFC 8259), strictly and with a limited depth.
+///
+/// All JSON of the project is read with it and not with Foundation: images of tags, files of sites, recordings, messages of
+/// programs and brokers. Targets below the composition do without Foundation. `JSONSerialization` and `JSONDecoder` also do
+/// not report keys that an object has more than once, keep neither the places nor the text of values, and take ten times
+/// as long for a line.
+///
+/// It refuses what RFC 8259 doesn't have, such as comments, a comma after the last element, and half of a surrogate pair.
+/// It has no limit on the size of a text: check that before you read the text.
+///
+/// It moves through the text by index, because shrinking slices would take longer than the parsing.
+public struct JSONReader {
+    /// Why a text is not valid JSON.
+    public struct Problem: Error {
+        /// The offset of the error from the start of what was read.
+        public var offset: Int
+        /// The problem, as the end of a sentence: a clause without a capital letter and a full stop.
+        public var reason: String
+
+        /// Creates a problem.
+        public init(offset: Int, reason: String) {
+            self.offset = offset
+            self.reason = reason
+        }
+    }
+
+    private let text: [UInt8]
+    private var position: Int
+    private let end: Int
+    private let maximumDepth: Int
+
+    /// Reads a text with one value.
+    ///
+    /// - Parameters:
+    ///   - text: the text. A byte order mark at its start is not skipped.
+    ///   - range: the bytes of the text that are read; all unless given.
+    ///   - maximumDepth: how deep objects and arrays may be nested.
+    ///     A text without objects and arrays has the depth 0.
+    /// - Returns: the value, whose places count from the start of `text`.
+    /// - Throws: ``Problem`` when the range is not one JSON value, or is nested more deeply.
+    public static func read(
+        _ text: [UInt8],
+        in range: Range<Int>? = nil,
+        maximumDepth: Int
+    ) throws(Problem) -> JSONNode {
+        let range = range ?? text.indices
+        let (start, end) = (range.lowerBound, range.upperBound)
+        var reader = JSONReader(text: text, position: start, end: end, maximumDepth: maximumDepth)
+        do throws(Problem) {
+            let value = try reader.value(depth: 0)
+            reader.skipSpace()
+            guard reader.position == reader.end else { throw reader.problem("something follows the end of the JSON") }
+            return value
+        } catch {
+            throw Problem(offset: error.offset - start, reason: error.reason)
+        }
+    }
+
+    private func problem(_ reason: String) -> Problem { Problem(offset: position, reason: reason) }
+
+    private mutating func skipSpace() {
+        while position < end {
+            let byte = text[position]
+            guard byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D else { return }
+            position += 1
+        }
+    }
+
+    /// Returns the next byte that is not white space.
+    private mutating func next() throws(Problem) -> UInt8 {
+        skipSpace()
+        guard position < end else { throw problem("the JSON ends too early") }
+        return text[position]
+    }
+
+    /// Consumes a byte if it is the next one that is not white space.
+    private mutating func take(_ byte: UInt8) throws(Problem) -> Bool {
+        guard try next() == byte else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func value(depth: Int) throws(Problem) -> JSONNode {
+        let first = try next()
+        let start = position
+        let content: JSONNode.Content
+        switch first {
+        case 0x7B: content = .object(try object(depth: depth))
+        case 0x5B: content = .array(try array(depth: depth))
+        case 0x22: content = .string(try string())
+        case 0x74: content = try word("true", .bool(true))
+        case 0x66: content = try word("false", .bool(false))
+        case 0x6E: content = try word("null", .null)
+        case 0x2D, 0x30...0x39: content = .number(try number())
+        default: throw problem(first == 0 || first >= 0x80 ? "the text is not UTF-8" : "no JSON value starts here")
+        }
+        return JSONNode(content: content, range: start..<position)
+    }
+
+    private mutating func open(depth: Int) throws(Problem) {
+        guard depth < maximumDepth else { throw problem("the values are nested too deeply") }
+        position += 1
+    }
+
+    private mutating func object(depth: Int) throws(Problem) -> [JSONNode.Member] {
+        try open(depth: depth)
+        var members: [JSONNode.Member] = []
+        if try take(0x7D) { return members }
+        repeat {
+            guard try next() == 0x22 else { throw problem("a key has to stand here, in quotes") }
+            let start = position
+            let key = String(decoding: try string(), as: UTF8.self)
+            let range = start..<position
+            guard try take(0x3A) else { throw problem("a colon is missing after the key") }
+            members.append(JSONNode.Member(key: key, keyRange: range, value: try value(depth: depth + 1)))
+        } while try take(0x2C)
+        guard try take(0x7D) else { throw problem("a comma or } is missing") }
+        return members
+    }
+
+    private mutating func array(depth: Int) throws(Problem) -> [JSONNode] {
+        try open(depth: depth)
+        var elements: [JSONNode] = []
+        if try take(0x5D) { return elements }
+        repeat { elements.append(try value(depth: depth + 1)) } while try take(0x2C)
+        guard try take(0x5D) else { throw problem("a comma or ] is missing") }
+        return elements
+    }
+
+    private mutating func word(_ word: String, _ content: JSONNode.Content) throws(Problem) -> JSONNode.Content {
+        let count = word.utf8.count
+        guard end - position >= count, text[position..<position + count].elementsEqual(word.utf8) else {
+            throw problem("no JSON value starts here")
+        }
+        position += count
+        return content
+    }
+
+    // MARK: Numbers
+
+    private mutating func number() throws(Problem) -> String {
+        let start = position
+        func fault(_ offset: Int) -> Problem {
+            Problem(offset: offset, reason: "the number is not written as JSON has it")
+        }
+        _ = takeOne(of: "-")
+        let first = position
+        let whole = takeDigits()
+        guard whole > 0 else { throw fault(start) }
+        guard whole == 1 || text[first] != 0x30 else { throw fault(position) }
+        if takeOne(of: "."), takeDigits() == 0 { throw fault(position) }
+        if takeOne(of: "eE") {
+            _ = takeOne(of: "+-")
+            guard takeDigits() > 0 else { throw fault(position) }
+        }
+        return String(decoding: text[start..<position], as: UTF8.self)
+    }
+
+    private mutating func takeOne(of characters: StaticString) -> Bool {
+        guard position < end, characters.withUTF8Buffer({ unsafe $0.contains(text[position]) }) else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func takeDigits() -> Int {
+        let start = position
+        while position < end, (0x30...0x39).contains(text[position]) { position += 1 }
+        return position - start
+    }
+
+    // MARK: Strings
+
+    /// Reads a string and returns its UTF-8 bytes.
+    private mutating func string() throws(Problem) -> [UInt8] {
+        let quote = position
+        position += 1
+        let start = position
+        var isASCII = true
+        while position < end {
+            let byte = text[position]
+            if byte == 0x22 || byte == 0x5C || byte < 0x20 { break }
+            if byte >= 0x80 { isASCII = false }
+            position += 1
+        }
+        var bytes = Array(text[start..<position])
+        while position < end {
+            let byte = text[position]
+            switch byte {
+            case 0x22:
+                guard isASCII || String(validating: bytes, as: UTF8.self) != nil else {
+                    throw Problem(offset: quote, reason: "the text is not UTF-8")
+                }
+                position += 1
+                return bytes
+            case 0x5C: try escape(into: &bytes)
+            case 0..<0x20: throw problem("a text has a control character")
+            default:
+                if byte >= 0x80 { isASCII = false }
+                bytes.append(byte)
+                position += 1
+            }
+        }
+        throw problem("a text does not end")
+    }
+
+    /// Reads a backslash with the characters after it, and appends what they mean.
+    private mutating func escape(into bytes: inout [UInt8]) throws(Problem) {
+        guard position + 1 < end else {
+            position = end
+            throw problem("a text does not end")
+        }
+        switch text[position + 1] {
+        case 0x22, 0x5C, 0x2F: bytes.append(text[position + 1])
+        case 0x62: bytes.append(0x08)
+        case 0x66: bytes.append(0x0C)
+        case 0x6E: bytes.append(0x0A)
+        case 0x72: bytes.append(0x0D)
+        case 0x74: bytes.append(0x09)
+        case 0x75: return bytes.append(contentsOf: String(Character(try escapedScalar())).utf8)
+        default: throw problem("JSON has no such escape")
+        }
+        position += 2
+    }
+
+    /// Reads the character of a `\u` escape, or of two that are a surrogate pair.
+    private mutating func escapedScalar() throws(Problem) -> Unicode.Scalar {
+        var value = UInt32(try codeUnit())
+        if 0xD800...0xDBFF ~= value, position + 1 < end, text[position] == 0x5C, text[position + 1] == 0x75 {
+            let low = UInt32(try codeUnit())
+            guard 0xDC00...0xDFFF ~= low else { throw problem("the escape is half a character") }
+            value = 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00)
+        }
+        guard let scalar = Unicode.Scalar(value) else { throw problem("the escape is half a character") }
+        return scalar
+    }
+
+    private mutating func codeUnit() throws(Problem) -> UInt16 {
+        position += 2
+        let digits = text[position..<min(position + 4, end)]
+        // A number may have a sign, and an escape may not.
+        guard digits.count == 4, digits.allSatisfy({ $0 != 0x2B && $0 != 0x2D }),
+            let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
+        else { throw problem("JSON has no such escape") }
+        position += 4
+        return unit
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The restrictions on writing pages from 16 on: the dynamic lock bits (NFC Forum T2T 1.2, 4.2), and on products with a
+/// password the first page that needs it (NTAG213/215/216 data sheet, 8.8).
+struct Type2DynamicLock: Equatable {
+    /// One lock bit, and the pages that it makes read-only.
+    struct Bit: Equatable {
+        /// The byte, counted from the first lock byte.
+        var byte: Int
+        var mask: UInt8
+        var pages: Range<Int>
+    }
+
+    /// The address of the first lock byte.
+    let address: Int
+    /// The bits that lock pages.
+    let bits: [Bit]
+    /// The bits to set in the bytes from `address` on to lock everything permanently, including the lock bits
+    /// themselves.
+    let mask: [UInt8]
+    /// The page whose last byte, AUTH0, is the number of the first protected page; nil for products without a password.
+    var protectionPage: Int?
+
+    /// The first page that dynamic lock bits apply to.
+    static let firstPage = 16
+
+    /// NTAG21x and related products: consecutive bits, each for the same number of pages. The third byte locks the lock
+    /// bits.
+    static func even(
+        page: Int,
+        pagesPerBit: Int,
+        endPage: Int,
+        blockLocks: UInt8,
+        hasPassword: Bool = true
+    ) -> Type2DynamicLock {
+        let count = (endPage - firstPage + pagesPerBit - 1) / pagesPerBit
+        let bits = (0..<count).map { index in
+            let start = firstPage + index * pagesPerBit
+            return Bit(byte: index / 8, mask: 1 << (index % 8), pages: start..<min(start + pagesPerBit, endPage))
+        }
+        return Type2DynamicLock(
+            address: page * Type2Memory.pageSize,
+            bits: bits,
+            mask: Self.mask(of: bits, size: 2) + [blockLocks],
+            protectionPage: hasPassword ? page + 1 : nil
+        )
+    }
+
+    /// Ultralight C and NTAG203: two groups of three bits for four pages each. The first bit of a group locks the
+    /// group. The second byte is for the counter and the keys, which don't matter for NDEF.
+    static let grouped: Type2DynamicLock = {
+        let places: [(bit: Int, page: Int)] = [(1, 16), (2, 20), (3, 24), (5, 28), (6, 32), (7, 36)]
+        let bits = places.map { Bit(byte: 0, mask: 1 << $0.bit, pages: $0.page..<$0.page + 4) }
+        return Type2DynamicLock(address: 0x28 * Type2Memory.pageSize, bits: bits, mask: [0xFF])
+    }()
+
+    /// Creates the lock bits that a lock control TLV describes (NFC Forum T2T 1.2, 4.3).
+    init(_ control: TLVControl) {
+        self.init(address: control.address, count: control.count, bytesPerBit: control.bytesPerLockBit)
+    }
+
+    /// Creates the default lock bits: after the data area, one bit for 8 bytes (NFC Forum T2T 1.2, 4.2). Nil for an
+    /// area that the static lock bits cover.
+    init?(behind area: Range<Int>) {
+        guard area.count > 48 else { return nil }
+        self.init(address: area.upperBound, count: (area.count - 48 + 7) / 8, bytesPerBit: 8)
+    }
+
+    private init(address: Int, count: Int, bytesPerBit: Int) {
+        let bits = (0..<count).map { index in
+            let start = Self.firstPage * Type2Memory.pageSize + index * bytesPerBit
+            let end = (start + bytesPerBit + Type2Memory.pageSize - 1) / Type2Memory.pageSize
+            return Bit(byte: index / 8, mask: 1 << (index % 8), pages: start / Type2Memory.pageSize..<end)
+        }
+        self.init(address: address, bits: bits, mask: Self.mask(of: bits, size: (count + 7) / 8))
+    }
+
+    private init(address: Int, bits: [Bit], mask: [UInt8], protectionPage: Int? = nil) {
+        self.address = address
+        self.bits = bits
+        self.mask = mask
+        self.protectionPage = protectionPage
+    }
+
+    private static func mask(of bits: [Bit], size: Int) -> [UInt8] {
+        bits.reduce(into: [UInt8](repeating: 0, count: size)) { $0[$1.byte] |= $1.mask }
+    }
+
+    /// The pages that contain the lock bytes.
+    var pages: Range<Int> {
+        address / Type2Memory.pageSize..<(address + mask.count - 1) / Type2Memory.pageSize + 1
+    }
+
+    /// The pages to read before a write.
+    var pagesToCheck: Range<Int> {
+        pages.lowerBound..<max(pages.upperBound, (protectionPage ?? 0) + 1)
+    }
+
+    /// Returns whether nothing is locked or protected up to a page.
+    func isOpen(through page: Int, in memory: Type2Memory) -> Bool {
+        mask.indices.allSatisfy { mask[$0] & (memory[byte: address + $0] ?? 0) == 0 }
+            && !isProtected(page, in: memory)
+    }
+
+    /// Returns whether a page can't be written any more.
+    func locks(_ page: Int, in memory: Type2Memory) -> Bool {
+        bits.contains { $0.pages.contains(page) && (memory[byte: address + $0.byte] ?? 0) & $0.mask != 0 }
+    }
+
+    /// Returns whether writing a page needs the password. FF turns the protection off. With 0 the tag refuses the very
+    /// first write, so no check is needed before.
+    func isProtected(_ page: Int, in memory: Type2Memory) -> Bool {
+        guard let start = protectionPage.flatMap({ memory[page: $0]?.last }), start != 0xFF, start != 0 else {
+            return false
+        }
+        return page >= Int(start)
+    }
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import ReaderEmulation
+import TagLink
+import VirtualTags
+
+/// `nfc emulate`, and `nfc emulate show`.
+struct EmulateShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show a tag to other programs, as a reader with the tag on it would.",
+        discussion: """
+            With --pcsc it is a reader of pcscd, for every PC/SC program. With --pn532
+            it is a PN532 on a serial line, for libnfc and nfcpy. It prints the settings
+            that those programs need, and runs until Ctrl-C. To use the system's pcscd,
+            root installs the reader once, with: nfc emulate install. What programs
+            write is saved to the image. If it can't be saved, or if a card shows only
+            its UID, a note says so at the start.
+
+            With --facing there is a second PN532 in the field of the first. A program
+            can make it a card, as nfc-emulate-forum-tag4 does, and the first reads it.
+
+            \(EmulationCommands.help)
+
+            Examples:
+              nfc emulate --image card.nfc --pcsc --start-pcscd
+              nfc emulate --image card.nfc --pn532 /tmp/pn532 --trace
+              nfc emulate --pn532 /tmp/reader --facing /tmp/card
+
+            Exit status: 0 when it was asked to stop or the time is over, 1 when the
+            image can't be used or saved, 2 for wrong usage, 3 when no reader can be
+            made, 130 after Ctrl-C.
+            """
+    )
+
+    @Option(help: ArgumentHelp("The image of the tag; - for standard input.", valueName: "file"))
+    var image: String?
+
+    @Option(help: "The id of the image, if the file has several.")
+    var id: String?
+
+    @Option(help: ArgumentHelp("Save what programs write to this file, not to the image.", valueName: "file"))
+    var out: String?
+
+    @Flag(help: "Be a reader of pcscd.")
+    var pcsc = false
+
+    @Option(help: ArgumentHelp("Be a PN532; PATH becomes a link to its serial line.", valueName: "path"))
+    var pn532: String?
+
+    @Option(help: ArgumentHelp("With --pn532: a second PN532 in its field, instead of an image.", valueName: "path"))
+    var facing: String?
+
+    @Flag(help: "With --pcsc: start a private pcscd with only this reader.")
+    var startPcscd = false
+
+    @Option(help: ArgumentHelp("With --pcsc: write pcscd's configuration to this folder.", valueName: "folder"))
+    var readerConf: String?
+
+    @Option(help: ArgumentHelp("With --pcsc: create the sockets in this folder.", valueName: "folder"))
+    var folder: String?
+
+    @Option(help: ArgumentHelp("With --pcsc: the reader's name.", valueName: "name"))
+    var readerName: String?
+
+    @Option(help: "Stop after this many seconds.")
+    var timeout: SecondsArgument?
+
+    @Flag(help: "Read commands from standard input.")
+    var commands = false
+
+    @Flag(help: "Show each exchange: the host's commands, and the tag's frames.")
+    var trace = false
+
+    @Flag(help: "Print one JSON object per event.")
+    var json = false
+
+    func validate() throws {
+        guard pcsc != (pn532 != nil) else { throw ValidationError("Give either --pcsc or --pn532 PATH.") }
+        if facing != nil {
+            guard pn532 != nil else { throw ValidationError("--facing needs --pn532 PATH.") }
+            guard facing != pn532 else { throw ValidationError("The two PN532 need different paths.") }
+            if image != nil || id != nil || out != nil || commands {
+                throw ValidationError(
+                    "With --facing the other program is the card. Leave out --image, --id, --out and --commands."
+                )
+            }
+        } else if image == nil {
+            throw ValidationError("Give the tag: --image FILE. To make a blank one: nfc tag create")
+        }
+        if OutputTarget.isStandardOutput(out) {
+            throw ValidationError(
+                "Standard output shows the events, so it can't take the image. Name a file with --out."
+            )
+        }
+        if image == "-", commands {
+            throw ValidationError(
+                "Standard input is the image, so it can't be used for --commands. Name a file with --image FILE."
+            )
+        }
+        try OutputTarget.check(image: image, out: out, savesImage: true, json: json)
+        if !pcsc, startPcscd || readerConf != nil || folder != nil || readerName != nil {
+            throw ValidationError("--start-pcscd, --reader-conf, --folder and --reader-name need --pcsc.")
+        }
+        if let timeout = timeout?.value, !(timeout > 0 && timeout <= 86400) {
+            throw ValidationError("--timeout takes a number of seconds above 0, up to 86400.")
+        }
+    }
+
+    func run() async throws {
+        let end = try await reportingFailure(json: json, emulate)
+        if end == .interrupt { throw ExitCode(CommandFailure.Status.cancelled.rawValue) }
+    }
+
+    private func emulate() async throws(CommandFailure) -> EmulationSignals.End {
+        // Read the image before signals are handled: it may be a pipe, and Ctrl-C should end the wait for it.
+        let file = try image.map { (path) throws(CommandFailure) in try ImageFile(path: path, id: id) }
+        let signals = EmulationSignals(seconds: timeout?.value)
+        let output = EmulationOutput(json: json) { signals.outputIsBroken() }
+        if let pn532, let facing {
+            do throws(EmulationError) {
+                return try await FacingEmulation(output: output, trace: trace).run(pn532, facing, until: signals)
+            } catch {
+                throw CommandFailure(.noReader, "no-reader", error.reason)
+            }
+        }
+        guard let file else { throw CommandFailure(.usage, "no-image", "Give the tag: --image FILE.") }
+        try file.checkTarget(out)
+        let tag = file.makeTag()
+        if pn532 != nil, tag.technology == .nfcV {
+            throw CommandFailure(
+                .refused,
+                "unsupported",
+                "A PN532 can't read Type 5 tags. Use --pcsc instead."
+            )
+        }
+        for note in try EmulationNote.all(file, out: out) { output.note(note) }
+        let field = VirtualField()
+        field.bring(tag)
+        let saver = EmulationSaver(file: file, tag: tag, out: out, output: output)
+        let shown = Shown(field: field, tag: tag, product: file.product, output: output, saver: saver)
+        let end: EmulationSignals.End
+        do throws(EmulationError) {
+            end =
+                if let pn532 { try await offerPN532(pn532, shown, signals) } else {
+                    try await offerPCSC(shown, signals)
+                }
+        } catch {
+            throw CommandFailure(.noReader, "no-reader", error.reason)
+        }
+        try saver.finish()
+        output.ended(end)
+        return end
+    }
+
+    /// The values that both kinds of reader need.
+    private struct Shown {
+        var field: VirtualField
+        var tag: any VirtualTag
+        var product: String
+        var output: EmulationOutput
+        var saver: EmulationSaver
+
+        var commands: EmulationCommands { EmulationCommands(field: field, tag: tag, output: output) }
+    }
+
+    /// The field, which reports each frame when --trace asks for it.
+    private func driver(_ shown: Shown) -> any FieldDriver {
+        guard trace else { return shown.field }
+        return TracedField(shown.field) { [output = shown.output] in output.exchange($0) }
+    }
+
+    /// Handles the host's exchanges: prints them, and saves soon what they have written.
+    private func observer(_ shown: Shown) -> @Sendable (Exchange) -> Void {
+        { [trace, output = shown.output, saver = shown.saver] exchange in
+            if trace { output.exchange(exchange) }
+            saver.mayHaveChanged()
+        }
+    }
+
+    private func offerPN532(
+        _ path: String,
+        _ shown: Shown,
+        _ signals: EmulationSignals
+    ) async throws(EmulationError) -> EmulationSignals.End {
+        let server = try PN532Server(path: path, field: driver(shown), onExchange: observer(shown))
+        shown.output.readyPN532(path: path, terminal: server.terminalName, product: shown.product, tag: shown.tag)
+        let serving = server.start()
+        if commands { shown.commands.start() }
+        let end = await signals.wait()
+        server.stop()
+        await serving.value
+        return end
+    }
+
+    private func offerPCSC(
+        _ shown: Shown,
+        _ signals: EmulationSignals
+    ) async throws(EmulationError) -> EmulationSignals.End {
+        let driverPath = try PCSCInstallation.findDriver()
+        let place = try EmulationFolder(folder, readerConf: readerConf)
+        var profile = ReaderProfile.showing(shown.tag.technology)
+        // pcscd read the name from its configuration.
+        let installedName = startPcscd || readerConf != nil ? nil : place.installedName
+        if let name = readerName ?? installedName { profile.name = name }
+        let installation = try PCSCInstallation(
+            readerName: profile.name,
+            socketPath: place.socketPath,
+            driverPath: driverPath
+        )
+        try place.checkRights(driverPath: driverPath)
+        let configuration = try place.write(installation.configuration)
+        let server = try ReaderServer(
+            in: place.folder,
+            profile: profile,
+            field: driver(shown),
+            onNotice: { [output = shown.output] notice in
+                output.notice(notice)
+                signals.readerIsTaken()
+            },
+            onExchange: observer(shown)
+        )
+        let serving = server.start()
+        let daemon: PrivatePCSCD?
+        do throws(EmulationError) {
+            daemon = startPcscd ? try PrivatePCSCD(folder: place.folder, configuration: place.configurationFolder) : nil
+        } catch {
+            server.stop()
+            await serving.value
+            place.remove()
+            throw error
+        }
+        var end: EmulationSignals.End?
+        if let daemon { end = await signals.waitForReader(daemon) }
+        if end == nil {
+            shown.output.readyPCSC(
+                reader: profile.name + " 00 00",
+                configuration: configuration,
+                isInstalled: installedName != nil,
+                daemon: daemon,
+                product: shown.product,
+                tag: shown.tag
+            )
+            if commands {
+                var commands = shown.commands
+                commands.server = server
+                commands.start()
+            }
+            end = await signals.wait(watching: daemon)
+        }
+        server.stop()
+        await serving.value
+        let failure = signals.daemonFailure
+        daemon?.stop()
+        place.remove()
+        if end == .daemonEnded { throw EmulationError(failure ?? "pcscd has ended.") }
+        return end ?? .termination
+    }
+}

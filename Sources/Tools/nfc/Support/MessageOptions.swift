@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import NDEF
+
+/// What a command writes: a link, a text, or the bytes of a message.
+struct MessageOptions: ParsableArguments {
+    @Argument(help: "A link to write, such as https://example.com.")
+    var link: String?
+
+    @Option(help: "A text to write.")
+    var text: String?
+
+    @Option(help: "The language of the text.")
+    var language = "en"
+
+    @Option(help: "The bytes of a message to write, in hex.")
+    var message: HexArgument?
+
+    func validate() throws {
+        let count = [link != nil, text != nil, message != nil].filter { $0 }.count
+        guard count == 1 else {
+            throw ValidationError("Give one thing to write: a link, --text TEXT, or --message HEX.")
+        }
+        if let link, !Self.isURI(link) {
+            throw ValidationError("'\(link)' is not a link. A link begins like https://. Use --text for a text.")
+        }
+    }
+
+    /// The message's bytes.
+    func bytes() throws(CommandFailure) -> [UInt8] {
+        if let message { return try message.checkedMessage() }
+        let record: NDEFRecord
+        do throws(RecordError) {
+            record = if let link { try .uri(link) } else { try .text(text ?? "", language: language) }
+        } catch {
+            throw CommandFailure(.refused, error.code.description, error.reason)
+        }
+        do throws(NDEFError) {
+            return try NDEFMessage([record]).encoded()
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// Whether a text begins with a scheme (RFC 3986, 3.1) and has no space.
+    private static func isURI(_ text: String) -> Bool {
+        guard let colon = text.firstIndex(of: ":"), !text.contains(where: \.isWhitespace) else { return false }
+        let scheme = text[..<colon]
+        return scheme.first.map { $0.isASCII && $0.isLetter } ?? false
+            && scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+    }
+}

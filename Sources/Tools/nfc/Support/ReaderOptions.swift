@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import NFCReaders
+import NFCRuntime
+import TagLink
+import TagTrace
+
+/// The reader that a command uses, from its options or from NFC_READER and NFC_TAGS.
+struct ReaderOptions: ParsableArguments {
+    @Option(help: "The reader: \(ReaderKind.usage(for: .sessions)). Default: NFC_READER.")
+    var reader: String?
+
+    @Option(help: ArgumentHelp("Images to bring near the virtual reader, separated by commas.", valueName: "files"))
+    var tags: String?
+
+    func validate() throws {
+        guard let tags, !tags.contains(where: { $0 != "," }) else { return }
+        throw ValidationError("--tags names no image. Give one, or several separated by commas.")
+    }
+
+    /// The environment of the command's session.
+    ///
+    /// - Parameters:
+    ///   - savesTags: whether to save changed images that `--tags` names.
+    ///   - recording: the file to record the session in; nil for `NFC_RECORD`, an empty name
+    ///     for none.
+    ///   - seconds: how long the command waits for a tag and for the reader; nil for the default.
+    func environment(
+        savesTags: Bool = false,
+        recording: String? = nil,
+        seconds: Double? = nil
+    ) throws(CommandFailure) -> NFCEnvironment {
+        var configuration = ReaderConfiguration.ofProcess
+        configuration.patience = seconds.map(Duration.seconds)
+        if let tags {
+            configuration.tags = tags
+            configuration.tagsSource = "--tags"
+            configuration.reader = "virtual"
+            configuration.savesTags = configuration.savesTags || savesTags
+        }
+        if let reader {
+            configuration.reader = reader
+            configuration.readerSource = "--reader"
+        }
+        if let recording { configuration.recording = recording.isEmpty ? nil : recording }
+        let environment = NFCEnvironment(configuration)
+        if let error = environment.recordingError {
+            throw CommandFailure(.refused, error.code.description, error.reason)
+        }
+        if let error = environment.tagFileError {
+            throw CommandFailure(.refused, error.code.description, error.reason)
+        }
+        if case .none(let reason) = environment.reader {
+            throw CommandFailure(.noReader, "no-reader", reason)
+        }
+        return environment
+    }
+}

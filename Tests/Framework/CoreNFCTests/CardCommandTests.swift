@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+@unsafe @preconcurrency import CoreNFC
+import Foundation
+import NFCRuntime
+import NFCTestKit
+import TagLink
+import Testing
+
+/// Checks which commands of a reader an app gets, and which of its answers count.
+@Suite(.timeLimit(.minutes(1))) struct `Commands to an app that is a card` {
+    private typealias Sessions = `A card session`
+
+    private static let done = Data([0x90, 0])
+
+    private static func command(_ events: CardSession.EventStream.Iterator) async throws -> CardSession.APDU {
+        while let event = try await events.next() {
+            if case .received(let apdu) = event { return apdu }
+        }
+        throw CardSession.Error.invalidated
+    }
+
+    /// Answers each command with its own bytes and 9000.
+    private static func echo(_ session: CardSession) async throws -> [String] {
+        var log: [String] = []
+        for try await event in session.eventStream {
+            guard case .received(let apdu) = event else { continue }
+            log.append([UInt8](apdu.payload).hexText())
+            try await apdu.respond(response: apdu.payload + done)
+        }
+        return log
+    }
+
+    @Test func `An answer goes to its own command, and not to one that comes later`() async throws {
+        try await Sessions.withReader { reader, _ in
+            let session = try await CardSession()
+            try await session.startEmulation()
+            let events = session.eventStream.makeAsyncIterator()
+            reader.approach()
+            let lost = Task { try await reader.transmit(Sessions.select) }
+            let old = try await Self.command(events)
+            reader.leave()
+            await #expect(throws: VirtualCardReader.Failure.cardLost) { try await lost.value }
+            await #expect(throws: CardSession.Error.transmissionError) { try await old.respond(response: Self.done) }
+            reader.approach()
+            let next = Task { try await reader.transmit(Sessions.select) }
+            let new = try await Self.command(events)
+            #expect(new != old)
+            await #expect(throws: CardSession.Error.transmissionError) { try await old.respond(response: Self.done) }
+            try await new.respond(response: Data([1]) + Self.done)
+            #expect(try await next.value == [1, 0x90, 0])
+            session.invalidate()
+        }
+    }
+
+    @Test func `An application that the app does not list takes the place of the selected one`() async throws {
+        let rights = AppConfiguration.PropertyFile(
+            path: "App.entitlements",
+            values: [
+                "com.apple.developer.nfc.hce": ["true"],
+                "com.apple.developer.nfc.hce.iso7816.select-identifier-prefixes": ["d276", "F0"],
+            ]
+        )
+        try await Sessions.withReader(AppConfiguration(entitlements: rights)) { reader, _ in
+            let session = try await CardSession()
+            try await session.startEmulation()
+            async let log = Self.echo(session)
+            reader.approach()
+            #expect(try await reader.transmit(Sessions.select).suffix(2) == [0x90, 0])
+            #expect(try await reader.transmit(Sessions.read).suffix(2) == [0x90, 0])
+            #expect(try await reader.transmit([0, 0xA4, 4, 0, 2, 0xA0, 0]) == [0x6A, 0x82])
+            #expect(try await reader.transmit(Sessions.read) == [0x6A, 0x82])
+            #expect(try await reader.transmit([0, 0xA4, 4, 0, 1, 0xF0]).suffix(2) == [0x90, 0])
+            #expect(try await reader.transmit(Sessions.read).suffix(2) == [0x90, 0])
+            session.invalidate()
+            #expect(try await log == ["00a4040007d276000085010100", "00b0000002", "00a4040001f0", "00b0000002"])
+        }
+    }
+
+    @Test func `Only a SELECT by name selects, and other commands go to the selected application as they are`()
+        async throws
+    {
+        // A SELECT by file, one without a name, one that is cut, and commands that are shorter than any.
+        let others: [[UInt8]] = [
+            [0, 0xA4, 0, 0x0C, 2, 0xE1, 3], [0, 0xA4, 4, 0, 9, 1, 2], [0, 0xA4, 4], [0, 0xA4], [0], [],
+        ]
+        try await Sessions.withReader { reader, _ in
+            let session = try await CardSession()
+            try await session.startEmulation()
+            async let log = Self.echo(session)
+            reader.approach()
+            for command in others { #expect(try await reader.transmit(command) == [0x6A, 0x82]) }
+            #expect(try await reader.transmit(Sessions.select).suffix(2) == [0x90, 0])
+            for command in others { #expect(try await reader.transmit(command) == command + [0x90, 0]) }
+            session.invalidate()
+            #expect(try await log == ([Sessions.select] + others).map { $0.hexText() })
+        }
+    }
+
+    // MARK: The port
+
+    /// A port without a reader, which records its calls.
+    private final class Port: CardReaderPort {
+        let calls = Locked<[String]>([])
+        let isFree: Bool
+
+        init(isFree: Bool = true) { self.isFree = isFree }
+
+        func attach(_ card: any EmulatedCard) -> Bool {
+            calls.withLock { $0.append("attach") }
+            return isFree
+        }
+
+        func detach(_ card: any EmulatedCard) { calls.withLock { $0.append("detach") } }
+        func setEmulating(_ isEmulating: Bool) { calls.withLock { $0.append("emulates \(isEmulating)") } }
+    }
+
+    /// A service that gives its reader away.
+    private final class Gate: ReaderSharing {
+        let calls: Locked<[String]> = Locked([])
+
+        private final class Claim: ReaderClaim {
+            let gate: Gate
+            init(_ gate: Gate) { self.gate = gate }
+            deinit { gate.calls.withLock { $0.append("given back") } }
+            func note(_ identifiers: [[UInt8]]) {}
+        }
+
+        func claim(for purpose: ReaderPurpose, clock: any RuntimeClock) async -> (any ReaderClaim)? {
+            calls.withLock { $0.append("claimed for \(purpose)") }
+            return Claim(self)
+        }
+    }
+
+    private static func environment(
+        _ port: Port,
+        clock: ManualClock = ManualClock(),
+        gate: Gate? = nil
+    ) -> NFCEnvironment {
+        NFCEnvironment(reader: .none(reason: "None."), clock: clock, cardPort: port, isOfTest: true, gate: gate)
+    }
+
+    @Test func `The port hears of each change once, and of the end`() async throws {
+        let (port, clock, gate) = (Port(), ManualClock(), Gate())
+        try await NFCEnvironment.$scoped.withValue(Self.environment(port, clock: clock, gate: gate)) {
+            let session = try await CardSession()
+            #expect(gate.calls.withLock { $0 } == ["claimed for card"])
+            await session.stopEmulation(status: .success)
+            try await session.startEmulation()
+            await session.stopEmulation(status: .success)
+            await session.stopEmulation(status: .failure)
+            try await session.startEmulation()
+            #expect(clock.scheduledEventCount == 1)
+            session.invalidate()
+            session.invalidate()
+            await session.stopEmulation(status: .success)
+            #expect(clock.scheduledEventCount == 0)
+            #expect(gate.calls.withLock { $0 } == ["claimed for card", "given back"])
+            #expect(
+                port.calls.withLock { $0 }
+                    == ["attach", "emulates true", "emulates false", "emulates true", "detach"]
+            )
+        }
+    }
+
+    @Test func `A session that nobody keeps ends, and one that gets no port has no reader`() async throws {
+        let port = Port()
+        try await NFCEnvironment.$scoped.withValue(Self.environment(port)) {
+            _ = try await CardSession()
+            #expect(port.calls.withLock { $0 } == ["attach", "detach"])
+        }
+        let (taken, gate) = (Port(isFree: false), Gate())
+        await NFCEnvironment.$scoped.withValue(Self.environment(taken, gate: gate)) {
+            await #expect(throws: CardSession.Error.systemNotAvailable) { _ = try await CardSession() }
+            #expect(gate.calls.withLock { $0 } == [])
+        }
+    }
+
+    @Test func `A session lasts a minute, and has said by then why it ends`() async throws {
+        let (port, clock) = (Port(), ManualClock())
+        try await NFCEnvironment.$scoped.withValue(Self.environment(port, clock: clock)) {
+            let session = try await CardSession()
+            clock.advance(by: .milliseconds(59_999))
+            try await session.startEmulation()
+            clock.advance(by: .milliseconds(1))
+            await #expect(throws: CardSession.Error.invalidated) { try await session.startEmulation() }
+            var events: [String] = []
+            for try await event in session.eventStream { events.append("\(event)") }
+            #expect(events.count == 2 && events[0] == "sessionStarted")
+            #expect(events[1].contains("maxSessionDurationReached"))
+        }
+    }
+}

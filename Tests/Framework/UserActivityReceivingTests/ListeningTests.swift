@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundTagReading
+import BusTesting
+import CoreNFC
+import Foundation
+import NDEF
+import PrivateStorage
+import Synchronization
+import TestThreads
+import Testing
+import UserActivityReceiving
+import UserBus
+
+/// Notes what its app receives.
+@MainActor
+private final class Receiver: ApplicationDelegate {
+    var takes = true
+    private(set) var links: [String] = []
+    private(set) var recordCounts: [Int] = []
+
+    func application(
+        _ application: Application,
+        continue userActivity: NSUserActivity,
+        restorationHandler: @escaping ([any UserActivityRestoring]?) -> Void
+    ) -> Bool {
+        links.append(userActivity.webpageURL?.absoluteString ?? "none")
+        recordCounts.append(userActivity.ndefMessagePayload.records.count)
+        return takes
+    }
+}
+
+/// The other programs of the user, which send links.
+private struct Sender {
+    static let app = "org.example.App"
+    let address: String
+
+    static func payload(_ link: String) throws -> UserActivityPayload {
+        let message = NDEFMessage([try .text("first", language: "en"), try .uri(link)])
+        return try UserActivityPayload(
+            activityType: UserActivityPayload.browsingWeb,
+            webpageURL: link,
+            message: try message.encoded()
+        )
+    }
+
+    /// Sends a link from a thread of its own, while the app's main queue runs.
+    func deliver(_ link: String) async -> Result<UserBus.Outcome, BusError> {
+        let address = address
+        return await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                let result = Result { () throws(BusError) in
+                    guard let payload = try? Self.payload(link) else { return UserBus.Outcome.none }
+                    return try UserBus(address: address)
+                        .deliver(payload, to: Self.app, starts: false, limit: .seconds(30))
+                }
+                continuation.resume(returning: result)
+            }
+        }
+    }
+}
+
+/// How often something has happened.
+private final class Count: Sendable {
+    private let count = Mutex(0)
+
+    var value: Int { count.withLock { $0 } }
+
+    func add() { count.withLock { $0 += 1 } }
+
+    func wait(for expected: Int) async throws { while value < expected { try await Task.sleep(for: .milliseconds(5)) } }
+}
+
+/// Each test runs in a process of its own, because the bus and the reader are named by its variables.
+@Suite(.enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
+struct `An app that listens for links` {
+    @Test(.ownThreads) func `receives them on the main queue, and the sender learns whether it took them`() async throws
+    {
+        let bus = try TestBus()
+        await #expect(processExitsWith: .success) { [address = bus.address as String] in
+            _ = unsafe setenv("DBUS_SESSION_BUS_ADDRESS", address, 1)
+            _ = unsafe unsetenv("NFC_READER")
+            let sender = Sender(address: address)
+            #expect(!Application.isRunning(as: Sender.app))
+            #expect(await sender.deliver("https://example.org/early") == .success(.none))
+            let (application, receiver) = await (Application(), Receiver())
+            let ends = Count()
+            try await MainActor.run {
+                application.delegate = receiver
+                try application.listen(as: Sender.app) { ends.add() }
+            }
+            #expect(Application.isRunning(as: Sender.app))
+            #expect(!Application.isRunning(as: "org.example.Other"))
+            #expect(await sender.deliver("https://example.org/a") == .success(.message))
+            await MainActor.run { receiver.takes = false }
+            guard case .failure(let error) = await sender.deliver("https://example.org/b") else {
+                Issue.record("A link that was not taken is delivered.")
+                return
+            }
+            #expect(error.code == .refused)
+            #expect(error.reason == "org.example.App does not take the link.")
+            let links = await receiver.links
+            #expect(links == ["https://example.org/a", "https://example.org/b"])
+            #expect(await receiver.recordCounts == [2, 2])
+            #expect(ends.value == 0)
+        }
+    }
+
+    @Test(.ownThreads) func `in the background gives its name to a visible one, and hears of its own end`() async throws
+    {
+        let bus = try TestBus()
+        await #expect(processExitsWith: .success) { [address = bus.address as String] in
+            _ = unsafe setenv("DBUS_SESSION_BUS_ADDRESS", address, 1)
+            _ = unsafe unsetenv("NFC_READER")
+            let sender = Sender(address: address)
+            let (hidden, visible, other) = await (Application(), Application(), Application())
+            let (below, above) = (Receiver(), Receiver())
+            let (belowEnds, aboveEnds) = (Count(), Count())
+            try await MainActor.run {
+                (hidden.delegate, visible.delegate) = (below, above)
+                try hidden.listen(as: Sender.app, presence: .background) { belowEnds.add() }
+            }
+            #expect(await sender.deliver("https://example.org/a") == .success(.message))
+            // Two in the background: the first one stays.
+            do throws(BusError) {
+                try await other.listen(as: Sender.app, presence: .background)
+                Issue.record("There are two in the background.")
+            } catch {
+                #expect(error.code == .nameTaken)
+            }
+            #expect(belowEnds.value == 0)
+            try await MainActor.run { try visible.listen(as: Sender.app, presence: .visible) { aboveEnds.add() } }
+            #expect(await sender.deliver("https://example.org/b") == .success(.message))
+            try await belowEnds.wait(for: 1)
+            // A visible one stays, whoever comes.
+            for presence in [Application.Presence.visible, .background] {
+                do throws(BusError) {
+                    try await other.listen(as: Sender.app, presence: presence)
+                    Issue.record("A visible app is replaced.")
+                } catch {
+                    #expect(error.code == .nameTaken)
+                    #expect(error.reason.contains(Sender.app))
+                }
+            }
+            #expect(await sender.deliver("https://example.org/c") == .success(.message))
+            #expect(await below.links == ["https://example.org/a"])
+            #expect(await above.links == ["https://example.org/b", "https://example.org/c"])
+            #expect(belowEnds.value == 1 && aboveEnds.value == 0)
+        }
+    }
+
+    @Test(.ownThreads) func `that is gone without an end takes nothing`() async throws {
+        let bus = try TestBus()
+        await #expect(processExitsWith: .success) { [address = bus.address as String] in
+            _ = unsafe setenv("DBUS_SESSION_BUS_ADDRESS", address, 1)
+            _ = unsafe unsetenv("NFC_READER")
+            try await MainActor.run { try Application().listen(as: Sender.app) }
+            guard case .failure(let error) = await Sender(address: address).deliver("https://example.org/a") else {
+                Issue.record("Nobody has taken the link.")
+                return
+            }
+            #expect(error.code == .refused)
+        }
+    }
+
+    @Test(.ownThreads) func `is not running, and says why it can't listen, when there is no bus`() async throws {
+        let bus = try TestBus()
+        await #expect(processExitsWith: .success) { [folder = bus.path as String] in
+            _ = unsafe setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=\(folder)/nothing", 1)
+            _ = unsafe unsetenv("NFC_READER")
+            #expect(!Application.isRunning(as: Sender.app))
+            let ends = Count()
+            do throws(BusError) {
+                try await Application().listen(as: Sender.app) { ends.add() }
+                Issue.record("It listens on no bus.")
+            } catch {
+                #expect(error.code == .noBus)
+            }
+            #expect(ends.value == 0)
+        }
+    }
+}
+
+/// A simulator's socket. It greets its one app, and sends it lines.
+private func serveSimulator(at path: String, _ lines: [String]) throws {
+    let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: Array(path.utf8)) }
+    let status = unsafe withUnsafePointer(to: &address) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            unsafe bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+        }
+    }
+    try #require(status == 0 && listen(listener, 1) == 0)
+    Thread.detachNewThread {
+        let peer = accept(listener, nil, nil)
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        _ = unsafe read(peer, &bytes, bytes.count)
+        let text = lines.map { $0 + "\n" }.joined()
+        _ = unsafe write(peer, text, text.utf8.count)
+        while unsafe read(peer, &bytes, bytes.count) > 0 {}
+    }
+}
+
+@Suite(.timeLimit(.minutes(3))) struct `An app on the simulator's phone` {
+    @Test(.ownThreads) func `receives the phone's links without a bus, and drops those of another message`()
+        async throws
+    {
+        let folder = try PrivateFolder.random("nfc-tests")
+        defer { try? FileManager.default.removeItem(atPath: folder.path) }
+        await #expect(processExitsWith: .success) { [folder = folder.path as String] in
+            let bytes = try Sender.payload("https://example.org/a").message
+            let message = bytes.map { String(format: "%02x", $0) }.joined()
+            func line(_ link: String) -> String {
+                let type = UserActivityPayload.browsingWeb
+                return #"{"event":"link","activity_type":"\#(type)","url":"\#(link)","message_hex":"\#(message)"}"#
+            }
+            let greeting = #"{"hello":1,"name":"Test","technologies":["nfc-a","nfc-b","nfc-f","nfc-v"]}"#
+            try serveSimulator(
+                at: folder + "/socket",
+                [greeting, line("https://example.org/other"), line("https://example.org/a")]
+            )
+            _ = unsafe setenv("NFC_READER", "simulator:\(folder)/socket", 1)
+            _ = unsafe setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=\(folder)/nothing", 1)
+            let (application, receiver) = await (Application(), Receiver())
+            try await MainActor.run {
+                application.delegate = receiver
+                try application.listen(as: Sender.app)
+            }
+            while await receiver.links.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+            #expect(await receiver.links == ["https://example.org/a"])
+            #expect(await receiver.recordCounts == [2])
+        }
+    }
+
+    @Test(.ownThreads, .enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"))
+    func `is not running for the bus, although its name is taken there`() async throws {
+        let bus = try TestBus()
+        await #expect(processExitsWith: .success) { [address = bus.address as String] in
+            _ = unsafe setenv("DBUS_SESSION_BUS_ADDRESS", address, 1)
+            let owner = try BusConnection(.user, address: address)
+            try owner.take(Sender.app)
+            _ = unsafe unsetenv("NFC_READER")
+            #expect(Application.isRunning(as: Sender.app))
+            _ = unsafe setenv("NFC_READER", "simulator:/tmp/ocn-nowhere/socket", 1)
+            #expect(!Application.isRunning(as: Sender.app))
+            withExtendedLifetime(owner) {}
+        }
+    }
+}

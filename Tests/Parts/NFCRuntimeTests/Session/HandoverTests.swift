@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import Testing
+
+@testable import NFCRuntime
+
+/// The moment in which one session's sheet goes and the next session gets the reader.
+struct `The handover of the reader` {
+    /// What stands for a session.
+    private final class Name: Sendable {}
+
+    private let arbiter = SessionArbiter()
+    private let events = Locked<[String]>([])
+    private let a = Name()
+    private let b = Name()
+    private let c = Name()
+
+    private func request(_ session: Name, _ name: String) -> SessionArbiter.Answer {
+        arbiter.request(ObjectIdentifier(session), grant: { [events] in events.withLock { $0.append(name) } })
+    }
+
+    /// Lets the first session's sheet leave, during whose going something happens.
+    private func letFirstLeave(_ body: @escaping @Sendable () -> Void) {
+        #expect(request(a, "a") == .granted)
+        arbiter.sheetBeginsToLeave(ObjectIdentifier(a)) { [events] in
+            events.withLock { $0.append("a goes") }
+            body()
+            events.withLock { $0.append("a has gone") }
+        }
+        arbiter.release(ObjectIdentifier(a))
+    }
+
+    @Test func `A session that withdraws meanwhile does not let the next one draw over a sheet that is going`() {
+        letFirstLeave { [arbiter, b, c] in
+            #expect(request(c, "c") == .waits(forActiveSession: true))
+            arbiter.withdraw(ObjectIdentifier(b))
+        }
+        #expect(request(b, "b") == .granted)
+        #expect(events.withLock { $0 } == ["a", "a goes", "a has gone", "c"])
+        #expect(!arbiter.isIdle)
+        arbiter.release(ObjectIdentifier(c))
+        #expect(arbiter.isIdle)
+    }
+
+    @Test func `A session that withdraws meanwhile leaves the reader free`() {
+        letFirstLeave { [arbiter, b] in arbiter.withdraw(ObjectIdentifier(b)) }
+        #expect(request(b, "b") == .granted)
+        #expect(events.withLock { $0 } == ["a", "a goes", "a has gone"])
+        #expect(arbiter.isIdle)
+        #expect(request(c, "c") == .granted)
+    }
+
+    @Test func `The time of the sheet ends meanwhile, and it goes once`() {
+        letFirstLeave { [arbiter, a] in arbiter.takeSheetAway(of: ObjectIdentifier(a)) }
+        #expect(request(b, "b") == .granted)
+        #expect(events.withLock { $0 } == ["a", "a goes", "a has gone", "b"])
+        #expect(request(c, "c") == .waits(forActiveSession: true))
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+import NFCTestKit
+import SessionTesting
+import TagLink
+import TagProtocols
+import Testing
+import VirtualTags
+
+/// Checks how a session learns that a tag has left, on readers that report it and on readers that don't.
+@Suite(.timeLimit(.minutes(1))) struct `The presence of a tag` {
+    private static func tag(_ number: UInt8 = 1) -> VirtualType2Tag {
+        VirtualType2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, number])
+    }
+
+    /// Waits until everything that was asked before is done.
+    private static func settles(_ session: ReaderSession) async {
+        let _: Result<[[UInt8]], CommandError> = await handedOver { session.readMessages(from: [], completion: $0) }
+    }
+
+    @Test func `A reader that reports nothing is asked, at most once in a while`() async throws {
+        let reader = ScriptedReader([.tags([Self.tag()])])
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        let tag = try #require(scene.tags.first)
+        #expect(!session.isConnected(to: tag))
+        #expect(await session.connects(to: tag) == nil)
+        let before = reader.statistics.exchanges
+        #expect(session.isConnected(to: tag))
+        await Self.settles(session)
+        #expect(reader.statistics.exchanges == before)
+        scene.clock.advance(by: .seconds(10))
+        for _ in 0..<3 { #expect(session.isConnected(to: tag)) }
+        await Self.settles(session)
+        let after = reader.statistics.exchanges
+        #expect(after > before)
+        for _ in 0..<3 { #expect(session.isConnected(to: tag)) }
+        await Self.settles(session)
+        #expect(reader.statistics.exchanges == after)
+        // It left, which the next question shows.
+        reader.removeTags()
+        #expect(session.isConnected(to: tag))
+        await Self.settles(session)
+        #expect(session.isConnected(to: tag) && tag.isAvailable)
+        scene.clock.advance(by: .seconds(5))
+        #expect(session.isConnected(to: tag))
+        await Self.settles(session)
+        #expect(!session.isConnected(to: tag))
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
+    @Test func `A reader that reports changes is not asked before it does`() async throws {
+        let reader = ScriptedReader([.tags([Self.tag()])], tells: true)
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        let tag = try #require(scene.tags.first)
+        #expect(await session.connects(to: tag) == nil)
+        let before = reader.statistics.exchanges
+        reader.removeTags()
+        scene.clock.advance(by: .seconds(10))
+        #expect(session.isConnected(to: tag))
+        await Self.settles(session)
+        #expect(session.isConnected(to: tag) && reader.statistics.exchanges == before)
+        reader.tell()
+        await Self.settles(session)
+        #expect(!session.isConnected(to: tag))
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
+    @Test func `A tag that left before its first connection is lost, also where arrivals can't be told apart`()
+        async throws
+    {
+        let reader = PluggedReader()
+        reader.field.bring(Self.tag())
+        let scene = Scene(.field(reader))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        let tag = try #require(scene.tags.first)
+        reader.field.removeAll()
+        guard case .tag(let error)? = await session.connects(to: tag) else { return #expect(Bool(false)) }
+        #expect(error.code == .tagLost && !tag.isAvailable && session.connectedTag == nil)
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
+    @Test(arguments: [true, false]) func `A reader that waits is cut off when the session ends`(isInterrupted: Bool)
+        async throws
+    {
+        let reader = WaitingReader(noticesInterruption: isInterrupted)
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.event() == "a active")
+        while !reader.isWaiting { await Task.yield() }
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+}
+
+/// A reader that waits for tags until its task is cancelled, or until it is interrupted.
+private final class WaitingReader: DiscoveringDriver {
+    let name = "waiting"
+    let technologies = Set(Technology.allCases)
+    var statistics: LinkStatistics { .zero }
+    private let noticesInterruption: Bool
+    private let state = Locked<(isWaiting: Bool, isInterrupted: Bool)>((false, false))
+    var isWaiting: Bool { state.withLock { $0.isWaiting } }
+
+    init(noticesInterruption: Bool) { self.noticesInterruption = noticesInterruption }
+
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? { nil }
+
+    func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
+        state.withLock { $0.isWaiting = true }
+        while !(noticesInterruption ? state.withLock { $0.isInterrupted } : Task.isCancelled) { await Task.yield() }
+        throw LinkError(.cancelled, "It was cut off.")
+    }
+
+    func select(_ tag: DiscoveredTag) async throws(LinkError) {}
+    func interrupt() { state.withLock { $0.isInterrupted = true } }
+    func release() async {}
+}

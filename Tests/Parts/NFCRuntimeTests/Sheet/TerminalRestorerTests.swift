@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import NFCRuntime
+import Synchronization
+import TestThreads
+import Testing
+
+/// Checks what a process leaves behind on its terminal when it ends while the sheet is shown, and what an app decides itself.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct `A terminal that an app leaves with its sheet` {
+    /// What restores a terminal: it clears the card and shows the cursor.
+    private static let restored = "\u{1B}[J\u{1B}[?25h"
+
+    /// Runs an app with a sheet on a terminal, and returns what it has drawn.
+    private static func screen(_ terminal: PseudoTerminal, after run: (String) async -> Void) async -> String {
+        let user = unsafe open(terminal.path, O_RDWR | O_NOCTTY)
+        defer { close(user) }
+        await run(terminal.path)
+        #expect(terminal.isCooked)
+        return terminal.screen()
+    }
+
+    @Test(.ownThreads) func `is restored at the process's own exit`() async throws {
+        let screen = await Self.screen(try #require(PseudoTerminal())) { path in
+            await #expect(processExitsWith: .exitCode(7)) { [path = path as String] in
+                App.present(path)
+                exit(7)
+            }
+        }
+        #expect(screen.contains("First.") && screen.hasSuffix(Self.restored))
+    }
+
+    @Test(.ownThreads) func `is restored at a crash, which still ends the process`() async throws {
+        let screen = await Self.screen(try #require(PseudoTerminal())) { path in
+            await #expect(processExitsWith: .signal(SIGSEGV)) { [path = path as String] in
+                signal(SIGSEGV, SIG_DFL)
+                App.present(path)
+                // The instruction fails again when the terminal is restored.
+                unsafe UnsafeMutablePointer<UInt8>(bitPattern: 16)?.pointee = 1
+                exit(1)
+            }
+        }
+        #expect(screen.hasSuffix(Self.restored))
+    }
+
+    @Test(.ownThreads) func `is not touched any more when the sheet has left before`() async throws {
+        let screen = await Self.screen(try #require(PseudoTerminal())) { path in
+            await #expect(processExitsWith: .signal(SIGTERM)) { [path = path as String] in
+                App.dismiss(App.present(path))
+                kill(getpid(), SIGTERM)
+                sleep(20)
+                exit(1)
+            }
+        }
+        #expect(screen.hasSuffix(Self.restored) && screen.ranges(of: "\u{1B}[?25h").count == 1)
+    }
+
+    @Test(.ownThreads, arguments: [SIGINT, SIGTERM, SIGHUP, SIGUSR1])
+    func `is the sheet's while an app handles a signal itself`(
+        number: Int32
+    )
+        async throws
+    {
+        let screen = await Self.screen(try #require(PseudoTerminal())) { path in
+            await #expect(processExitsWith: .exitCode(3)) { [path = path as String, number] in
+                signal(number) { _ in App.signals.add(1, ordering: .relaxed) }
+                App.present(path)
+                kill(getpid(), number)
+                // Another thread gets it.
+                for _ in 0..<2000 where App.signals.load(ordering: .relaxed) == 0 { usleep(10_000) }
+                exit(App.signals.load(ordering: .relaxed) == 1 ? 3 : 1)
+            }
+        }
+        #expect(screen.ranges(of: "\u{1B}[?25h").count == 1)
+    }
+
+    @Test(.ownThreads, arguments: [SIGHUP, SIGSEGV]) func `is the sheet's while an app ignores a signal`(number: Int32)
+        async throws
+    {
+        _ = await Self.screen(try #require(PseudoTerminal())) { path in
+            await #expect(processExitsWith: .exitCode(3)) { [path = path as String, number] in
+                signal(number, SIG_IGN)
+                App.present(path)
+                kill(getpid(), number)
+                exit(3)
+            }
+        }
+    }
+
+    @Test(.ownThreads) func `is restored before an app's own handler of a crash, which is called once`() async throws {
+        let screen = await Self.screen(try #require(PseudoTerminal())) { path in
+            await #expect(processExitsWith: .exitCode(5)) { [path = path as String] in
+                signal(SIGABRT) { _ in _exit(5) }
+                App.dismiss(App.present(path))
+                App.present(path)
+                kill(getpid(), SIGABRT)
+                sleep(20)
+                exit(1)
+            }
+        }
+        #expect(screen.hasSuffix(Self.restored))
+    }
+
+    @Test(.ownThreads) func `is not drawn on any more when it is restored`() async throws {
+        let screen = await Self.screen(try #require(PseudoTerminal())) { path in
+            await #expect(processExitsWith: .exitCode(7)) { [path = path as String] in
+                // It comes after what the sheet does at the exit, as another thread's drawing may.
+                atexit { App.drawAgain() }
+                App.kept.withLock { $0 = App.present(path) }
+                exit(7)
+            }
+        }
+        #expect(screen.hasSuffix(Self.restored) && !screen.contains("Again."))
+    }
+}
+
+/// What the exit tests share.
+private enum App {
+    /// How many signals an app's own handler got.
+    static let signals = Atomic(0)
+
+    /// Shows a sheet.
+    @discardableResult
+    static func present(_ path: String) -> TerminalSheet {
+        let sheet = TerminalSheet(path: path, usesColor: false)
+        sheet.present(SheetContent(state: .ready, title: "", message: "First.", showsErrorSymbol: false)) {}
+        return sheet
+    }
+
+    static let kept = Mutex<TerminalSheet?>(nil)
+
+    static func drawAgain() {
+        let content = SheetContent(state: .scanning, title: "", message: "Again.", showsErrorSymbol: false)
+        kept.withLock { $0 }?.present(content) {}
+    }
+
+    static func dismiss(_ sheet: TerminalSheet) {
+        sheet.present(SheetContent(state: .dismissed, title: "", message: "First.", showsErrorSymbol: false)) {}
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import SystemLibrary
+import TagLink
+import TestThreads
+import Testing
+
+@testable import PCSCDriver
+
+/// A socket in place of pcscd's. It and its folder end with this object.
+private final class Socket: Sendable {
+    let folder: String
+    private let listener: Int32
+
+    init(queue: Int32 = 8) throws {
+        let place = "/tmp/nfc-tests-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
+        folder = place
+        listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let status = unsafe Self.withAddress(place + "/pcscd.comm") { [listener] in unsafe bind(listener, $0, $1) }
+        try #require(status == 0 && listen(listener, queue) == 0)
+    }
+
+    deinit {
+        close(listener)
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    var path: String { folder + "/pcscd.comm" }
+
+    /// Takes the next connection.
+    func accept() -> Int32 { Glibc.accept(listener, nil, nil) }
+
+    /// Connects to a socket, without its service.
+    static func connect(_ path: String) -> Int32 {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let status = unsafe withAddress(path) { unsafe Glibc.connect(descriptor, $0, $1) }
+        return status == 0 ? descriptor : -1
+    }
+
+    private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: Array(path.utf8)) }
+        return unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+}
+
+/// Each test runs in a process of its own, because the socket is named by a variable.
+@Suite("The socket of the service", .timeLimit(.minutes(2)))
+struct ServiceProbeTests {
+    @Test("is named by a variable, and has an address if that is short enough", .ownThreads)
+    func address() async {
+        await #expect(processExitsWith: .success) {
+            _ = unsafe unsetenv("PCSCLITE_CSOCK_NAME")
+            #expect(ServiceSocket.path == "/run/pcscd/pcscd.comm")
+            for (length, isShort) in [(107, true), (108, false), (300, false)] {
+                let path = "/" + String(repeating: "x", count: length - 1)
+                _ = unsafe setenv("PCSCLITE_CSOCK_NAME", path, 1)
+                #expect(ServiceSocket.path == path)
+                #expect((ServiceSocket.address != nil) == isShort, "\(length)")
+                let family = ServiceSocket.address.map { Int32($0.sun_family) }
+                #expect(family == (isShort ? AF_UNIX : nil))
+                #expect(!ServiceSocket.isThere && !ServiceSocket.isForbidden)
+            }
+        }
+    }
+
+    @Test("is known by its name among all that the process has open", .ownThreads)
+    func connections() async throws {
+        let (first, other) = (try Socket(), try Socket())
+        await #expect(processExitsWith: .success) { [first = first.folder as String, other = other.folder as String] in
+            _ = unsafe setenv("PCSCLITE_CSOCK_NAME", first + "/pcscd.comm", 1)
+            #expect(ServiceSocket.isThere && ServiceSocket.connections().isEmpty)
+            let own = Socket.connect(first + "/pcscd.comm")
+            // The library may know the socket by another path to it.
+            let same = Socket.connect(other + "/pcscd.comm")
+            #expect(own >= 0 && same >= 0 && ServiceSocket.connections() == [own, same])
+            _ = unsafe setenv("PCSCLITE_CSOCK_NAME", first + "/other.comm", 1)
+            #expect(ServiceSocket.connections().isEmpty)
+            _ = unsafe setenv("PCSCLITE_CSOCK_NAME", first + "/pcscd.comm", 1)
+            close(own)
+            #expect(ServiceSocket.connections() == [same])
+        }
+    }
+
+    @Test("is asked until the service hangs up, by a probe that is known and then closed", .ownThreads)
+    func hangsUp() async throws {
+        let socket = try Socket()
+        let service = Thread {
+            let peer = socket.accept()
+            var byte: UInt8 = 0
+            // The probe has sent nothing, and says at once that it will not.
+            guard unsafe read(peer, &byte, 1) == 0 else { return }
+            while !FileManager.default.fileExists(atPath: socket.folder + "/seen") { usleep(1000) }
+            close(peer)
+        }
+        service.start()
+        await #expect(processExitsWith: .success) { [folder = socket.folder as String] in
+            _ = unsafe setenv("PCSCLITE_CSOCK_NAME", folder + "/pcscd.comm", 1)
+            let probes = Locked<Set<Int32>>([])
+            let watch = Thread {
+                // The probe waits when its descriptor is one of the probes and connected.
+                while probes.withLock({ $0.isEmpty || $0 != ServiceSocket.connections() }) { usleep(1000) }
+                _ = FileManager.default.createFile(atPath: folder + "/seen", contents: nil)
+            }
+            watch.start()
+            try ServiceProbe.check(WaitCut(), probes)
+            #expect(FileManager.default.fileExists(atPath: folder + "/seen"))
+            #expect(probes.withLock { $0.isEmpty } && ServiceSocket.connections().isEmpty)
+        }
+    }
+
+    @Test("that nobody listens at, or that is not there, is no failure", .ownThreads)
+    func absence() async throws {
+        let socket = try Socket()
+        await #expect(processExitsWith: .success) { [folder = socket.folder as String] in
+            #expect(FileManager.default.createFile(atPath: folder + "/file", contents: nil))
+            for path in ["/nothing", "/file", "/" + String(repeating: "x", count: 200)] {
+                _ = unsafe setenv("PCSCLITE_CSOCK_NAME", folder + path, 1)
+                let probes = Locked<Set<Int32>>([])
+                try ServiceProbe.check(WaitCut(), probes)
+                #expect(probes.withLock { $0.isEmpty })
+            }
+        }
+    }
+
+    @Test("is not waited for when the wait is cut: before it, in it, and while the queue is full", .ownThreads)
+    func cut() async throws {
+        let (socket, full) = (try Socket(), try Socket(queue: 0))
+        await #expect(processExitsWith: .success) { [folder = socket.folder as String, full = full.folder as String] in
+            func expectCut(_ path: String, _ isReady: @escaping @Sendable (Locked<Set<Int32>>) -> Bool) {
+                _ = unsafe setenv("PCSCLITE_CSOCK_NAME", path + "/pcscd.comm", 1)
+                let (cut, probes) = (WaitCut(), Locked<Set<Int32>>([]))
+                let cutter = Thread {
+                    while !isReady(probes) { usleep(1000) }
+                    cut.cut()
+                }
+                cutter.start()
+                let error = #expect(throws: SmartCardError.self) { try ServiceProbe.check(cut, probes) }
+                #expect(error?.code == .cancelled && probes.withLock { $0.isEmpty })
+            }
+            expectCut(folder) { probes in probes.withLock { !$0.isEmpty && $0 == ServiceSocket.connections() } }
+            // One that waits in the queue, which then has no room.
+            let first = Socket.connect(full + "/pcscd.comm")
+            #expect(first >= 0)
+            expectCut(full) { probes in probes.withLock { !$0.isEmpty } }
+            close(first)
+            let cut = WaitCut()
+            cut.cut()
+            _ = unsafe setenv("PCSCLITE_CSOCK_NAME", folder + "/pcscd.comm", 1)
+            let error = #expect(throws: SmartCardError.self) { try ServiceProbe.check(cut, Locked<Set<Int32>>([])) }
+            #expect(error?.code == .cancelled && ServiceSocket.connections().isEmpty)
+        }
+    }
+}

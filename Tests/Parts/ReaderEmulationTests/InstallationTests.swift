@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import PrivateStorage
+import ReaderEmulation
+import Testing
+
+/// The driver that pcscd loads as root, and the reader that root installs for a user.
+@Suite struct `A reader that root installs` {
+    /// A folder of a test's own, which is removed with all that is in it.
+    private final class Place {
+        let path: String
+
+        init() throws { path = try PrivateFolder.random("ocn-install").path }
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+
+        func write(_ name: String, _ bytes: [UInt8], padding: Int = 0) throws -> String {
+            try Data(bytes).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+            if padding > 0 { #expect(unsafe truncate("\(path)/\(name)", bytes.count + padding) == 0) }
+            return "\(path)/\(name)"
+        }
+
+        func has(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+    }
+
+    /// A library that needs others, and may have a path on which they are searched.
+    private static func library(needing names: [String] = ["libc.so.6"], runPath: String? = nil) -> [UInt8] {
+        func number(_ value: Int, _ size: Int) -> [UInt8] {
+            (0..<size).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
+        var strings: [UInt8] = [0]
+        func place(of text: String) -> Int {
+            defer { strings += text.utf8 + [0] }
+            return strings.count
+        }
+        var entries = names.map { (1, place(of: $0)) }
+        if let runPath { entries.append((29, place(of: runPath))) }
+        let dynamic = 64 + 2 * 56
+        let end = dynamic + 16 * (entries.count + 3)
+        entries += [(5, end), (10, strings.count), (0, 0)]
+        let head = [0x7F, 0x45, 0x4C, 0x46, 2, 1, 1] + [UInt8](repeating: 0, count: 9) + number(3, 2)
+        let header = head + [UInt8](repeating: 0, count: 14) + number(64, 8)
+        let rest = [UInt8](repeating: 0, count: 14) + number(56, 2) + number(2, 2) + [UInt8](repeating: 0, count: 6)
+        func segment(_ kind: Int, _ start: Int, _ size: Int) -> [UInt8] {
+            number(kind, 4) + number(4, 4) + number(start, 8) + number(start, 8) + number(start, 8)
+                + number(size, 8) + number(size, 8) + number(8, 8)
+        }
+        return header + rest + segment(1, 0, end + strings.count) + segment(2, dynamic, end - dynamic)
+            + entries.flatMap { number($0.0, 8) + number($0.1, 8) } + strings
+    }
+
+    private func problem(_ work: () throws(EmulationError) -> Void) -> String? {
+        do throws(EmulationError) {
+            try work()
+            return nil
+        } catch { return error.reason }
+    }
+
+    // MARK: The driver
+
+    @Test(
+        arguments: [
+            (["libc.so.6"], nil, nil), ([], nil, nil),
+            (["libpthread.so.0", "ld-linux-x86-64.so.2", "libc.so.6"], nil, nil),
+            (["libc.so.6", "libswiftCore.so"], nil, "needs libswiftCore.so, which pcscd must not load."),
+            (["libc.so.60"], nil, "needs libc.so.60,"), (["libpthread.so.1"], nil, "needs libpthread.so.1,"),
+            (["xld-linux.so"], nil, "needs xld-linux.so,"),
+            (["libc.so.6"], "/somewhere/lib", "makes pcscd look for libraries in /somewhere/lib,"),
+        ] as [([String], String?, String?)]
+    )
+    func `needs a driver with no library but the C library`(names: [String], runPath: String?, problem: String?) {
+        let bytes = Self.library(needing: names, runPath: runPath)
+        let found = self.problem { () throws(EmulationError) in
+            #expect(try PlainDriver(bytes, path: "/a/driver.so").bytes == bytes)
+        }
+        #expect((found == nil) == (problem == nil), "\(found ?? "")")
+        if let problem {
+            #expect(found?.hasPrefix("/a/driver.so " + problem) == true, "\(found ?? "")")
+            #expect(found?.contains("dev/build-pcsc-driver") == true)
+        }
+    }
+
+    @Test func `needs a driver that is a library`() {
+        for bytes in [[], Array("no driver".utf8), Array(Self.library().dropLast())] {
+            let found = problem { () throws(EmulationError) in _ = try PlainDriver(bytes, path: "/a/driver.so") }
+            #expect(found?.hasPrefix("/a/driver.so is no driver: It ") == true || found?.contains("cut off") == true)
+        }
+    }
+
+    @Test func `takes a driver of 16 MiB at most from a file`() throws {
+        let place = try Place()
+        let bytes = Self.library()
+        func driver(_ path: String) throws(EmulationError) -> [UInt8] {
+            try PlainDriver(path: path, builder: nil, checksPath: false).bytes
+        }
+        #expect(try driver(place.write("small.so", bytes)) == bytes)
+        #expect(try driver(place.write("large.so", bytes, padding: 16 << 20 - bytes.count)).count == 16 << 20)
+        let larger = try place.write("larger.so", bytes, padding: 16 << 20 - bytes.count + 1)
+        #expect(problem { () throws(EmulationError) in _ = try driver(larger) }?.contains("larger.so") == true)
+        let missing = problem { () throws(EmulationError) in _ = try driver(place.path + "/none.so") }
+        #expect(missing?.contains("none.so") == true)
+    }
+
+    @Test func `takes a driver only from where nobody but root and its builder can write`() throws {
+        let place = try Place()
+        let path = try place.write("driver.so", Self.library())
+        #expect(unsafe chmod(path, 0o644) == 0)
+        func found() -> String? {
+            problem { () throws(EmulationError) in
+                _ = try PlainDriver(path: path, builder: geteuid(), checksPath: true)
+            }
+        }
+        #expect(found() == nil)
+        #expect(unsafe chmod(path, 0o664) == 0)
+        #expect(found()?.hasPrefix("\(path) can be changed by others than root") == true)
+        #expect(unsafe chmod(path, 0o644) == 0 && chmod(place.path, 0o770) == 0)
+        #expect(found()?.hasPrefix("\(place.path) can be changed by others than root") == true)
+        #expect(
+            problem { () throws(EmulationError) in
+                _ = try PlainDriver(path: path, builder: nil, checksPath: false)
+            } == nil
+        )
+    }
+
+    // MARK: The reader
+
+    @Test func `is there until it is removed, and the driver until the last one is`() throws {
+        let place = try Place()
+        let driver = try PlainDriver(Self.library(), path: "driver.so")
+        // Slashes at the end of the root are left out.
+        let one = SystemReader(try ReaderOwner("4242424"), root: place.path + "//")
+        let other = SystemReader(try #require(ReaderOwner.current), root: place.path)
+        #expect(one.root == place.path && one.owner.name == "4242424" && one.socketPath != other.socketPath)
+        #expect(one.installedName == nil)
+        #expect(try one.uninstall() == [])
+        let files = [one.installedDriverPath, one.temporaryPath, one.configurationPath]
+        #expect(try one.install(driver, readerName: "My Reader") == files)
+        #expect(files.allSatisfy { $0.hasPrefix(place.path + "/") && place.has($0) })
+        #expect(FileManager.default.contents(atPath: one.installedDriverPath).map(Array.init) == driver.bytes)
+        #expect(one.installedName == "My Reader" && other.installedName == nil)
+        // Once more is once, with the new name.
+        #expect(try one.install(driver, readerName: "Your Reader") == files)
+        #expect(try other.install(driver, readerName: "Third") != files)
+        #expect(one.installedName == "Your Reader" && other.installedName == "Third")
+        #expect(try one.uninstall() == [one.configurationPath, one.temporaryPath])
+        #expect(one.installedName == nil && other.installedName == "Third" && place.has(one.installedDriverPath))
+        #expect(try other.uninstall() == [other.configurationPath, other.temporaryPath, other.installedDriverPath])
+        #expect(!place.has(one.installedDriverPath))
+        #expect(try other.uninstall() == [])
+    }
+
+    @Test func `is not the one of another socket, nor one whose file others can write`() throws {
+        let place = try Place()
+        let reader = SystemReader(try ReaderOwner("4242424"), root: place.path)
+        _ = try reader.install(try PlainDriver(Self.library(), path: "driver.so"), readerName: "My Reader")
+        let lines = try String(contentsOfFile: reader.configurationPath, encoding: .utf8)
+        #expect(unsafe chmod(reader.configurationPath, 0o666) == 0)
+        #expect(reader.installedName == nil)
+        #expect(unsafe chmod(reader.configurationPath, 0o644) == 0)
+        #expect(reader.installedName == "My Reader")
+        for (part, replacement) in [
+            (":" + reader.socketPath, ":" + reader.socketPath + "x"), ("FRIENDLYNAME", "NAME"),
+            ("\"My Reader\"", "My Reader"),
+            ("DEVICENAME", "DEVICE"),
+        ] {
+            #expect(lines.contains(part))
+            try lines.replacingOccurrences(of: part, with: replacement)
+                .write(toFile: reader.configurationPath, atomically: false, encoding: .utf8)
+            #expect(reader.installedName == nil, "\(part)")
+        }
+    }
+
+    @Test func `is a user's who exists, by name or number`() throws {
+        let current = try #require(ReaderOwner.current)
+        #expect(current.user == geteuid())
+        #expect(try ReaderOwner(current.name) == current)
+        #expect(try ReaderOwner("4242424") == ReaderOwner(String(4_242_424)))
+        for text in ["", "no such user", "-1", "04242424", "4294967295"] {
+            #expect(problem { () throws(EmulationError) in _ = try ReaderOwner(text) } == "There is no user \(text).")
+        }
+    }
+}

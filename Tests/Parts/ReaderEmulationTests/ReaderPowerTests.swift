@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import Testing
+import VirtualTags
+
+@testable import ReaderEmulation
+
+/// Checks which card is still the same when its power comes back, and what is reported of a reader's calls.
+@Suite struct `An emulated reader that gives a card its power` {
+    private let field = VirtualField()
+
+    private static func card(_ frontEnd: Type4FrontEnd) -> VirtualType4Tag {
+        VirtualType4Tag(card: ApplicationCard([NDEFApplication(size: 64)]), frontEnd: frontEnd)
+    }
+
+    private static func nfcA(_ uid: [UInt8]) -> VirtualType4Tag {
+        card(.nfcA(uid: uid, ats: [0x05, 0x78, 0x80, 0x70, 0x02]))
+    }
+
+    private static func nfcB(_ pupi: [UInt8]) -> VirtualType4Tag { card(.nfcB(pupi: pupi)) }
+
+    private static func felica(_ last: UInt8) -> VirtualType3Tag {
+        VirtualType3Tag(FeliCaLiteSContents(idm: [2, 0xFE, 1, 2, 3, 4, 5, last]))
+    }
+
+    private static func vicinity(_ last: UInt8) -> VirtualType5Tag {
+        VirtualType5Tag(Type5Contents(blank: .icodeSLIX, uid: [0xE0, 4, 1, 0x10, 1, 2, 3, last]))
+    }
+
+    @Test func `The same card is the same, and so is one whose random UID has changed`() async {
+        for tag in [
+            Self.nfcA([4, 1, 2, 3, 4, 5, 6]), Self.nfcA([8, 1, 2, 3]), Self.nfcB([1, 2, 3, 4]), Self.felica(6),
+            Self.vicinity(4),
+        ] as [any VirtualTag] {
+            field.removeAll()
+            field.bring(tag)
+            var reader = EmulatedReader(.acr1552u, field: field)
+            #expect(await reader.look() == .init(hasFound: true))
+            for power in [EmulatedReader.Power.up, .reset] {
+                guard case .done(let atr) = await reader.setPower(power) else {
+                    Issue.record("\(tag) is the same.")
+                    continue
+                }
+                #expect(!atr.isEmpty)
+            }
+            #expect(await reader.look() == .init())
+        }
+    }
+
+    @Test func `Another card in its place is none, and is found then`() async {
+        let pairs: [(any VirtualTag, any VirtualTag)] = [
+            (Self.nfcA([4, 1, 2, 3, 4, 5, 6]), Self.nfcA([4, 1, 2, 3, 4, 5, 7])),
+            (Self.nfcA([8, 1, 2, 3]), Self.nfcA([4, 1, 2, 3, 4, 5, 7])),
+            (Self.nfcA([4, 1, 2, 3, 4, 5, 7]), Self.nfcA([8, 1, 2, 3])),
+            (Self.nfcA([4, 1, 2, 3]), Self.nfcA([8, 1, 2, 3])),
+            (Self.felica(6), Self.felica(7)), (Self.vicinity(4), Self.vicinity(5)),
+            (Self.nfcA([4, 1, 2, 3, 4, 5, 6]), Self.nfcB([1, 2, 3, 4])),
+        ]
+        for (one, other) in pairs {
+            field.removeAll()
+            field.bring(one)
+            var reader = EmulatedReader(.acr1552u, field: field)
+            #expect(await reader.look() == .init(hasFound: true))
+            field.removeAll()
+            field.bring(other)
+            #expect(await reader.setPower(.up) == .noCard)
+            #expect(await reader.look() == .init(hasLost: true, hasFound: true))
+            #expect(await reader.setPower(.up) != .noCard)
+        }
+    }
+
+    @Test func `Each call is reported by its name, with its answer or its failure`() async {
+        let calls = Locked<[String]>([])
+        field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
+        var reader = EmulatedReader(.acr122u, field: field) { exchange in
+            let end = exchange.response.map { "\($0.count)" } ?? exchange.failure ?? ""
+            calls.withLock { $0.append("\(exchange.name): \(end)") }
+        }
+        _ = await reader.transmit([0xFF, 0xCA, 0, 0, 0])
+        _ = await reader.setPower(.up)
+        _ = await reader.look()
+        for power in [EmulatedReader.Power.up, .reset, .down] { _ = await reader.setPower(power) }
+        _ = await reader.setPower(.up)
+        _ = await reader.transmit([0xFF, 0xCA, 0, 0, 0])
+        _ = await reader.control(0x4200_0D48, [])
+        _ = await reader.control(0x1234, [])
+        #expect(
+            calls.withLock { $0 } == [
+                "transmit: no card", "power up: no card", "power up: 20", "reset: 20", "power down: 0", "power up: 20",
+                "transmit: 9", "control 42000d48: 12", "control 1234: unsupported",
+            ]
+        )
+    }
+
+    // MARK: Data objects
+
+    @Test(arguments: [0, 1, 0x7F, 0x80, 0xFF, 0x100, 0x1234, 0xFFFF])
+    func `A data object's length has one byte, two or three`(count: Int) throws {
+        for tag in [0x97, 0x5F51] as [UInt16] {
+            let object = TransparentDataObject(tag: tag, value: (0..<count).map { UInt8(truncatingIfNeeded: $0) })
+            let bytes = object.bytes
+            #expect(bytes.count == (tag > 0xFF ? 2 : 1) + (count < 0x80 ? 1 : count < 0x100 ? 2 : 3) + count)
+            let found = try #require(TransparentDataObject.all(in: bytes + [0x80, 0]))
+            #expect(found.map(\.tag) == [tag, 0x80] && found[0].value == object.value)
+            if count > 0 { #expect(TransparentDataObject.all(in: bytes.dropLast() + []) == nil) }
+        }
+    }
+
+    @Test func `A data object FF has a name of one byte`() throws {
+        let found = try #require(TransparentDataObject.all(in: [0xFF, 2, 1, 2, 0x1F, 0x10, 0]))
+        #expect(found.map(\.tag) == [0xFF, 0x1F10] && found[0].value == [1, 2])
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+import ReaderEmulation
+import TagLink
+import Testing
+import VirtualTags
+
+/// Checks transparent sessions with an emulated reader (PC/SC part 3, amendment 1).
+@Suite struct `A transparent session` {
+    private static let done: [UInt8] = [0xC0, 3, 0, 0x90, 0x00]
+    private static let finish: [UInt8] = [0x90, 0x00]
+    private static let readBlock: [UInt8] = [0x02, 0x20, 0x05]
+
+    private let field = VirtualField()
+
+    private func reader(_ tag: any VirtualTag = VirtualType5Tag(.icodeSLIX)) async -> EmulatedReader {
+        field.bring(tag)
+        var reader = EmulatedReader(.acr1552u, field: field)
+        #expect(await reader.look() == .init(hasFound: true))
+        _ = await reader.setPower(.up)
+        return reader
+    }
+
+    private static func send(
+        _ objects: [UInt8],
+        _ kind: UInt8,
+        p1: UInt8 = 0,
+        to reader: inout EmulatedReader
+    ) async -> [UInt8] {
+        let reply = await reader.transmit([0xFF, 0xC2, p1, kind, UInt8(objects.count)] + objects)
+        guard case .done(let bytes) = reply else { return [] }
+        return bytes
+    }
+
+    private static func failed(_ object: UInt8, _ status: [UInt8]) -> [UInt8] { [0xC0, 3, object] + status + finish }
+
+    @Test func `Another parameter is a function that is not there`() async {
+        var reader = await reader()
+        #expect(await Self.send([0x81, 0], 0x00, p1: 1, to: &reader) == [0x6A, 0x81])
+        #expect(await Self.send([0x81, 0], 0x03, to: &reader) == [0x6A, 0x81])
+        #expect(await Self.send([0x81, 0], 0x00, to: &reader) == Self.done + Self.finish)
+    }
+
+    @Test(
+        arguments: [
+            ([0x81], 0, [0x67, 0]), ([0x81, 1], 0, [0x67, 0]), ([0x5F], 0, [0x67, 0]), ([0x5F, 0x46], 0, [0x67, 0]),
+            ([0x81, 0x81], 0, [0x67, 0]), ([0x81, 0x82, 0], 0, [0x67, 0]), ([0x81, 0x83, 0, 0, 0], 0, [0x67, 0]),
+            ([0x81, 0, 0x85, 0], 2, [0x6A, 0x81]), ([0x5F, 0x46, 3, 0, 0, 0], 1, [0x67, 0]),
+            ([0x80, 0, 0x81, 0, 0x5F, 0x46, 5, 0, 0, 0, 0, 0], 3, [0x67, 0]),
+        ] as [([UInt8], UInt8, [UInt8])]
+    ) func `An object of another form is named by its number`(objects: [UInt8], object: UInt8, status: [UInt8]) async {
+        var reader = await reader()
+        #expect(await Self.send(objects, 0x00, to: &reader) == Self.failed(object, status))
+    }
+
+    @Test func `Lengths have one, two or three bytes`() async {
+        var reader = await reader()
+        let version: [UInt8] = [0x80, 3, 1, 0, 0]
+        #expect(await Self.send([0x80, 0], 0x00, to: &reader) == Self.done + version + Self.finish)
+        #expect(
+            await Self.send([0x81, 0x81, 0, 0x80, 0x82, 0, 0], 0x00, to: &reader) == Self.done + version + Self.finish
+        )
+        #expect(
+            await Self.send([0x95, 0x81, 3] + Self.readBlock, 0x01, to: &reader).prefix(14)
+                == Self.done + [0x92, 1, 0, 0x96, 2, 0, 0, 0x97, 5]
+        )
+    }
+
+    @Test func `It has to be open, and have a frame`() async {
+        var reader = await reader()
+        let frame = [0x95, 3] + Self.readBlock
+        #expect(await Self.send(frame, 0x01, to: &reader) == Self.failed(0, [0x69, 0x85]))
+        #expect(await Self.send([0x8F, 2, 2, 0], 0x02, to: &reader) == Self.failed(1, [0x6A, 0x81]))
+        _ = await Self.send([0x81, 0], 0x00, to: &reader)
+        #expect(await Self.send([], 0x01, to: &reader) == Self.failed(0, [0x69, 0x85]))
+        #expect(await Self.send([0x95, 0], 0x01, to: &reader) == Self.failed(0, [0x69, 0x85]))
+        #expect(await Self.send(frame, 0x01, to: &reader).count == 21)
+        _ = await Self.send([0x82, 0], 0x00, to: &reader)
+        #expect(await Self.send(frame, 0x01, to: &reader) == Self.failed(0, [0x69, 0x85]))
+    }
+
+    @Test(
+        arguments: [
+            ([0x90, 1, 0], 1, [0x67, 0]), ([0x91, 2, 0, 0], 1, [0x67, 0]),
+            ([0x90, 2, 0, 0, 0x5F, 0x46, 1, 0], 2, [0x67, 0]),
+            ([0x94, 0], 1, [0x6A, 0x81]), ([0x91, 1, 0, 0x99, 0], 2, [0x6A, 0x81]),
+        ] as [([UInt8], UInt8, [UInt8])]
+    ) func `An exchange names the object that is wrong`(objects: [UInt8], object: UInt8, status: [UInt8]) async {
+        var reader = await reader()
+        _ = await Self.send([0x81, 0], 0x00, to: &reader)
+        #expect(await Self.send(objects, 0x01, to: &reader) == Self.failed(object, status))
+    }
+
+    @Test(
+        arguments: [
+            ([0x8E, 2, 2, 0], [0x67, 0]), ([0x8F, 1, 2], [0x67, 0]), ([], [0x67, 0]), ([0x8F, 2, 4, 0], [0x6A, 0x81]),
+            ([0x8F, 2, 2, 5], [0x6A, 0x81]),
+        ] as [([UInt8], [UInt8])]
+    ) func `A protocol is one of four, with a layer up to 4`(objects: [UInt8], status: [UInt8]) async {
+        var reader = await reader()
+        _ = await Self.send([0x81, 0], 0x00, to: &reader)
+        #expect(await Self.send(objects, 0x02, to: &reader) == Self.failed(1, status))
+    }
+
+    @Test func `A layer of 3 or 4 selects the tag and gives its ATR, and a lower one does not`() async {
+        var reader = await reader()
+        _ = await Self.send([0x81, 0], 0x00, to: &reader)
+        for layer in [0, 2] as [UInt8] {
+            #expect(await Self.send([0x8F, 2, 2, layer], 0x02, to: &reader) == Self.done + Self.finish)
+        }
+        for layer in [3, 4] as [UInt8] {
+            let answer = await Self.send([0x8F, 2, 2, layer], 0x02, to: &reader)
+            #expect(answer.prefix(8) == Self.done + [0x5F, 0x51, 20] && answer.count == 8 + 20 + 2)
+        }
+        // The tag is gone.
+        field.removeAll()
+        #expect(await Self.send([0x8F, 2, 2, 3], 0x02, to: &reader) == Self.failed(1, [0x64, 0x01]))
+    }
+
+    @Test func `A frame goes out with the flags, bits and time that were set before`() async throws {
+        var reader = await reader(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
+        _ = await Self.send([0x81, 0, 0x84, 0], 0x00, to: &reader)
+        let read: [UInt8] = [0x30, 0x04]
+        let checked = read + CyclicRedundancyCheck.a(read).littleEndianBytes
+        #expect(await Self.send([0x95, 2] + read, 0x01, to: &reader).count == 5 + 3 + 4 + 2 + 16 + 2)
+        // Neither checksum is the reader's.
+        #expect(
+            await Self.send([0x90, 2, 0x00, 0x03, 0x95, 4] + checked, 0x01, to: &reader).count
+                == 5 + 3 + 4 + 2 + 18 + 2
+        )
+        // The sent one is the reader's, and the received one is not.
+        #expect(
+            await Self.send([0x90, 2, 0x02, 0x00, 0x95, 2] + read, 0x01, to: &reader).count == 5 + 3 + 4 + 2 + 18 + 2
+        )
+        // A NAK has four bits, and puts the tag to sleep.
+        #expect(
+            await Self.send([0x95, 2, 0x30, 0xFF], 0x01, to: &reader)
+                == Self.done + [0x92, 1, 4, 0x96, 2, 0, 0, 0x97, 1, 0x00] + Self.finish
+        )
+        #expect(await Self.send([0x95, 1, 0x52], 0x01, to: &reader) == Self.failed(1, [0x64, 0x01]))
+        #expect(
+            await Self.send([0x90, 2, 0, 3, 0x91, 1, 7, 0x95, 1, 0x52], 0x01, to: &reader)
+                == Self.done + [0x92, 1, 0, 0x96, 2, 0, 0, 0x97, 2, 0x44, 0x00] + Self.finish
+        )
+        // What is sent alone has no answer, whatever comes.
+        #expect(await Self.send([0x93, 1, 0x52], 0x01, to: &reader) == Self.done + Self.finish)
+        let link = try #require(field.link(for: .nfcA))
+        for (time, microseconds) in [([0, 0, 3, 0xE8], 1000), ([0xFF, 0xFF, 0xFF, 0xFF], 5_000_000)]
+            as [([UInt8], Int64)]
+        {
+            let before = link.statistics.airtime
+            #expect(
+                await Self.send([0x5F, 0x46, 4] + time + [0x91, 1, 0, 0x95, 1, 0x60], 0x01, to: &reader)
+                    == Self.failed(3, [0x64, 0x01])
+            )
+            let elapsed = (link.statistics.airtime - before).microseconds
+            #expect((microseconds...microseconds + 1000).contains(elapsed), "\(elapsed)")
+        }
+    }
+
+    @Test func `The field goes off and on, and a tag forgets then`() async {
+        var reader = await reader()
+        _ = await Self.send([0x81, 0], 0x00, to: &reader)
+        #expect(await Self.send([0x83, 0], 0x00, to: &reader) == Self.done + Self.finish)
+        #expect(await Self.send([0x95, 3] + Self.readBlock, 0x01, to: &reader) == Self.failed(1, [0x64, 0x01]))
+        #expect(await Self.send([0x84, 0], 0x00, to: &reader) == Self.done + Self.finish)
+        #expect(await Self.send([0x95, 3] + Self.readBlock, 0x01, to: &reader).count == 21)
+    }
+}

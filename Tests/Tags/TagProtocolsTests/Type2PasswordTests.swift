@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import TagProtocols
+import Testing
+import VirtualTags
+
+/// The password of NTAG21x and MIFARE Ultralight EV1.
+@Suite struct Type2PasswordTests {
+    private func activate(_ field: VirtualField) async throws -> Type2Tag {
+        try await field.setCarrier(false)
+        try await field.setCarrier(true)
+        let link = try #require(field.link(for: .nfcA))
+        let target = try #require(try await NFCAActivation(link: link).activateAll().last)
+        return Type2Tag(target: target, link: link)
+    }
+
+    private func password(_ byte: UInt8) throws -> Type2Tag.Password {
+        try #require(Type2Tag.Password([byte, 2, 3, 4], acknowledgement: [0xAB, 0xCD]))
+    }
+
+    private static let products: [Type2Product] = [.ntag210, .ntag212, .ntag213, .ntag215, .ntag216]
+
+    @Test(arguments: products) func `A protected tag can be read by all and written with the password alone`(
+        _ product: Type2Product
+    ) async throws {
+        let field = VirtualField()
+        field.bring(VirtualType2Tag(product))
+        let message: [UInt8] = [0xD0, 0x00, 0x00]
+        try await activate(field).protect(with: password(1))
+        let stranger = try await activate(field)
+        #expect(try await stranger.readNDEF().isEmpty)
+        await #expect(throws: TagError.self) { try await stranger.writeNDEF(message) }
+        let owner = try await activate(field)
+        try await owner.authenticate(password(1))
+        try await owner.writeNDEF(message)
+        #expect(try await activate(field).readNDEF() == message)
+    }
+
+    @Test func `The same password again changes nothing, and another one is refused`() async throws {
+        let field = VirtualField()
+        field.bring(VirtualType2Tag(.ntag213))
+        try await activate(field).protect(with: password(1))
+        try await activate(field).protect(with: password(1))
+        await #expect(throws: TagError(.authenticationFailed, "")) {
+            try await activate(field).protect(with: password(2))
+        }
+        // The right password with a wrong acknowledgement is another tag's.
+        let other = try #require(Type2Tag.Password([1, 2, 3, 4], acknowledgement: [0, 0]))
+        await #expect(throws: TagError(.authenticationFailed, "")) { try await activate(field).authenticate(other) }
+    }
+
+    @Test(arguments: 0..<6) func `A tag that is lost in between is open, or protected with the password`(
+        _ writes: Int
+    ) async throws {
+        let field = VirtualField()
+        let tag = VirtualType2Tag(.ntag213)
+        field.bring(tag)
+        field.arm(.tear(afterWrite: writes))
+        do {
+            try await activate(field).protect(with: password(1))
+        } catch {
+            #expect((error as? TagError)?.code == .tagLost)
+        }
+        field.arm(FaultPlan())
+        field.bring(tag)
+        // Either way the same call completes it.
+        try await activate(field).protect(with: password(1))
+        try await activate(field).authenticate(password(1))
+    }
+
+    @Test func `Tags without a password say so, and lengths are checked`() async throws {
+        let field = VirtualField()
+        field.bring(VirtualType2Tag(.ntag203))
+        await #expect(throws: TagError(.unsupported, "")) { try await activate(field).protect(with: password(1)) }
+        #expect(Type2Tag.Password([1, 2, 3]) == nil)
+        #expect(Type2Tag.Password([1, 2, 3, 4], acknowledgement: [1]) == nil)
+    }
+}

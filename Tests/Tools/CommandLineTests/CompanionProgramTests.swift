@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestThreads
+import Testing
+
+/// The commands that are programs of nested packages.
+@Suite(.ownThreads) struct `Programs of nested packages` {
+    struct Companion: Sendable, CustomTestStringConvertible {
+        var command: String
+        var program: String
+        var package: String
+        var missing: String
+
+        var testDescription: String { "nfc \(command)" }
+    }
+
+    static let all = [
+        Companion(command: "lint", program: "nfc-lint", package: "Tools/NFCLint", missing: "no-linter"),
+        Companion(command: "simulator", program: "nfc-simulator", package: "Simulator", missing: "no-simulator"),
+        Companion(command: "fleet", program: "nfc-fleet", package: "Fleet", missing: "no-fleet"),
+    ]
+
+    /// Puts a program into a folder, which prints its words after a name of its own.
+    private static func put(_ name: String, in folder: URL, saying word: String) throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let program = folder.appendingPathComponent(name)
+        try Data("#!/bin/sh\necho \(word)\nprintf '%s\\n' \"$@\"\nexit 5\n".utf8).write(to: program)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
+    }
+
+    /// Copies nfc to the place that it has in a clone.
+    ///
+    /// - Returns: the command, without anything in PATH.
+    private static func nfc(in clone: URL, path: String = "/nowhere") throws -> Command {
+        let folder = clone.appendingPathComponent(".build/debug")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let copy = folder.appendingPathComponent("nfc")
+        try FileManager.default.copyItem(atPath: Command(name: "nfc").path, toPath: copy.path)
+        return Command(name: copy.path, environment: ["PATH": path])
+    }
+
+    @Test(arguments: all) func `One in PATH gets all words, and its status is that of the command`(
+        _ companion: Companion
+    ) throws {
+        let scratch = try ScratchFolder()
+        let folder = URL(fileURLWithPath: scratch.path("programs"))
+        try Self.put(companion.program, in: folder, saying: "path")
+        let nfc = try Self.nfc(in: URL(fileURLWithPath: scratch.path("clone")), path: "\(folder.path):/usr/bin:/bin")
+        let outcome = try nfc.run([companion.command, "--json", "My App", "--fix", "--help"])
+        #expect(outcome.status == 5)
+        #expect(outcome.output == "path\n--json\nMy App\n--fix\n--help\n")
+    }
+
+    @Test(arguments: all) func `One beside nfc comes first, then one that was built in the same clone`(
+        _ companion: Companion
+    ) throws {
+        let scratch = try ScratchFolder()
+        let clone = URL(fileURLWithPath: scratch.path("clone"))
+        let folder = URL(fileURLWithPath: scratch.path("programs"))
+        let nfc = try Self.nfc(in: clone, path: "\(folder.path):/usr/bin:/bin")
+        let build = clone.appendingPathComponent("\(companion.package)/.build")
+        for (word, place) in [
+            ("path", folder), ("release", build.appendingPathComponent("release")),
+            ("debug", build.appendingPathComponent("debug")), ("beside", clone.appendingPathComponent(".build/debug")),
+        ] {
+            try Self.put(companion.program, in: place, saying: word)
+            #expect(try nfc.run(companion.command, "tap").output == "\(word)\ntap\n")
+        }
+    }
+
+    @Test(arguments: all) func `Without one it is said how to get it`(_ companion: Companion) throws {
+        let scratch = try ScratchFolder()
+        let nfc = try Self.nfc(in: URL(fileURLWithPath: scratch.path("clone")))
+        let outcome = try nfc.run(companion.command, ".")
+        #expect(outcome.status == 1 && outcome.output.isEmpty)
+        #expect(outcome.error.contains("swift build -c release --package-path \(companion.package)"))
+        let json = try nfc.run(companion.command, "--json", ".")
+        #expect(json.status == 1 && json.output.hasPrefix("{\"ok\":false,\"error\":\"\(companion.missing)\","))
+    }
+}
