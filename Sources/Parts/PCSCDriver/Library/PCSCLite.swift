@@ -55,13 +55,14 @@ import TagLink
     private struct Use {
         /// Whether the process has started to exit. The library then frees its memory, and a call would crash.
         var isEnding = false
-        /// The number of releases in progress. They change the memory that the library frees.
-        var releases = 0
+        /// The number of calls in progress that close a context or a card. They change the memory that the library
+        /// frees.
+        var closings = 0
     }
 
     private static let use = Locked(Use())
 
-    /// How long the end of the process waits for releases at most, in milliseconds.
+    /// How long the end of the process waits for calls that close something at most, in milliseconds.
     private static let goodbyeLimit = 300
 
     /// The library for a call; throws when it can't be used.
@@ -74,23 +75,42 @@ import TagLink
         }
     }
 
-    /// Releases a context, unless the process has started to exit. The end of the process waits for the release.
-    static func release(_ context: Int) {
-        guard let library = try? forCall("SCardReleaseContext"),
-            use.withLock({ use in
-                if !use.isEnding { use.releases += 1 }
-                return !use.isEnding
-            })
-        else { return }
-        _ = library.release(context)
-        use.withLock { $0.releases -= 1 }
+    /// Makes a call that closes a context or a card, unless the process has started to exit. The end of the process
+    /// waits for the call.
+    static func close(_ call: () -> Void) {
+        let isAllowed = use.withLock { use in
+            if !use.isEnding { use.closings += 1 }
+            return !use.isEnding
+        }
+        guard isAllowed else { return }
+        call()
+        use.withLock { $0.closings -= 1 }
     }
 
     private static func end() {
         use.withLock { $0.isEnding = true }
-        for _ in 0..<goodbyeLimit where use.withLock({ $0.releases }) > 0 { usleep(1000) }
+        for _ in 0..<goodbyeLimit where use.withLock({ $0.closings }) > 0 { usleep(1000) }
     }
 
+    private static func function<Function>(
+        _ name: String,
+        of library: SystemLibrary
+    ) throws(SmartCardError) -> Function {
+        guard let function = unsafe library.function(name, as: Function.self) else {
+            throw SmartCardError(.libraryMissing, name)
+        }
+        return function
+    }
+
+    /// Throws if a call has failed.
+    static func check(_ status: Int, _ call: String) throws(SmartCardError) {
+        guard status == 0 else {
+            throw SmartCardError(SmartCardError.Code(rawValue: UInt32(truncatingIfNeeded: status)), call)
+        }
+    }
+}
+
+extension PCSCLite {
     private init() throws(SmartCardError) {
         guard let library = SystemLibrary("libpcsclite.so.1") else {
             throw SmartCardError(.libraryMissing, "dlopen")
@@ -109,22 +129,5 @@ import TagLink
         unsafe attribute = try Self.function("SCardGetAttrib", of: library)
         // The process's handlers run before the library's.
         atexit { PCSCLite.end() }
-    }
-
-    private static func function<Function>(
-        _ name: String,
-        of library: SystemLibrary
-    ) throws(SmartCardError) -> Function {
-        guard let function = unsafe library.function(name, as: Function.self) else {
-            throw SmartCardError(.libraryMissing, name)
-        }
-        return function
-    }
-
-    /// Throws if a call has failed.
-    static func check(_ status: Int, _ call: String) throws(SmartCardError) {
-        guard status == 0 else {
-            throw SmartCardError(SmartCardError.Code(rawValue: UInt32(truncatingIfNeeded: status)), call)
-        }
     }
 }

@@ -11,8 +11,12 @@ import TagLink
     /// soon as the context is released.
     private let connections = Locked<[Int: Int32]>([:])
 
-    /// Held while the library connects, one connection at a time. So the new descriptor is the context's.
-    private let opening = Locked()
+    /// Held while the library opens or closes a context, or closes a card.
+    ///
+    /// To close a card, the library goes through the cards of all contexts without its own lock (pcsc-lite 2.5.1 and
+    /// before). A context that another thread closes at that moment would crash the process. And only one context is
+    /// opened at a time, so the new descriptor is the context's.
+    private let contexts = Locked()
 
     /// The descriptors of probes.
     private let probes = Locked<Set<Int32>>([])
@@ -20,13 +24,22 @@ import TagLink
     /// Buffers that no call uses now.
     private let spare = Locked<[ResponseBuffer]>([])
 
+    private let library: @Sendable (String) throws(SmartCardError) -> PCSCLite
+
+    /// Creates a resource manager.
+    ///
+    /// - Parameter library: the library for a call, by the call's name.
+    init(library: @escaping @Sendable (String) throws(SmartCardError) -> PCSCLite = PCSCLite.forCall) {
+        self.library = library
+    }
+
     var isServiceLikely: Bool { ServiceSocket.isThere }
 
     func establishContext(_ cut: WaitCut) throws(SmartCardError) -> Int {
         let call = "SCardEstablishContext"
         try ServiceProbe.check(cut, probes)
-        let library = try PCSCLite.forCall(call)
-        return try opening.withLock { _ throws(SmartCardError) in
+        let library = try self.library(call)
+        return try contexts.withLock { _ throws(SmartCardError) in
             let before = libraryConnections()
             var context = 0
             let status = try cut.wait(endedBy: { [self] in
@@ -54,7 +67,9 @@ import TagLink
 
     func releaseContext(_ context: Int) {
         // The duplicate is kept meanwhile, so that a release that hangs can be ended too.
-        PCSCLite.release(context)
+        if let library = try? self.library("SCardReleaseContext") {
+            contexts.withLock { _ in PCSCLite.close { _ = library.release(context) } }
+        }
         if let copy = connections.withLock({ $0.removeValue(forKey: context) }) { close(copy) }
     }
 
@@ -64,7 +79,7 @@ import TagLink
             shutdown(descriptor, Int32(SHUT_RDWR))
             return true
         }
-        guard !isKnown, let library = try? PCSCLite.forCall("SCardCancel") else { return }
+        guard !isKnown, let library = try? self.library("SCardCancel") else { return }
         // It uses a separate connection to the service, and waits for an answer.
         let thread = DriverThread()
         thread.run { withExtendedLifetime(thread) { _ = library.cancel(context) } }
@@ -72,7 +87,7 @@ import TagLink
 
     func listReaders(_ context: Int) throws(SmartCardError) -> [String] {
         let call = "SCardListReaders"
-        let library = try PCSCLite.forCall(call)
+        let library = try self.library(call)
         // The list may get longer between the two calls.
         for _ in 0..<4 {
             var length: UInt = 0
@@ -98,7 +113,7 @@ import TagLink
         of states: [SmartCardReaderState]
     ) throws(SmartCardError) -> [SmartCardReaderState]? {
         let call = "SCardGetStatusChange"
-        let library = try PCSCLite.forCall(call)
+        let library = try self.library(call)
         let table = ReaderStateTable(states)
         let status = unsafe table.withPointer {
             unsafe library.statusChange(context, UInt(milliseconds ?? .max), $0, UInt(states.count))
@@ -114,7 +129,7 @@ import TagLink
 
     func connect(_ context: Int, reader: String, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle {
         let call = "SCardConnect"
-        let library = try PCSCLite.forCall(call)
+        let library = try self.library(call)
         var handle = 0
         var activeProtocol: UInt = 0
         // SCARD_PROTOCOL_ANY. A reader without a card has none.
@@ -132,7 +147,7 @@ import TagLink
 
     func reset(_ card: SmartCardHandle, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle {
         let call = "SCardReconnect"
-        let library = try PCSCLite.forCall(call)
+        let library = try self.library(call)
         var activeProtocol: UInt = 0
         // SCARD_PROTOCOL_ANY, SCARD_RESET_CARD
         try PCSCLite.check(unsafe library.reconnect(card.handle, share.rawValue, 3, 1, &activeProtocol), call)
@@ -151,13 +166,13 @@ import TagLink
     }
 
     func disconnect(_ card: SmartCardHandle, _ disposition: SmartCardDisposition) {
-        guard let library = try? PCSCLite.forCall("SCardDisconnect") else { return }
-        _ = library.disconnect(card.handle, disposition.rawValue)
+        guard let library = try? self.library("SCardDisconnect") else { return }
+        contexts.withLock { _ in PCSCLite.close { _ = library.disconnect(card.handle, disposition.rawValue) } }
     }
 
     func transmit(_ card: SmartCardHandle, _ command: [UInt8]) throws(SmartCardError) -> [UInt8] {
         let call = "SCardTransmit"
-        let library = try PCSCLite.forCall(call)
+        let library = try self.library(call)
         let buffer = spare.withLock { $0.popLast() } ?? ResponseBuffer()
         defer { spare.withLock { $0.append(buffer) } }
         let (status, response) = unsafe buffer.fill { memory, count in
@@ -175,7 +190,7 @@ import TagLink
 
     func attribute(_ card: SmartCardHandle, _ identifier: UInt32) throws(SmartCardError) -> [UInt8] {
         let call = "SCardGetAttrib"
-        let library = try PCSCLite.forCall(call)
+        let library = try self.library(call)
         // MAX_BUFFER_SIZE of pcsc-lite.
         var value = [UInt8](repeating: 0, count: 264)
         var count = UInt(value.count)
@@ -185,7 +200,7 @@ import TagLink
 
     func control(_ card: SmartCardHandle, code: UInt32, _ data: [UInt8]) throws(SmartCardError) -> [UInt8] {
         let call = "SCardControl"
-        let library = try PCSCLite.forCall(call)
+        let library = try self.library(call)
         var response = [UInt8](repeating: 0, count: 1024)
         var count: UInt = 0
         try PCSCLite.check(

@@ -149,6 +149,8 @@ final class ReaderMonitor: Sendable {
                 isWaitedFor = true
                 defer {
                     state.withLock { if $0.context == context { $0.context = nil } }
+                    // Without an answer of the service to wait for: other threads can't close a card meanwhile.
+                    layer.abandon(context)
                     layer.releaseContext(context)
                 }
                 if isWanted { try wait(context, run) }
