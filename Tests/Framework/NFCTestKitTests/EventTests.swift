@@ -88,6 +88,19 @@ import Testing
         #expect(failure?.finding.contains("https://example.com/old2") == true, "\(failure?.finding as Any)")
     }
 
+    @Test func `A second card beside a card with a script is such a card too`() async throws {
+        let lines = Lines()
+        let (card, app) = (AppletReader.card, AppletReader.app)
+        _ = try await explore(.secondTags, near: card, app: app, invariants: [lines.invariant]) { field in
+            _ = try? await AppletReader().scan(field)
+        }
+        let seconds = lines.traces.map(\.description).compactMap { trace in
+            trace.split(separator: "\n").first { $0.contains("a second tag comes near: ") }
+        }
+        #expect(seconds.count == lines.all.count - 1)
+        for second in seconds { #expect(second.contains("card"), "\(second)") }
+    }
+
     @Test func `An exploration without runs fails`() async throws {
         for empty in [[], .noise(runs: 0), .noise(runs: 0) + .noise(runs: -1)] as [Exploration] {
             let failure = await #expect(throws: ExplorationFailure.self) {

@@ -108,6 +108,15 @@ import Testing
         }
     }
 
+    @Test func `A handler that is passed to a field that has ended is not passed on`() async throws {
+        let ended = try await withField { $0 }
+        await #expect(throws: FieldError(.fieldIsGone, "")) {
+            _ = try await ended.completion { (_: @escaping @Sendable (Int) -> Void) in
+                Issue.record("The work has started, though nothing can come of it.")
+            }
+        }
+    }
+
     @Test func `The same seed gives the same trace`() async throws {
         func trace() async throws -> String {
             try await withField(.product("NTAG215", holding: Self.old), seed: 7) { field in

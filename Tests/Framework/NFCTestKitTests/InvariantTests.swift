@@ -144,6 +144,29 @@ import Testing
         #expect(failure?.finding.contains("the delegate LinkClient") == true)
     }
 
+    @Test func `Handlers of one name are called once each, and each is counted for itself`() async throws {
+        let fine = try await Self.failure(.losses, invariants: [.completesOnce]) { field in
+            for _ in 0..<2 { _ = try await field.completion { LinkReader(queue: .main).begin($0) } }
+            field.completed("by hand")
+            return true
+        }
+        #expect(fine == nil)
+        let wrong = try await Self.failure(.losses, invariants: [.completesOnce]) { field in
+            _ = try await field.completion("read") { (done: (Int) -> Void) in done(1) }
+            _ = try await field.completion("read") { (done: (Int) -> Void) in for number in 0..<2 { done(number) } }
+            return true
+        }
+        #expect(wrong?.finding.contains("read 2 was called 2 times") == true, "\(wrong?.finding ?? "none")")
+    }
+
+    @Test func `Calls that the test counts itself are held to one too`() async throws {
+        let wrong = try await Self.failure(.losses, invariants: [.completesOnce]) { field in
+            for _ in 0..<3 { field.completed("by hand") }
+            return true
+        }
+        #expect(wrong?.finding.contains("by hand was called 3 times") == true, "\(wrong?.finding ?? "none")")
+    }
+
     @Test func `What never happened is counted in the report`() async throws {
         let runs = Locked(0)
         let report = try await explore(.losses, near: Self.link, invariants: []) { field in

@@ -27,7 +27,8 @@ public struct FlowRun: Sendable {
     public let sheet: [TestField.SheetMoment]
     /// Errors that the app showed outside the sheet, see ``TestField/showedError(_:)``.
     public let shownErrors: [String]
-    /// How many times each completion handler was called, see ``TestField/completion(_:of:)``.
+    /// How many times each completion handler was called, by its name in the trace, see
+    /// ``TestField/completion(_:of:)``.
     public let completions: [String: Int]
     /// Whether a session was still open after the flow had ended.
     public let leavesSessionOpen: Bool

@@ -130,7 +130,7 @@ extension TestField {
     /// ```
     ///
     /// - Parameters:
-    ///   - name: the name of the handler in the trace.
+    ///   - name: the name of the handler in the trace. A name that is used again gets a number, as in "write 2".
     ///   - start: starts the work, and receives the handler.
     /// - Returns: the argument of the handler's first call. Further calls are counted, see ``Invariant/completesOnce``.
     /// - Throws: ``FieldError`` when the field ends before the first call.
@@ -141,20 +141,19 @@ extension TestField {
         let result: Result<Value, any Error> = await handedOver { done in
             // The first of two events counts: the handler's call, or the field's end.
             let first = Locked<(@Sendable (Result<Value, any Error>) -> Void)?>(done)
-            let isOpen = state.withLock { state in
-                // A handler that is never called also has a count.
-                state.completions[name] = state.completions[name] ?? 0
+            let (isOpen, key) = state.withLock { state in
+                let key = state.newCompletion(name)
                 if state.isOpen {
-                    state.pending.append((name, { error in first.withLock { $0.take() }?(.failure(error)) }))
+                    state.pending.append((key, { error in first.withLock { $0.take() }?(.failure(error)) }))
                 }
-                return state.isOpen
+                return (state.isOpen, key)
             }
             guard isOpen else {
                 first.withLock { $0.take() }?(.failure(FieldError.fieldIsGone))
                 return
             }
             start { [self] value in
-                completed(name)
+                completed(key)
                 first.withLock { $0.take() }?(.success(value))
             }
         }

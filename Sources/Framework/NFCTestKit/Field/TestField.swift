@@ -47,6 +47,19 @@ public final class TestField: Sendable {
         var runNote: RunNote?
         /// The number of writes in `courses`.
         var writesNoted = 0
+
+        /// Counts the calls of a new handler, which may never be called.
+        ///
+        /// - Returns: its key in ``completions``: its name, with a number if a handler had the name before.
+        mutating func newCompletion(_ name: String) -> String {
+            var (key, number) = (name, 1)
+            while completions[key] != nil {
+                number += 1
+                key = "\(name) \(number)"
+            }
+            completions[key] = 0
+            return key
+        }
     }
 
     /// The sheet at one moment.
