@@ -35,7 +35,9 @@ public enum Client {
         try TalkingProgram(path("FlowProbe"), [product], environment: environment)
     }
 
+    /// The path of a probe. It is built beside the program of the tests.
     private static func path(_ probe: String) -> String {
-        EmulatedTag.packageFolder.appending(path: ".build/debug/" + probe).path
+        URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().appending(path: probe)
+            .path
     }
 }

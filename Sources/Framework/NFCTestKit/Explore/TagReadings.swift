@@ -42,6 +42,7 @@ final class TagReadings: Sendable {
             result = .failure(error)
         }
         known.withLock { known in
+            // mutate: equivalent, because what is not kept is read again.
             if known.count < Self.limit { known[key] = result }
         }
         return try result.get()

@@ -45,6 +45,7 @@ import NFCRuntime
     ) -> DispatchLibrary.Pointer? {
         guard let owner = CarriedPlace.owner, let copy = unsafe DispatchLibrary.copyBlock(block) else { return nil }
         if let group = unsafe group {
+            // mutate: equivalent, because the caller holds the group during both calls.
             unsafe DispatchLibrary.retain(group)
             unsafe DispatchLibrary.enter(group)
         }

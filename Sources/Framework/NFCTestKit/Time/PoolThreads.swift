@@ -22,6 +22,7 @@ enum PoolThreads {
         let number = ProcessActivity.callerNumber
         // mutate: equivalent, because only this thread removes its number again, when it ends.
         numbers.withLock { _ = $0.insert(number) }
+        // mutate: equivalent, because only this thread sees either, and it does so later.
         unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: UInt(number)))
         SignalStack.setForCaller()
     }

@@ -254,6 +254,7 @@ struct ThreadRest {
         if let probe, !probe.isDone { return false }
         let probe = QueueProbe()
         self.probe = probe
+        // mutate: equivalent, because how often it looks is a matter of time alone.
         for _ in 0..<100 {
             if probe.isDone { return true }
             usleep(10)

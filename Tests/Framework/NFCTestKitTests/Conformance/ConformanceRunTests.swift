@@ -60,11 +60,16 @@ import VirtualTags
         #expect(words[1...2] == ["extended APDUs", "packets over nfcA"] && words.suffix(2) == ["Type 1 tags", "nfcB"])
     }
 
-    @Test func `It begins with an empty field, whatever was there`() async throws {
+    @Test(arguments: [
+        ("is found, with status and capacity", FaultPlan.loss(atExchange: 3)),
+        ("is written, checked and read", .tear(afterWrite: 1)),
+    ]) func `It begins with an empty field and no faults, whatever was there`(name: String, faults: FaultPlan)
+        async throws
+    {
         let setup = ReaderSetup.faulty(FaultyReader.Flaw())
         setup.field.bring(try #require(TagProduct(named: "NTAG216")).blank(uid: [4, 9, 9, 9, 9, 9, 9]).makeTag())
-        setup.field.arm(.loss(atExchange: 3))
-        #expect(try await Self.scenario("Type 2: is found, with status and capacity").run(in: setup) == nil)
+        setup.field.arm(faults)
+        #expect(try await Self.scenario("Type 2: \(name)").run(in: setup) == nil)
     }
 
     @Test func `A tag that comes late comes when the reader has looked in vain`() async throws {
