@@ -13,7 +13,7 @@ sys.path.insert(0, str(folder / "Tests" / "clients"))
 
 import simulator_client  # noqa: E402
 
-PROGRAM = os.environ.get("NFC_SIMULATOR", str(folder / ".build" / "debug" / "nfc-simulator"))
+PROGRAM = os.environ.get("NFC_SIMULATOR", str(folder.parent / ".build" / "debug" / "nfc-simulator"))
 
 
 class Simulator:
