@@ -33,7 +33,7 @@ final class CommandInterface {
     /// - Returns: the exit status: 1 when a command of a script failed, 3 when one had no reader.
     func run() async -> Int32 {
         var status: Int32 = 0
-        begin()
+        await begin()
         while !StandardOutput.isBroken {
             prompt()
             guard let line = await input.next() else { break }
@@ -52,7 +52,7 @@ final class CommandInterface {
         return withExtendedLifetime(links) { status }
     }
 
-    private func begin() {
+    private func begin() async {
         if let note = reader.load() { complain(note) }
         // Without a reader, the framework reports the reason on standard error.
         _ = reader.canScan
@@ -75,7 +75,11 @@ final class CommandInterface {
         signal(SIGINT, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .main)
         source.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.interrupted() } }
-        source.activate()
+        // Until it listens, Ctrl-C is ignored. So the first prompt waits for it.
+        await withCheckedContinuation { continuation in
+            source.setRegistrationHandler { continuation.resume() }
+            source.activate()
+        }
         signals = source
         watch()
     }

@@ -210,6 +210,7 @@ package final class MQTTConnection: @unchecked Sendable {
         case .ended(let reason): failure = MQTTFailure(.lost, reason, isExplained: true)
         case .acknowledged(let number): acknowledged.append(number)
         case .dropped(let number, let reason): onEvent(.dropped(number, reason: reason))
+        case .oversized(let number): onEvent(.oversized(number))
         case .message(let message): onEvent(.message(message))
         case .subscribed(let refused): onEvent(.subscribed(refused: refused))
         }

@@ -12,6 +12,8 @@ package enum MQTTEvent: Sendable {
     case acknowledged([UInt64])
     /// The broker does not take a message, because this client may not publish it. The number is nil when none was given.
     case dropped(UInt64?, reason: String)
+    /// The broker takes no message of this size, also later. The number is nil when none was given.
+    case oversized(UInt64?)
     /// A message of a subscription.
     case message(MQTTMessage)
     /// The broker has made all subscriptions of a call; it refused those in the list.

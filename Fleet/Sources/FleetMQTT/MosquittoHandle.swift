@@ -20,6 +20,8 @@ final class MosquittoHandle {
         case acknowledged(UInt64)
         /// The broker does not take a message.
         case dropped(UInt64?, String)
+        /// The broker takes no message of this size.
+        case oversized(UInt64?)
         case message(MQTTMessage)
         case subscribed(refused: [String])
     }
@@ -167,6 +169,11 @@ final class MosquittoHandle {
             unsafe mosquitto_publish(mosquitto, &id, topic, Int32(bytes.count), bytes.baseAddress, 1, isRetained)
         }
         if result == MOSQ_ERR_SUCCESS.code, let number { numbers[id] = number }
+        if result == MOSQ_ERR_OVERSIZE_PACKET.code {
+            // The broker has said how much it takes, and the connection is as good as before.
+            onEvent(.oversized(number))
+            return nil
+        }
         return failure(result)
     }
 
@@ -199,6 +206,7 @@ final class MosquittoHandle {
     func published(_ id: Int32, code: Int32) {
         hasReported = true
         let number = numbers.removeValue(forKey: id)
+        if code == MQTT_RC_PACKET_TOO_LARGE.rawValue { return onEvent(.oversized(number)) }
         guard code < 128 else {
             return onEvent(.dropped(number, unsafe String(cString: mosquitto_reason_string(code))))
         }

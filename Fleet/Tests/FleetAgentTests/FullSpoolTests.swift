@@ -24,13 +24,21 @@ struct FullSpoolTests {
         let node = try await TestNode(broker.address, folder: folder.path + "/state", spool: spool) {
             $0.log = lines.log
         }
+        func settle(_ count: Int) async throws {
+            for _ in 0..<3000
+            where try await node.spool.waitingCount() < count && lines.count("events-dropped") == 0 {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            // Once it is full, nothing shows that another event was dropped.
+            if lines.count("events-dropped") > 0 { try await Task.sleep(for: .milliseconds(300)) }
+        }
         for number in 1...20 {
             let tag = TestTags.ntag213(UInt8(number))
             let seen = lines.count("events-dropped")
             node.field.bring(tag)
-            try await Task.sleep(for: .milliseconds(150))
+            try await settle(2 * number - 1)
             node.field.remove(tag)
-            try await Task.sleep(for: .milliseconds(150))
+            try await settle(2 * number)
             if seen > 0 { break }
         }
         let full = "The spool is full, and events are dropped. Bring the broker back, or raise limit_mb."

@@ -1,5 +1,5 @@
-import FleetMQTT
 // SPDX-License-Identifier: Apache-2.0
+import FleetMQTT
 import FleetModel
 import FleetSpool
 import FleetTestSupport
@@ -79,7 +79,7 @@ struct SecurityTests {
             $0.client = "second"
         }
         for number in 1...5 { node.field.bring(TestTags.ntag213(UInt8(number))) }
-        for _ in 0..<1000 where try await node.spool.waitingCount() > 0 || node.field.tags.isEmpty {
+        for _ in 0..<3000 where try await node.spool.positions().first?.sequence ?? 0 < 5 {
             try await Task.sleep(for: .milliseconds(10))
         }
         let stored = try await node.spool.positions().first?.sequence

@@ -66,14 +66,15 @@ struct EventLoopTests {
         let notes = Notes()
         await withCheckedContinuation { continuation in
             loop.async {
-                for delay in [50, 10, 40, 20, 30, 60, 15].shuffled() {
+                // So far apart that a thread that is held up between two of these lines does not change their order.
+                for delay in [1000, 200, 800, 400, 600, 1200, 300].shuffled() {
                     let timer = loop.after(.milliseconds(delay)) { notes.add(delay) }
-                    if delay == 15 || delay == 60 { loop.cancel(timer) }
+                    if delay == 300 || delay == 1200 { loop.cancel(timer) }
                 }
-                loop.after(.milliseconds(100)) { continuation.resume() }
+                loop.after(.milliseconds(1500)) { continuation.resume() }
             }
         }
-        #expect(notes.all == [10, 20, 30, 40, 50])
+        #expect(notes.all == [200, 400, 600, 800, 1000])
         loop.close()
     }
 

@@ -52,6 +52,24 @@ struct EventTests {
         }
     }
 
+    @Test("An event without the content of its message differs in the message alone")
+    func shortened() throws {
+        let message = try NDEFMessage([.text("a", language: "en")]).encoded()
+        let event = FleetEvent(.tag, time: 0, subject: "04", ["uid": "04", "message": MessageJSON.value(message)])
+        let whole = try JSONValue(parsing: CloudEvent.bytes(event, at: position))
+        let bytes = try #require(CloudEvent.shortened(CloudEvent.bytes(event, at: position)))
+        let short = try JSONValue(parsing: bytes)
+        #expect(short["data"]?["message"] == ["size": .integer(message.count)])
+        #expect(short.objectMembers?.map(\.name) == whole.objectMembers?.map(\.name))
+        #expect(short["data"]?.objectMembers?.map(\.name) == whole["data"]?.objectMembers?.map(\.name))
+        for name in ["id", "time", "late"] { #expect(short[name] == whole[name]) }
+        #expect(try JSONValue(parsing: CloudEvent.late(bytes))["late"] == true)
+        // Neither has a content that could be left out.
+        #expect(CloudEvent.shortened(bytes) == nil)
+        let error = FleetEvent(.error, time: 0, ["message": "The reader is gone."])
+        #expect(CloudEvent.shortened(CloudEvent.bytes(error, at: position)) == nil)
+    }
+
     @Test("Numbers as text sort like numbers")
     func sortable() {
         let numbers: [Int64] = [1, 9, 10, 99, 100, 1 << 40, Int64.max]

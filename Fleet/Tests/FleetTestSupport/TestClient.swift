@@ -1,5 +1,5 @@
-package import FleetMQTT
 // SPDX-License-Identifier: Apache-2.0
+package import FleetMQTT
 package import FleetModel
 import Foundation
 

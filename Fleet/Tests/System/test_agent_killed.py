@@ -32,10 +32,13 @@ class Killed(KillingCase):
             agent.bring(number, link(f"https://example.com/{number}"))
             time.sleep(self.random.uniform(0.1, 0.8))
             agent.kill()
+            # What it has printed before says nothing about the next start.
+            agent.log.write_text("")
             agent.start()
             if number % 2 == 0:
                 agent.remove(number)
         agent.wait_for_line('"available"')
+        agent.wait_for_line('"connected"')
         time.sleep(1)
         self.assertEqual(agent.stop(), 0, agent.text)
         total = self.assert_all_stored(self.database, [agent.state])

@@ -121,7 +121,7 @@ extension BackgroundService {
                 }
                 defer { try? other.close() }
                 usleep(300_000)
-                return desk.service?.output.components(separatedBy: "\"obstacles\":\"camera\"").count == 3
+                return (desk.service?.output.components(separatedBy: "\"obstacles\":\"camera\"").count ?? 0) >= 3
             }
         }
 

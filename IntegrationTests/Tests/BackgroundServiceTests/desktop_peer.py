@@ -199,6 +199,16 @@ def close(number, reason):
         NOTIFICATIONS, "NotificationClosed", "uu", [dbus.UInt32(number), dbus.UInt32(reason)], dbus_interface=MOCK)
 
 
+def act_and_close(number, action, reason):
+    """A click after which the desktop closes the notification: both signals leave before anybody can answer the first."""
+    notifications = session.get_object(NOTIFICATIONS, NOTIFICATIONS_PATH, introspect=False)
+    for name, signature, values in [("ActionInvoked", "us", [dbus.UInt32(number), action]),
+                                    ("NotificationClosed", "uu", [dbus.UInt32(number), dbus.UInt32(reason)])]:
+        notifications.EmitSignal(NOTIFICATIONS, name, signature, dbus.Array(values, signature="v"), dbus_interface=MOCK,
+                                 ignore_reply=True)
+    session.flush()
+
+
 def forge(number, action, destination):
     """The signal of a click, from somebody who shows no notifications."""
     liar = dbus.bus.BusConnection(SESSION)

@@ -148,7 +148,10 @@ struct `Our programs behind the real pcscd` {
         import time; from smartcard.scard import *
         context = SCardEstablishContext(SCARD_SCOPE_SYSTEM)[1]
         reader = SCardListReaders(context, [])[1][0]
-        card = SCardConnect(context, reader, SCARD_SHARE_SHARED, SCARD_PROTOCOL_ANY)[1]
+        result = -1
+        while result:
+            time.sleep(0.02)
+            result, card, _ = SCardConnect(context, reader, SCARD_SHARE_SHARED, SCARD_PROTOCOL_ANY)
         print("begun", SCardBeginTransaction(card), flush=True); time.sleep(600)
         """
     private static let hasPyscard = FileManager.default.fileExists(atPath: "/usr/lib/python3/dist-packages/smartcard")

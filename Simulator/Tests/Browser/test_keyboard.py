@@ -44,8 +44,11 @@ class Keyboard(BrowserTest):
         self.focus_cards()
         self.window.press(Keys.ARROW_DOWN, Keys.ARROW_DOWN)
         self.assertEqual(self.attribute("data-key"), self.key("Hello in text"))
+        # It is near for half a second, so the page itself looks.
+        self.window.run("""new MutationObserver(() => { window.wasNear ||= Boolean(document.querySelector('.near-tag')) })
+            .observe(document.body, { subtree: true, childList: true })""")
         self.window.press(Keys.ENTER)
-        self.wait_near("Hello in text", True)
+        self.window.wait(lambda: self.window.run("return window.wasNear ?? false"), "the tag was near")
         self.wait_near("Hello in text", False)
         self.assertEqual(self.attribute("data-key"), self.key("Hello in text"))
 

@@ -30,6 +30,8 @@ class TwoWindows(BrowserTest):
         rows = self.window.run("return document.querySelector('.trace-count').textContent")
         self.window.driver.refresh()
         self.window.find(".near-tag")
-        self.window.find(".banner")
+        # It leaves by itself after a while, which may be over by now.
+        self.window.wait(lambda: self.window.has(".banner") or self.simulator.until(lambda state: True)["phone"]["banner"] is None,
+                         "the banner is there, or has left")
         self.window.wait_text(".trace-count", rows.split(" of ")[0])
         self.assertNotIn("token", self.window.driver.current_url)

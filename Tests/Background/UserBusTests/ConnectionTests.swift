@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import BusTesting
+import TestThreads
 import Testing
 
 @testable import UserBus
 
-@Suite(.enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
+@Suite(.ownThreads, .enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
 struct `A connection of a program` {
     private static let name = "org.example.App"
     private static let object = BusCall.Object(name, "/org/example/App", "org.example.App")

@@ -4,12 +4,13 @@ import BusTesting
 import Foundation
 import NDEF
 import Synchronization
+import TestThreads
 import Testing
 
 @testable import UserBus
 
 /// What an app and the sender of a link see of each other.
-@Suite(.enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
+@Suite(.ownThreads, .enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
 struct `A link over the bus` {
     private static let app = "org.example.App"
     private static let link = "https://example.org/a"
@@ -153,7 +154,7 @@ struct `A link over the bus` {
 }
 
 /// An app's service, called by hand.
-@Suite(.enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
+@Suite(.ownThreads, .enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
 struct `The service of an app` {
     private static let app = "org.example.App"
     private let bus: TestBus

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import BusTesting
 import Glibc
+import TestThreads
 import Testing
 
 @testable import UserBus
 
 /// The notifications of a bus without a desktop, and those that are passed to a desktop on another bus.
-@Suite(.enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
+@Suite(.ownThreads, .enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
 struct `The program that shows notifications` {
     private static let name = "org.freedesktop.Notifications"
     private static let object = BusCall.Object(name, "/org/freedesktop/Notifications", name)

@@ -60,7 +60,7 @@ private final class Gone: Sendable {
     func insert(_ path: String) { paths.withLock { _ = $0.insert(path) } }
 }
 
-@Suite(.enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
+@Suite(.ownThreads, .enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
 struct `What the system says of the user's screen` {
     private let bus: TestBus
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import BusTesting
 import Synchronization
+import TestThreads
 import Testing
 
 @testable import UserBus
@@ -58,7 +59,7 @@ private final class Manager: Sendable {
     }
 }
 
-@Suite(.enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
+@Suite(.ownThreads, .enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
 struct `A program that systemd starts` {
     private static let limit = Duration.seconds(60)
     private let bus: TestBus

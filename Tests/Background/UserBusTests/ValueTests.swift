@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import BusTesting
+import TestThreads
 import Testing
 
 @testable import UserBus
 
 /// What is sent in a message is what is received.
-@Suite(.enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
+@Suite(.ownThreads, .enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
 struct `Values of messages` {
     private static let object = BusCall.Object("org.example.App", "/org/example/App", "org.example.App")
     private let bus: TestBus

@@ -192,6 +192,22 @@ import Testing
         }
     }
 
+    @Test(arguments: [["0003", "FE00"], ["FE00", "0003"]])
+    func `A FeliCa card with two listed systems is one tag`(systems: [String]) async throws {
+        let idm: [UInt8] = [1, 0x2E, 0x4C, 0xE1, 0x9C, 0x5B, 0x12, 0x34]
+        let codes: [UInt16] = [0x0003, 0xFE00]
+        let contents = FeliCaStandardContents(idm: idm, systems: codes.map { FeliCaSystem(code: $0, files: []) })
+        let app = Self.app(systems: systems)
+        try await Self.withTags([VirtualType3Tag(contents)], app, polling: .iso18092) { _, _, tags in
+            #expect(tags.count == 1)
+            guard case .feliCa(let tag) = try #require(tags.first) else { throw Unexpected() }
+            // The card tells its second system by the number in the first four bits.
+            let isFirst = systems[0] == "0003"
+            #expect(tag.currentSystemCode == (isFirst ? Data([0x00, 0x03]) : Data([0xFE, 0x00])))
+            #expect(tag.currentIDm == Data([isFirst ? 0x01 : 0x11] + idm[1...]))
+        }
+    }
+
     @Test(arguments: [
         "miFare(<NFCMiFareTag", "iso7816(<NFCISO7816Tag", "iso15693(<NFCISO15693Tag", "feliCa(<NFCFeliCaTag",
     ])
@@ -308,6 +324,19 @@ import Testing
             try await session.connect(to: .miFare(again))
             #expect(try await again.sendMiFareCommand(commandPacket: read).count == 16)
             session.invalidate()
+        }
+    }
+
+    @Test func `A card of another maker is of an unknown family`() async throws {
+        let card = VirtualType4Tag(card: Self.card(with: []))
+        try await Self.withTags([card], Self.app(applications: ["A0000002471001"])) { _, _, tags in
+            guard case .miFare(let tag) = try #require(tags.first) else { throw Unexpected() }
+            #expect(tag.mifareFamily == .unknown)
+        }
+        let other = VirtualType2Tag(.ntag213, uid: [0x02, 1, 2, 3, 4, 5, 6])
+        try await Self.withTags([other], Self.app()) { _, _, tags in
+            guard case .miFare(let tag) = try #require(tags.first) else { throw Unexpected() }
+            #expect(tag.mifareFamily == .unknown)
         }
     }
 

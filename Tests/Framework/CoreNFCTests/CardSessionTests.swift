@@ -52,7 +52,7 @@ import Testing
             let session = try await CardSession()
             async let log = Self.serve(session)
             Task { try await session.startEmulation() }
-            try await reader.untilCardIsThere()
+            try await reader.untilCardIsThere(limit: .seconds(60))
             #expect(try await reader.transmit(Self.select) == [0x90, 0])
             session.invalidate()
             #expect(try await log.contains("a4"))

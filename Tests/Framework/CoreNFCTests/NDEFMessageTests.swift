@@ -60,6 +60,22 @@ import Testing
         #expect(copy.records.map(\.payload) == [Data([2, 3]), Data()])
     }
 
+    @Test func `All fields of a record survive secure coding`() throws {
+        let record = NFCNDEFPayload(
+            format: .media,
+            type: Data("a/b".utf8),
+            identifier: Data([1]),
+            payload: Data("12345".utf8),
+            chunkSize: 2
+        )
+        let message = NFCNDEFMessage(records: [record])
+        let archive = try NSKeyedArchiver.archivedData(withRootObject: message, requiringSecureCoding: true)
+        let copy = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: NFCNDEFMessage.self, from: archive))
+        let first = try #require(copy.records.first)
+        #expect(first.type == record.type && first.identifier == record.identifier && first.payload == record.payload)
+        #expect(copy.length == message.length)
+    }
+
     @Test func `Records may be changed from several threads`() async {
         let message = NFCNDEFMessage(records: [])
         let record = NFCNDEFPayload(format: .empty, type: Data(), identifier: Data(), payload: Data())

@@ -100,6 +100,9 @@ struct DiscoveryTests {
         )
         let tag = try #require(try await Self.discover(service).first)
         #expect(tag.identity == .nfcV(uid: uid, dsfid: 0))
+        guard case .frames(let link) = tag.port else { throw LinkError(.unsupported, "no frames") }
+        let read = Frame([0x22, 0x20] + uid.reversed() + [0x00])
+        #expect(try await link.transceive(read, timeout: .milliseconds(20)).bytes.hex == "00e1400d01")
     }
 
     @Test("A FeliCa card of a reader with storage commands alone has the longest times")

@@ -196,6 +196,22 @@ struct FrameLinkTests {
         #expect(try await other.discover([.nfcA], systemCodes: [0x12FC]).isEmpty)
     }
 
+    @Test("A FeliCa tag that is polled with a pattern tells its own system", arguments: [UInt16(0xFFFF), 0x88FF])
+    func felicaPattern(code: UInt16) async throws {
+        let idm = "02fe001122334455"
+        let asked = [UInt8(code >> 8), UInt8(code & 0xFF)].hex
+        let service = SampleCards.service(
+            SampleCards.felicaAnswer,
+            table: [
+                "ffca000000": idm + "9000", "ff00000002d402": "d50332010607 9000",
+                "ff00000008d4420600" + asked + "0100": "d54300 1401" + idm + "00f1000000014300 88b4 9000",
+            ]
+        )
+        let (tag, _, _) = try await Self.link(service, systemCodes: [code])
+        let pmm = [UInt8](hex: "00f1000000014300")
+        #expect(tag.identity == .nfcF(idm: [UInt8](hex: idm), pmm: pmm, systemCode: 0x88B4))
+    }
+
     // MARK: Transparent sessions
 
     @Test("A transparent session carries frames with their time, and is ended", arguments: ["c2", "50"])

@@ -114,13 +114,10 @@ struct HangingServiceTests {
         service.change { state in
             state.readers[0].isInUse = false
             state.hanging = [.connect]
+            state.isTakenMeanwhile = true
         }
         let late = PCSCReader(.first, layer: service, limits: .same(2000))
-        let task = Task {
-            await #expect(throws: LinkError.self) { _ = try await late.discover(Self.all, systemCodes: []) }
-        }
-        await Self.wait { service.look(\.waiting) > 0 }
-        service.change { $0.readers[0].isInUse = true }
-        #expect(await task.value?.reason.contains("in use by another program") == true)
+        let error = await #expect(throws: LinkError.self) { _ = try await late.discover(Self.all, systemCodes: []) }
+        #expect(error?.reason.contains("in use by another program") == true)
     }
 }

@@ -46,6 +46,8 @@ final class ScriptedService: SmartCardLayer {
         var hanging: Set<Call> = []
         /// The calls that wait for an answer.
         var waiting = 0
+        /// Whether another program takes the readers when a call begins to wait for an answer.
+        var isTakenMeanwhile = false
         /// What the reader's driver answers for attributes.
         var attributes: [UInt32: [UInt8]] = [:]
         /// The count of events when each card was opened.
@@ -101,7 +103,11 @@ final class ScriptedService: SmartCardLayer {
     /// Waits until the context is abandoned, where the call is one that hangs.
     private func hang(_ call: Call, _ context: Int) throws(SmartCardError) {
         guard look({ $0.hanging.contains(call) }) else { return }
-        state.withLock { $0.waiting += 1 }
+        state.withLock { state in
+            state.waiting += 1
+            guard state.isTakenMeanwhile else { return }
+            for index in state.readers.indices { state.readers[index].isInUse = true }
+        }
         defer { state.withLock { $0.waiting -= 1 } }
         while !look({ $0.abandoned.contains(context) }) { changes.wait() }
         throw SmartCardError(.communicationError, "test")

@@ -248,7 +248,8 @@ struct ServiceTests {
             return [0x90, 0x00]
         }
         box.withLock { $0 = service }
-        let reader = PCSCReader(.first, layer: service, limits: .same(50))
+        // The calls that do not hang must not meet the limit on a busy machine.
+        let reader = PCSCReader(.first, layer: service, limits: .same(3000))
         let link = try await Self.commands(reader)
         await #expect(throws: LinkError(.readerUnavailable, "")) { _ = try await link.transmit([0, 1, 2, 3]) }
         service.change { $0.abandoned = [] }

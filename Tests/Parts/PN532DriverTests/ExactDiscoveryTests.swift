@@ -136,6 +136,25 @@ struct ExactDiscoveryTests {
         )
     }
 
+    @Test("A card is one tag by the IDm of its first system, and another one whose IDm differs elsewhere is another tag")
+    func systemsOfOneCard() async throws {
+        @Sendable func answer(_ first: UInt8, _ last: UInt8) -> [UInt8] {
+            var answer = Self.polled(1)
+            (answer[2], answer[9]) = (first, last)
+            return answer
+        }
+        let (tags, _) = try await Self.tags([.nfcF], systemCodes: [0x12FC, 0x0003]) { code, data in
+            guard code == 0x4A, data.count == 7 else { return nil }
+            if data[3] == 0x12 { return .answer([1, 1] + answer(0x01, 1)) }
+            return .answer([2, 1] + answer(0x11, 1) + [2] + answer(0x11, 2))
+        }
+        let idms = tags.map { tag -> [UInt8] in
+            guard case .nfcF(let idm, _, _) = tag.identity else { return [] }
+            return [idm[0], idm[7]]
+        }
+        #expect(idms == [[0x01, 1], [0x11, 2]])
+    }
+
     @Test("A system code with a wildcard names no system, in either half")
     func wildcards() throws {
         let list = TargetList(count: 1, data: [1] + Self.polled(1))

@@ -29,13 +29,13 @@ struct LineFaultTests {
         }
     }
 
-    /// The limits of a test that waits for a timeout: a second where an expected event must come in time.
+    /// The limits of a test that waits for a timeout: some seconds where an expected event must come in time.
     private static let brief: HostLimits = {
         var limits = HostLimits.patient
-        limits.acknowledge = .seconds(1)
-        limits.wake = .seconds(1)
+        limits.acknowledge = .seconds(4)
+        limits.wake = .seconds(4)
         limits.gap = HostLimits.standard.gap
-        limits.tolerance = .seconds(1)
+        limits.tolerance = .seconds(4)
         return limits
     }()
 

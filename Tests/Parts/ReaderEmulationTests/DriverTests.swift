@@ -51,7 +51,7 @@ func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async 
 
         /// Waits for the expected presence, in the same way as pcscd.
         func wait(for presence: Int) async -> Bool {
-            for _ in 0..<2000 {
+            for _ in 0..<30_000 {
                 if IFDHICCPresence(lun) == presence { return true }
                 try? await Task.sleep(for: .milliseconds(1))
             }
@@ -253,7 +253,7 @@ func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async 
         let bench = try Bench(lun: 0x5_0000)
         bench.open()
         let escape: UInt = 0x4200_0001
-        for _ in 0..<2000 where await bench.control(escape, [0xFF, 0x00, 0x48, 0x00, 0x00]).result != 0 {
+        for _ in 0..<30_000 where await bench.control(escape, [0xFF, 0x00, 0x48, 0x00, 0x00]).result != 0 {
             try await Task.sleep(for: .milliseconds(1))
         }
         #expect(await bench.control(escape, [0xFF, 0x00, 0x48, 0x00, 0x00]).response == Array("ACR122U215".utf8))
@@ -305,7 +305,7 @@ func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async 
         connection.end()
         // It left without a word: it is unplugged.
         var isUnplugged = false
-        for _ in 0..<2000 where !isUnplugged {
+        for _ in 0..<30_000 where !isUnplugged {
             isUnplugged = IFDHICCPresence(0x6_0000) == Self.noDevice
             try await Task.sleep(for: .milliseconds(1))
         }

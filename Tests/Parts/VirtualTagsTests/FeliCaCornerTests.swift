@@ -117,6 +117,17 @@ private func send(_ script: LinkScript, _ command: String) async -> String {
         #expect(await write(script, "80", data) == "00 00")
         #expect(await read(script, "00") == "01 b1")
     }
+
+    @Test(arguments: 6...12) func `What was restricted stays so while the system blocks are open`(byte: Int) async throws {
+        let script = try makeScript()
+        let open = hex(await read(script, "88"))
+        var restricted = open
+        restricted[byte] = 0x01
+        #expect(await write(script, "88", hexText(restricted)) == "00 00")
+        #expect(await write(script, "88", hexText(open)) == "00 00")
+        #expect(hex(await read(script, "88")) == restricted)
+        if byte == 6 { #expect(await read(script, "00") == "01 b1") }
+    }
 }
 
 /// Checks FeliCa Standard with several services, systems and areas.

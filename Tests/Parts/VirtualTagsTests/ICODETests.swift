@@ -239,4 +239,12 @@ import VirtualTags
         #expect(await bench.script.send("26 a0 04 00 03 00") == "00 00 00 00 00")
         #expect(await bench.script.send("26 a0 04 00 03 01") == "timeout")
     }
+
+    @Test func `The identifier of surveillance is locked with it`() async throws {
+        let bench = try Bench()
+        #expect(await bench.script.send("02 a7 04 34 12") == "00")
+        #expect(await bench.script.send("02 a4 04") == "00")
+        #expect(await bench.script.send("02 a7 04 35 12") == "01 12")
+        #expect(await bench.script.send("42 a5 04 00") == "00 34 12")
+    }
 }

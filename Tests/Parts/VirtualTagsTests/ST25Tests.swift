@@ -258,4 +258,13 @@ import VirtualTags
         #expect(await script.send("02 c5 02 7f 00 01 00") == "01 10")
         #expect(await script.send("02 c5 02 7f 00 01") == "01 02")
     }
+
+    @Test func `A session ends with the power`() async throws {
+        let (script, tag) = try make()
+        #expect(await script.send("02 b3 02 00 \(Self.zero)") == "00")
+        tag.losePower()
+        #expect(await script.send("02 a1 02 00 11") == "01 12")
+        #expect(await script.send("02 b3 02 00 \(Self.zero)") == "00")
+        #expect(await script.send("02 a1 02 00 11") == "00")
+    }
 }

@@ -226,6 +226,17 @@ import VirtualTags
         #expect(await script.send("39 02") == "00 00 00")
     }
 
+    @Test func `A counter of Ultralight EV1 ends at FFFFFF`() async throws {
+        let script = try Script(VirtualType2Tag(.ultralightEV1UL11, uid: Script.uid))
+        try await script.activate()
+        #expect(await script.send("a5 00 ff ff ff 00") == "ACK")
+        #expect(await script.send("39 00") == "ff ff ff")
+        #expect(await script.send("a5 00 00 00 00 00") == "ACK")
+        #expect(await script.send("a5 00 01 00 00 00") == "NAK 4")
+        try await script.activate()
+        #expect(await script.send("39 00") == "ff ff ff")
+    }
+
     @Test func `Ultralight EV1 has three counters that never run over`() async throws {
         let script = try Script(VirtualType2Tag(.ultralightEV1UL11, uid: Script.uid))
         try await script.activate()

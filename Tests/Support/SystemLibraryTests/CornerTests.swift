@@ -62,10 +62,13 @@ import Testing
         #expect(FolderNames.read(folder)?.count == 150)
     }
 
-    @Test func `of a process are closed with its handle`() throws {
-        let before = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
-        for _ in 0..<64 { #expect(ProcessHandle(getpid())?.send(0) == true) }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count < before + 48)
+    @Test(.ownThreads) func `of a process are closed with its handle`() async {
+        // In a process of its own, since other tests open descriptors too.
+        await #expect(processExitsWith: .success) {
+            let before = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+            for _ in 0..<64 { #expect(ProcessHandle(getpid())?.send(0) == true) }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count < before + 48)
+        }
     }
 }
 
@@ -102,16 +105,22 @@ import Testing
         #expect(await end.value == SIGTERM)
     }
 
-    @Test func `A lifeline that was cut leaves no descriptor and no child`() throws {
-        let before = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
-        for _ in 0..<48 { try #require(Lifeline(script: ":", words: [])).cut() }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count < before + 32)
+    @Test(.ownThreads) func `A lifeline that was cut leaves no descriptor and no child`() async {
+        // In a process of its own, since other tests open descriptors too.
+        await #expect(processExitsWith: .success) {
+            let before = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+            for _ in 0..<48 { try #require(Lifeline(script: ":", words: [])).cut() }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count < before + 32)
+        }
     }
 }
 
 @Suite(.timeLimit(.minutes(5))) struct `What a program gets that is started` {
     /// What a script of the shell prints.
-    private func output(_ script: String, _ change: (inout ProgramLaunch) -> Void = { _ in }) throws -> String {
+    private static func output(
+        _ script: String,
+        _ change: (inout ProgramLaunch) -> Void = { _ in }
+    ) throws -> String {
         let pipe = try #require(DescriptorPipe())
         var launch = ProgramLaunch("/bin/sh", ["/bin/sh", "-c", script])
         launch.descriptors[1] = pipe.writer
@@ -125,7 +134,7 @@ import Testing
 
     @Test func `Standard streams that are not given are empty: it reads nothing, and what it writes is nowhere`() throws
     {
-        let text = try output("for n in 0 2; do readlink /proc/$$/fd/$n; done; cat; echo x >&2 && echo written")
+        let text = try Self.output("for n in 0 2; do readlink /proc/$$/fd/$n; done; cat; echo x >&2 && echo written")
         #expect(text == "/dev/null\n/dev/null\nwritten\n")
         let silent = ProgramLaunch("/bin/sh", ["/bin/sh", "-c", "echo lost && exit 5"])
         var status: Int32 = 0
@@ -134,17 +143,20 @@ import Testing
 
     @Test func `Without variables of its own it has those of this process, and no folder of its own`() throws {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-        #expect(try output("echo \"$PATH\"; pwd") == "\(path)\n\(FileManager.default.currentDirectoryPath)\n")
+        #expect(try Self.output("echo \"$PATH\"; pwd") == "\(path)\n\(FileManager.default.currentDirectoryPath)\n")
         #expect(
-            try output("echo \"[$PATH]\"; env | grep -c NFC_") { $0.environment = ["NFC_A": "1", "NFC_B": "2"] }
+            try Self.output("echo \"[$PATH]\"; env | grep -c NFC_") { $0.environment = ["NFC_A": "1", "NFC_B": "2"] }
                 .hasSuffix("2\n")
         )
     }
 
-    @Test func `Nothing of this process's descriptors stays after it was started`() throws {
-        let before = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
-        for _ in 0..<48 { #expect(try output("echo a") == "a\n") }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count < before + 32)
+    @Test(.ownThreads) func `Nothing of this process's descriptors stays after it was started`() async {
+        // In a process of its own, since other tests open descriptors too.
+        await #expect(processExitsWith: .success) {
+            let before = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+            for _ in 0..<48 { #expect(try Self.output("echo a") == "a\n") }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count < before + 32)
+        }
     }
 }
 

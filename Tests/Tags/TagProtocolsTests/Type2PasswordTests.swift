@@ -75,4 +75,15 @@ import VirtualTags
         #expect(Type2Tag.Password([1, 2, 3]) == nil)
         #expect(Type2Tag.Password([1, 2, 3, 4], acknowledgement: [1]) == nil)
     }
+
+    @Test func `A tag that was set to hide itself can be read by all once it is protected`() async throws {
+        let field = VirtualField()
+        var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
+        contents.memory[42 * 4] = 0x80
+        let tag = VirtualType2Tag(contents)
+        field.bring(tag)
+        try await activate(field).protect(with: password(1))
+        #expect(tag.contents.memory[42 * 4] == 0x00)
+        #expect(try await activate(field).readNDEF().isEmpty)
+    }
 }

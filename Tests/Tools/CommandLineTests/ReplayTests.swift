@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Glibc
 import TestThreads
 import Testing
 
@@ -96,11 +97,12 @@ import Testing
         let line = images.folder.path("line")
         let emulation = Process()
         emulation.executableURL = URL(fileURLWithPath: nfc.path)
-        emulation.arguments = ["emulate", "--image", try images.blank("NTAG213"), "--pn532", line, "--timeout", "20"]
+        emulation.arguments = ["emulate", "--image", try images.blank("NTAG213"), "--pn532", line, "--timeout", "600"]
         emulation.standardOutput = FileHandle.nullDevice
         try emulation.run()
         defer {
-            emulation.terminate()
+            // What a test starts may have its signals blocked, but not this one.
+            kill(emulation.processIdentifier, SIGKILL)
             emulation.waitUntilExit()
         }
         var attempts = 0

@@ -38,7 +38,7 @@ import Testing
 
     @Test func `Several tags are read one after the other`() throws {
         let tags = try [images.poster(), images.locked()].joined(separator: ",")
-        let outcome = try nfc.run("scan", "--many", "--timeout", "1", "--tags", tags, "--json")
+        let outcome = try nfc.run("scan", "--many", "--timeout", "10", "--tags", tags, "--json")
         #expect(Set(try outcome.objects().compactMap { $0["uid"] as? String }) == ["04689571fa5c64", "04a1b2c3d4e582"])
         #expect(outcome.status == 0)
     }

@@ -152,7 +152,7 @@ import Testing
     func `Of several tags none is taken`(command: String) throws {
         let (first, second) = try (images.blank("NTAG213"), images.locked())
         let message = command == "write" ? [Self.link] : []
-        let outcome = try nfc(near: first, second).run(["tag", command, "--timeout", "0.2", "--json"] + message)
+        let outcome = try nfc(near: first, second).run(["tag", command, "--timeout", "10", "--json"] + message)
         #expect(try outcome.objects().first?["error"] as? String == "several-tags")
         #expect(outcome.status == 1)
         #expect(try nfc().object("tag", "read", "--image", first)["message_hex"] as? String == "")

@@ -51,9 +51,7 @@ import Testing
 
     @Test func `Ctrl-C at the prompt ends it, and so does the end of the input`() throws {
         let first = try terminal(["TERM": "dumb"], [])
-        try first.wait(for: "> ")
-        usleep(200_000)
-        try first.type("\u{3}")
+        try first.type("\u{3}", at: "> ")
         #expect(try first.end() == 130)
         let second = try terminal(["TERM": "dumb"], [])
         try second.type("\u{4}", at: "> ")

@@ -1,5 +1,5 @@
-import FleetMQTT
 // SPDX-License-Identifier: Apache-2.0
+import FleetMQTT
 package import FleetModel
 
 /// The passwords that a node has in files, so that they are never sent.

@@ -1,5 +1,5 @@
-import FleetMQTT
 // SPDX-License-Identifier: Apache-2.0
+import FleetMQTT
 import FleetModel
 import FleetSpool
 
@@ -29,6 +29,7 @@ extension Agent {
             log("disconnected", reason, [.init("code", .string(failure.code.rawValue))])
         case .acknowledged(let numbers): await acknowledge(numbers)
         case .dropped(let number, let reason): refuse(number.map { Int64($0) }, reason)
+        case .oversized(let number): await shorten(number.map { Int64($0) })
         case .message(let message): await take(message)
         case .subscribed(let refused):
             guard !refused.isEmpty else { return }

@@ -15,6 +15,8 @@ package struct Outbox: Sendable {
     private(set) package var isPaused = false
     /// Events up to this one were there before the connection, so they are late.
     private var lateUntil: Int64 = 0
+    /// The events in flight without the content of their message.
+    private var shortened: Set<Int64> = []
 
     package init(window: Int) { self.window = max(window, 1) }
 
@@ -22,12 +24,12 @@ package struct Outbox: Sendable {
     ///
     /// - Parameter last: the last event in the spool.
     package mutating func connect(last: Int64) {
-        (inFlight, lastSent, isConnected, lateUntil, isPaused) = ([:], 0, true, last, false)
+        (inFlight, shortened, lastSent, isConnected, lateUntil, isPaused) = ([:], [], 0, true, last, false)
     }
 
     /// Notes that the connection is lost. What was not acknowledged waits again.
     package mutating func disconnect() {
-        (inFlight, lastSent, isConnected) = ([:], 0, false)
+        (inFlight, shortened, lastSent, isConnected) = ([:], [], 0, false)
     }
 
     /// How many events may be sent now.
@@ -42,19 +44,30 @@ package struct Outbox: Sendable {
     package mutating func send(_ event: StoredEvent) -> Bool {
         inFlight[event.number] = event.place
         lastSent = max(lastSent, event.number)
-        return event.number <= lateUntil
+        return isLate(event.number)
     }
+
+    /// Whether an event was there before the connection.
+    package func isLate(_ number: Int64) -> Bool { number <= lateUntil }
+
+    /// Notes that an event in flight is sent again without the content of its message.
+    ///
+    /// - Returns: whether it was sent with it before.
+    package mutating func shorten(_ number: Int64) -> Bool { shortened.insert(number).inserted }
 
     /// Pauses: what is in flight, and all that waits, is sent again after ``resume()``.
     package mutating func pause() { isPaused = true }
 
     /// Sends everything that waits from the beginning.
     package mutating func resume() {
-        (inFlight, lastSent, isPaused) = ([:], 0, false)
+        (inFlight, shortened, lastSent, isPaused) = ([:], [], 0, false)
     }
 
     /// Notes an acknowledgement.
     ///
     /// - Returns: the event's place; nil when it was not in flight.
-    package mutating func acknowledge(_ number: Int64) -> StoredEvent.Place? { inFlight.removeValue(forKey: number) }
+    package mutating func acknowledge(_ number: Int64) -> StoredEvent.Place? {
+        shortened.remove(number)
+        return inFlight.removeValue(forKey: number)
+    }
 }

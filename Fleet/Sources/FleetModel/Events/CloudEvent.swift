@@ -46,6 +46,19 @@ package enum CloudEvent {
         return bytes
     }
 
+    /// Returns an event's JSON with only the size of its tag's message; nil when it has no content of a message.
+    package static func shortened(_ bytes: [UInt8]) -> [UInt8]? {
+        guard case .object(var members)? = try? JSONValue(parsing: bytes),
+            let data = members.firstIndex(where: { $0.name == "data" }),
+            case .object(var parts) = members[data].value,
+            let message = parts.firstIndex(where: { $0.name == "message" }),
+            let hex = parts[message].value["hex"]?.text
+        else { return nil }
+        parts[message].value = ["size": .integer(hex.utf8.count / 2)]
+        members[data].value = .object(parts)
+        return JSONValue.object(members).bytes
+    }
+
     private static let punctual = Array(#","late":false,"#.utf8)
 
     /// The number as text that sorts like the number.

@@ -63,6 +63,12 @@ final class DemoPlace {
         for process in processes { try process.check() }
     }
 
+    /// Whether the agent has got a job.
+    func hasJob(_ id: String) -> Bool {
+        let log = try? String(contentsOfFile: folder + "/agent.log", encoding: .utf8)
+        return log?.contains("The job \(id) ") == true
+    }
+
     /// Ends the programs and removes the folder.
     func close() {
         for process in processes.reversed() { process.stop() }

@@ -1,5 +1,5 @@
-import FleetMQTT
 // SPDX-License-Identifier: Apache-2.0
+import FleetMQTT
 import FleetModel
 
 /// What the demonstration shows, step by step. Each step waits for the event that the last one has caused.
@@ -12,6 +12,8 @@ struct DemoShow {
     private var step = Step.start
     /// Counts the reminders, so that one of an earlier step is ignored.
     private var reminder = 0
+    /// How many times it has looked whether the job has come.
+    private var waits = 0
 
     private enum Step {
         case start, ready, posterComes, posterLies, posterGoes, jobWaits, jobSent, blankComes, blankLies, blankGoes
@@ -79,6 +81,13 @@ struct DemoShow {
             try sendJob()
             next(.jobSent, 0.5)
         case .jobSent:
+            // Only a tag that comes after its job gets it.
+            guard place.hasJob("demo-\(round)") || waits >= 200 else {
+                waits += 1
+                wait(0.1)
+                return nil
+            }
+            waits = 0
             try place.tags.bring(round &+ 1, link: nil)
             next(.blankComes, 20)
         case .blankLies:

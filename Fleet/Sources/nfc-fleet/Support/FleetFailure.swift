@@ -1,5 +1,5 @@
-import FleetMQTT
 // SPDX-License-Identifier: Apache-2.0
+import FleetMQTT
 import FleetModel
 import Foundation
 import VisibleText

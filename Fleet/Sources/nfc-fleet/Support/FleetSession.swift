@@ -63,6 +63,12 @@ final class FleetSession {
                         "not-allowed",
                         "The broker does not let you publish this (\(reason)). Check its access list for your user."
                     )
+                case .broker(.oversized):
+                    throw FleetFailure(
+                        .refused,
+                        "too-large",
+                        "The broker takes no message as large as this. Send a shorter one, or allow it larger ones."
+                    )
                 default: result = try take(event)
                 }
                 if result != nil { break }

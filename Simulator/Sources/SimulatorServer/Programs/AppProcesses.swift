@@ -41,12 +41,18 @@ final class AppProcesses: Sendable {
         process.standardOutput = output
         process.standardError = output
         read(output, of: id)
-        process.terminationHandler = { [weak self] process in self?.ended(id, process) }
+        // A program may end before its start is noted.
+        let isNoted = DispatchSemaphore(value: 0)
+        process.terminationHandler = { [weak self] process in
+            isNoted.wait()
+            self?.ended(id, process)
+        }
         do {
             try process.run()
             watcher.watch(Self.target(process))
             running.withLock { [process] in $0[id] = process }
             simulator.appRuns(id, pid: process.processIdentifier)
+            isNoted.signal()
         } catch {
             simulator.appPrinted(id, "The program can't be started: \(error.localizedDescription)")
             simulator.appRuns(id, pid: nil)

@@ -46,7 +46,7 @@ struct FieldTagFinder {
         var targets: [NFCFTarget] = []
         for code in plan.systemCodes {
             for answer in try await NFCFPolling(link: link).poll(systemCode: code, timeSlots: 3) {
-                if !targets.contains(where: { $0.idm == answer.target.idm }) { targets.append(answer.target) }
+                if !targets.contains(where: answer.target.isOfSameCard) { targets.append(answer.target) }
             }
         }
         return targets.map { target in

@@ -122,10 +122,10 @@ struct TargetFinder {
 }
 
 extension DiscoveredTag.Identity {
-    /// Whether two polls for different systems found the same FeliCa tag.
+    /// Whether two polls for different systems found the same FeliCa card.
     fileprivate func isSameTag(as other: DiscoveredTag.Identity) -> Bool {
         guard case .nfcF(let idm, _, _) = self, case .nfcF(let otherIDm, _, _) = other else { return false }
-        return idm == otherIDm
+        return FeliCaSystemNumber.differsAtMost(idm, otherIDm)
     }
 }
 

@@ -237,9 +237,9 @@ private struct DriverLink {
             case .hello(let version):
                 guard version == DriverMessage.version, !isGreeted else { return false }
                 isGreeted = true
-                onHello()
                 // A new driver knows of no card.
                 tell(await reader.lookAnew())
+                onHello()
                 continue
             // Nothing is answered before the greeting.
             case _ where !isGreeted: return false

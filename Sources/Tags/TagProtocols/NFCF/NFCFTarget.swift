@@ -35,6 +35,9 @@ public struct NFCFTarget: Sendable, Hashable {
     /// Whether the tag is a FeliCa Lite or Lite-S by its IC code.
     public var isLite: Bool { icCode == 0xF0 || icCode == 0xF1 }
 
+    /// Whether the other is a system of the same card.
+    package func isOfSameCard(as other: NFCFTarget) -> Bool { FeliCaSystemNumber.differsAtMost(idm, other.idm) }
+
     /// The kinds of commands with a maximum response time of their own (FeliCa Card User's Manual, 2.3.2: the bytes D10
     /// to D15 of PMm).
     public enum TimingClass: Int, Sendable {

@@ -70,15 +70,13 @@ extension Type3Tag {
     private func selectSystem() async throws(TagError) {
         guard target.systemCode != NFCFTarget.ndefSystemCode else { return }
         let polling = NFCFPolling(link: link)
-        // All systems of a card have the same lower 60 bits in their IDm.
-        let tail = target.idm.dropFirst()
         for timeSlots in Self.timeSlots {
             let answers = try await polling.poll(
                 systemCode: NFCFTarget.ndefSystemCode,
                 request: .none,
                 timeSlots: timeSlots
             )
-            if let answer = answers.first(where: { $0.target.idm.dropFirst() == tail }) {
+            if let answer = answers.first(where: { target.isOfSameCard(as: $0.target) }) {
                 target = answer.target
                 return
             }

@@ -14,7 +14,7 @@ import Testing
 
     /// Waits for what another thread does.
     private func waits(for condition: () -> Bool) -> Bool {
-        for _ in 0..<200 {
+        for _ in 0..<6000 {
             if condition() { return true }
             usleep(10_000)
         }

@@ -230,6 +230,19 @@ import VirtualTags
         #expect(outcome.findings.activation?.exchanges == 5)
     }
 
+    @Test func `of Type 4 has the same cost of writing whether it is locked afterwards or not`() async throws {
+        var costs: [Int?] = []
+        for locks in [false, true] {
+            let tag = VirtualType4Tag(card: ApplicationCard([NDEFApplication()]))
+            let outcome = try await Self.work(with: tag) { tag throws(TagError) in
+                await tag.write(Self.message, checks: false, locks: locks)
+            }
+            #expect(outcome.failure == nil)
+            costs.append(outcome.findings.cost?.exchanges)
+        }
+        #expect(costs[0] != nil && costs[0] == costs[1])
+    }
+
     @Test func `of Type 1 has its whole identifier when it was written`() async throws {
         let tag = VirtualType1Tag(Type1Contents(blank: .topaz96, uid: [1, 2, 3, 4, 5, 6, 7]))
         let outcome = try await Self.work(with: tag) { tag throws(TagError) in

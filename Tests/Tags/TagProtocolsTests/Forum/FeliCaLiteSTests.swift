@@ -100,4 +100,17 @@ import VirtualTags
         let gone = await failure { _ = try await session.read([0x82]) }
         #expect(gone?.code == .refused)
     }
+
+    @Test func `An authentication ends with the activation, and what is open is read without it`() async throws {
+        let (field, _, reader) = try await make {
+            $0.memoryConfiguration.replaceSubrange(6..<13, with: [UInt8](repeating: 0, count: 7))
+        }
+        try await reader.authenticate(cardKey: cardKey)
+        try await reader.writeNDEF([0xD0, 0, 0])
+        try await field.setCarrier(false)
+        try await field.setCarrier(true)
+        reader.wasActivated()
+        reader.forgetMemory()
+        #expect(try await reader.readNDEF() == [0xD0, 0, 0])
+    }
 }

@@ -330,4 +330,12 @@ import Testing
         )
         #expect(await lite.isPresent() && link.remaining == 0)
     }
+
+    @Test func `Locking ends a write that was cut off before its length`() async throws {
+        let (tag, link) = Self.tag([
+            Self.check(0..<1, Self.attributes(flag: 0x0F)), Self.update(0..<1, Self.attributes(access: 0)),
+        ])
+        try await tag.lock()
+        #expect(link.remaining == 0)
+    }
 }

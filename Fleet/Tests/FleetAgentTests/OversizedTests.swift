@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import FleetAgent
+import FleetMQTT
+import FleetModel
+import FleetTestSupport
+import NDEF
+import Testing
+import VirtualTags
+
+@Suite(
+    "Events that are too large for the broker",
+    .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing)),
+    .timeLimit(.minutes(2))
+)
+struct OversizedTests {
+    let folder: TestFolder
+    let long: [UInt8]
+    let short: [UInt8]
+
+    init() throws {
+        folder = try TestFolder()
+        long = try NDEFMessage([.uri("https://example.com/" + String(repeating: "a", count: 110))]).encoded()
+        short = try NDEFMessage([.uri("https://example.com/b")]).encoded()
+    }
+
+    // With the second, the broker says how much it takes when it accepts the connection.
+    @Test(
+        "An event is sent without what is on the tag, and those after it come as they are",
+        arguments: ["message_size_limit 1000", "max_packet_size 1000"]
+    )
+    func shortened(line: String) async throws {
+        let broker = try await TestBroker([line])
+        let client = TestClient()
+        try await client.connect(broker)
+        let lines = LogLines()
+        let node = try await TestNode(broker.address, folder: folder.path + "/state") { $0.log = lines.log }
+        let large = TestTags.ntag213(1, message: long)
+        node.field.bring(large)
+        let first = try #require(try await client.wait(for: .tag).first)
+        node.field.remove(large)
+        try await client.wait(for: .removed)
+        node.field.bring(TestTags.ntag213(2, message: short))
+        let second = try await client.wait(for: .tag, count: 2)[1]
+        #expect(first["data"]?["message"] == ["size": .integer(long.count)])
+        #expect(first["data"]?["product"] == "NTAG213")
+        #expect(first["data"]?["sequence"] == 1)
+        #expect(first["late"] == false)
+        #expect(second["data"]?["message"]?["hex"] != nil)
+        #expect(second["data"]?["sequence"] == 3)
+        #expect(lines.count("disconnected") == 0)
+        #expect(lines.all("event-").map { $0.prefix(26) } == ["event-shortened Event 1 of"])
+        await node.stop()
+        await client.stop()
+        #expect(try await node.spool.waitingCount() == 0)
+    }
+
+    @Test("One that had waited while the broker was away is late also without what is on the tag")
+    func late() async throws {
+        let broker = try await TestBroker(["message_size_limit 1000"])
+        broker.kill()
+        let node = try await TestNode(broker.address, folder: folder.path + "/state")
+        node.field.bring(TestTags.ntag213(1, message: long))
+        while try await node.spool.waitingCount() == 0 { try await Task.sleep(for: .milliseconds(20)) }
+        try await broker.start()
+        let client = TestClient()
+        try await client.connect(broker)
+        let event = try #require(try await client.wait(for: .tag).first)
+        #expect(event["data"]?["message"] == ["size": .integer(long.count)])
+        #expect(event["late"] == true)
+        await node.stop()
+        await client.stop()
+    }
+
+    @Test("What is too large even so is given up, so that nothing waits for it")
+    func givenUp() async throws {
+        let broker = try await TestBroker(["message_size_limit 200"])
+        let lines = LogLines()
+        let node = try await TestNode(broker.address, folder: folder.path + "/state") { $0.log = lines.log }
+        let tags = [TestTags.ntag213(1, message: short), TestTags.ntag213(2)]
+        for (index, tag) in tags.enumerated() {
+            node.field.bring(tag)
+            while lines.count("event-given-up") < 2 * index + 1 { try await Task.sleep(for: .milliseconds(20)) }
+            node.field.remove(tag)
+            while lines.count("event-given-up") < 2 * index + 2 { try await Task.sleep(for: .milliseconds(20)) }
+        }
+        let givenUp = lines.all("event-given-up").compactMap { Int($0.split(separator: " ")[2]) }
+        #expect(givenUp == [1, 2, 3, 4])
+        #expect(lines.count("event-shortened Event 1 of entrance ") == 1)
+        #expect(lines.count("event-shortened") == 1)
+        await node.stop()
+        #expect(try await node.spool.waitingCount() == 0)
+    }
+}
