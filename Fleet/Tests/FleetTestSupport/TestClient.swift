@@ -41,7 +41,7 @@ package actor TestClient {
         case .disconnected(let failure): self.failure = failure
         case .message(let message): messages.append(message)
         case .acknowledged(let numbers): acknowledgements += numbers.count
-        case .dropped: drops += 1
+        case .dropped, .oversized: drops += 1
         }
     }
 

@@ -48,9 +48,11 @@ extension Agent {
         publish(
             events.map { event in
                 let isLate = outbox.send(event)
+                let isShortened = outbox.isShortened(event.number)
+                let payload = isShortened ? CloudEvent.shortened(event.payload) ?? event.payload : event.payload
                 return (
                     settings.topics.event(node, event.reader),
-                    isLate ? CloudEvent.late(event.payload) : event.payload,
+                    isLate ? CloudEvent.late(payload) : payload,
                     UInt64(event.number)
                 )
             }

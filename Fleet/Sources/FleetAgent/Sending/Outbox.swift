@@ -15,7 +15,8 @@ package struct Outbox: Sendable {
     private(set) package var isPaused = false
     /// Events up to this one were there before the connection, so they are late.
     private var lateUntil: Int64 = 0
-    /// The events in flight without the content of their message.
+    /// The events that are sent without the content of their message, also over the next connection: a broker may end
+    /// this one when it has got a message that is too large.
     private var shortened: Set<Int64> = []
 
     package init(window: Int) { self.window = max(window, 1) }
@@ -24,12 +25,12 @@ package struct Outbox: Sendable {
     ///
     /// - Parameter last: the last event in the spool.
     package mutating func connect(last: Int64) {
-        (inFlight, shortened, lastSent, isConnected, lateUntil, isPaused) = ([:], [], 0, true, last, false)
+        (inFlight, lastSent, isConnected, lateUntil, isPaused) = ([:], 0, true, last, false)
     }
 
     /// Notes that the connection is lost. What was not acknowledged waits again.
     package mutating func disconnect() {
-        (inFlight, shortened, lastSent, isConnected) = ([:], [], 0, false)
+        (inFlight, lastSent, isConnected) = ([:], 0, false)
     }
 
     /// How many events may be sent now.
@@ -50,7 +51,10 @@ package struct Outbox: Sendable {
     /// Whether an event was there before the connection.
     package func isLate(_ number: Int64) -> Bool { number <= lateUntil }
 
-    /// Notes that an event in flight is sent again without the content of its message.
+    /// Whether an event is sent without the content of its message.
+    package func isShortened(_ number: Int64) -> Bool { shortened.contains(number) }
+
+    /// Notes that an event in flight is sent without the content of its message from now on.
     ///
     /// - Returns: whether it was sent with it before.
     package mutating func shorten(_ number: Int64) -> Bool { shortened.insert(number).inserted }
@@ -60,7 +64,7 @@ package struct Outbox: Sendable {
 
     /// Sends everything that waits from the beginning.
     package mutating func resume() {
-        (inFlight, shortened, lastSent, isPaused) = ([:], [], 0, false)
+        (inFlight, lastSent, isPaused) = ([:], 0, false)
     }
 
     /// Notes an acknowledgement.
