@@ -136,7 +136,9 @@ struct ExactDiscoveryTests {
         )
     }
 
-    @Test("A card is one tag by the IDm of its first system, and another one whose IDm differs elsewhere is another tag")
+    @Test(
+        "A card is one tag by the IDm of its first system, and another one whose IDm differs elsewhere is another tag"
+    )
     func systemsOfOneCard() async throws {
         @Sendable func answer(_ first: UInt8, _ last: UInt8) -> [UInt8] {
             var answer = Self.polled(1)

@@ -118,7 +118,9 @@ private func send(_ script: LinkScript, _ command: String) async -> String {
         #expect(await read(script, "00") == "01 b1")
     }
 
-    @Test(arguments: 6...12) func `What was restricted stays so while the system blocks are open`(byte: Int) async throws {
+    @Test(arguments: 6...12) func `What was restricted stays so while the system blocks are open`(byte: Int)
+        async throws
+    {
         let script = try makeScript()
         let open = hex(await read(script, "88"))
         var restricted = open

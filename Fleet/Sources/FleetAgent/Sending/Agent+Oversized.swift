@@ -20,7 +20,10 @@ extension Agent {
             log("event-given-up", "\(name) was given up. \(advice)")
             return await acknowledge([UInt64(number)])
         }
-        log("event-shortened", "\(name) is sent without what is on the tag, because the broker takes no larger messages.")
+        log(
+            "event-shortened",
+            "\(name) is sent without what is on the tag, because the broker takes no larger messages."
+        )
         let payload = outbox.isLate(number) ? CloudEvent.late(shortened) : shortened
         publish([(settings.topics.event(node, place.reader), payload, UInt64(number))])
     }
