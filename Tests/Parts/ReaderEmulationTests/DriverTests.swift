@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CIFDHandler
-import Dispatch
+import Foundation
 import Glibc
 import PrivateStorage
 import ReaderEmulation
@@ -8,10 +8,11 @@ import TagLink
 import Testing
 import VirtualTags
 
-/// Calls the driver on another thread: it blocks until the answer, and the tests have few threads.
+/// Calls the driver on a thread of the call's own: it blocks until the answer, and the tests and the global queues have few
+/// threads. One of them could wait for what another one would do.
 func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
-        DispatchQueue.global().async { continuation.resume(returning: body()) }
+        Thread.detachNewThread { continuation.resume(returning: body()) }
     }
 }
 

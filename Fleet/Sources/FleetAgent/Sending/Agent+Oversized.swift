@@ -10,12 +10,14 @@ extension Agent {
     func shorten(_ number: Int64?) async {
         guard let number else { return log("too-large", "The broker takes no message as large as one of this node.") }
         guard let place = outbox.inFlight[number] else { return }
+        let name = "Event \(place.sequence) of \(place.reader)"
         let range = place.sequence...place.sequence
-        let event = try? await spool.events(of: place.reader, in: range, limit: 1).first
+        guard let events = try? await spool.events(of: place.reader, in: range, limit: 1) else {
+            return log("spool", "\(name) is too large for the broker, and could not be read. It is sent again later.")
+        }
         // The connection may have been lost meanwhile. Then the event is sent from the beginning.
         guard outbox.inFlight[number] == place else { return }
-        let name = "Event \(place.sequence) of \(place.reader)"
-        guard let event, let shortened = CloudEvent.shortened(event.payload), outbox.shorten(number) else {
+        guard let shortened = events.first.flatMap({ CloudEvent.shortened($0.payload) }), outbox.shorten(number) else {
             let advice = "The broker takes no message as large as this; allow it larger ones."
             log("event-given-up", "\(name) was given up. \(advice)")
             return await acknowledge([UInt64(number)])
