@@ -149,7 +149,8 @@ final class ReaderMonitor: Sendable {
                 isWaitedFor = true
                 defer {
                     state.withLock { if $0.context == context { $0.context = nil } }
-                    // Without an answer of the service to wait for: other threads can't close a card meanwhile.
+                    // Cut first. Otherwise the release waits for an answer of the service, and other threads, which close a
+                    // card or a context only one at a time, wait with it.
                     layer.abandon(context)
                     layer.releaseContext(context)
                 }
