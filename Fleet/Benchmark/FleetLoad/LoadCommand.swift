@@ -58,7 +58,7 @@ struct LoadCommand: AsyncParsableCommand {
         if waits { _ = readLine() }
         // On the thread of the agents, so that it does not have to be woken for each tag.
         let (rate, seconds, unbounded) = (rate, seconds, unbounded)
-        let changes = await Task(executorPreference: EventLoop.agents.tasks) {
+        let changes = await LoopActor(.agents).begin { _ in
             unbounded ? await fleet.workUnbounded(seconds: seconds) : await fleet.work(rate: rate, seconds: seconds)
         }.value
         LoadOutput.line(["event": "worked", "changes": changes])

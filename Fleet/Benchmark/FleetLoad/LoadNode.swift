@@ -47,7 +47,7 @@ final class LoadNode: Sendable {
         try await agent.start()
         let environment = NFCEnvironment(reader: .field(field), clock: LoopClock(settings.loop))
         await agent.add(
-            StationReader(name: reader, reader: "virtual", environment: environment, executor: settings.loop.tasks)
+            StationReader(name: reader, reader: "virtual", environment: environment, place: LoopActor(settings.loop))
         )
     }
 

@@ -12,6 +12,8 @@ package actor Agent {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe settings.loop.asUnownedSerialExecutor() }
 
     nonisolated let settings: AgentSettings
+    /// Where the tasks of the agent run. They do not keep it alive.
+    nonisolated let place: LoopActor
     let spool: Spool
     let jobs: JobDesk
     nonisolated let naming: TagNaming
@@ -22,14 +24,15 @@ package actor Agent {
     var outbox: Outbox
     var stations: [FleetName: (station: ReaderStation, task: Task<Void, Never>)] = [:]
     var states: [FleetName: ReaderState] = [:]
-    private let events: AsyncStream<MQTTEvent>
+    private let events = Mailbox<MQTTEvent>()
     let connection: MQTTConnection
-    private var tasks: [Task<Void, Never>] = []
     var isStopping = false
     let started = Timestamp.now
 
     var isPumping = false
     var isPumpWanted = false
+    /// Whether the spool may have events that were not sent over this connection.
+    var mayHaveMore = true
     var acknowledged: [StoredEvent.Place] = []
     var lastAcknowledgement = ContinuousClock.now
     var isFlushDue = false
@@ -49,6 +52,7 @@ package actor Agent {
     ///   - spool: the node's file.
     package init(_ settings: AgentSettings, broker: MQTTSettings, spool: Spool) {
         self.settings = settings
+        place = LoopActor(settings.loop)
         self.spool = spool
         naming = settings.naming
         log = settings.log
@@ -57,11 +61,7 @@ package actor Agent {
         var broker = broker
         broker.keepsSession = true
         broker.will = MQTTSettings.Will(topic: settings.topics.state(spool.node), payload: AgentState.offline)
-        let (events, input) = AsyncStream.makeStream(of: MQTTEvent.self)
-        self.events = events
-        connection = MQTTConnection(broker, loop: settings.connectionLoop) { input.yield($0) }
-        let (stored, storedInput) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        self.stored = stored
+        connection = MQTTConnection(broker, loop: settings.connectionLoop) { [events] event in events.send(event) }
         jobs = JobDesk(
             JobDesk.Parts(
                 spool: spool,
@@ -72,11 +72,11 @@ package actor Agent {
                 log: settings.log,
                 loop: settings.loop
             )
-        ) { storedInput.yield() }
+        ) { [stored] in stored.send(()) }
     }
 
     /// Reports that the desk has stored an event.
-    private let stored: AsyncStream<Void>
+    private let stored = Mailbox<Void>()
 
     /// The node's name.
     package nonisolated var node: FleetName { spool.node }
@@ -85,16 +85,14 @@ package actor Agent {
     package func start() async throws(SpoolError) {
         try await jobs.begin()
         await announceDropped()
-        tasks.append(
-            Task(executorPreference: settings.loop.tasks) { [weak self, events] in
-                for await event in events { await self?.take(event) }
+        place.begin { [weak self, events] _ in
+            while let events = await events.next() {
+                for event in events { await self?.take(event) }
             }
-        )
-        tasks.append(
-            Task(executorPreference: settings.loop.tasks) { [weak self, stored] in
-                for await _ in stored { await self?.pump() }
-            }
-        )
+        }
+        place.begin { [weak self, stored] _ in
+            while await stored.next() != nil { await self?.pump() }
+        }
         connection.start()
     }
 
@@ -111,7 +109,8 @@ package actor Agent {
         await drain()
         if outbox.isConnected { publish(settings.topics.state(node), AgentState.offline, isRetained: true) }
         await connection.stop()
-        for task in tasks { task.cancel() }
+        events.close()
+        stored.close()
         await flush()
     }
 }

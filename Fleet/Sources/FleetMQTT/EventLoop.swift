@@ -6,7 +6,7 @@ import Glibc
 
 /// A thread that serves sockets, times and tasks: those of one connection, or of the thousands of a process.
 ///
-/// Actors and tasks may run on it too. Then an event goes from the tag to the socket without waking another thread,
+/// Actors may run on it too, see ``LoopActor``. Then an event goes from the tag to the socket without waking another thread,
 /// which takes longer than the rest of its way.
 @safe
 package final class EventLoop: SerialExecutor, @unchecked Sendable {
@@ -21,7 +21,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         let onReady: (_ isReadable: Bool, _ isWritable: Bool) -> Void
     }
 
-    /// Runs tasks that belong to no actor on the thread.
+    /// Runs tasks on the thread.
     package let tasks: LoopTasks
 
     private let inbox = LoopInbox()
@@ -72,7 +72,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     }
 
     /// Runs a job of an actor.
-    package func enqueue(_ job: consuming ExecutorJob) { inbox.add(.actorJob(UnownedJob(job))) }
+    package func enqueue(_ job: consuming ExecutorJob) { inbox.add(.job(UnownedJob(job))) }
 
     package func checkIsolated() { precondition(isCurrent, "This belongs to the thread of an event loop.") }
 
@@ -143,12 +143,13 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         for work in works {
             switch work {
             case .block(let body): body()
-            case .actorJob(let job):
+            case .job(let job):
+                // As a job of both, whoever it was given to: then a task of the thread that is resumed goes on at once in the
+                // actor in which it waited.
                 unsafe job.runSynchronously(
                     isolatedTo: asUnownedSerialExecutor(),
                     taskExecutor: tasks.asUnownedTaskExecutor()
                 )
-            case .taskJob(let job): unsafe job.runSynchronously(on: tasks.asUnownedTaskExecutor())
             }
         }
         return !works.isEmpty

@@ -10,10 +10,8 @@ final class LoopInbox: @unchecked Sendable {
 
     enum Work {
         case block(@Sendable () -> Void)
-        /// A job of an actor.
-        case actorJob(UnownedJob)
-        /// A job of a task that belongs to no actor.
-        case taskJob(UnownedJob)
+        /// A job of an actor, or of a task.
+        case job(UnownedJob)
     }
 
     private let lock = NSLock()

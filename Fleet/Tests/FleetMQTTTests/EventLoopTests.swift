@@ -78,10 +78,10 @@ struct EventLoopTests {
         loop.close()
     }
 
-    @Test("Tasks that prefer it run on its thread")
+    @Test("Tasks of its actor run on its thread")
     func tasks() async {
         let loop = EventLoop("test")
-        let isThere = await Task(executorPreference: loop.tasks) { loop.isCurrent }.value
+        let isThere = await LoopActor(loop).begin { _ in loop.isCurrent }.value
         #expect(isThere)
         loop.close()
     }
@@ -90,8 +90,8 @@ struct EventLoopTests {
     func calls() async {
         let loop = EventLoop("test")
         let notes = Notes()
-        @concurrent func note() async { notes.add(1) }
-        await Task(executorPreference: loop.tasks) {
+        @Sendable nonisolated(nonsending) func note() async { notes.add(1) }
+        await LoopActor(loop).begin { _ in
             loop.async { notes.add(2) }
             await note()
         }.value
@@ -100,22 +100,24 @@ struct EventLoopTests {
         loop.close()
     }
 
-    @Test("A task on it calls an actor on it, and comes back to it")
+    @Test("A task on it calls an actor on it at once, and goes on at once")
     func actors() async {
         let loop = EventLoop("test")
         let notes = Notes()
-        let actor = LoopActor(loop, notes)
-        let comesBack = await Task(executorPreference: loop.tasks) {
+        let actor = NotingActor(loop, notes)
+        let comesBack = await LoopActor(loop).begin { _ in
+            loop.async { notes.add(2) }
             await actor.note(1)
             return loop.isCurrent
         }.value
-        #expect(comesBack && notes.all == [1])
+        await withCheckedContinuation { continuation in loop.async { continuation.resume() } }
+        #expect(comesBack && notes.all == [1, 2])
         loop.close()
     }
 }
 
 /// Runs on a loop.
-private actor LoopActor {
+private actor NotingActor {
     private nonisolated let loop: EventLoop
     private let notes: Notes
 

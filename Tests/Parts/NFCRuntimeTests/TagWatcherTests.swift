@@ -279,6 +279,30 @@ struct TagWatcherTests {
         for _ in 0..<3 { #expect(await happened.next() == "here") }
         await watcher.stop()
     }
+
+    @Test func `It works in an actor of its caller's`() async throws {
+        actor Place {}
+        let place = Place()
+        let field = VirtualField()
+        field.bring(tag(1))
+        let environment = NFCEnvironment(reader: .field(field), clock: ManualClock())
+        let (places, continuation) = AsyncStream.makeStream(of: String.self)
+        let attendant: TagWatcher.Attendant = { _ in
+            let isolation: (any Actor)? = #isolation
+            continuation.yield(isolation === place ? "attendant" : "elsewhere")
+        }
+        let executor = QueueExecutor(target: nil)
+        let watcher = try #require(
+            TagWatcher(environment, executor: executor, isolation: place, attendant: attendant) { _ in
+                place.assumeIsolated { _ in }
+                continuation.yield("observer")
+            }
+        )
+        watcher.start()
+        var happened = places.makeAsyncIterator()
+        for expected in ["observer", "observer", "attendant"] { #expect(await happened.next() == expected) }
+        await watcher.stop()
+    }
 }
 
 /// A clock whose events are due at once.

@@ -13,7 +13,7 @@ extension Agent {
         await jobs.note(readers: Set(states.keys))
         let handler = StationHandler(self, reader, removalDelay: settings.removalDelay, jobs: jobs)
         let station = ReaderStation(reader, handler: handler)
-        stations[reader.name] = (station, Task(executorPreference: settings.loop.tasks) { await station.run() })
+        stations[reader.name] = (station, place.begin { _ in await station.run() })
         log("reader", "The reader \(reader.name) is \(reader.reader).", [.init("reader", .string(reader.name.text))])
         guard outbox.isConnected else { return }
         announce(reader.name)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FleetMQTT
 import FleetModel
 import NFCRuntime
 import TagLink
@@ -27,8 +28,7 @@ final class ReaderStation: Sendable {
     }
 
     let reader: StationReader
-    private let happenings: AsyncStream<Happening>
-    private let input: AsyncStream<Happening>.Continuation
+    private let happenings = Mailbox<Happening>()
     private let watcher: TagWatcher?
     private let handler: StationHandler
 
@@ -36,16 +36,18 @@ final class ReaderStation: Sendable {
     init(_ reader: StationReader, handler: StationHandler) {
         self.reader = reader
         self.handler = handler
-        let (stream, input) = AsyncStream.makeStream(of: Happening.self)
-        (happenings, self.input) = (stream, input)
-        watcher = TagWatcher(reader.environment, executor: reader.executor) {
-            (tag: WatchedTag) async throws(TagError) in
-            try await TagAttendant(input: input, handler: handler).attend(tag)
-        } observer: { event in
+        let attendant = TagAttendant(happenings: happenings, handler: handler)
+        watcher = TagWatcher(
+            reader.environment,
+            executor: reader.place?.loop.tasks,
+            isolation: reader.place
+        ) { tag throws(TagError) in
+            try await attendant.attend(tag)
+        } observer: { [happenings] event in
             switch event {
-            case .available: input.yield(.available)
-            case .unavailable(let reason): input.yield(.unavailable(reason: reason))
-            case .near(let identifiers): input.yield(.near(identifiers))
+            case .available: happenings.send(.available)
+            case .unavailable(let reason): happenings.send(.unavailable(reason: reason))
+            case .near(let identifiers): happenings.send(.near(identifiers))
             case .read: break
             }
         }
@@ -56,14 +58,15 @@ final class ReaderStation: Sendable {
         if let watcher {
             watcher.start()
         } else if case .none(let reason) = reader.environment.reader {
-            input.yield(.unavailable(reason: reason))
+            happenings.send(.unavailable(reason: reason))
         }
         var log = StationLog(delay: handler.removalDelay)
-        for await happening in happenings {
-            await log.take(happening, handler) { [input, clock = reader.environment.clock] delay in
-                _ = clock.schedule(after: delay) { input.yield(.sweep) }
+        while let next = await happenings.next() {
+            for happening in next {
+                await log.take(happening, handler) { [happenings, clock = reader.environment.clock] delay in
+                    _ = clock.schedule(after: delay) { happenings.send(.sweep) }
+                }
             }
-            if case .end = happening { break }
         }
     }
 
@@ -71,7 +74,7 @@ final class ReaderStation: Sendable {
     func stop() async {
         await handler.finishWork()
         await watcher?.stop()
-        input.yield(.end)
-        input.finish()
+        happenings.send(.end)
+        happenings.close()
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import FleetMQTT
 package import FleetModel
 package import NFCRuntime
 
@@ -11,18 +12,18 @@ package struct StationReader: Sendable {
     /// The reader and the clock.
     package var environment: NFCEnvironment
     /// The thread that works with the reader; nil for the reader's own. For a reader in memory, which never waits.
-    package var executor: (any TaskExecutor)?
+    package var place: LoopActor?
 
     package init(
         name: FleetName,
         reader: String,
         environment: NFCEnvironment,
-        executor: (any TaskExecutor)? = nil
+        place: LoopActor? = nil
     ) {
         self.name = name
         self.reader = reader
         self.environment = environment
-        self.executor = executor
+        self.place = place
     }
 
     /// What the reader's name begins with, such as `pcsc`.

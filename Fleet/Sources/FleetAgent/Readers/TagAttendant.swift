@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+import FleetMQTT
 import FleetModel
 import NFCRuntime
 import TagProtocols
 
 /// Works with one tag while the reader has it: reads it, and does the job that waits for it.
 struct TagAttendant {
-    let input: AsyncStream<ReaderStation.Happening>.Continuation
+    let happenings: Mailbox<ReaderStation.Happening>
     let handler: StationHandler
 
     /// - Throws: ``TagError`` when the tag was lost or can't be read now; then it is tried again while the tag is near.
     func attend(_ tag: WatchedTag) async throws(TagError) {
         let identifier = tag.target.identifier
         let wasNear = await withCheckedContinuation { continuation in
-            input.yield(.seen(identifier, reply: { continuation.resume(returning: $0) }))
+            happenings.send(.seen(identifier, reply: { continuation.resume(returning: $0) }))
         }
         if wasNear {
             // A tag that was lost in the middle of its job is back.
@@ -21,7 +22,7 @@ struct TagAttendant {
         }
         let report = try await read(tag)
         let order = await withCheckedContinuation { continuation in
-            input.yield(.arrived(report, reply: { continuation.resume(returning: $0) }))
+            happenings.send(.arrived(report, reply: { continuation.resume(returning: $0) }))
         }
         if let order { try await handler.jobs.work(order, with: tag) }
     }
@@ -40,7 +41,7 @@ struct TagAttendant {
         } catch {
             // A tag that was only swiped is no failure.
             if ![.tagLost, .cancelled, .readerUnavailable].contains(error.code) {
-                input.yield(.unreadable(identifier, error))
+                happenings.send(.unreadable(identifier, error))
             }
             throw error
         }

@@ -15,7 +15,7 @@ extension Agent {
     func wantPump() {
         isPumpWanted = true
         guard !isPumping else { return }
-        Task { await pump() }
+        place.begin { _ in await self.pump() }
     }
 
     /// Sends events in their order, as many as the window takes.
@@ -25,10 +25,12 @@ extension Agent {
         isPumping = true
         defer { isPumping = false }
         while isPumpWanted {
-            isPumpWanted = false
+            (isPumpWanted, mayHaveMore) = (false, true)
             while outbox.room > 0 {
                 let from = outbox.lastSent
-                guard let waiting = try? await spool.waiting(after: from, limit: outbox.room), !waiting.isEmpty else {
+                guard let waiting = try? await spool.waiting(after: from, limit: outbox.room) else { break }
+                guard !waiting.isEmpty else {
+                    mayHaveMore = false
                     break
                 }
                 // The connection may have been lost and made again meanwhile.
@@ -64,7 +66,7 @@ extension Agent {
         guard !places.isEmpty else { return }
         acknowledged += places
         lastAcknowledgement = .now
-        if outbox.inFlight.count <= outbox.window / 2 { wantPump() }
+        if mayHaveMore, outbox.inFlight.count <= outbox.window / 2 { wantPump() }
         if acknowledged.count >= 200 { return await flush() }
         guard !isFlushDue else { return }
         isFlushDue = true
@@ -125,9 +127,9 @@ extension Agent {
 
     /// Does something after a time. A timer of the loop costs less than a task that sleeps.
     func later(_ delay: Duration, _ body: @escaping @Sendable (Agent) async -> Void) {
-        _ = settings.loop.after(delay) { [weak self, loop = settings.loop] in
+        _ = settings.loop.after(delay) { [weak self, place] in
             guard let self else { return }
-            Task(executorPreference: loop.tasks) { await body(self) }
+            place.begin { _ in await body(self) }
         }
     }
 

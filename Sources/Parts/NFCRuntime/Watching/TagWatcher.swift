@@ -61,6 +61,7 @@ public final class TagWatcher: Sendable {
     private let driver: any ReaderDriver
     private let source: any TagSource
     private let executor: any TaskExecutor
+    private let isolation: (any Actor)?
     private let state = Locked(State())
     private let observer: @Sendable (Event) -> Void
     private let attendant: Attendant?
@@ -86,12 +87,14 @@ public final class TagWatcher: Sendable {
     /// - Parameters:
     ///   - environment: the reader and the clock.
     ///   - executor: where it works; nil for the reader's own thread.
+    ///   - isolation: the actor in which it works and calls the attendant and the observer, on the same thread; nil for none.
     ///   - attendant: works with each tag that arrives; nil to read messages.
     ///   - observer: called with the events in order, on any thread.
     /// - Returns: nil when the environment has no reader.
     public init?(
         _ environment: NFCEnvironment,
         executor: (any TaskExecutor)?,
+        isolation: (any Actor)? = nil,
         attendant: Attendant? = nil,
         observer: @escaping @Sendable (Event) -> Void
     ) {
@@ -104,6 +107,7 @@ public final class TagWatcher: Sendable {
             self.executor = executor ?? driver.executor ?? QueueExecutor(target: nil)
         case .none: return nil
         }
+        self.isolation = isolation
         self.environment = environment
         self.observer = observer
         self.attendant = attendant
@@ -120,9 +124,7 @@ public final class TagWatcher: Sendable {
             state.run += 1
             let (last, run) = (state.task, state.run)
             state.task = Task(executorPreference: executor) {
-                // A run that was just stopped uses the reader until it ends.
-                await last?.value
-                await self.run(run)
+                await self.run(run, after: last, isolation: self.isolation)
             }
         }
     }
@@ -160,7 +162,11 @@ public final class TagWatcher: Sendable {
         case unavailable(reason: String)
     }
 
-    private func run(_ run: Int) async {
+    /// - Parameters:
+    ///   - last: the run before, which uses the reader until it ends.
+    ///   - isolation: where it works. All that it calls belongs to no actor, and stays there.
+    private func run(_ run: Int, after last: Task<Void, Never>?, isolation: isolated (any Actor)?) async {
+        await last?.value
         let presence = driver.observePresence { [weak self] in self?.noticeChange() }
         let tells = presence != nil
         state.withLock { $0.presence = presence }
