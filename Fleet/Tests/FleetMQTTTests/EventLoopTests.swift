@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FleetMQTT
-import Foundation
 import Testing
-
-/// Keeps what happened, in order.
-private final class Notes: @unchecked Sendable {
-    // Sendable because of the lock.
-    private let lock = NSLock()
-    private var list: [Int] = []
-
-    var all: [Int] { lock.withLock { list } }
-
-    func add(_ note: Int) { lock.withLock { list.append(note) } }
-}
 
 @Suite("An event loop", .timeLimit(.minutes(1)))
 struct EventLoopTests {
