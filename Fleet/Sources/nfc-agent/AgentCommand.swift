@@ -85,11 +85,6 @@ struct AgentCommand: AsyncParsableCommand {
                 try configuration.checkFolders()
                 return log.log("valid", "The configuration can be used. The broker is \(broker.address).")
             }
-            do throws(ConfigurationError) {
-                try configuration.checkFolders()
-            } catch {
-                log.log("notice", "\(error.reason) The agent runs without it until then.")
-            }
             let signals = StopSignals([SIGTERM, SIGINT])
             let folder = try StateFolder.path(configuration)
             let spool = try Spool(
