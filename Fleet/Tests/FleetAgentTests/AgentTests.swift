@@ -100,12 +100,12 @@ struct AgentTests {
         await early.stop()
     }
 
-    @Test("Events wait while the broker is away, and come in their order, late, without a gap")
-    func brokerAway() async throws {
+    @Test("Events wait while the broker is away, and come in their order, late, without a gap", arguments: [1, 3, 20])
+    func brokerAway(inFlight: Int) async throws {
         let broker = try await TestBroker()
         let client = TestClient()
         try await client.connect(broker)
-        let node = try await TestNode(broker.address, folder: folder.path + "/state")
+        let node = try await TestNode(broker.address, folder: folder.path + "/state") { $0.inFlight = inFlight }
         try await client.wait("the reader") { $0.last("opencorenfc/kiosk-7/entrance/availability") == "online" }
         await client.stop()
         broker.kill()
@@ -131,6 +131,23 @@ struct AgentTests {
         #expect(try await node.spool.waitingCount() == 0)
         await node.stop()
         await again.stop()
+    }
+
+    @Test("Events that happen while others wait for their acknowledgement come in their order", arguments: [1, 2, 5])
+    func fullWindow(inFlight: Int) async throws {
+        let broker = try await TestBroker()
+        let client = TestClient()
+        try await client.connect(broker)
+        let node = try await TestNode(broker.address, folder: folder.path + "/state") { $0.inFlight = inFlight }
+        try await client.wait("the reader") { $0.last("opencorenfc/kiosk-7/entrance/availability") == "online" }
+        let tags = (1...10).map { TestTags.ntag213(UInt8($0)) }
+        for tag in tags { node.field.bring(tag) }
+        try await client.wait(for: .tag, count: 10)
+        for tag in tags { node.field.remove(tag) }
+        try await client.wait(for: .removed, count: 10)
+        #expect(await client.events.compactMap { $0["data"]?["sequence"]?.int } == Array(1...20))
+        await node.stop()
+        await client.stop()
     }
 
     /// Starts a broker, a client of it, and a node that has sent the events of three tags.
