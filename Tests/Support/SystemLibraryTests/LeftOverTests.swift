@@ -118,4 +118,18 @@ import Testing
             #expect(try Self.open() < before + 16)
         }
     }
+
+    @Test(.ownThreads) func `A lifeline holds nothing of this process`() async {
+        await #expect(processExitsWith: .success) {
+            var ends: [Int32] = [-1, -1]
+            // Without the mark that closes them in programs.
+            #expect(unsafe pipe(&ends) == 0)
+            let lifeline = try #require(Lifeline(script: ":", words: []))
+            close(ends[1])
+            // The other end is closed, unless the lifeline's shell still has it.
+            var byte: UInt8 = 0
+            #expect(unsafe read(ends[0], &byte, 1) == 0)
+            lifeline.cut()
+        }
+    }
 }
