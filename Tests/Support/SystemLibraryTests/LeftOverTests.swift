@@ -20,11 +20,16 @@ import Testing
         #expect(unsafe setrlimit(__rlimit_resource_t(7), &limit) == 0)
     }
 
-    /// The first number that is free.
-    private static func free() -> Int32 {
-        let free = fcntl(2, F_DUPFD_CLOEXEC, 0)
-        close(free)
-        return free
+    /// The first of the numbers that are free up to the last. Those between others are taken.
+    private static func free() throws -> Int32 {
+        let names = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+        let last = try #require(names.compactMap { Int32($0) }.max())
+        while true {
+            let free = fcntl(2, F_DUPFD_CLOEXEC, 0)
+            guard free > last else { continue }
+            close(free)
+            return free
+        }
     }
 
     @Test(.ownThreads) func `An interrupt leaves nothing`() async {
@@ -81,8 +86,8 @@ import Testing
     @Test(.ownThreads) func `A watch, a pipe and a lifeline are not made where there is no room for them`() async {
         await #expect(processExitsWith: .success) {
             let pipe = try #require(DescriptorPipe())
+            let free = try Self.free()
             let before = try Self.open()
-            let free = Self.free()
             // Room for none, for half a pipe, and for a pipe without the copies for a program.
             for room: Int32 in 0...2 {
                 Self.limit(free + room)
