@@ -48,8 +48,9 @@ import Testing
         #expect(Self.error(status, "Content-Length: 5", "CONTENT-LENGTH: \t5") == nil)
         let two = Self.error(status, "Content-Length: 5", "Content-Length: 6")
         #expect(two?.code == .badResponse && two?.reason == "The answer has two lengths.")
-        // Each answer has its own.
-        #expect(Self.error(status, "Content-Length: 5", "Server: 6") == nil)
+        // A name ends at the first colon.
+        #expect(Self.error(status, "Content-Length: 5", "Content-Length: 5:5")?.code == .badResponse)
+        #expect(Self.error(status, "Content-Length: 5", "Server: Content-Length: 6") == nil)
     }
 
     @Test(
