@@ -44,6 +44,7 @@ package struct AssociationFetcher: Sendable {
             let thread = Thread { [self] in
                 continuation.resume(returning: Result { () throws(FetchError) in try get(domain) })
             }
+            // mutate: equivalent, because the usual stack of a thread is large enough too.
             thread.stackSize = 1 << 20
             thread.start()
         }

@@ -96,4 +96,16 @@ import Testing
             AssociationFetcher.Options().timeout == .seconds(20) && !AssociationFetcher.Options().allowsPrivateAddresses
         )
     }
+
+    @Test func `A long file with many lines is read again, and a first line without an end is not`() {
+        var kept = fresh()
+        let file = Array(String(repeating: "{}\n", count: 10_000).utf8)
+        kept.take(.success(file), at: 7)
+        #expect(CachedAssociation(domain: "a.example", bytes: kept.bytes)?.file == file)
+        let mark = Array("nfc-links 2 1 - - 0 ".utf8)
+        for (count, isRead) in [(4095, true), (4096, false), (5000, false)] {
+            let line = mark + [UInt8](repeating: 0x78, count: count - mark.count) + [0x0A]
+            #expect((CachedAssociation(domain: "a.example", bytes: line) != nil) == isRead, "\(count)")
+        }
+    }
 }

@@ -70,4 +70,17 @@ import Testing
             #expect(throws: FieldError(.badAppFile, "")) { try AppProperties(contentsOf: folder.path) }
         }
     }
+
+    @Test func `Are read up to a mebibyte, and not beyond`() throws {
+        try inFolder { folder in
+            let file = folder.appending(path: "Info.plist")
+            let head = "<plist><dict><key>NFCReaderUsageDescription</key><string>x</string></dict></plist>"
+            for (size, isRead) in [(1 << 20, true), ((1 << 20) + 1, false)] {
+                let text = head + String(repeating: "\n", count: size - head.utf8.count)
+                try Data(text.utf8).write(to: file)
+                let app = try? AppProperties(contentsOf: file.path)
+                #expect((app?.infoPlist == ["NFCReaderUsageDescription": "x"]) == isRead, "\(size)")
+            }
+        }
+    }
 }

@@ -138,6 +138,46 @@ import Testing
         #expect(!said.contains("in the first run"), "\(said)")
     }
 
+    @Test(.ownThreads) func `The last sixty lines of the run are named, with all bytes that were sent and heard`()
+        async throws
+    {
+        for extra in [0, 58, 70] {
+            let said = try Self.said(
+                await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+                    [extra = extra as Int] in
+                    try await explore(.cancels, near: PlantedBug.link) { field in
+                        _ = try await field.completion { LinkReader(queue: .main).begin($0) }.get()
+                        // Until the sheet shows how it ended.
+                        await field.settle()
+                        for number in 0..<extra { field.note("extra \(number)") }
+                        // What was sent and heard, for the test to compare with.
+                        for (number, exchange) in field.exchanges.enumerated() {
+                            func hex(_ bytes: [UInt8]) -> String {
+                                bytes.map { String(format: " %02x", $0) }.joined()
+                            }
+                            let place = String(format: "%4d", number + 1)
+                            OutputLine.write("expected:\(place) >\(hex(exchange.request.bytes))")
+                            let answer = (try? exchange.answer?.get()).map { "     <\(hex($0.bytes))" }
+                            OutputLine.write("expected:\(answer ?? "     < no answer")")
+                        }
+                        abort()
+                    }
+                }
+            )
+            let lines = said.split(separator: "\n").map(String.init)
+            let start = try #require(lines.firstIndex { $0.hasPrefix("NFCTestKit: the process ends while ") })
+            let named = lines[(start + 1)...].prefix { $0.hasPrefix(" ") }
+            #expect(lines[start].hasSuffix("an exploration was in this run: no fault, in the first run"))
+            let air = named.filter { $0.contains(" >") || $0.hasPrefix("     <") }
+            let expected = lines.filter { $0.hasPrefix("expected:") }.map { String($0.dropFirst(9)) }
+            #expect(expected.count > 10 && air.count == (extra == 70 ? 0 : air.count))
+            #expect(air.elementsEqual(expected.suffix(air.count)), "\(air)\n\(expected.suffix(air.count))")
+            #expect(named.count == 60 || extra == 0 && air.count == expected.count, "\(named.count)")
+            let notes = named.filter { $0.hasPrefix("       extra ") }
+            #expect(notes.elementsEqual((0..<extra).suffix(60).map { "       extra \($0)" }))
+        }
+    }
+
     @Test(.ownThreads) func `Outside of a run nothing is said`() async throws {
         let said = try Self.said(
             await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
@@ -149,6 +189,11 @@ import Testing
         )
         #expect(!said.contains("NFCTestKit: the process ends"))
     }
+}
+
+/// Writes lines to standard error.
+private enum OutputLine {
+    static func write(_ line: String) { FileHandle.standardError.write(Data("\(line)\n".utf8)) }
 }
 
 /// Calls itself until the stack is used up.

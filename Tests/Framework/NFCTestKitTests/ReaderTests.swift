@@ -59,6 +59,23 @@ import Testing
         #expect(report.runs == 1)
     }
 
+    @Test func `On a reader a session may end a moment after its flow`() async throws {
+        let delegate = Nothing()
+        let report = try await explore(
+            .everyLoss,
+            near: Self.tag,
+            invariants: [.sessionEnds],
+            reader: .reader(.field(VirtualField()))
+        ) { _ in
+            let session = NFCNDEFReaderSession(delegate: delegate, queue: .main, invalidateAfterFirstRead: false)
+            session.begin()
+            // Sendable because nothing else uses it any more.
+            nonisolated(unsafe) let last = session
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(300)) { unsafe last.invalidate() }
+        }
+        #expect(report.runs == 1)
+    }
+
     @Test func `On a reader a flow that never ends is stopped by real time`() async throws {
         let error = await #expect(throws: FieldError.self) {
             try await withField(limit: .milliseconds(20), reader: .reader(.field(VirtualField()))) { field in
@@ -111,4 +128,10 @@ import Testing
             #expect(card.virtual.identifier.count == 4 && card.virtual.identifier.first == 0x08)
         }
     }
+}
+
+/// A delegate that does nothing.
+private final class Nothing: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
+    func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {}
+    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {}
 }

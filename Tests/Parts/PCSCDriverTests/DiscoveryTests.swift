@@ -192,4 +192,19 @@ struct DiscoveryTests {
         service.change { $0.readers[0].card = nil }
         #expect(try await Self.discover(service).isEmpty)
     }
+
+    @Test("A card is in use where another program has opened it, and not where no reader is")
+    func inUse() async throws {
+        let service = ScriptedService([ScriptedService.Reader(name: "ACS ACR122U 00 00")])
+        let reader = PCSCReader(.firstContactless, layer: service)
+        #expect(try await !reader.isCardInUse())
+        service.change {
+            $0.readers[0].card = ScriptedService.Card(answerToReset: [0x3B, 0x80, 0x80, 0x01]) { _ in [] }
+        }
+        #expect(try await !reader.isCardInUse())
+        service.change { $0.readers[0].isInUse = true }
+        #expect(try await reader.isCardInUse())
+        service.change { $0.readers = [] }
+        #expect(try await !reader.isCardInUse())
+    }
 }

@@ -160,4 +160,78 @@ import Testing
         let file = try ELFFile(parsing: both)
         #expect(file.runPath == "/a:/b" && file.neededLibraries.isEmpty)
     }
+
+    /// A program with other program headers and with entries in the dynamic section behind them.
+    private static func program(headers: Int, size: Int = 56, entries: [(UInt64, UInt64)], behind: Int = 0) -> [UInt8] {
+        func number(_ value: UInt64, _ size: Int) -> [UInt8] {
+            (0..<size).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
+        let dynamic = entries.flatMap { number($0.0, 8) + number($0.1, 8) }
+        let start = UInt64(64 + headers * size)
+        var file = changed(Array(library()[..<64]), at: 54, 2, to: UInt64(size))
+        file = changed(file, at: 56, 2, to: UInt64(headers))
+        // Segments of no kind, and the dynamic section in the last one.
+        file += [UInt8](repeating: 0, count: (headers - 1) * size)
+        file += number(2, 4) + number(6, 4) + number(start, 8) + number(start, 8) + number(0, 8)
+        file += number(UInt64(dynamic.count), 8) + [UInt8](repeating: 0, count: size - 40)
+        return file + dynamic + [UInt8](repeating: 0, count: behind)
+    }
+
+    @Test func `A program may have as many headers as any has, and larger ones`() {
+        #expect(Self.reason(Self.program(headers: 1024, entries: [(0, 0)])) == nil)
+        #expect(
+            Self.reason(Self.program(headers: 1025, entries: [(0, 0)])) == "Its program headers are invalid."
+        )
+        #expect(Self.reason(Self.program(headers: 3, size: 64, entries: [(24, 0), (0, 0)])) == nil)
+        let wide = try? ELFFile(parsing: Self.program(headers: 3, size: 64, entries: [(24, 0), (0, 0)]))
+        #expect(wide?.bindsAtStart == true && wide?.hasExecutableStack == true)
+    }
+
+    @Test func `The dynamic section has an end, and a length that is bounded`() {
+        let entry: (UInt64, UInt64) = (99, 0)
+        func section(_ count: Int) -> [UInt8] {
+            Self.program(headers: 1, entries: [(UInt64, UInt64)](repeating: entry, count: count) + [(0, 0)])
+        }
+        // With the end, it may have 4096 entries.
+        #expect(Self.reason(section(4095)) == nil)
+        #expect(Self.reason(section(4096)) == "Its dynamic section is too long.")
+        #expect(
+            Self.reason(Self.program(headers: 1, entries: [entry], behind: 16)) == "Its dynamic section has no end."
+        )
+        // What needs no name needs no table of names.
+        #expect(Self.reason(Self.program(headers: 1, entries: [(24, 0), (0, 0)])) == nil)
+        for tag: UInt64 in [1, 15, 29] {
+            #expect(
+                Self.reason(Self.program(headers: 1, entries: [(tag, 0), (0, 0)])) == "Its table of names is missing."
+            )
+        }
+    }
+
+    @Test func `The table of names lies in what is loaded, from its first byte to its last`() {
+        let whole = Self.library(runPath: "/opt/lib")
+        // The loaded segment's address and size, and the address of the table in the last but two entry.
+        let table = whole.count - (1 + 9 + 1 + 8 + 1)
+        func reason(address: Int, size: Int, offset: Int) -> String? {
+            var bytes = Self.changed(whole, at: 64 + 16, 8, to: UInt64(address))
+            bytes = Self.changed(bytes, at: 64 + 32, 8, to: UInt64(size))
+            return Self.reason(Self.changed(bytes, at: 64 + 8, 8, to: UInt64(offset)))
+        }
+        #expect(reason(address: 0x1000 + table, size: 1, offset: table) == nil)
+        #expect(reason(address: 0x1000 + table - 1, size: 2, offset: table - 1) == nil)
+        #expect(reason(address: 0x1000 + table - 1, size: 1, offset: table - 1) == "Its table of names is missing.")
+        #expect(reason(address: 0x1000 + table + 1, size: 9, offset: table) == "Its table of names is missing.")
+        // A table that ends where the file ends, and one that ends behind it.
+        #expect(reason(address: 0x1000 + table, size: 1, offset: table + 1) == "Its table of names is cut off.")
+    }
+
+    @Test func `Bytes with the high one first, and a header that is not whole, are refused`() {
+        var other = Self.library()
+        other[5] = 2
+        #expect(Self.reason(other) == "It is no ELF file of 64 bits with the low byte first.")
+        #expect(Self.reason(Array(Self.library()[..<63])) == "It is no ELF file of 64 bits with the low byte first.")
+        #expect(Self.reason(Array(Self.library()[..<3])) == "It is no ELF file.")
+        // With no program headers, 64 bytes are a program.
+        let bare = Self.changed(Array(Self.library()[..<64]), at: 56, 2, to: 0)
+        #expect(Self.reason(bare) == nil)
+    }
 }

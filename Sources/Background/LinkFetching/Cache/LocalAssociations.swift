@@ -51,8 +51,10 @@ package struct LocalAssociations<Store: FileStore>: Sendable {
     }
 
     private static func name(_ domain: String) -> String? {
-        guard HostName.ascii(domain) == domain, domain.utf8.count <= 240 else { return nil }
-        return domain + suffix
+        let name = domain + suffix
+        // A file's name has 255 bytes at most (NAME_MAX), also while the file is being written.
+        guard HostName.ascii(domain) == domain, (name + Store.unfinished).utf8.count <= 255 else { return nil }
+        return name
     }
 }
 

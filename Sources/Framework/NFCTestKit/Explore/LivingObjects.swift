@@ -42,7 +42,11 @@ struct LivingObjects: Sendable {
     func without(_ others: LivingObjects) -> LivingObjects {
         let known = Set(others.references.compactMap { $0.object.map { ObjectIdentifier($0) } })
         var rest = self
-        rest.references.removeAll { reference in reference.object.map { known.contains(ObjectIdentifier($0)) } ?? true }
+        rest.references.removeAll { reference in
+            // mutate: equivalent, because whoever asks looks only at those that are alive.
+            guard let object = reference.object else { return true }
+            return known.contains(ObjectIdentifier(object))
+        }
         return rest
     }
 

@@ -19,6 +19,7 @@ final class TagReadings: Sendable {
             self.contents = contents
             var number: UInt64 = 0
             for area in contents.areas.prefix(4) {
+                // mutate: equivalent, because any number of equal contents is the same.
                 for byte in area.bytes.prefix(64) { number = number &* 31 &+ UInt64(byte) }
             }
             self.number = number

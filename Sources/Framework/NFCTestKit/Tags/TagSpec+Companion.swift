@@ -24,7 +24,13 @@ extension TagSpec {
             return "NTAG213"
         }
         let uid = Self.identifier(before: contents.uid, of: tag.technology)
-        guard let product = TagProduct(named: contents.product), product.identifierLengths.contains(uid.count) else {
+        // The contents of a Type 4B tag have the name of a Type 4A tag's.
+        let products = [contents.product, contents.product + "B"].lazy.compactMap { TagProduct(named: $0) }
+        let product = products.first { product in
+            product.identifierLengths.contains(uid.count)
+                && product.blank(uid: uid).makeTag().technology == tag.technology
+        }
+        guard let product else {
             return tag.technology == .nfcF ? "FeliCa Lite-S" : "NTAG213"
         }
         let other = product.blank(uid: uid)

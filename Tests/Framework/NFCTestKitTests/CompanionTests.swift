@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Foundation
+import NFCTestKit
+import TagLink
+import TagTrace
+import Testing
+import VirtualCards
+import VirtualTags
+
+/// The tag that an exploration brings near beside the test's own.
+@Suite(.timeLimit(.minutes(10))) struct `A second tag` {
+    /// The second tag, in the run in which it comes at the first exchange.
+    private static func companion(of tag: TagSpec) async throws -> TagContents? {
+        let found = Locked<TagContents?>(nil)
+        let invariant = Invariant("tags are kept") { run in
+            if run.replay != nil, run.tags.count == 2 { found.withLock { $0 = run.tags[1].before } }
+            return nil
+        }
+        try await explore(.replay("second@1"), near: tag, invariants: [invariant]) { field in
+            async let link = field.completion("read") { LinkReader(queue: .main).begin($0) }
+            await field.wait(for: .seconds(70))
+            _ = try? await link.get()
+        }
+        return found.withLock { $0 }
+    }
+
+    @Test(
+        arguments: [
+            // The lowest bit that is clear behind the manufacturer's byte: the reader finds a 1 first.
+            ("NTAG215", [4, 0x00, 2, 3, 4, 5, 6], "040102030405 06"),
+            ("NTAG215", [4, 0x01, 2, 3, 4, 5, 6], "040302030405 06"),
+            ("NTAG215", [4, 0xFF, 0x7F, 3, 4, 5, 6], "04ffff030405 06"),
+            ("NTAG213", [4, 0xFE, 0, 0, 0, 0, 0], "04ff00000000 00"),
+            // The lowest bit that is set in the last byte, or the one above where no slot has a lower one.
+            ("ICODE SLIX", [0xE0, 4, 1, 0x10, 1, 2, 3, 0x13], "e0040110010203 12"),
+            ("ICODE SLIX", [0xE0, 4, 1, 0x10, 1, 2, 3, 0x10], "e0040110010203 00"),
+            ("ICODE SLIX", [0xE0, 4, 1, 0x10, 1, 2, 3, 0x20], "e0040110010203 30"),
+            ("ICODE SLIX", [0xE0, 4, 1, 0x10, 1, 2, 3, 0x18], "e0040110010203 10"),
+            ("FeliCa Lite-S", [2, 0xFE, 1, 2, 3, 4, 5, 6], "02fe0102030405 04"),
+            ("generic Type 4B", [1, 2, 3, 4], "010203 00"),
+        ] as [(String, [UInt8], String)]
+    )
+    func `It has the same product, and a UID that is found first`(name: String, uid: [UInt8], other: String)
+        async throws
+    {
+        let tag = TagSpec.product(name, holding: .uri("https://example.com/a"), uid: uid)
+        let contents = try #require(await Self.companion(of: tag))
+        #expect(name.hasPrefix(contents.product))
+        #expect(contents.uid.map { String(format: "%02x", $0) }.joined() == other.filter { $0 != " " })
+        let product = try #require(TagProduct(named: name))
+        #expect(contents.makeTag().technology == product.blank(uid: uid).makeTag().technology)
+    }
+
+    @Test func `It leaves after a second`() async throws {
+        let lines = Lines()
+        let tag = TagSpec.product("NTAG215", holding: .uri("https://example.com/a"))
+        try await explore(.replay("second@1"), near: tag, invariants: [lines.invariant]) { field in
+            async let link = field.completion("read") { LinkReader(queue: .main).begin($0) }
+            await field.wait(for: .seconds(70))
+            _ = try? await link.get()
+        }
+        let notes = try #require(lines.traces.last).entries.compactMap { entry -> (String, Duration)? in
+            guard case .note(let text) = entry.event, let time = entry.time, text.contains("second tag") else {
+                return nil
+            }
+            return (text, time)
+        }
+        try #require(notes.count == 2)
+        #expect(notes[1].0 == "the second tag is taken away" && notes[1].1 == notes[0].1 + .seconds(1))
+    }
+
+    @Test func `A card with a random UID has another one beside it that is found first`() async throws {
+        for seed in UInt64(1)...12 {
+            let names = Locked<[String]>([])
+            let invariant = Invariant("tags are kept") { run in
+                if run.replay != nil { names.withLock { $0 = run.tags.map(\.name) } }
+                return nil
+            }
+            let (card, app) = (AppletReader.card, AppletReader.app)
+            try await explore(.replay("second@1"), near: card, app: app, seed: seed, invariants: [invariant]) { field in
+                _ = try? await AppletReader().scan(field)
+            }
+            let uids = names.withLock { $0 }.compactMap { $0.split(separator: " ").last }.compactMap {
+                UInt32($0, radix: 16)
+            }
+            try #require(uids.count == 2)
+            // The first byte is sent first, with its lowest bit first: the first bit that differs is 1 in the second UID.
+            let (first, second) = (uids[0].byteSwapped, uids[1].byteSwapped)
+            #expect(first != second && second >> UInt32((first ^ second).trailingZeroBitCount) & 1 == 1, "\(seed)")
+        }
+    }
+}

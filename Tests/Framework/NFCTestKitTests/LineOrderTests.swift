@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCTestKit
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) struct `The runs of an exploration` {
+    private static func lines(_ exploration: Exploration) async throws -> (lines: [String], report: ExplorationReport) {
+        let lines = Lines()
+        let report = try await explore(
+            exploration,
+            near: `What is checked after a run`.link,
+            invariants: [lines.invariant]
+        ) { field in
+            try await Patient.writeOrLimit("https://example.com/new/and/longer", field)
+        }
+        #expect(lines.all.first == "nil" && lines.all.count == report.runs)
+        return (Array(lines.all.dropFirst()), report)
+    }
+
+    @Test func `Each write is torn in three ways`() async throws {
+        let (lines, report) = try await Self.lines(.tears)
+        #expect(report.writes > 3)
+        #expect(lines == (1...report.writes).flatMap { ["tear@\($0):old", "tear@\($0):new", "tear@\($0):mixed"] })
+        #expect(report.attempts.map(\.name) == ["tears"] && report.attempts.map(\.happened) == [lines.count])
+    }
+
+    @Test func `Each answer is replaced in three ways`() async throws {
+        let (lines, report) = try await Self.lines(.badAnswers)
+        let answered = report.first.trace.exchanges.indices.filter { index in
+            if case .success? = report.first.trace.exchanges[index].answer { true } else { false }
+        }
+        #expect(!answered.isEmpty)
+        #expect(lines == answered.flatMap { ["silence@\($0 + 1)", "nak@\($0 + 1)", "flip@\($0 + 1)"] })
+    }
+
+    @Test func `The tag is lost at each exchange, and before each connection`() async throws {
+        let (lines, report) = try await Self.lines(.losses)
+        #expect(lines == (1...report.exchanges).map { "loss@\($0)" } + ["gone@1"])
+    }
+
+    @Test func `Each session is refused once`() async throws {
+        let lines = Lines()
+        let report = try await explore(
+            .busy,
+            near: `What is checked after a run`.link,
+            invariants: [lines.invariant]
+        ) { field in
+            for number in 0..<2 {
+                _ = try await field.completion("write") { Writer("https://example.com/\(number)").start($0) }.get()
+            }
+        }
+        #expect(lines.all == ["nil", "busy@1", "busy@2"] && report.attempts.map(\.happened) == [2])
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+@unsafe @preconcurrency import CoreNFC
+import Foundation
+import NFCTestKit
+import TagLink
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) struct `The memory of a tag after a run` {
+    /// Writes pages or blocks of a tag, without a look at what comes of it, and may fail then.
+    private final class Blocks: TagClient, @unchecked Sendable {
+        struct Stopped: Error {}
+
+        private let writes: [(number: UInt8, bytes: [UInt8])]
+        private let fails: Bool
+
+        init(_ polling: NFCTagReaderSession.PollingOption, _ writes: [(number: UInt8, bytes: [UInt8])], fails: Bool) {
+            self.writes = writes
+            self.fails = fails
+            super.init(polling, bug: .none)
+        }
+
+        @MainActor override func work(with tag: NFCTag) async throws -> String {
+            for (number, bytes) in writes {
+                switch tag {
+                case .miFare(let tag):
+                    _ = try await tag.sendMiFareCommand(commandPacket: Data([0xA2, number] + bytes))
+                case .feliCa(let tag):
+                    let status = try await tag.writeWithoutEncryption(
+                        serviceCodeList: [Data([0x09, 0x00])],
+                        blockList: [Data([0x80, number])],
+                        blockData: [Data(bytes)]
+                    )
+                    guard status == (0, 0) else { throw Failure.refused }
+                default: throw Failure.wrongTag
+                }
+            }
+            if fails { throw Stopped() }
+            return "written"
+        }
+    }
+
+    private static let one: [UInt8] = [1, 2, 3, 4]
+    private static let two: [UInt8] = [5, 6, 7, 8]
+
+    /// What is said when a flow writes something in the first run, and something else in those with a fault.
+    private static func finding(
+        first: [(number: UInt8, bytes: [UInt8])],
+        later: [(number: UInt8, bytes: [UInt8])],
+        fails: Bool
+    ) async throws -> String? {
+        let runs = Locked(0)
+        let failure = try await `What is checked after a run`.failure(
+            .replay("flip@1"),
+            near: "NTAG215",
+            invariants: [.memoryIntact]
+        ) { field -> String in
+            let isFirst = runs.withLock { runs in
+                runs += 1
+                return runs == 1
+            }
+            return try await Blocks(.iso14443, isFirst ? first : later, fails: !isFirst && fails).scan(field)
+        }
+        guard let finding = failure?.finding else { return nil }
+        #expect(failure?.invariant == Invariant.memoryIntact.name)
+        return finding.split(separator: ": ", maxSplits: 1).last.map(String.init)
+    }
+
+    @Test func `A flow that ends well leaves what it leaves without faults`() async throws {
+        let (one, two) = (Self.one, Self.two)
+        #expect(try await Self.finding(first: [(20, one)], later: [(20, one)], fails: false) == nil)
+        #expect(
+            try await Self.finding(first: [(20, one)], later: [(20, two)], fails: false)
+                == "page 20 holds 05 06 07 08 and not 01 02 03 04, and the flow ended as if all were well"
+        )
+        // The last of what it wrote counts, and not what was in between.
+        #expect(try await Self.finding(first: [(20, two), (20, one)], later: [(20, one)], fails: false) == nil)
+        #expect(
+            try await Self.finding(first: [(20, two), (20, one)], later: [(20, two)], fails: false)
+                == "page 20 holds 05 06 07 08 and not 01 02 03 04, and the flow ended as if all were well"
+        )
+        // A page that is written only with the fault, the first one of two.
+        #expect(
+            try await Self.finding(first: [(21, one)], later: [(21, one), (20, two)], fails: false)
+                == "page 20 holds 05 06 07 08 and not 00 00 00 00, and the flow ended as if all were well"
+        )
+    }
+
+    @Test func `A flow that fails leaves what was there, or anything that it writes without faults`() async throws {
+        let (one, two) = (Self.one, Self.two)
+        for later in [[], [(20, two)], [(20, one)], [(20, two), (20, one)]] as [[(number: UInt8, bytes: [UInt8])]] {
+            #expect(try await Self.finding(first: [(20, two), (20, one)], later: later, fails: true) == nil)
+        }
+        let finding = try #require(try await Self.finding(first: [(20, one)], later: [(20, two)], fails: true))
+        #expect(
+            finding.hasPrefix(
+                """
+                page 20 holds 05 06 07 08, which is neither what it held before (00 00 00 00) nor what the flow writes without \
+                faults (01 02 03 04). 
+                """
+            )
+        )
+        // What belongs on another page.
+        #expect(try await Self.finding(first: [(20, one)], later: [(21, one)], fails: true) != nil)
+    }
+
+    @Test func `A FeliCa tag has blocks of 16 bytes`() async throws {
+        let (one, two) = ([UInt8](repeating: 0x11, count: 16), [UInt8](repeating: 0x11, count: 15) + [0x22])
+        let runs = Locked(0)
+        let failure = await #expect(throws: ExplorationFailure.self) {
+            try await explore(
+                .replay("slip@1:1ms"),
+                near: "FeliCa Lite-S",
+                app: PassWriter.app,
+                invariants: [.memoryIntact]
+            ) { field in
+                let isFirst = runs.withLock { runs in
+                    runs += 1
+                    return runs == 1
+                }
+                return try await Blocks(.iso18092, [(5, isFirst ? one : two)], fails: false).scan(field)
+            }
+        }
+        func text(_ bytes: [UInt8]) -> String { bytes.map { String(format: "%02x", $0) }.joined(separator: " ") }
+        #expect(
+            failure?.finding.hasSuffix(
+                ": block 5 holds \(text(two)) and not \(text(one)), and the flow ended as if all were well"
+            ) == true,
+            "\(failure?.finding ?? "passed")"
+        )
+    }
+
+    @Test func `A tag that is not the flow's stays as it is`() async throws {
+        let runs = Locked(0)
+        let failure = try await `What is checked after a run`.failure(
+            .replay("flip@1"),
+            near: "NTAG215",
+            invariants: [.memoryIntact]
+        ) { field -> String in
+            let isFirst = runs.withLock { runs in
+                runs += 1
+                return runs == 1
+            }
+            if !isFirst { try await field.swap(for: "NTAG215") }
+            return try await Blocks(.iso14443, [(20, Self.one)], fails: !isFirst).scan(field)
+        }
+        #expect(failure?.finding.hasSuffix(" was written, and is not the tag of the flow") == true)
+    }
+
+    @Test func `What can't be copied, and what was not written, is not checked`() async throws {
+        for (tag, reason) in [
+            (AppletReader.card, "no tag's memory can be copied"), ("NTAG215", "no memory was written"),
+        ] {
+            let report = try await explore(.replay("flip@1"), near: tag, invariants: [.memoryIntact]) { field in
+                _ = try? await field.completion("read") { LinkReader(queue: .main).begin($0) }.get()
+            }
+            #expect(report.unchecked.map(\.reason) == [reason])
+        }
+    }
+}
