@@ -59,7 +59,7 @@ import Testing
             nfc emulate --image poster.nfc --pn532 line --json --timeout 30 --commands <&3 \
                 | head -n 1 | grep -o '"event":"ready"'; echo ${PIPESTATUS[0]}
             # What is left would hold on to what tells of this script's end.
-            kill $!; ls
+            kill -KILL $!; ls
             """
         #expect(try lines(script) == [#""event":"ready""#, "141", "poster.nfc"])
     }
