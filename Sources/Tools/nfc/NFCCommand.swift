@@ -41,12 +41,12 @@ struct NFCCommand: AsyncParsableCommand {
     }
 
     /// The error in the arguments. If `--json` is refused and another error remains without it, returns the other error.
-    private static func usageMessage(_ error: any Error) -> String {
+    private static func usageMessage(_ error: any Error) async -> String {
         let words = CommandLine.arguments.dropFirst().filter { $0 != "--json" }
         guard CommandProcess.wantsJSON, message(for: error).contains("'--json'") else { return message(for: error) }
         do {
             // A command with only subcommands has no output.
-            guard try !type(of: parseAsRoot(words)).configuration.subcommands.isEmpty else {
+            guard try await !type(of: asyncParseAsRoot(words)).configuration.subcommands.isEmpty else {
                 return message(for: error)
             }
             let name = (["nfc"] + words).joined(separator: " ")
@@ -62,7 +62,8 @@ struct NFCCommand: AsyncParsableCommand {
     private static func run() async -> Int32 {
         do {
             if let problem = CommandProcess.wordProblem { throw ValidationError(problem) }
-            var command = try parseAsRoot()
+            // `parseAsRoot` looks through all commands for asynchronous completions first, which there are none of.
+            var command = try await asyncParseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
@@ -74,7 +75,7 @@ struct NFCCommand: AsyncParsableCommand {
             let text = fullMessage(for: error)
             switch code {
             case .validationFailure:
-                let failure = CommandFailure(.usage, "usage", usageMessage(error))
+                let failure = CommandFailure(.usage, "usage", await usageMessage(error))
                 if CommandProcess.wantsJSON {
                     failure.printJSON()
                 } else {

@@ -58,10 +58,10 @@ private func read(on queue: DispatchQueue) async throws {
         try await read(on: Self.queue)
     }
 
-    @Test(.ownThreads) func `It is named soon while other threads are busy`() async {
+    @Test(.ownThreads) func `It is named soon while another thread is busy`() async {
         // In a process of its own: while another test has a child process, a block is named only after 20 seconds.
         await #expect(processExitsWith: .success) {
-            let busy = BusyThreads(3)
+            let busy = BusyThread()
             defer { busy.end() }
             let error = await #expect(throws: FieldError.self) {
                 try await withField(tag) { field in
@@ -74,7 +74,7 @@ private func read(on queue: DispatchQueue) async throws {
                 }
             }
             #expect(error?.code == .queueIsBlocked)
-            // It takes 2 seconds, or more than 10 if other running threads hide the block. These are seconds in which
+            // It takes 2 seconds, or more than 10 if another running thread hides the block. These are seconds in which
             // the process could run, so the machine's load does not count.
             let reason = try #require(error?.reason)
             let quiet = try #require(reason.firstMatch(of: #/nothing happened for (\d+) s of real time/#))
@@ -90,7 +90,7 @@ private func read(on queue: DispatchQueue) async throws {
 
     /// Waits on a queue of the app's for what is signalled to the semaphore.
     private func wait(_ signal: @escaping @Sendable (DispatchSemaphore) -> Void) async throws {
-        let busy = BusyThreads(2)
+        let busy = BusyThread()
         defer { busy.end() }
         try await withField { field in
             try await field.completion("work") { done in
@@ -157,16 +157,14 @@ private func read(on queue: DispatchQueue) async throws {
     }
 }
 
-/// Threads of no test that never rest.
-final class BusyThreads: @unchecked Sendable {
+/// A thread of no test that never rests. One is enough: there is no moment at which all threads of the process sleep.
+final class BusyThread: @unchecked Sendable {
     // Sendable because of its lock.
     private let lock = NSLock()
     private var isBusy = true
 
-    init(_ count: Int) {
-        for _ in 0..<count {
-            Thread.detachNewThread { [self] in while lock.withLock({ isBusy }) {} }
-        }
+    init() {
+        Thread.detachNewThread { [self] in while lock.withLock({ isBusy }) {} }
     }
 
     func end() { lock.withLock { isBusy = false } }

@@ -57,7 +57,7 @@ struct CorrectClient: Sendable, CustomTestStringConvertible {
         client: CorrectClient
     ) async throws {
         let report = try await explore(
-            [.everything, .noise(runs: 50)],
+            [.everything, .noise(runs: 25)],
             near: client.tag,
             app: client.app,
             seed: 4
@@ -74,14 +74,14 @@ struct CorrectClient: Sendable, CustomTestStringConvertible {
         #expect(report.attempts.first.map { $0.runs == $0.happened } == true)
     }
 
-    @Test(arguments: CorrectClient.all) func `Three times the same runs leave the same traces`(
+    @Test(arguments: CorrectClient.all) func `The same runs leave the same traces once more`(
         client: CorrectClient
     ) async throws {
         var before: [String]?
-        for _ in 0..<3 {
+        for _ in 0..<2 {
             let lines = Lines()
             try await explore(
-                [.everything, .noise(runs: 20)],
+                [.everything, .noise(runs: 10)],
                 near: client.tag,
                 app: client.app,
                 seed: 9,

@@ -77,8 +77,8 @@ import VirtualTags
     ) throws {
         let (name, format, _) = Files.tagFiles[index]
         let bytes = try Files.dump(name)
-        var places = Array(stride(from: 0, to: bytes.count, by: bytes.count / 250 + 1))
-        places += (bytes.count - 40)..<bytes.count
+        var places = Array(stride(from: 0, to: bytes.count, by: bytes.count / 100 + 1))
+        places += (bytes.count - 20)..<bytes.count
         for count in places {
             // The last byte of a report is the end of its last line.
             if format == .tagInfo, count == bytes.count - 1 { continue }
@@ -97,7 +97,7 @@ import VirtualTags
         let (name, _, _) = Files.tagFiles[index]
         let bytes = try Files.dump(name)
         var generator = Numbers(seed: UInt64(index))
-        for _ in 0..<150 {
+        for _ in 0..<60 {
             var damaged = bytes
             for _ in 0..<Int.random(in: 1...4, using: &generator) {
                 damaged[Int.random(in: 0..<damaged.count, using: &generator)] ^=

@@ -96,7 +96,7 @@ import Testing
     }
 
     /// How many scans each instance makes; `TAGREADER_SCANS=100` for more.
-    private static let scans = ProcessInfo.processInfo.environment["TAGREADER_SCANS"].flatMap(Int.init) ?? 12
+    private static let scans = ProcessInfo.processInfo.environment["TAGREADER_SCANS"].flatMap(Int.init) ?? 5
 
     /// What threads share.
     private final class Tally: @unchecked Sendable {

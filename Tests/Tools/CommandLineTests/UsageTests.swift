@@ -17,32 +17,33 @@ import Testing
         #expect(outcome.output.contains("Examples:\n") && outcome.output.contains("  nfc ") || arguments[0] == "ndef")
     }
 
-    /// The words of each command with its own help, found in the help of commands with subcommands.
-    private static func commands(below words: [String] = []) throws -> [[String]] {
-        let help = try Command(name: "nfc").run(["help"] + words).output
-        guard let list = help.split(separator: "SUBCOMMANDS:\n").dropFirst().first else { return [words] }
+    private static let narrow = Command(name: "nfc", environment: ["COLUMNS": "80"])
+    private static let wide = Command(name: "nfc", environment: ["COLUMNS": "1000"])
+
+    /// The words of each command with its own help, found in the help of commands with subcommands, and its help in 80
+    /// columns. With --help, a command that is another program shows that program's help.
+    private static func commands(below words: [String] = []) throws -> [(words: [String], help: String)] {
+        let help = try narrow.run(["help"] + words).output
+        guard let list = help.split(separator: "SUBCOMMANDS:\n").dropFirst().first else { return [(words, help)] }
         let names = list.matches(of: /(?m)^  ([a-z0-9-]+)/).map { String($0.1) }
-        return [words] + (try names.flatMap { try commands(below: words + [$0]) })
+        return [(words, help)] + (try names.flatMap { try commands(below: words + [$0]) })
+    }
+
+    /// The text before the usage, which is written line by line; only the first line can have any length.
+    private static func text(_ help: String) -> [Substring] {
+        let lines = (help.split(separator: "\nUSAGE:").first ?? "").split(
+            separator: "\n",
+            omittingEmptySubsequences: false
+        )
+        return Array(lines.drop { !$0.isEmpty })
     }
 
     @Test func `No line of a help's text is broken, but an example with a backslash`() throws {
         let commands = try Self.commands()
         #expect(commands.count > 30)
-        let wide = Command(name: "nfc", environment: ["COLUMNS": "1000"])
-        let narrow = Command(name: "nfc", environment: ["COLUMNS": "80"])
-        for words in commands {
-            // The text before the usage is written line by line; only the first line can have any length.
-            func text(_ command: Command) throws -> [Substring] {
-                // With --help, a command that is another program shows that program's help.
-                let help = try command.run(["help"] + words).output
-                let lines = (help.split(separator: "\nUSAGE:").first ?? "").split(
-                    separator: "\n",
-                    omittingEmptySubsequences: false
-                )
-                return Array(lines.drop { !$0.isEmpty })
-            }
-            let lines = try text(narrow)
-            #expect(try lines == text(wide), "\(words)")
+        for (words, help) in commands {
+            let lines = Self.text(help)
+            #expect(lines == Self.text(try Self.wide.run(["help"] + words).output), "\(words)")
             guard let start = lines.firstIndex(of: "Examples:") else { continue }
             var isContinued = false
             for line in lines[(start + 1)...].prefix(while: { !$0.isEmpty }) {

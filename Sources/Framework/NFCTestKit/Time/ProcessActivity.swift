@@ -116,11 +116,21 @@ package struct ProcessActivity {
         numbers(contents(of: "/proc/self/task/\(thread)/schedstat"))
     }
 
-    /// The whole numbers in a text.
+    /// The first three whole numbers in a text. The monitor asks for them all the time, so this makes no slices.
     private func numbers(_ text: ArraySlice<UInt8>) -> [UInt64] {
-        text.split { $0 < 0x30 || $0 > 0x39 }.prefix(3).map { digits in
-            digits.reduce(0) { $0 &* 10 &+ UInt64($1 - 0x30) }
+        var numbers: [UInt64] = []
+        var number: UInt64?
+        for byte in text {
+            if byte >= 0x30, byte <= 0x39 {
+                number = (number ?? 0) &* 10 &+ UInt64(byte &- 0x30)
+            } else if let whole = number {
+                numbers.append(whole)
+                if numbers.count == 3 { return numbers }
+                number = nil
+            }
         }
+        if let number { numbers.append(number) }
+        return numbers
     }
 
     /// The beginning of a file; empty when it can't be opened or read. A thread may end after its file was opened: then

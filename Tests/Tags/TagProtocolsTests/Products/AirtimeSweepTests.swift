@@ -12,14 +12,18 @@ import VirtualTags
     /// A size, and its airtime as a multiple of the minimum.
     typealias Figure = (size: Int, ratio: Double)
 
-    /// - Parameter step: every how many sizes one is measured; with 1 the dense ones and every 7th.
-    static func figures(_ model: ProductModel, step: Int = 1) async throws -> [Figure] {
+    /// The figures of a product, which are measured once for all tests.
+    static func figures(_ model: ProductModel) async throws -> [Figure] {
+        try await Measurements.shared.figures(model)
+    }
+
+    fileprivate static func measure(_ model: ProductModel) async throws -> [Figure] {
         let dense = min(model.capacity, model.technology == .nfcV ? 300 : 600)
-        let short = (0...dense).filter { step > 1 || $0 <= 48 || (250...259).contains($0) || $0 % 7 == 0 }
+        let short = (0...dense).filter { $0 <= 48 || (250...259).contains($0) || $0 % 7 == 0 }
         var sizes = short + Array(stride(from: dense, through: model.capacity, by: 61).dropFirst())
         if sizes.last != model.capacity { sizes.append(model.capacity) }
         var result: [Figure] = []
-        for size in sizes where size % step == 0 || size == model.capacity {
+        for size in sizes {
             let content = message(size)
             let bench = try await ProductBench(model.make(content))
             let before = bench.link.statistics
@@ -78,13 +82,13 @@ import VirtualTags
 
     @Test func `Over all types and sizes the median is the minimum itself`() async throws {
         var all: [Figure] = []
-        // One of each memory and command set, at every third size.
+        // One of each memory and command set, at even distances.
         let names = [
             "Topaz 96", "Topaz 512", "MIFARE Ultralight", "NTAG213", "NTAG216", "FeliCa Lite-S", "generic Type 3",
             "generic Type 4, mapping 2.0", "DESFire EV1 4K", "ICODE SLIX2", "ST25DV04K",
         ]
         for name in names {
-            let figures = try await Self.figures(ProductModel.named(name), step: 3)
+            let figures = Self.even(try await Self.figures(ProductModel.named(name)))
             all += figures
             let worst = figures.max { $0.ratio < $1.ratio }
             print("airtime of \(name): median \(Self.median(figures)), worst \(worst?.ratio ?? 0)")
@@ -108,6 +112,20 @@ import VirtualTags
             let limit = model.technology == .nfcB ? 1.13 : 1.10
             #expect(Self.ratio(spent.airtime, model.minimum(size)) <= limit, "\(size) bytes")
         }
+    }
+}
+
+/// Measures each product once, also where several tests ask for its figures.
+private actor Measurements {
+    typealias Figure = `Airtime of every product and size`.Figure
+
+    static let shared = Measurements()
+    private var begun: [String: Task<[Figure], any Error>] = [:]
+
+    func figures(_ model: ProductModel) async throws -> [Figure] {
+        let task = begun[model.name] ?? Task { try await `Airtime of every product and size`.measure(model) }
+        begun[model.name] = task
+        return try await task.value
     }
 }
 
