@@ -26,7 +26,8 @@ public struct NFCFPolling: Sendable {
         self.link = link
     }
 
-    /// Polls once.
+    /// Polls for a system. A damaged answer is asked for again a few times, and so are several in one of many slots: then
+    /// with the most slots, of which each tag chooses another one.
     ///
     /// - Parameters:
     ///   - systemCode: the system to look for. FF in either byte is a wildcard.
@@ -39,17 +40,8 @@ public struct NFCFPolling: Sendable {
         request: RequestCode = .systemCode,
         timeSlots: UInt8 = 0
     ) async throws(TagError) -> [Answer] {
-        let frame = Frame([
-            0x06, 0x00, UInt8(systemCode >> 8), UInt8(systemCode & 0xFF), request.rawValue, timeSlots,
-        ])
-        let bytes: [UInt8]
-        do throws(LinkError) {
-            bytes = try await link.transceive(frame, timeout: Self.timeout(timeSlots: timeSlots)).bytes
-        } catch {
-            if let failure = TagError(fatal: error) { throw failure }
-            // No answer, or collided answers in one slot.
-            return []
-        }
+        let command = [0x06, 0x00, UInt8(systemCode >> 8), UInt8(systemCode & 0xFF), request.rawValue]
+        guard let bytes = try await exchange(command, timeSlots: timeSlots) else { return [] }
         var answers: [Answer] = []
         var rest = bytes[...]
         while let length = rest.first {
@@ -70,6 +62,31 @@ public struct NFCFPolling: Sendable {
             }
         }
         return answers
+    }
+
+    /// How often tags are asked whose answers can't be read.
+    private static let mostAttempts = 3
+    /// The most time slots.
+    private static let mostTimeSlots: UInt8 = 15
+
+    /// Returns the answers; nil when there are none that can be read.
+    private func exchange(_ command: [UInt8], timeSlots: UInt8) async throws(TagError) -> [UInt8]? {
+        var timeSlots = timeSlots
+        for _ in 0..<Self.mostAttempts {
+            do throws(LinkError) {
+                let timeout = Self.timeout(timeSlots: timeSlots)
+                return try await link.transceive(Frame(command + [timeSlots]), timeout: timeout).bytes
+            } catch {
+                if let failure = TagError(fatal: error) { throw failure }
+                switch error.code {
+                case .transmission: break
+                // In the only slot they would collide again.
+                case .collision where timeSlots > 0: timeSlots = Self.mostTimeSlots
+                default: return nil
+                }
+            }
+        }
+        return nil
     }
 
     /// The first slot starts 2.417 ms after the request, and each slot takes 1.208 ms (NFC Forum Digital 2.3, 8.6.3).

@@ -36,12 +36,11 @@ struct TLVMemory: TLVSource, Equatable {
         let end = min(limit, address + new.count)
         guard address < end else { return }
         if bytes.count < end {
-            bytes += [UInt8](repeating: 0, count: end - bytes.count)
-            isKnown += [Bool](repeating: false, count: end - isKnown.count)
+            bytes += repeatElement(0, count: end - bytes.count)
+            isKnown += repeatElement(false, count: end - isKnown.count)
         }
-        // Slices are copied whole, which is fast also where nothing is optimized.
-        bytes = Array(bytes[..<address] + new.prefix(end - address) + bytes[end...])
-        isKnown = Array(isKnown[..<address] + [Bool](repeating: true, count: end - address) + isKnown[end...])
+        bytes.replaceSubrange(address..<end, with: new.prefix(end - address))
+        isKnown.replaceSubrange(address..<end, with: repeatElement(true, count: end - address))
     }
 
     /// Forgets a unit whose content is uncertain.

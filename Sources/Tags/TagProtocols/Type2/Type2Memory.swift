@@ -42,12 +42,13 @@ struct Type2Memory: TLVSource {
         guard count > 0 else { return }
         let missing = page + count - isKnown.count
         if missing > 0 {
-            isKnown += [Bool](repeating: false, count: missing)
-            bytes += [UInt8](repeating: 0, count: missing * Self.pageSize)
+            isKnown += repeatElement(false, count: missing)
+            bytes += repeatElement(0, count: missing * Self.pageSize)
         }
-        let (start, end) = (page * Self.pageSize, (page + count) * Self.pageSize)
-        // Slices are copied whole, which is fast also where nothing is optimized.
-        bytes = Array(bytes[..<start] + content.prefix(end - start) + bytes[end...])
+        bytes.replaceSubrange(
+            page * Self.pageSize..<(page + count) * Self.pageSize,
+            with: content.prefix(count * Self.pageSize)
+        )
         for index in page..<page + count { isKnown[index] = true }
     }
 

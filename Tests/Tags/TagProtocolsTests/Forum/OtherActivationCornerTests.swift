@@ -144,19 +144,42 @@ import Testing
         }
     }
 
-    @Test func `A card that answers in two slots is one card; silence and noise are no cards`() async throws {
+    @Test func `A card that answers in two slots is one card; silence is no card`() async throws {
         let answer = "12 01" + Self.idm + Self.pmm
         func poll(_ step: Step) async throws -> Int {
             try await NFCFPolling(link: ScriptedLink([step], technology: .nfcF)).poll().count
         }
         #expect(try await poll(.exchange("0600ffff0100", answer + answer)) == 1)
-        for code: LinkError.Code in [.timeout, .transmission, .collision] {
-            #expect(try await poll(.exchange("0600ffff0100", code)) == 0)
-        }
+        #expect(try await poll(.exchange("0600ffff0100", LinkError.Code.timeout)) == 0)
         await #expect(throws: TagError(.cancelled, "")) { try await poll(.exchange("0600ffff0100", .cancelled)) }
         await #expect(throws: TagError(.badAnswer, "")) {
             try await poll(.exchange("0600ffff0100", "13 01" + Self.idm + Self.pmm + "00"))
         }
+    }
+
+    @Test(arguments: [
+        ([LinkError.Code.transmission], 0, true), ([.transmission, .transmission], 0, true),
+        ([.transmission, .timeout], 0, false), ([.transmission, .transmission, .transmission], 0, false),
+        // In the only slot cards would collide again.
+        ([.collision], 0, false), ([.collision, .collision], 3, true), ([.collision, .collision, .collision], 3, false),
+    ] as [([LinkError.Code], UInt8, Bool)])
+    func `What can't be read is asked for again a few times`(
+        failures: [LinkError.Code],
+        firstSlots: UInt8,
+        isFound: Bool
+    ) async throws {
+        var slots = firstSlots
+        var steps: [Step] = []
+        func request() -> String { "0600ffff01" + hex([slots]) }
+        for failure in failures {
+            steps.append(.exchange(request(), failure))
+            // With the most slots there are, they hardly collide again.
+            if failure == .collision { slots = 15 }
+        }
+        if isFound { steps.append(.exchange(request(), "12 01" + Self.idm + Self.pmm)) }
+        let link = ScriptedLink(steps, technology: .nfcF)
+        let found = try await NFCFPolling(link: link).poll(timeSlots: firstSlots)
+        #expect(found.count == (isFound ? 1 : 0) && link.remaining == 0)
     }
 
     private static func card(_ steps: Step...) -> (FeliCaCard, ScriptedLink) {
