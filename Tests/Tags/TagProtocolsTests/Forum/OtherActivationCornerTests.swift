@@ -157,12 +157,15 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ([LinkError.Code.transmission], 0, true), ([.transmission, .transmission], 0, true),
-        ([.transmission, .timeout], 0, false), ([.transmission, .transmission, .transmission], 0, false),
-        // In the only slot cards would collide again.
-        ([.collision], 0, false), ([.collision, .collision], 3, true), ([.collision, .collision, .collision], 3, false),
-    ] as [([LinkError.Code], UInt8, Bool)])
+    @Test(
+        arguments: [
+            ([LinkError.Code.transmission], 0, true), ([.transmission, .transmission], 0, true),
+            ([.transmission, .timeout], 0, false), ([.transmission, .transmission, .transmission], 0, false),
+            // In the only slot cards would collide again.
+            ([.collision], 0, false), ([.collision, .collision], 3, true),
+            ([.collision, .collision, .collision], 3, false),
+        ] as [([LinkError.Code], UInt8, Bool)]
+    )
     func `What can't be read is asked for again a few times`(
         failures: [LinkError.Code],
         firstSlots: UInt8,
