@@ -36,6 +36,8 @@ package actor Agent {
     var acknowledged: [StoredEvent.Place] = []
     var lastAcknowledgement = ContinuousClock.now
     var isFlushDue = false
+    /// Whether the acknowledgements could not be stored at the last try.
+    var hasFailedToFlush = false
     var published: [FleetName: ReaderPosition] = [:]
     var isPositionDue = false
     /// When the positions are published at the latest.
@@ -77,6 +79,12 @@ package actor Agent {
 
     /// Reports that the desk has stored an event.
     private let stored = Mailbox<Void>()
+
+    // The tasks that wait for these keep themselves.
+    deinit {
+        events.close()
+        stored.close()
+    }
 
     /// The node's name.
     package nonisolated var node: FleetName { spool.node }

@@ -14,13 +14,18 @@ package final class Mailbox<Value: Sendable>: @unchecked Sendable {
 
     package init() {}
 
-    /// Adds a value. After ``close()`` nothing is added.
-    package func send(_ value: Value) {
-        let waiter = lock.withLock {
-            if !isClosed { values.append(value) }
-            return self.waiter.take()
+    /// Adds a value.
+    ///
+    /// - Returns: false after ``close()``, when nothing is added.
+    @discardableResult
+    package func send(_ value: Value) -> Bool {
+        let (isOpen, waiter) = lock.withLock {
+            guard !isClosed else { return (false, nil as CheckedContinuation<Void, Never>?) }
+            values.append(value)
+            return (true, self.waiter.take())
         }
         waiter?.resume()
+        return isOpen
     }
 
     /// Ends ``next()`` after the values that were sent before.
@@ -35,7 +40,7 @@ package final class Mailbox<Value: Sendable>: @unchecked Sendable {
     /// Returns the values that have come, in order, and waits until there is one. Only one task may call it at a time.
     ///
     /// - Returns: nil after the end.
-    package func next() async -> [Value]? {
+    package nonisolated(nonsending) func next() async -> [Value]? {
         while true {
             let (values, isOver) = take()
             if !values.isEmpty { return values }
@@ -43,6 +48,7 @@ package final class Mailbox<Value: Sendable>: @unchecked Sendable {
             await withCheckedContinuation { continuation in
                 let isReady = lock.withLock {
                     guard self.values.isEmpty, !isClosed else { return true }
+                    precondition(waiter == nil, "Only one task waits for the values of a mailbox.")
                     waiter = continuation
                     return false
                 }

@@ -105,7 +105,9 @@ struct AgentTests {
         let broker = try await TestBroker()
         let client = TestClient()
         try await client.connect(broker)
-        let node = try await TestNode(broker.address, folder: folder.path + "/state") { $0.inFlight = inFlight }
+        let node = try await TestNode(broker.address, folder: folder.path + "/state", isOnLoop: inFlight == 3) {
+            $0.inFlight = inFlight
+        }
         try await client.wait("the reader") { $0.last("opencorenfc/kiosk-7/entrance/availability") == "online" }
         await client.stop()
         broker.kill()
@@ -133,12 +135,18 @@ struct AgentTests {
         await again.stop()
     }
 
-    @Test("Events that happen while others wait for their acknowledgement come in their order", arguments: [1, 2, 5])
-    func fullWindow(inFlight: Int) async throws {
+    @Test(
+        "Events that happen while others wait for their acknowledgement come in their order",
+        arguments: [1, 2, 5],
+        [true, false]
+    )
+    func fullWindow(inFlight: Int, isOnLoop: Bool) async throws {
         let broker = try await TestBroker()
         let client = TestClient()
         try await client.connect(broker)
-        let node = try await TestNode(broker.address, folder: folder.path + "/state") { $0.inFlight = inFlight }
+        let node = try await TestNode(broker.address, folder: folder.path + "/state", isOnLoop: isOnLoop) {
+            $0.inFlight = inFlight
+        }
         try await client.wait("the reader") { $0.last("opencorenfc/kiosk-7/entrance/availability") == "online" }
         let tags = (1...10).map { TestTags.ntag213(UInt8($0)) }
         for tag in tags { node.field.bring(tag) }

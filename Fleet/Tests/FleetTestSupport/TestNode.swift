@@ -20,6 +20,7 @@ package final class TestNode: Sendable {
     /// - Parameters:
     ///   - address: its broker, which need not be there.
     ///   - folder: the folder of its spool.
+    ///   - isOnLoop: whether the reader works on the agent's own thread.
     ///   - change: changes its settings.
     package init(
         _ address: BrokerAddress,
@@ -28,6 +29,7 @@ package final class TestNode: Sendable {
         reader: String = "entrance",
         spool spoolSettings: SpoolSettings = SpoolSettings(),
         field: VirtualField = VirtualField(),
+        isOnLoop: Bool = false,
         _ change: (inout AgentSettings) -> Void = { _ in },
         broker changeBroker: (inout MQTTSettings) -> Void = { _ in }
     ) async throws {
@@ -44,7 +46,8 @@ package final class TestNode: Sendable {
         agent = Agent(settings, broker: broker, spool: spool)
         try await agent.start()
         let environment = NFCEnvironment(reader: .field(field))
-        await agent.add(StationReader(name: reader, reader: "virtual", environment: environment))
+        let place = isOnLoop ? LoopActor(settings.loop) : nil
+        await agent.add(StationReader(name: reader, reader: "virtual", environment: environment, place: place))
     }
 
     package func stop() async { await agent.stop() }

@@ -11,8 +11,11 @@ extension Agent {
         guard stations[reader.name] == nil, !isStopping else { return }
         states[reader.name] = ReaderState(reader)
         await jobs.note(readers: Set(states.keys))
+        guard stations[reader.name] == nil, !isStopping else { return }
         let handler = StationHandler(self, reader, removalDelay: settings.removalDelay, jobs: jobs)
         let station = ReaderStation(reader, handler: handler)
+        // Here, so that a stop that comes next stops it too.
+        station.start()
         stations[reader.name] = (station, place.begin { _ in await station.run() })
         log("reader", "The reader \(reader.name) is \(reader.reader).", [.init("reader", .string(reader.name.text))])
         guard outbox.isConnected else { return }
@@ -43,13 +46,16 @@ extension Agent {
 
     /// Stores events of a reader. Returns the identifier of the last one; nil when it could not be stored.
     func store(_ events: [FleetEvent], of reader: FleetName) async -> String? {
+        let places = takeAcknowledged()
         do throws(SpoolError) {
-            let stored = try await spool.append(events.map { (reader, $0) }, acknowledging: takeAcknowledged())
+            let stored = try await spool.append(events.map { (reader, $0) }, acknowledging: places)
+            hasFailedToFlush = false
             sendOrPump(stored)
             noteRoom(stored.shortage)
             guard stored.events.count >= events.count, let last = stored.events.last else { return nil }
             return EventPosition(stream: spool.stream, node: node, reader: reader, sequence: last.sequence).id
         } catch {
+            keepAcknowledged(places)
             log("spool", "An event was not stored. \(error.reason)", [.init("code", .string(error.code.description))])
             if error.code == .diskFull { noteRoom(.disk) }
             return nil

@@ -53,13 +53,17 @@ final class ReaderStation: Sendable {
         }
     }
 
-    /// Looks for tags, and handles what happens, until ``stop()``.
-    func run() async {
+    /// Begins to look for tags. ``run()`` handles what happens.
+    func start() {
         if let watcher {
             watcher.start()
         } else if case .none(let reason) = reader.environment.reader {
             happenings.send(.unavailable(reason: reason))
         }
+    }
+
+    /// Handles what happens, until ``stop()``.
+    func run() async {
         var log = StationLog(delay: handler.removalDelay)
         while let next = await happenings.next() {
             for happening in next {

@@ -13,7 +13,8 @@ struct TagAttendant {
     func attend(_ tag: WatchedTag) async throws(TagError) {
         let identifier = tag.target.identifier
         let wasNear = await withCheckedContinuation { continuation in
-            happenings.send(.seen(identifier, reply: { continuation.resume(returning: $0) }))
+            let isSent = happenings.send(.seen(identifier, reply: { continuation.resume(returning: $0) }))
+            if !isSent { continuation.resume(returning: false) }
         }
         if wasNear {
             // A tag that was lost in the middle of its job is back.
@@ -22,7 +23,8 @@ struct TagAttendant {
         }
         let report = try await read(tag)
         let order = await withCheckedContinuation { continuation in
-            happenings.send(.arrived(report, reply: { continuation.resume(returning: $0) }))
+            let isSent = happenings.send(.arrived(report, reply: { continuation.resume(returning: $0) }))
+            if !isSent { continuation.resume(returning: nil) }
         }
         if let order { try await handler.jobs.work(order, with: tag) }
     }

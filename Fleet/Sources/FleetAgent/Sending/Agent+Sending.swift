@@ -28,7 +28,10 @@ extension Agent {
             (isPumpWanted, mayHaveMore) = (false, true)
             while outbox.room > 0 {
                 let from = outbox.lastSent
-                guard let waiting = try? await spool.waiting(after: from, limit: outbox.room) else { break }
+                guard let waiting = try? await spool.waiting(after: from, limit: outbox.room) else {
+                    later(Self.retryDelay) { await $0.wantPump() }
+                    break
+                }
                 guard !waiting.isEmpty else {
                     mayHaveMore = false
                     break
@@ -67,14 +70,12 @@ extension Agent {
         acknowledged += places
         lastAcknowledgement = .now
         if mayHaveMore, outbox.inFlight.count <= outbox.window / 2 { wantPump() }
-        if acknowledged.count >= 200 { return await flush() }
-        guard !isFlushDue else { return }
-        isFlushDue = true
-        later(Self.flushDelay) { await $0.flush() }
+        if acknowledged.count >= 200, !hasFailedToFlush { return await flush() }
+        scheduleFlush(after: Self.flushDelay)
     }
 
-    /// How long the agent waits until it tries again what the broker did not take.
-    private static let refusalDelay = Duration.seconds(30)
+    /// How long the agent waits until it tries again what the broker did not take, or the disk.
+    private static let retryDelay = Duration.seconds(30)
 
     /// Handles a message that the broker did not take. An event stays in the spool, and so do those after it.
     func refuse(_ number: Int64?, _ reason: String) {
@@ -82,11 +83,29 @@ extension Agent {
         log("not-allowed", "The broker does not let this node publish (\(reason)). Check its access list for \(node).")
         guard number != nil else { return }
         outbox.pause()
-        Task {
-            try? await Task.sleep(for: Self.refusalDelay)
-            outbox.resume()
-            wantPump()
-        }
+        later(Self.retryDelay) { await $0.resume() }
+    }
+
+    private func resume() {
+        // A new connection has begun from the beginning already.
+        guard outbox.isPaused else { return }
+        outbox.resume()
+        wantPump()
+    }
+
+    private func scheduleFlush(after delay: Duration) {
+        guard !isFlushDue, !isStopping else { return }
+        isFlushDue = true
+        later(delay) { await $0.flush() }
+    }
+
+    /// Keeps acknowledgements that could not be stored, for the next transaction. Their events are not sent again over this
+    /// connection, so without them the spool would grow.
+    func keepAcknowledged(_ places: [StoredEvent.Place]) {
+        guard !places.isEmpty else { return }
+        acknowledged = places + acknowledged
+        hasFailedToFlush = true
+        scheduleFlush(after: Self.retryDelay)
     }
 
     /// Stores the acknowledgements.
@@ -96,8 +115,11 @@ extension Agent {
         guard !places.isEmpty else { return }
         do throws(SpoolError) {
             // The acknowledgements have made room for what could not be reported.
-            if try await spool.acknowledge(places) || shortage != nil { await announceDropped() }
+            let hasDropped = try await spool.acknowledge(places)
+            hasFailedToFlush = false
+            if hasDropped || shortage != nil { await announceDropped() }
         } catch {
+            keepAcknowledged(places)
             log("spool", "Acknowledgements were not stored. \(error.reason)")
         }
     }
@@ -148,7 +170,7 @@ extension Agent {
     func drain() async {
         for _ in 0..<100 where outbox.isConnected {
             await pump()
-            guard !outbox.inFlight.isEmpty else { break }
+            guard !outbox.inFlight.isEmpty || isPumping else { break }
             try? await Task.sleep(for: .milliseconds(20))
         }
         await flush()

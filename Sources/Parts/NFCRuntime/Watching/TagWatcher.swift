@@ -87,7 +87,7 @@ public final class TagWatcher: Sendable {
     /// - Parameters:
     ///   - environment: the reader and the clock.
     ///   - executor: where it works; nil for the reader's own thread.
-    ///   - isolation: the actor in which it works and calls the attendant and the observer, on the same thread; nil for none.
+    ///   - isolation: the actor in which it works and calls the attendant and the observer, on the same thread; nil for none. It is kept.
     ///   - attendant: works with each tag that arrives; nil to read messages.
     ///   - observer: called with the events in order, on any thread.
     /// - Returns: nil when the environment has no reader.

@@ -26,8 +26,8 @@ public struct NFCFPolling: Sendable {
         self.link = link
     }
 
-    /// Polls for a system. A damaged answer is asked for again a few times, and so are several in one of many slots: then
-    /// with the most slots, of which each tag chooses another one.
+    /// Polls for a system. When the answers of no slot can be read, because they are damaged or collide, tags are asked again a
+    /// few times: where there is more than one slot, with the most, of which each tag chooses another one.
     ///
     /// - Parameters:
     ///   - systemCode: the system to look for. FF in either byte is a wildcard.
@@ -79,9 +79,11 @@ public struct NFCFPolling: Sendable {
             } catch {
                 if let failure = TagError(fatal: error) { throw failure }
                 switch error.code {
+                case .transmission,
+                    .collision where timeSlots > 0:
+                    timeSlots = Self.mostTimeSlots
                 case .transmission: break
-                // In the only slot they would collide again.
-                case .collision where timeSlots > 0: timeSlots = Self.mostTimeSlots
+                // Also when answers collide in the only slot: they would do so again.
                 default: return nil
                 }
             }
