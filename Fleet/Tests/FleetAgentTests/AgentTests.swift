@@ -105,8 +105,10 @@ struct AgentTests {
         let broker = try await TestBroker()
         let client = TestClient()
         try await client.connect(broker)
+        let loop = EventLoop("mqtt")
         let node = try await TestNode(broker.address, folder: folder.path + "/state", isOnLoop: inFlight == 3) {
             $0.inFlight = inFlight
+            $0.connectionLoop = loop
         }
         try await client.wait("the reader") { $0.last("opencorenfc/kiosk-7/entrance/availability") == "online" }
         await client.stop()
@@ -122,9 +124,14 @@ struct AgentTests {
                 try await Task.sleep(for: .milliseconds(10))
             }
         }
+        // The node connects again only when somebody has subscribed: what it sends before that nobody would get.
+        let gate = DispatchSemaphore(value: 0)
+        defer { gate.signal() }
+        loop.async { gate.wait() }
         try await broker.start()
         let again = TestClient()
         try await again.connect(broker)
+        gate.signal()
         try await again.wait(for: .removed, count: 10)
         let events = await again.events
         #expect(events.compactMap { $0["data"]?["sequence"]?.int } == Array(1...20))
@@ -132,6 +139,7 @@ struct AgentTests {
         for _ in 0..<500 where try await node.spool.waitingCount() > 0 { try await Task.sleep(for: .milliseconds(10)) }
         #expect(try await node.spool.waitingCount() == 0)
         await node.stop()
+        loop.close()
         await again.stop()
     }
 

@@ -93,16 +93,13 @@ import Testing
         try #require(Lifeline(ending: process)).cut()
         #expect(unsafe waitpid(process, &status, WNOHANG) == 0)
         // waitpid for the test's process does not report other children, so this one is waited for separately.
-        let end = Task.detached {
-            var status: Int32 = 0
-            _ = unsafe waitpid(process, &status, 0)
-            return status
-        }
+        async let end = processEnd(process)
         await #expect(processExitsWith: .signal(SIGKILL)) { [process = process as Int32] in
             #expect(Lifeline(ending: process) != nil)
             kill(getpid(), SIGKILL)
         }
-        #expect(await end.value == SIGTERM)
+        status = await end
+        #expect(status == SIGTERM)
     }
 
     @Test(.ownThreads) func `A lifeline that was cut leaves no descriptor and no child`() async {

@@ -79,13 +79,12 @@ public struct NFCFPolling: Sendable {
             } catch {
                 if let failure = TagError(fatal: error) { throw failure }
                 switch error.code {
-                case .transmission,
-                    .collision where timeSlots > 0:
-                    timeSlots = Self.mostTimeSlots
                 case .transmission: break
-                // Also when answers collide in the only slot: they would do so again.
+                // In the only slot they would collide again.
+                case .collision where timeSlots > 0: break
                 default: return nil
                 }
+                if timeSlots > 0 { timeSlots = Self.mostTimeSlots }
             }
         }
         return nil
