@@ -29,7 +29,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         var target = NFCFTarget(idm: idm, pmm: idm, systemCode: NFCFTarget.ndefSystemCode)
         let polling = NFCFPolling(link: link)
         if choice & 4 != 0 {
-            let found = await bounded("poll", answers, atMost: 1) { () throws(TagError) in
+            let found = await bounded("poll", answers, atMost: 3) { () throws(TagError) in
                 try await polling.poll(timeSlots: 3)
             }
             if let first = found?.first { target = first.target }
@@ -46,8 +46,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
                 try await card.requestSystemCodes()
             }
         }
-        // Nmaxb has 16 bits: up to 65,535 CHECKs of a block, each tried 3 times; polling; the attribute block.
-        let limit = 3 * (65535 + 1) + 3
+        // Nmaxb has 16 bits: up to 65,535 CHECKs of a block, each tried 3 times; polling with 1, 4 and 16 slots; the attribute block.
+        let limit = 3 * (65535 + 1) + 3 * 3
         await exercise(Type3Tag(target: target, link: link), answers, atMost: limit)
         let tag = Type3Tag(target: target, link: link)
         await bounded("format", answers, atMost: 3 * 3) { () throws(TagError) in try await tag.format() }
