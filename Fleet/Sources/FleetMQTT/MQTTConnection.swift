@@ -127,6 +127,7 @@ package final class MQTTConnection: @unchecked Sendable {
                 isStopped = true
                 if let retry { loop.cancel(retry) }
                 if isConnected, handle?.disconnect() == true {
+                    guard !isClosed else { return end() }
                     updateInterest()
                     _ = loop.after(.seconds(2)) { [self] in end() }
                 } else {
@@ -165,9 +166,13 @@ package final class MQTTConnection: @unchecked Sendable {
         check(result)
     }
 
+    /// Whether the library has said goodbye and closed its socket, of which no event comes.
+    private var isClosed: Bool { handle?.socket == nil }
+
     private func write() {
         guard let handle else { return }
         let result = handle.write()
+        if isStopped, isClosed { return end() }
         mayWrite = handle.isAccepted
         check(result)
     }

@@ -32,10 +32,8 @@ extension Spool {
         }
     }
 
-    /// The number of the last event; 0 without one.
-    package func lastNumber() async throws(SpoolError) -> Int64 {
-        try await transact { core, _ in core.ledger.totals.next - 1 }
-    }
+    /// The number of the last event of the file; 0 without one.
+    package func lastNumber() async -> Int64 { await file.read { core in core.ledger.totals.next - 1 } }
 
     /// Notes that the broker has acknowledged events. Those that are kept for longer than the settings say are removed.
     ///

@@ -12,7 +12,7 @@ package final class Spool: Sendable {
     /// The name of the file's stream of numbers.
     package var stream: String { file.stream }
 
-    private let file: SpoolFile
+    let file: SpoolFile
     /// The node's number in the file.
     let number: Int64
 

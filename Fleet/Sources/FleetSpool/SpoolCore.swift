@@ -37,6 +37,8 @@ final class SpoolCore {
     private static func open(_ path: String) throws -> (DatabaseQueue, stream: String, SpoolLedger) {
         var configuration = Configuration()
         configuration.label = "spool"
+        // Another program may look into the file, or change it, for a moment. The queue waits meanwhile, and nothing else does.
+        configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA journal_mode = WAL")
             // Every commit is synced, so that nothing is lost when the power is cut.

@@ -72,6 +72,13 @@ package final class SpoolFile: @unchecked Sendable {
         if isFirst { schedule() }
     }
 
+    /// Returns something that is known without the disk, after the transactions that have begun.
+    func read<Value: Sendable>(_ body: @escaping @Sendable (SpoolCore) -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            queue.async { [self] in continuation.resume(returning: body(core)) }
+        }
+    }
+
     private func schedule() {
         queue.async { [weak self] in
             // The file is closed when nobody waits for it any more, so it is not held while they are told.

@@ -17,8 +17,7 @@ extension Agent {
         case .connected:
             log("connected", "Connected to \(connection.address).")
             connection.subscribe(subscriptions)
-            let last = (try? await spool.lastNumber()) ?? 0
-            outbox.connect(last: last)
+            outbox.connect(last: await spool.lastNumber())
             announceAll()
             await publishPositions()
             wantPump()

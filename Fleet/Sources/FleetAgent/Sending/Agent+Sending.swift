@@ -74,8 +74,10 @@ extension Agent {
         scheduleFlush(after: Self.flushDelay)
     }
 
-    /// How long the agent waits until it tries again what the broker did not take, or the disk.
-    private static let retryDelay = Duration.seconds(30)
+    /// How long the agent waits until it tries again what the broker did not take.
+    private static let refusalDelay = Duration.seconds(30)
+    /// How long the agent waits until it uses a spool again that could not be used.
+    private static let retryDelay = Duration.seconds(5)
 
     /// Handles a message that the broker did not take. An event stays in the spool, and so do those after it.
     func refuse(_ number: Int64?, _ reason: String) {
@@ -83,7 +85,7 @@ extension Agent {
         log("not-allowed", "The broker does not let this node publish (\(reason)). Check its access list for \(node).")
         guard number != nil else { return }
         outbox.pause()
-        later(Self.retryDelay) { await $0.resume() }
+        later(Self.refusalDelay) { await $0.resume() }
     }
 
     private func resume() {

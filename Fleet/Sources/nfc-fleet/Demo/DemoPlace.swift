@@ -14,6 +14,10 @@ final class DemoPlace {
     ///
     /// - Parameter port: the broker's port; nil for a free one.
     init(port: UInt16?) throws(FleetFailure) {
+        // Before anything is started, which would use the broker of somebody else.
+        if let port, Self.isListening(port) {
+            throw FleetFailure(.refused, "port-in-use", "Port \(port) is in use. Choose another, or leave --port out.")
+        }
         guard let mosquitto = DemoProcess.find("mosquitto") else {
             throw FleetFailure(.noBroker, "no-mosquitto", "There is no mosquitto. Install it: apt install mosquitto")
         }

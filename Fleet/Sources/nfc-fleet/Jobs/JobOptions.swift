@@ -70,6 +70,12 @@ struct JobSending {
         let outcomes = topics.event(job.node, .bridge)
         // What the broker has retained about the node; nil when it never connected.
         var state: [UInt8]?
+        var isSent = false
+        defer {
+            if isSent, session.isCancelled {
+                Output.note("The job goes on at the node. To take it back: nfc fleet cancel \(job.node) \(job.id)")
+            }
+        }
         let outcome = try await session.run { event -> [UInt8]? in
             switch event {
             case .broker(.connected): session.connection.subscribe([outcomes, topics.state(job.node)])
@@ -82,6 +88,7 @@ struct JobSending {
                     )
                 }
                 session.connection.publish(topics.job(job.node), payload, number: 1)
+                isSent = true
                 session.remind(Reminder.deadline.rawValue, after: options.deadline + Self.graceAlone)
                 session.remind(Reminder.end.rawValue, after: options.deadline + Self.grace)
                 session.remind(Reminder.again.rawValue, after: Self.again)
@@ -123,7 +130,8 @@ struct JobSending {
 
     private func print(_ payload: [UInt8]) throws {
         guard !payload.isEmpty else {
-            if options.fleet.json { Output.line(JSONValue.members(["ok": true, "job": .string(job.id)]).line) }
+            let text = "Job \(job.id) is on its way to \(job.node)."
+            Output.line(options.fleet.json ? JSONValue.members(["ok": true, "job": .string(job.id)]).line : text)
             return
         }
         let event = (try? JSONValue(parsing: payload)) ?? [:]

@@ -42,6 +42,9 @@ final class FleetSession {
 
     var topics: FleetTopics { configuration.broker.topics }
 
+    /// Whether a signal has ended it.
+    var isCancelled: Bool { signals.isRaised }
+
     /// Has a reminder come.
     func remind(_ number: Int = 0, after seconds: Double) {
         DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [input] in input.yield(.reminder(number)) }
