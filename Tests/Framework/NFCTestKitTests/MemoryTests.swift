@@ -48,16 +48,13 @@ import Testing
         later: [(number: UInt8, bytes: [UInt8])],
         fails: Bool
     ) async throws -> String? {
-        let runs = Locked(0)
+        let runs = RunCount()
         let failure = try await `What is checked after a run`.failure(
             .replay("flip@1"),
             near: "NTAG215",
             invariants: [.memoryIntact]
         ) { field -> String in
-            let isFirst = runs.withLock { runs in
-                runs += 1
-                return runs == 1
-            }
+            let isFirst = runs.beginsFirst()
             return try await Blocks(.iso14443, isFirst ? first : later, fails: !isFirst && fails).scan(field)
         }
         guard let finding = failure?.finding else { return nil }
@@ -105,7 +102,7 @@ import Testing
 
     @Test func `A FeliCa tag has blocks of 16 bytes`() async throws {
         let (one, two) = ([UInt8](repeating: 0x11, count: 16), [UInt8](repeating: 0x11, count: 15) + [0x22])
-        let runs = Locked(0)
+        let runs = RunCount()
         let failure = await #expect(throws: ExplorationFailure.self) {
             try await explore(
                 .replay("slip@1:1ms"),
@@ -113,10 +110,7 @@ import Testing
                 app: PassWriter.app,
                 invariants: [.memoryIntact]
             ) { field in
-                let isFirst = runs.withLock { runs in
-                    runs += 1
-                    return runs == 1
-                }
+                let isFirst = runs.beginsFirst()
                 return try await Blocks(.iso18092, [(5, isFirst ? one : two)], fails: false).scan(field)
             }
         }
@@ -130,16 +124,13 @@ import Testing
     }
 
     @Test func `A tag that is not the flow's stays as it is`() async throws {
-        let runs = Locked(0)
+        let runs = RunCount()
         let failure = try await `What is checked after a run`.failure(
             .replay("flip@1"),
             near: "NTAG215",
             invariants: [.memoryIntact]
         ) { field -> String in
-            let isFirst = runs.withLock { runs in
-                runs += 1
-                return runs == 1
-            }
+            let isFirst = runs.beginsFirst()
             if !isFirst { try await field.swap(for: "NTAG215") }
             return try await Blocks(.iso14443, [(20, Self.one)], fails: !isFirst).scan(field)
         }
@@ -154,6 +145,19 @@ import Testing
                 _ = try? await field.completion("read") { LinkReader(queue: .main).begin($0) }.get()
             }
             #expect(report.unchecked.map(\.reason) == [reason])
+        }
+    }
+}
+
+/// Counts the runs of a flow, of which only the first has no fault.
+private final class RunCount: Sendable {
+    private let count = Locked(0)
+
+    /// Notes that a run begins. Returns whether it is the first.
+    func beginsFirst() -> Bool {
+        count.withLock { count in
+            count += 1
+            return count == 1
         }
     }
 }
