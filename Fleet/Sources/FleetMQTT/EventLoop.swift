@@ -9,7 +9,7 @@ import Glibc
 /// Actors may run on it too, see ``LoopActor``. Then an event goes from the tag to the socket without waking another thread,
 /// which takes longer than the rest of its way.
 @safe
-package final class EventLoop: SerialExecutor, @unchecked Sendable {
+package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     // Sendable because what other threads use has a lock, and the rest is only used on the thread.
 
     /// For the agents of a process.
@@ -20,9 +20,6 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         let socket: Int32
         let onReady: (_ isReadable: Bool, _ isWritable: Bool) -> Void
     }
-
-    /// Runs tasks on the thread.
-    package let tasks: LoopTasks
 
     private let inbox = LoopInbox()
     private var isClosed = false
@@ -37,7 +34,6 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     ///
     /// - Parameter name: the thread's name, at most 15 characters.
     package init(_ name: String) {
-        tasks = LoopTasks(inbox)
         poll = epoll_create1(Int32(EPOLL_CLOEXEC))
         precondition(poll >= 0 && inbox.wake >= 0, "The process has too many open files.")
         var event = unsafe epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: 0))
@@ -71,7 +67,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         if isCurrent { body() } else { async(body) }
     }
 
-    /// Runs a job of an actor.
+    /// Runs a job of an actor, or of a task.
     package func enqueue(_ job: consuming ExecutorJob) { inbox.add(.job(UnownedJob(job))) }
 
     package func checkIsolated() { precondition(isCurrent, "This belongs to the thread of an event loop.") }
@@ -148,7 +144,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
                 // actor in which it waited.
                 unsafe job.runSynchronously(
                     isolatedTo: asUnownedSerialExecutor(),
-                    taskExecutor: tasks.asUnownedTaskExecutor()
+                    taskExecutor: asUnownedTaskExecutor()
                 )
             }
         }

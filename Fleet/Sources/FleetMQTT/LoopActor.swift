@@ -20,6 +20,6 @@ package actor LoopActor {
         _ body: @escaping @Sendable (isolated LoopActor) async -> Value
     ) -> Task<Value, Never> {
         // A task that waits is resumed on its executor. Without one it would be resumed on another thread first.
-        Task(executorPreference: loop.tasks) { await body(self) }
+        Task(executorPreference: loop) { await body(self) }
     }
 }

@@ -39,7 +39,7 @@ final class ReaderStation: Sendable {
         let attendant = TagAttendant(happenings: happenings, handler: handler)
         watcher = TagWatcher(
             reader.environment,
-            executor: reader.place?.loop.tasks,
+            executor: reader.place?.loop,
             isolation: reader.place
         ) { tag throws(TagError) in
             try await attendant.attend(tag)
