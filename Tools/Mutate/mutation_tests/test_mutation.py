@@ -4,6 +4,7 @@ import dataclasses
 import itertools
 import pathlib
 import re
+import subprocess
 import sys
 import tempfile
 import threading
@@ -11,6 +12,7 @@ import unittest
 import unittest.mock
 
 from mutation import places, planted, results, testing
+from mutation.build import Build
 from mutation.cli import Session
 from mutation.engine import Engine
 from mutation.package import Package
@@ -48,6 +50,37 @@ class PlantedFileTests(unittest.TestCase):
     def test_an_error_far_from_all_is_of_all(self):
         some = planted.PlantedFile(self.source, [(1, place(start=8, declaration=(0, 9))), (2, place(start=18, declaration=(9, 20)))])
         self.assertEqual(some.blamed(4, 1), {1, 2})
+
+
+class PlantedBuildTests(unittest.TestCase):
+    """With a compiler that copies an object for what a planted file holds."""
+
+    def test_bugs_that_change_what_other_files_link_with_are_dropped(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            (folder / "a.swift").write_text("phone {\n}\n2\n")
+            for name, text in (("phone", "int phone = 1;"), ("other", "int other = 1;")):
+                (folder / f"{name}.c").write_text(text)
+                subprocess.run(["clang", "-c", "-o", str(folder / f"{name}.o"), str(folder / f"{name}.c")], check=True)
+
+            class Plan:
+                root = folder
+
+                def compile_command(self, module, source, copy, output):
+                    name = "phone" if "phone {\n}" in copy.read_text() else "other"
+                    return ["cp", f"{folder}/{name}.o", str(output)]
+
+                def objects(self, module):
+                    return {str(folder / "a.swift"): str(folder / "phone.o")}
+
+            left_out = place(kind="statement", start=7, end=8, replacement=" if  {}\n")
+            kept = place(start=10, end=11)
+            build = Build(Plan(), {"a.swift": "A"}, folder / "build", 1)
+            build.planted = {1: left_out, 2: kept}
+            self.assertEqual(build._compile({"a.swift"}, lambda: False),
+                             {"a.swift": str(folder / "build" / "objects" / "a.swift.o")})
+            self.assertEqual(build.planted, {2: kept})
+            self.assertEqual(list(build.refused), [left_out])
 
 
 class SampleTests(unittest.TestCase):
