@@ -3,6 +3,9 @@ import Foundation
 
 /// Converts host names to the ASCII form that is used for lookups and can't be mistaken for another name.
 public enum HostName {
+    /// The most bytes of a name in ASCII, without a dot at the end (RFC 1035, 2.3.4).
+    public static let maximumLength = 253
+
     /// Converts a name to ASCII (RFC 5891), such as `bücher.example` to `xn--bcher-kva.example`.
     ///
     /// - Parameter name: a name, or an IPv4 address with four decimal numbers.
@@ -21,7 +24,7 @@ public enum HostName {
             labels.append(label)
         }
         let result = labels.joined(separator: ".")
-        guard !result.isEmpty, result.utf8.count <= 253 else { return nil }
+        guard !result.isEmpty, result.utf8.count <= maximumLength else { return nil }
         if let last = labels.last, isNumber(last), !isAddress(labels) { return nil }
         return result
     }

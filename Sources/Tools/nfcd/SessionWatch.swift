@@ -77,7 +77,9 @@ final class SessionWatch {
             source?.cancel()
             self.bus = nil
             session = nil
+            isGoingToSleep = false
             onChange()
+            lookLater()
         }
     }
 
@@ -118,8 +120,8 @@ final class SessionWatch {
             MainActor.assumeIsolated {
                 guard let self else { return }
                 self.isToLookAgain = false
-                guard self.isSilent else { return }
-                if let bus = self.bus { self.look(bus) } else { self.connect() }
+                guard let bus = self.bus else { return self.connect() }
+                if self.isSilent { self.look(bus) }
             }
         }
     }

@@ -158,13 +158,20 @@ private func read(on queue: DispatchQueue) async throws {
 }
 
 /// A thread of no test that never rests. One is enough: there is no moment at which all threads of the process sleep.
+///
+/// It computes only while a processor has nothing else to do, so that other tests don't wait for it.
 final class BusyThread: @unchecked Sendable {
     // Sendable because of its lock.
     private let lock = NSLock()
     private var isBusy = true
 
     init() {
-        Thread.detachNewThread { [self] in while lock.withLock({ isBusy }) {} }
+        Thread.detachNewThread { [self] in
+            var none = sched_param()
+            let status = unsafe sched_setscheduler(0, SCHED_IDLE, &none)
+            precondition(status == 0)
+            while lock.withLock({ isBusy }) {}
+        }
     }
 
     func end() { lock.withLock { isBusy = false } }

@@ -5,10 +5,10 @@ import UniversalLinks
 ///
 /// As on a phone, the browser opens the links of such a domain until the user chooses the app again.
 public struct LinkChoices: Sendable, Hashable {
-    /// The largest file, in bytes.
-    public static let maximumSize = 64 << 10
     /// The most domains.
     public static let maximumCount = 1000
+    /// The largest file, in bytes: of as many of the longest domains.
+    public static let maximumSize = maximumCount * ("*.".utf8.count + HostName.maximumLength + " browser\n".utf8.count)
 
     /// The domains whose links the browser opens, in lower case. `*.example.org` applies to all hosts below
     /// `example.org`.
@@ -39,8 +39,13 @@ public struct LinkChoices: Sendable, Hashable {
     ///   - isBrowser: true for the browser, false for the app.
     /// - Returns: the domain in its normal form; nil when it is not valid, or there are too many.
     public mutating func choose(_ domain: String, isBrowser: Bool) -> String? {
-        guard let name = Self.domain(domain), !isBrowser || browserDomains.count < Self.maximumCount else { return nil }
-        if isBrowser { browserDomains.insert(name) } else { browserDomains.remove(name) }
+        guard let name = Self.domain(domain) else { return nil }
+        guard isBrowser else {
+            browserDomains.remove(name)
+            return name
+        }
+        guard browserDomains.contains(name) || browserDomains.count < Self.maximumCount else { return nil }
+        browserDomains.insert(name)
         return name
     }
 

@@ -95,24 +95,23 @@ public struct LinkRouter: Sendable {
         } catch {
             return LinkAnswer(app: nil, rule: nil, why: error.description)
         }
-        var files: [String: (length: Int, apps: Set<String>)] = [:]
+        var files: [String: Set<String>] = [:]
         for app in apps {
             guard let entry = app.entry(for: url.host) else { continue }
-            let length = entry.domain.utf8.count + (entry.isWildcard ? 2 : 0)
-            let known = files[entry.domain]
-            files[entry.domain] = (max(length, known?.length ?? 0), (known?.apps ?? []).union([app.id]))
+            files[entry.domain, default: []].insert(app.id)
         }
         var refusal: LinkAnswer?
         // All files share one limit.
         var work = MatchWork()
-        let order = files.sorted { ($1.value.length, $0.key) < ($0.value.length, $1.key) }
+        // Of the domains that a host is in, no two have the same length.
+        let order = files.sorted { $0.key.utf8.count > $1.key.utf8.count }
         for (domain, candidates) in order {
             guard let matcher = associations[domain] else {
                 let why = "The association file of \(domain) is not there; nfc links fetch gets it."
                 refusal = refusal ?? LinkAnswer(app: nil, rule: nil, why: why)
                 continue
             }
-            let answer = matcher.answer(url, installed: candidates.apps, &work)
+            let answer = matcher.answer(url, installed: candidates, &work)
             if answer.app != nil { return answer }
             refusal = refusal ?? answer
         }

@@ -149,7 +149,8 @@ package final class NotificationStand {
             }
             number = given
         } else if number == 0 {
-            lastNumber += 1
+            // A caller may have named any number as the one that it replaces.
+            repeat { lastNumber &+= 1 } while lastNumber == 0 || shown[lastNumber] != nil
             number = lastNumber
         }
         let texts = actions.compactMap(\.text)

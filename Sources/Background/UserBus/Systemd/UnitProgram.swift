@@ -41,8 +41,9 @@ package struct UnitProgram: Sendable {
     }
 
     /// Escapes a part of a unit's name, because a hyphen has a meaning there (systemd.unit(5)).
+    /// With 57 bytes that all need it, the name of the unit has 253, and it may have 255.
     private static func escaped(_ text: String) -> String {
-        text.utf8.prefix(60).map { byte in
+        text.utf8.prefix(57).map { byte in
             switch byte {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F: String(UnicodeScalar(byte))
             case 0x2E: "."

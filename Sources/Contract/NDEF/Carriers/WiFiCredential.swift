@@ -45,7 +45,7 @@ public struct WiFiCredential: Sendable, Hashable {
         )
         for attribute in attributes {
             switch attribute.id {
-            case 0x1026: networkIndex = attribute.value.first
+            case 0x1026: networkIndex = attribute.value.count == 1 ? attribute.value.first : nil
             case 0x1045: ssid = attribute.value
             case 0x1003: authentication = Self.integer(attribute.value)
             case 0x100F: encryption = Self.integer(attribute.value)

@@ -23,7 +23,7 @@ public struct NDEFStreamDecoder: Sendable {
     /// - Parameter piece: the next bytes of the message; any number of them.
     /// - Returns: the records that this piece completed, in order.
     /// - Throws: ``NDEFError`` with any of the codes for reading, except those that only mean that more bytes are
-    ///   needed.
+    ///   needed. The message is then to be refused as a whole: no record of this piece is returned.
     public mutating func append(_ piece: some Sequence<UInt8>) throws(NDEFError) -> [NDEFRecord] {
         let before = bytes.count
         bytes.append(contentsOf: piece)

@@ -67,8 +67,7 @@ final class DetectedFeliCaTag: TagObject, NFCFeliCaTag, @unchecked Sendable {
     ) {
         send(.requestService, FeliCaPacket.nodes(nodeCodeList)) { answer in
             answer.pairs().flatMap { versions in
-                versions.count == nodeCodeList.count
-                    ? .success(versions) : .failure(.unexpectedLength("The answer is about another number of nodes."))
+                versions.count == nodeCodeList.count ? .success(versions) : .failure(.otherNodes)
             }
         } completion: { result in
             completionHandler(result.value(or: []), result.error)
@@ -125,7 +124,7 @@ final class DetectedFeliCaTag: TagObject, NFCFeliCaTag, @unchecked Sendable {
         completionHandler: @escaping @Sendable (Int, Int, NFCFeliCaEncryptionId, [Data], [Data], (any Error)?) -> Void
     ) {
         send(.requestServiceV2, FeliCaPacket.nodes(nodeCodeList)) {
-            $0.servicesV2()
+            $0.servicesV2(of: nodeCodeList.count)
         } completion: { result in
             switch result {
             case .success(let answer):

@@ -78,7 +78,7 @@ package struct FeliCaAnswer: Sendable, Hashable {
     }
 
     /// Two status flags, and the kind of encryption with key versions when the first is 0.
-    package func servicesV2() -> Result<NFCFeliCaRequsetServiceV2Response, NFCReaderError> {
+    package func servicesV2(of nodes: Int) -> Result<NFCFeliCaRequsetServiceV2Response, NFCReaderError> {
         guard data.count >= 2 else { return .failure(.unexpectedLength("The answer has no status flags.")) }
         var answer = NFCFeliCaRequsetServiceV2Response(
             statusFlag1: Int(data[0]),
@@ -96,6 +96,7 @@ package struct FeliCaAnswer: Sendable, Hashable {
         guard data.count == 4 + 2 * count * lists else {
             return .failure(.unexpectedLength("The answer does not hold as many key versions as it says."))
         }
+        guard count == nodes else { return .failure(.otherNodes) }
         answer.encryptionIdentifier = encryption
         answer.nodeKeyVersionListAES = Self.split(data[4..<(4 + 2 * count)], by: 2)
         if lists == 2 { answer.nodeKeyVersionListDES = Self.split(data[(4 + 2 * count)...], by: 2) }

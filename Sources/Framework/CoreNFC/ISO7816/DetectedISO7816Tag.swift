@@ -9,7 +9,6 @@ final class DetectedISO7816Tag: TagObject, NFCISO7816Tag, @unchecked Sendable {
     var type: __NFCTagType { .iso7816Compatible }
     var initialSelectedAID: String { handle.selectedApplication.map { Data($0).hex.uppercased() } ?? "" }
     var identifier: Data { Data(handle.target.identifier) }
-    var historicalBytes: Data? { handle.answerToSelect.map { Data($0.historicalBytes) } }
     var applicationData: Data? { typeB.map { Data($0.applicationData) } }
     var proprietaryApplicationDataCoding: Bool { typeB?.hasProprietaryApplicationData == true }
     var supportsPACE: Bool { handle.supportsPACE }

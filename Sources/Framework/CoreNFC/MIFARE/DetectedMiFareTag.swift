@@ -8,7 +8,6 @@ final class DetectedMiFareTag: TagObject, NFCMiFareTag, @unchecked Sendable {
     override var kind: String { "NFCMiFareTag" }
     var type: __NFCTagType { .miFare }
     var identifier: Data { Data(handle.target.identifier) }
-    var historicalBytes: Data? { handle.answerToSelect.map { Data($0.historicalBytes) } }
 
     var mifareFamily: NFCMiFareFamily {
         guard case .nfcA(let target) = handle.target else { return .unknown }

@@ -40,7 +40,8 @@ public final class NFCNDEFMessage: NSObject, NSSecureCoding {
         }
     }
 
-    /// The size of the message when it is written, in bytes; 0 when it can't be encoded.
+    /// The size of the message when it is written, in bytes. One that can't be written, such as with a type of over
+    /// 255 bytes, has a size nevertheless.
     public var length: Int { encodedLength }
 
     public override var description: String {

@@ -93,7 +93,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     open func begin() {
         if hasEnded { return mistakes.add(.beginsAgain) }
         MainQueue.ask()
-        noteBegin()
+        if locals.withLock({ $0.keepAlive == nil }) { noteBegin() }
         if let refusal { return endLocally(refusal) }
         if let request, !isReady, let error = ConfigurationGate.error(for: request, in: effectiveConfiguration) {
             return endLocally(error)
@@ -115,7 +115,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     }
 
     private func end(errorMessage: String?) {
-        guard let runtime else { return endWithoutReader() }
+        guard let runtime else { return endLocally(NFCReaderError(.userCanceled)) }
         if hasEnded { return }
         // mutate: equivalent, because no event comes before both are done.
         keepAlive()

@@ -71,6 +71,9 @@ extension Result where Failure == NFCReaderError {
 }
 
 extension NFCReaderError {
+    /// The tag's answer is about other nodes than the command.
+    static var otherNodes: NFCReaderError { unexpectedLength("The answer is about another number of nodes.") }
+
     /// The length of the tag's answer does not fit the command.
     static func unexpectedLength(_ reason: String) -> NFCReaderError {
         NFCReaderError(

@@ -36,6 +36,12 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
 
     var isAvailable: Bool { handle.isConnected }
 
+    /// The historical bytes of the ATS of a Type A card; nil when it has none.
+    var historicalBytes: Data? {
+        guard let bytes = handle.answerToSelect?.historicalBytes, !bytes.isEmpty else { return nil }
+        return Data(bytes)
+    }
+
     /// Calls a completion handler.
     func call(_ work: @escaping @Sendable () -> Void) {
         handle.session.environment.call(on: queue, work)

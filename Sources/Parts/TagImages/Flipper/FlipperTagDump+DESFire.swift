@@ -142,7 +142,10 @@ extension FlipperTagDump {
             let bytes = data ?? Array(repeating: 0, count: size)
             kind = type == 0x00 ? .standard(bytes) : .backup(bytes)
         case 0x02:
-            let value = data.map { UInt32(truncatingIfNeeded: $0.littleEndian(at: 0, count: min(4, $0.count))) } ?? 0
+            guard data == nil || data?.count == 4 else {
+                throw TagImageError(.malformed, "\(key) has not the 4 bytes of a value.", line: fields.line(key))
+            }
+            let value = data.map { UInt32(truncatingIfNeeded: $0.littleEndian(at: 0, count: 4)) } ?? 0
             kind = .value(
                 lower: Int32(bitPattern: UInt32(try fields.number("\(key) Lo Limit", in: 0...0xFFFF_FFFF))),
                 upper: Int32(bitPattern: UInt32(try fields.number("\(key) Hi Limit", in: 0...0xFFFF_FFFF))),

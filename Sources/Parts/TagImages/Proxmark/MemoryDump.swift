@@ -94,8 +94,11 @@ struct MemoryDump: ImageSource {
         for layout in Layout.all15 where bytes.count == layout.size15 && bytes[7] == 0xE0 && fills(bytes, layout) {
             return layout
         }
-        if bytes.count >= 56 + 16, isType2(bytes, at: 56) { return .proxmarkPages }
-        if bytes.count >= 48 + 16, isType2(bytes, at: 48) { return .oldProxmarkPages }
+        if bytes.starts(with: versionOfNTAGI2C), bytes.count >= 56 + 16 {
+            return !isNTAGI2C(bytes, at: 56) && isNTAGI2C(bytes, at: 48) ? .oldProxmarkPages : .proxmarkPages
+        }
+        if bytes.count >= 56 + 16, bytes.dropFirst(56).beginsAsType2Memory { return .proxmarkPages }
+        if bytes.count >= 48 + 16, bytes.dropFirst(48).beginsAsType2Memory { return .oldProxmarkPages }
         if bytes.beginsAsType2Memory, plainProduct(bytes.count) != nil { return .pages }
         guard ClassicProduct(memorySize: bytes.count) != nil else { return nil }
         let hasCheckByte = bytes[4] == bytes[..<4].reduce(0, ^)
@@ -121,10 +124,13 @@ struct MemoryDump: ImageSource {
         bytes.count >= 300 && bytes[7] == 0xE0 && bytes[9] <= 1 && bytes[11] <= 1 && (1...32).contains(bytes[12])
     }
 
-    /// Returns whether there are pages after a header that ends at an offset. NTAG I2C has no check bytes, and is
-    /// detected by the version at the start of the header.
-    private static func isType2(_ bytes: [UInt8], at offset: Int) -> Bool {
-        bytes.dropFirst(offset).beginsAsType2Memory || bytes.starts(with: [0x00, 0x04, 0x04, 0x05])
+    /// The start of the version of an NTAG I2C, with which a header begins. Its memory has no check bytes.
+    private static let versionOfNTAGI2C: [UInt8] = [0x00, 0x04, 0x04, 0x05]
+
+    /// Returns whether the pages of an NTAG I2C are after a header that ends at an offset, by the manufacturer's byte of
+    /// the UID and the capability container.
+    private static func isNTAGI2C(_ bytes: [UInt8], at offset: Int) -> Bool {
+        bytes[offset] == 0x04 && bytes[offset + 12] == 0xE1
     }
 
     /// Returns the product whose pages without a header have this size. If there are several, it is the MIFARE

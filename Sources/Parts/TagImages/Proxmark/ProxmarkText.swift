@@ -8,6 +8,8 @@ import VirtualCards
 /// When a changed tag is saved, only the digits of changed bytes are replaced.
 struct ProxmarkText: ImageSource {
     let bytes: [UInt8]
+    /// The byte order mark, with which some editors begin a file.
+    private let mark: ArraySlice<UInt8>
     private let memory: MemoryDump
 
     var format: TagImage.Format { .proxmarkText }
@@ -32,9 +34,10 @@ struct ProxmarkText: ImageSource {
     ///   bytes are not of a supported tag, and the errors of a binary file.
     init(parsing bytes: [UInt8]) throws(TagImageError) {
         self.bytes = bytes
+        mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[..<3] : []
         var data: [UInt8] = []
         var size: Int?
-        for (index, line) in Self.lines(of: bytes).enumerated() where Self.isData(line) {
+        for (index, line) in Self.lines(of: bytes[mark.endIndex...]).enumerated() where Self.isData(line) {
             guard let row = [UInt8](hexadecimal: line.filter { $0.hexDigitValue != nil || !Self.isSpace($0) }) else {
                 throw TagImageError(.malformed, "The line is no row of hexadecimal digits.", line: index + 1)
             }
@@ -66,7 +69,7 @@ struct ProxmarkText: ImageSource {
         guard let new = memory.encoded(now) else { return nil }
         var digits = new.hexText().utf8.makeIterator()
         var lines: [[UInt8]] = []
-        for line in Self.lines(of: bytes) {
+        for line in Self.lines(of: bytes[mark.endIndex...]) {
             guard Self.isData(line) else {
                 lines.append(Array(line))
                 continue
@@ -79,7 +82,7 @@ struct ProxmarkText: ImageSource {
                 }
             )
         }
-        return digits.next() == nil ? Array(lines.joined(separator: [0x0A])) : nil
+        return digits.next() == nil ? mark + lines.joined(separator: [0x0A]) : nil
     }
 
     /// Returns a new file; nil when the format does not support this kind of tag.
@@ -95,7 +98,7 @@ struct ProxmarkText: ImageSource {
         return Array(rows.map { Array($0).hexText().uppercased() }.joined(separator: "\n").utf8)
     }
 
-    private static func lines(of bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+    private static func lines(of bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
         bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
     }
 

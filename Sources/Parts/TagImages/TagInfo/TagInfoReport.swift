@@ -42,8 +42,8 @@ struct TagInfoReport: ImageSource {
         let name = scan.text("IC type") ?? ""
         // A number in parentheses may follow the name. "MF0UL11" is only there.
         let product =
-            Type2Product.all.first { $0.pageCount == blocks.count && name.contains(shortName($0)) }
-            ?? Type2Product.all.first { name.contains(shortName($0)) }
+            Type2Product.all.first { $0.pageCount == blocks.count && isNamed($0, in: name) }
+            ?? Type2Product.all.first { isNamed($0, in: name) }
         guard let product else {
             throw TagImageError(.unsupported, "A tag of type \(name) is not supported yet.")
         }
@@ -65,6 +65,13 @@ struct TagInfoReport: ImageSource {
         if let atqa = scan.protocolBytes("ATQA", count: 2) { contents.atqa = UInt16(high: atqa[1], low: atqa[0]) }
         if let sak = scan.protocolBytes("SAK", count: 1) { contents.sak = sak[0] }
         return contents
+    }
+
+    /// Returns whether a text has a product's name as whole words: the NTAG210µ is no NTAG210.
+    private static func isNamed(_ product: Type2Product, in text: String) -> Bool {
+        text.ranges(of: shortName(product)).contains { range in
+            text[range.upperBound...].first.map { !$0.isLetter && !$0.isNumber } ?? true
+        }
     }
 
     /// Returns a product's name in reports: `NTAG213`, `MF0UL11`, `MF0ICU2`.

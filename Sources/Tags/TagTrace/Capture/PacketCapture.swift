@@ -91,7 +91,7 @@ struct PacketCaptureBuilder {
     /// The meaning of a frame, and its bits when they are not obvious. A frame of 7 bits is always a short frame.
     private static func comment(_ meaning: String, _ frame: Frame) -> String {
         let bits = frame.validBitsInLastByte
-        return bits >= 7 ? meaning : "\(meaning) (\(counted(bits, "bit")) in the last byte)"
+        return bits == 8 || frame.bitCount == 7 ? meaning : "\(meaning) (\(counted(bits, "bit")) in the last byte)"
     }
 
     private mutating func add(_ event: Event, _ frame: [UInt8], _ comments: [String] = []) {

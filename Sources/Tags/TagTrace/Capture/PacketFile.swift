@@ -44,9 +44,11 @@ struct PacketFile {
         return word(type) + length + content + length
     }
 
-    /// An option. Its length has 16 bits, so a longer text ends early.
-    private static func option(_ code: Int, _ value: [UInt8]) -> [UInt8] {
-        let value = Array(value.prefix(0xFFFF))
+    /// An option. Its length has 16 bits, so a longer text ends early, with a whole character.
+    private static func option(_ code: Int, _ text: [UInt8]) -> [UInt8] {
+        var end = min(text.count, 0xFFFF)
+        while end < text.count, text[end] & 0xC0 == 0x80 { end -= 1 }
+        let value = Array(text[..<end])
         return [UInt8](littleEndian: code, count: 2) + [UInt8](littleEndian: value.count, count: 2) + padded(value)
     }
 
