@@ -100,7 +100,7 @@ extension PN532Chip {
             _ = try ask(.rfConfiguration, [0x02, 0x00, 0x0B, wanted], cancellation)
             timeoutIndex = wanted
         }
-        guard let index = timeoutIndex, index > 0 else { return timeout.duration }
+        guard let index = timeoutIndex, index > 0 else { return timeout.duration + limits.tolerance }
         return Self.span(of: index).duration + limits.tolerance
     }
 

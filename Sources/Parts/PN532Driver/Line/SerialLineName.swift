@@ -12,7 +12,9 @@ struct SerialLineName: Sendable, Equatable {
     init(_ name: String) throws(LinkError) {
         path = name
         // A path may contain an @ itself: only digits after it are a speed.
-        if let at = name.lastIndex(of: "@"), let bits = Int(name[name.index(after: at)...]) {
+        if let at = name.lastIndex(of: "@"), name[at...].dropFirst().utf8.allSatisfy((0x30...0x39).contains),
+            let bits = Int(name[name.index(after: at)...])
+        {
             guard let speed = SerialSpeed(rawValue: bits) else {
                 throw LinkError(.unsupported, "A PN532 has no speed of \(bits); it has \(SerialSpeed.list).")
             }

@@ -144,10 +144,11 @@ struct TransparentSession: Sendable {
         }
     }
 
-    /// A time in microseconds, four bytes, most significant first; limited to five seconds.
+    /// A time in microseconds, four bytes, least significant first, as programs send it to real readers; limited to five
+    /// seconds.
     private static func time(_ value: [UInt8]) -> Airtime? {
         guard value.count == 4 else { return nil }
-        let microseconds = Int64(bytes: value)
+        let microseconds = Int64(bytes: value.reversed())
         return .microseconds(min(microseconds, 5_000_000))
     }
 }

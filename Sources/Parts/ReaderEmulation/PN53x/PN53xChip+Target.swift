@@ -18,7 +18,7 @@ extension PN53xChip {
     }
 
     /// TgInitAsTarget: waits until a reader has selected the card and sent RATS, which the chip answers.
-    mutating func becomeTarget(_ data: [UInt8]) -> Outcome {
+    mutating func becomeTarget(_ data: [UInt8]) async -> Outcome {
         guard let identity = Self.identity(data) else { return .syntaxError }
         let isCard = parameters & 0x20 != 0 && identity.sak & 0x20 != 0
         // Bit 1 of the mode: only for NFC-DEP.
@@ -31,7 +31,7 @@ extension PN53xChip {
             return target?.card.isActivated == true ? .answer(Self.activation) : .waiting
         }
         leaveTargetMode()
-        isFieldOn = false
+        await switchField(false)
         let card = HostedCard(identity, onChange: onTargetChange)
         target = Target(parameters: data, card: card)
         place.bring(card)

@@ -97,7 +97,7 @@ package struct PN53xChip: Sendable {
         // A field of tags has no peer for NFC-DEP.
         case .inJumpForDEP, .inJumpForPSL: return .answer([PN53xStatus.timeout.rawValue])
         case .inATR, .inPSL: return .answer([PN53xStatus.context.rawValue])
-        case .tgInitAsTarget: return becomeTarget(data)
+        case .tgInitAsTarget: return await becomeTarget(data)
         case .tgGetData: return targetData()
         case .tgSetData: return setTargetData(data, isWhole: true)
         case .tgSetMetaData: return setTargetData(data, isWhole: false)

@@ -139,14 +139,13 @@ package final class ReaderServer: Sendable {
                 let isInOrder = await link?.receive(bytes, &reader, onHello: { onNotice?(.connected) }) ?? true
                 if !isInOrder {
                     link?.channel.close()
+                    leave(link, &reader)
                     link = nil
-                    reader.hostLeft()
                 }
             case .end(let number):
                 guard link?.number == number else { continue }
+                leave(link, &reader)
                 link = nil
-                reader.hostLeft()
-                onNotice?(.disconnected)
             case .presence:
                 guard let link, link.isGreeted else { continue }
                 link.tell(await reader.look())
@@ -157,17 +156,22 @@ package final class ReaderServer: Sendable {
                 // Without a message to the driver, like pulling a cable.
                 socket?.remove()
                 socket = nil
-                guard let unplugged = link else { continue }
+                link?.channel.close()
+                leave(link, &reader)
                 link = nil
-                unplugged.channel.close()
-                reader.hostLeft()
-                onNotice?(.disconnected)
             }
         }
         reader.hostLeft()
         socket?.remove()
         link?.channel.send(ReaderMessage.removed + ReaderMessage.bye)
         link?.channel.close()
+    }
+
+    /// The end of a connection. One without a greeting may be of a program that only looks whether somebody listens.
+    private func leave(_ link: DriverLink?, _ reader: inout any ReaderFirmware) {
+        guard let link, link.isGreeted else { return }
+        reader.hostLeft()
+        onNotice?(.disconnected)
     }
 
     /// Calls `tell` when the reader has seen all events in its field so far, and has reported them to pcscd. If a card
