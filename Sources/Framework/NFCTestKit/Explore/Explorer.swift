@@ -275,7 +275,6 @@ struct Explorer {
         )
         hasUncounted = hasUncounted || field.place.work.hasUncounted
         run.goal = first?.tags
-        run.goalReachesLimit = first?.reachesLimit ?? false
         run.goalResult = first?.result
         run.courses = first?.courses ?? field.state.withLock { $0.courses ?? [] }
         let made = Made(

@@ -38,8 +38,6 @@ public struct FlowRun: Sendable {
     public let trace: Trace
     /// The same tags after the first run, which has no faults; nil in the first run.
     public internal(set) var goal: [Tag]?
-    /// Whether a session in the first run, too, lasted until its time limit.
-    var goalReachesLimit = false
     /// What the first run returned; nil in the first run.
     var goalResult: FlowResult?
     /// What the first run wrote to each of its tags.
@@ -85,11 +83,23 @@ public struct FlowRun: Sendable {
     }
 
     /// Whether a session still worked with a tag when it reached its time limit.
-    var reachesLimit: Bool {
-        let limit = SessionLimits().session
-        guard let start = sheet.first?.time else { return false }
-        return zip(sheet, sheet.dropFirst()).contains { before, after in
-            before.content.state == .scanning && after.content.state == .dismissed && after.time - start >= limit
+    var reachesLimit: Bool { statesAtLimit.contains(.scanning) }
+
+    /// Whether a session's sheet disappeared because the session reached its time limit.
+    var endsByLimit: Bool { !statesAtLimit.isEmpty }
+
+    /// The last state of the sheet of each session that reached its time limit.
+    private var statesAtLimit: [SheetState] {
+        var states: [SheetState] = []
+        var session: (begin: Duration, state: SheetState)?
+        for moment in sheet {
+            guard moment.content.state == .dismissed else {
+                session = (session?.begin ?? moment.time, moment.content.state)
+                continue
+            }
+            if let session, moment.time - session.begin >= SessionLimits().session { states.append(session.state) }
+            session = nil
         }
+        return states
     }
 }

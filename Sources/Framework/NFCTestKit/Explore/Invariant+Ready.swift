@@ -76,7 +76,7 @@ extension Invariant {
         if run.leavesSessionOpen {
             return "the flow has ended, and the sheet still stands: nobody invalidates the session"
         }
-        if run.reachesLimit, !run.goalReachesLimit {
+        if run.reachesLimit {
             return "the sheet stood with a tag until the limit of the session: nobody invalidates it"
         }
         return nil
@@ -185,17 +185,6 @@ extension FlowRun {
 
     /// Whether the caller or the user could know that the flow failed.
     var reportsFailure: Bool { error != nil || isCancelled || showsError || endsByLimit }
-
-    /// Whether a session's sheet disappeared because the session reached its time limit.
-    fileprivate var endsByLimit: Bool {
-        var start: Duration?
-        for moment in sheet {
-            let begin = start ?? moment.time
-            if moment.content.state == .dismissed, moment.time - begin >= SessionLimits().session { return true }
-            start = moment.content.state == .dismissed ? nil : begin
-        }
-        return false
-    }
 
     /// The contents that a run without faults left on the tag with this number.
     fileprivate func reached(_ index: Int) async throws(TagError) -> TagReadings.Reading? {

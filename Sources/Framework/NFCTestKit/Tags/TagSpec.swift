@@ -56,8 +56,8 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
     /// A tag with these contents.
     public static func contents(_ contents: TagContents) -> TagSpec { TagSpec(.contents(contents)) }
 
-    /// Your own virtual tag. Each run of an exploration uses the same object. If its contents can't be copied, the
-    /// exploration does not try faults with it.
+    /// Your own virtual tag. Each run of an exploration has a new tag with the same contents. If they can't be copied,
+    /// each run uses this object, with what the runs before left on it.
     public static func tag(_ tag: any VirtualTag) -> TagSpec { TagSpec(.object(tag)) }
 
     /// A few words that describe the tag when the user is asked for it.

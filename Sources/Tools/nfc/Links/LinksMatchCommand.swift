@@ -35,8 +35,9 @@ struct LinksMatchCommand: ParsableCommand {
         var last: (text: String, matcher: Result<LinkMatcher, AssociationFileError>)?
         do throws(InputError) {
             while !StandardOutput.isBroken, let block = try lines.nextBlock() {
-                for line in block where !line.isEmpty {
+                for line in block {
                     number += 1
+                    guard !line.isEmpty else { continue }
                     do throws(InputError) {
                         let question = try LinkQuestion(line)
                         let matcher = last?.text == question.aasa ? last?.matcher : nil

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import ArgumentParser
 import Foundation
+import Glibc
 import PrivateStorage
 public import TagImages
 import VirtualCards
@@ -75,10 +76,17 @@ struct ImageFile: Sendable {
     /// - Parameter out: the file of the person's choice; nil for the image's own.
     func path(_ out: String?) -> String { out ?? path }
 
-    /// Fails before any work is done if the image can't be saved.
+    /// Fails before any work is done if saving the image would take the place of the others in its file.
     func checkTarget(_ out: String?) throws(CommandFailure) {
-        guard out == nil, hasSeveral else { return }
+        guard hasSeveral, out.map({ Self.isOneFile($0, path == "-" ? "/dev/stdin" : path) }) ?? true else { return }
         throw CommandFailure(.usage, "several-images", "\(name) has several images. Name another file with --out.")
+    }
+
+    /// Returns whether two paths lead to the same file.
+    private static func isOneFile(_ one: String, _ other: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        guard unsafe stat(one, &first) == 0, unsafe stat(other, &second) == 0 else { return false }
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
     }
 
     /// Saves the present content of a tag.
@@ -87,6 +95,7 @@ struct ImageFile: Sendable {
     ///   - tag: the virtual tag that was made from the image.
     ///   - out: the file; nil for the image's own.
     func save(_ tag: any VirtualTag, to out: String?) throws(CommandFailure) {
+        try checkTarget(out)
         let format = out.flatMap { TagImage.Format(path: $0) } ?? image.format
         var changed = image
         changed.update(from: tag)
@@ -103,6 +112,7 @@ struct ImageFile: Sendable {
 
     /// Saves the image in another file and format. In its own format the bytes stay the same.
     func convert(to format: TagImage.Format, out: String) throws(CommandFailure) {
+        try checkTarget(out)
         try Self.save(format == image.format ? image : TagImage(image.contents, format: format), to: out)
         noteLeftOut(format)
     }
