@@ -45,11 +45,10 @@ final class SessionWatch {
             look(bus)
             receive()
         } catch {
-            // Without a system bus, the session is not known; the findings report that.
+            // Without a system bus, the session is not known; the findings report that. One that was there comes back.
             bus = nil
-            guard error.code == .silentBus else { return }
-            isSilent = true
-            lookLater()
+            isSilent = error.code == .silentBus
+            if isSilent || source != nil { lookLater() }
         }
     }
 

@@ -57,6 +57,11 @@ import UniversalLinks
         for name in ["../x", "a/b", "", "a..b", "a b", "a\u{0}b"] { #expect(!DesktopEntry.isName(name)) }
     }
 
+    @Test func `Of a key that a desktop entry has twice the first counts`() {
+        let text = "[Desktop Entry]\nType=Application\nName=First\nName=Second\n[Desktop Entry]\nName=Third\n"
+        #expect(DesktopEntry(parsing: Array(text.utf8))?.name == "First")
+    }
+
     @Test func `The object of an app is named after its entry`() {
         #expect(DeliveryInterface.objectPath(of: "org.example.My-App") == "/org/example/My_App")
         for name in ["reader", "org.1x", "org..x", "org/x.y"] { #expect(DeliveryInterface.objectPath(of: name) == nil) }
@@ -66,6 +71,7 @@ import UniversalLinks
 
     @Test(arguments: [
         ("example.org", "write a service before it"), ("https://example.org", "it is a URL"),
+        ("http://example.org", "it is a URL"),
         ("applinks:https://example.org", "without its scheme, as in applinks:example.org"),
         ("applinks:example.org/x", "without a path"), ("applinks:example.org:8443", "without a port"),
         ("applinks:", "it has no domain"), ("applinks:a b", "a blank"), ("applinks:*", "a wildcard stands first"),

@@ -31,9 +31,25 @@ import Testing
         }
         #expect(choices.choose("other.example", isBrowser: true) == nil)
         #expect(choices.browserDomains.count == LinkChoices.maximumCount)
+        // One that has it already may be chosen again.
+        #expect(choices.choose("h0.example", isBrowser: true) == "h0.example")
         // A domain that is given back to its app makes room.
         #expect(choices.choose("h0.example", isBrowser: false) == "h0.example")
         #expect(choices.choose("other.example", isBrowser: true) == "other.example")
+    }
+
+    @Test func `A file has room for as many domains as may have the browser, each of the greatest length`() {
+        var choices = LinkChoices()
+        let label = String(repeating: "a", count: 63)
+        for number in 1000..<1000 + LinkChoices.maximumCount {
+            let last = "\(number)" + String(repeating: "b", count: 57)
+            let domain = "*." + [label, label, label, last].joined(separator: ".")
+            #expect(choices.choose(domain, isBrowser: true) == domain)
+        }
+        // Each has 253 bytes, two of a wildcard, and nine of the choice and the end of its line.
+        #expect(choices.file.count == 264 * LinkChoices.maximumCount)
+        let read = LinkChoices(parsing: choices.file)
+        #expect(read == choices && read.browserDomains.count == LinkChoices.maximumCount)
     }
 
     @Test func `A percent sign in a word leaves it one word`() throws {

@@ -13,6 +13,16 @@ enum Fixture {
         try NDEFMessage([NDEFRecord.uri(uri)]).encoded()
     }
 
+    /// A message with a link, which a second record brings to a number of bytes.
+    static func message(_ uri: String, count: Int) throws -> [UInt8] {
+        func message(_ filling: Int) throws -> [UInt8] {
+            let filler = NDEFRecord.media(type: "a/b", payload: [UInt8](repeating: 0, count: filling))
+            return try NDEFMessage([NDEFRecord.uri(uri), filler]).encoded()
+        }
+        // The length of a payload of this size has four bytes.
+        return try message(1000 + count - message(1000).count)
+    }
+
     static let reader = InstalledApp(
         id: "TEAM.org.example.reader",
         name: "Reader",

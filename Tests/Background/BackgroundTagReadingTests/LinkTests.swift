@@ -51,6 +51,7 @@ import UniversalLinks
         ("https://[2001:DB8::1]:8443/", "https://[2001:db8::1]:8443/", "[2001:db8::1]:8443"),
         ("https://a.example/x y\"<>`{}|^\\", "https://a.example/x%20y%22%3C%3E%60%7B%7D%7C%5E%5C", "a.example"),
         ("https://a.example/\u{202E}x", "https://a.example/%E2%80%AEx", "a.example"),
+        ("https://a.example:/x", "https://a.example/x", "a.example"),
     ])
     func `A link is brought into ASCII, with the host that a browser opens`(
         written: String,
@@ -74,6 +75,15 @@ import UniversalLinks
     func `Names outside of ASCII are written in ASCII`(name: String, ascii: String) {
         #expect(HostName.ascii(name) == ascii)
         #expect(HostName.ascii(ascii) == ascii)
+    }
+
+    @Test func `A URI is as long as a URL may be, as it is written and in ASCII`() throws {
+        let start = "https://a.example/"
+        let full = start + String(repeating: "x", count: LinkURL.maximumLength - start.utf8.count)
+        #expect(TagURI(full)?.text == full && TagURI(full + "x") == nil)
+        // A space has three bytes in ASCII.
+        let spaced = String(full.dropLast(3))
+        #expect(TagURI(spaced + " ")?.text == spaced + "%20" && TagURI(spaced + " x") == nil)
     }
 
     @Test func `A URI of 60 KB is taken, and one that is too long is not`() throws {
@@ -110,6 +120,30 @@ import UniversalLinks
         }
     }
 
+    @Test func `Of apps with the same domain each counts, and of those with the same identifier the first`() throws {
+        var router = try Fixture.router()
+        var other = Fixture.reader
+        other.id = "TEAM.org.example.other"
+        var twin = Fixture.reader
+        twin.name = "Twin"
+        router.apps += [other, twin]
+        guard case .app(let app, _) = try route(Fixture.link, router) else {
+            Issue.record("no app")
+            return
+        }
+        #expect(app.id == "TEAM.org.example.reader" && app.name == "Reader")
+        router.apps = [Fixture.reader, other]
+        #expect(router.universalLink(try Fixture.uri(Fixture.link)).app == Fixture.reader.id)
+        // The sites of other services are not asked for links.
+        other.associatedDomains = Fixture.domains(
+            "webcredentials:w.example",
+            "applinks:*.a.example",
+            "applinks:a.example",
+            "applinks:b.example"
+        )
+        #expect(other.linkedDomains == ["a.example", "b.example"])
+    }
+
     @Test func `The files that are asked about one link share one limit of work`() throws {
         var router = try Fixture.router()
         var other = Fixture.reader
@@ -143,6 +177,24 @@ import UniversalLinks
         let answer = router.universalLink(try Fixture.uri("https://shop.example.org/buy/1"))
         #expect(answer.app == nil)
         #expect(answer.why.contains("shop.example.org"))
+    }
+
+    @Test func `The file of the longest domain is asked first, and a wildcard makes no domain longer`() throws {
+        var router = try Fixture.router()
+        router.apps[0].associatedDomains = Fixture.domains("applinks:*.example.org")
+        var other = Fixture.reader
+        other.id = "TEAM.org.example.other"
+        other.associatedDomains = Fixture.domains("applinks:z.example.org")
+        router.apps.append(other)
+        router.associations["z.example.org"] = try Fixture.matcher(
+            #"{"appIDs":["TEAM.org.example.other"],"components":[{"/":"/buy/1"}]}"#
+        )
+        #expect(router.universalLink(try Fixture.uri("https://z.example.org/buy/1")).app == other.id)
+        // What the first file does not open, the second one may.
+        #expect(router.universalLink(try Fixture.uri("https://z.example.org/buy/2")).app == Fixture.reader.id)
+        router.associations = [:]
+        let why = router.universalLink(try Fixture.uri("https://z.example.org/buy/1")).why
+        #expect(why == "The association file of z.example.org is not there; nfc links fetch gets it.")
     }
 
     @Test(arguments: [

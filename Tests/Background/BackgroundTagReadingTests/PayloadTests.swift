@@ -39,6 +39,22 @@ import Testing
         }
     }
 
+    @Test func `The largest message survives its encoding too, and one byte more is too large`() throws {
+        func payload(_ message: [UInt8]) throws(UserActivityPayload.Problem) -> UserActivityPayload {
+            try UserActivityPayload(
+                activityType: UserActivityPayload.browsingWeb,
+                webpageURL: Fixture.link,
+                message: message
+            )
+        }
+        let count = UserActivityPayload.maximumMessageSize
+        let largest = try payload(Fixture.message(Fixture.link, count: count))
+        #expect(largest.message.count == count)
+        #expect(try UserActivityPayload(json: largest.json) == largest)
+        let larger = try Fixture.message(Fixture.link, count: count + 1)
+        #expect(throws: UserActivityPayload.Problem.self) { try payload(larger) }
+    }
+
     @Test func `A link outside of ASCII arrives as it was shown`() throws {
         let message = try Fixture.message("https://bücher.example/ü")
         let delivery = try #require(Delivery(message: message, router: LinkRouter()))

@@ -97,6 +97,24 @@ import Testing
         #expect(bench.reader.storedEntries == ids)
     }
 
+    @Test func `One that is being saved when the disk is lost is not written a second time`() throws {
+        var bench = try Bench()
+        _ = try bench.read(Fixture.link)
+        let id = bench.lastID
+        #expect(bench.handle(.inboxLost) == [])
+        #expect(bench.handle(.storeAgain) == [])
+        _ = bench.handle(.stored(id, isKept: true))
+        #expect(bench.reader.storedEntries == [id])
+    }
+
+    @Test func `The largest message is kept, and one byte more is too large`() throws {
+        var bench = try Bench()
+        let largest = try Fixture.message(Fixture.link, count: BackgroundReader.maximumMessageSize)
+        #expect(bench.read(message: largest) == [.store(InboxEntry(id: bench.lastID, message: largest))])
+        let larger = try Fixture.message(Fixture.link, count: BackgroundReader.maximumMessageSize + 1)
+        #expect(bench.read(message: larger, tag: [2]) == [.note(.badMessage)])
+    }
+
     @Test func `After a wrong clock the oldest entry goes, and not the newest`() throws {
         let message = try Fixture.message("https://b.example/")
         let early = (1...BackgroundReader.maximumEntries).map { number in

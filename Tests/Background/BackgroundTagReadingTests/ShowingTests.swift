@@ -96,6 +96,25 @@ import Testing
         #expect(full.read(message: damaged, tag: [77]) == [.note(.tooManyArrivals)])
     }
 
+    @Test func `What was refused is told once, with the next that is let in`() throws {
+        var bench = try Bench()
+        for number: UInt8 in 1...34 { _ = try bench.arrive(number) }
+        func read(_ number: UInt8) throws -> [BackgroundReader.Action] {
+            try bench.read("https://example.org/buy/\(number)", tag: [number])
+        }
+        bench.now += .seconds(2)
+        #expect(try read(35).first == .note(.turnedAway(2)))
+        bench.now += .seconds(2)
+        let next = try read(36)
+        guard next.count == 1, case .store = next[0] else {
+            Issue.record("\(next)")
+            return
+        }
+        // The next one that is refused is the first again.
+        #expect(try read(37) == [.note(.tooManyArrivals)])
+        #expect(try read(38) == [])
+    }
+
     @Test func `Notifications are earned one in two seconds, and no part of that time is lost between`() throws {
         var bench = try Bench()
         for number: UInt8 in 1...8 { #expect(try bench.arrive(number).actions.announced.count == 1) }
@@ -172,6 +191,13 @@ import Testing
         #expect(none == [])
         let (_, one) = try restored(EarlierRun(entries: try kept(1...1)))
         #expect(one.announced == [ids[0]] && one.count == 1)
+    }
+
+    @Test func `Entries that are found in any order are counted by their age`() throws {
+        let entries = try kept(1...5)
+        let (_, actions) = try restored(EarlierRun(entries: entries.reversed()))
+        #expect(actions.summary?.ids == entries.map(\.id))
+        #expect(actions.summary?.body == "“h5.example”, “h4.example”, “h3.example” and others")
     }
 
     @Test func `A summary that is still shown is taken over, and follows what went meanwhile`() throws {

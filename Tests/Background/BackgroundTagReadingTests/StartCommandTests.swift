@@ -109,6 +109,9 @@ import Testing
         ("?ll=50.894967,4.341626", "geo:50.894967,4.341626"), ("?q=A%20B&z=3", "geo:0,0?q=A%20B"),
         ("?sll=1%2C-2&q=x#f", "geo:1,-2?q=x"), ("?address=1%20Way", "geo:0,0?q=1%20Way"),
         ("?ll=91,0&q=x", "geo:0,0?q=x"), ("?ll=0x1,2&daddr=y", "geo:0,0?q=y"),
+        // The item that says the most counts, and of two of a name the first.
+        ("?sll=3,4&ll=1,2", "geo:1,2"), ("?sll=3,4&coordinate=1,2", "geo:1,2"), ("?ll=1,2&ll=3,4", "geo:1,2"),
+        ("?name=n&daddr=d", "geo:0,0?q=d"), ("?address=1%20Way&q=x", "geo:0,0?q=x"), ("?q=a&q=b", "geo:0,0?q=a"),
     ])
     func `A place on a map is a geo URI`(query: String, expected: String) {
         #expect(MapPlace("http://maps.apple.com/" + query)?.uri == expected)

@@ -42,6 +42,25 @@ import Testing
         #expect(both.conditions.allowReading)
     }
 
+    @Test func `Of the display the system's sleep counts first, then the compositor, the driver, and logind`() {
+        let idle = LoginSession(id: "c1", isActive: true, isLocked: false, isIdle: true)
+        let asleep = surroundings {
+            $0.isGoingToSleep = true
+            $0.powerSaveMode = 0
+        }
+        #expect(asleep.conditions.obstacles == [.displayOff])
+        let composed = surroundings {
+            $0.powerSaveMode = 0
+            $0.isDisplayLit = false
+        }
+        #expect(composed.conditions.allowReading)
+        let lit = surroundings {
+            $0.isDisplayLit = true
+            $0.session = idle
+        }
+        #expect(lit.conditions.allowReading)
+    }
+
     @Test func `A locked screen changes nothing of what is read`() {
         let locked = surroundings { $0.session = LoginSession(id: "c1", isActive: true, isLocked: true) }
         #expect(locked.isLocked && !locked.isUnlocked && locked.conditions.allowReading)
@@ -141,6 +160,10 @@ import Testing
         let remote = LoginSession(id: "9", hasSeat: false, isActive: true, isLocked: false)
         #expect(LoginSession.shown([remote, other], own: "9") == other)
         #expect(LoginSession.shown([remote], own: nil) == remote)
+        // Where nobody is seen it is always the same one.
+        let unseen = LoginSession(id: "b1", isActive: false, isLocked: false)
+        #expect(LoginSession.shown([unseen, other], own: nil) == other)
+        #expect(LoginSession.shown([other, unseen], own: nil) == other)
     }
 }
 

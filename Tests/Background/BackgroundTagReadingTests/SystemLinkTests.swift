@@ -21,6 +21,11 @@ import Testing
         ("mailto:?to=a@b.example&attach=x", "mailto:a@b.example"),
         ("mailto:?cc=a@b.example&subject=Hi", "mailto:?cc=a@b.example&subject=Hi"),
         ("mailto://a@b.example", "mailto:a@b.example"),
+        // The address in its usual place is the one that counts.
+        ("mailto:a@b.example?to=c@d.example", "mailto:a@b.example"),
+        // A control character of any kind is left out with its field.
+        ("mailto:a@b.example?subject=x%1By&cc=c@d.example", "mailto:a@b.example?cc=c@d.example"),
+        ("mailto:a@b.example?cc=c%7Fd@e.example&bcc=f%7fg@h.example", "mailto:a@b.example"),
         // A line break would start a new field.
         ("mailto:a@b.example?subject=x%0D%0AAttach:%20y&cc=c%0Ad&body=z", "mailto:a@b.example?body=z"),
     ])
@@ -34,7 +39,7 @@ import Testing
         "tel:", "tel://", "tel:%20", "tel:?x=1", "mailto:", "mailto:?", "mailto:?attach=/etc/passwd",
         "mailto:?subject=Hi", "mailto:%20?subject=Hi", "mailto:,?body=x", "mailto:?cc=&body=x",
         "mailto:a%0Ab@c.example",
-        "sms:", "facetime:", "geo:", "geo:x", "geo:1", "geo:91,0", "geo:1,2;crs=moon",
+        "sms:", "facetime:", "geo:", "geo:x", "geo:1", "geo:91,0", "geo:1,181", "geo:1,-180.5", "geo:1,2;crs=moon",
     ])
     func `One that names nobody and nothing is unusable`(text: String) throws {
         #expect(try link(text) == nil)
@@ -50,9 +55,19 @@ import Testing
         ("geo:52.5163,13.3777", "geo:52.5163,13.3777"),
         ("GEO:-1.5,2,30;u=35?q=Gate%20(A)&z=1", "geo:-1.5,2?q=Gate%20(A)"),
         ("geo:0,0?q=1%20Way;crs=wgs84", "geo:0,0?q=1%20Way;crs=wgs84"), ("geo:1,2;crs=WGS84", "geo:1,2"),
+        ("geo:90,180", "geo:90,180"), ("geo:-90,-180", "geo:-90,-180"),
     ])
     func `A place keeps its coordinates and what is looked for`(text: String, expected: String) throws {
         #expect(try link(text)?.uri == expected)
+    }
+
+    @Test(arguments: [
+        ("facetime:a@b.example", "Call “a@b.example” with FaceTime"),
+        ("facetime-audio:a@b.example", "Call “a@b.example” with FaceTime Audio"),
+        ("X-HM://00123", "Set up a HomeKit accessory"), ("sms:+49123", "Write a text message to “+49123”"),
+    ])
+    func `What a link does is said in words of its own`(text: String, expected: String) throws {
+        #expect(try body(text) == expected)
     }
 
     @Test func `A place is shown with its coordinates, and says when no app opens it`() throws {

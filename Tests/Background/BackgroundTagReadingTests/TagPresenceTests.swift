@@ -15,6 +15,19 @@ import Testing
         return presence.read(reading, stem: stem, now: .milliseconds(milliseconds))
     }
 
+    @Test(
+        arguments: [
+            ([], true), ([8, 1, 2, 3], true), ([4, 1, 2, 3], false), ([8, 1, 2], false), ([0x88, 1, 2, 3], false),
+            ([8, 1, 2, 3, 4, 5, 6], false),
+        ] as [([UInt8], Bool)]
+    )
+    func `Four bytes that begin with 08, and none at all, are no identifier to know a tag by`(
+        _ identifier: [UInt8],
+        _ isMadeUp: Bool
+    ) {
+        #expect(TagReading(identifier: identifier, message: nil).hasStableIdentifier == !isMadeUp)
+    }
+
     @Test func `Thirty-two tags are known, and the one that was there the longest is forgotten for another`() {
         var presence = TagPresence()
         for number: UInt8 in 0..<32 { #expect(arrives(&presence, [4, number], at: 0)) }

@@ -91,5 +91,8 @@ import Testing
         _ = bench.handle(.router(try Fixture.router()))
         #expect(bench.handle(.lock(isLocked: false)) == [.mark(id, nil), .note(.nothingToOpen(id))])
         #expect(bench.reader.keptEntries == [id])
+        // The wish is gone: the next unlock does not try again.
+        #expect(bench.handle(.lock(isLocked: true)) == [])
+        #expect(bench.handle(.lock(isLocked: false)) == [])
     }
 }

@@ -172,6 +172,28 @@ private struct Desk {
         #expect(desk.deliverer().opener(of: "tel")?.name == "good" && desk.deliverer().opener(of: "mailto") == nil)
     }
 
+    @Test func `is no other app where the first was started and failed, because it may have opened the link`() throws {
+        let desk = try Desk()
+        try desk.program("bad", "exit 3")
+        for name in ["good", "gio", "xdg-open"] { try desk.program(name) }
+        try desk.entry("bad", "Exec=bad %u")
+        try desk.entry("good", "Exec=good %u")
+        try desk.handlers("tel", "bad.desktop;good.desktop")
+        desk.expect(.ended, "bad ended at once, with status 3.") {
+            _ = try desk.deliverer().deliver(.system(.call, "tel:1"))
+        }
+        #expect(desk.log == ["bad", "tel:1"])
+    }
+
+    @Test func `is missing for the reason of the first app where none can be started`() throws {
+        let desk = try Desk()
+        try desk.entry("first", "Exec=missing %u")
+        try desk.entry("second", "Exec=absent %u")
+        try desk.handlers("tel", "first.desktop;second.desktop")
+        let reason = "first can't be started: there is no program missing. (~/own/applications/first.desktop)"
+        desk.expect(.notStarted, reason) { _ = try desk.deliverer().deliver(.system(.call, "tel:1")) }
+    }
+
     @Test func `is the desktop's own tool where no app is set, the next one if it fails`() throws {
         let desk = try Desk()
         let none =
@@ -283,6 +305,15 @@ private final class Ending: @unchecked Sendable {
     ) func `has an end with words of its own`(status: Int32, text: String) {
         #expect(ProgramStart.text(status) == text)
     }
+
+    @Test(arguments: [
+        "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_PID", "WATCHDOG_USEC", "INVOCATION_ID",
+        "JOURNAL_STREAM", "MANAGERPID", "SYSTEMD_EXEC_PID", "MEMORY_PRESSURE_WATCH", "MEMORY_PRESSURE_WRITE",
+        "DBUS_STARTER_ADDRESS", "DBUS_STARTER_BUS_TYPE",
+    ]) func `has no variable that is meant for the service that starts it`(name: String) {
+        let own = ["HOME": "/h", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/b", "XDG_RUNTIME_DIR": "/r", "DISPLAY": ":0"]
+        #expect(ProgramStart.environment(own.merging([name: "x"]) { $1 }) == own)
+    }
 }
 
 @Suite struct `The findings about apps` {
@@ -311,6 +342,29 @@ private final class Ending: @unchecked Sendable {
         #expect(schemes.contains(Finding("scheme", of: "tel", .works, "app opens it (\(place)app.desktop).")))
         let text = "broken can't be started (\(place)broken.desktop). xdg-open is left to choose."
         #expect(schemes.contains(Finding("scheme", of: "https", .limited, text, fix: fix("https"))))
+    }
+
+    @Test func `name the file of each domain, and that a local one takes the site's place`() throws {
+        let desk = try Desk()
+        #expect(findings(desk, "association") == [])
+        try desk.program("app")
+        try desk.entry("org.example.App", "Exec=app %u")
+        try desk.scratch.write(
+            "own/nfc/apps/org.example.App.json",
+            #"{"app_id":"T.org.example.app","associated_domains":["applinks:a.example","applinks:*.a.example"]}"#
+        )
+        let none = "There is no association file, so links open in the browser."
+        let fix = "nfc links fetch --force a.example"
+        #expect(
+            findings(desk, "association") == [Finding("association", of: "a.example", .fails, none, fix: fix)]
+        )
+        let file = #"{"applinks":{"details":[{"appIDs":["T.org.example.app"],"paths":["*"]}]}}"#
+        try desk.scratch.write("config/nfc/links/a.example.association", file)
+        let local = "A local file is used in developer mode; the site is not asked."
+        let removal = "nfc links remove a.example"
+        #expect(
+            findings(desk, "association") == [Finding("association", of: "a.example", .limited, local, fix: removal)]
+        )
     }
 
     @Test func `name each app, and what is wrong with it`() throws {

@@ -120,4 +120,16 @@ import Testing
         #expect(LinkChoices(of: folders) == choices)
         #expect(try scratch.mode("config/nfc/browser-domains") == 0o600)
     }
+
+    @Test func `As many choices as there may be are kept, also for the longest domains`() throws {
+        var choices = LinkChoices()
+        let label = String(repeating: "a", count: 63)
+        for number in 1000..<1000 + LinkChoices.maximumCount {
+            let last = "\(number)" + String(repeating: "b", count: 57)
+            _ = choices.choose("*." + [label, label, label, last].joined(separator: "."), isBrowser: true)
+        }
+        try choices.save(in: folders)
+        let kept = LinkChoices(of: folders)
+        #expect(kept == choices && kept.browserDomains.count == LinkChoices.maximumCount)
+    }
 }

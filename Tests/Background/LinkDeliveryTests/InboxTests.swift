@@ -88,6 +88,44 @@ import Testing
         #expect(try inbox.content().entries == [])
     }
 
+    @Test func `An entry with both of its names is one, which was announced, and goes with both`() throws {
+        let disk = SimulatedDisk()
+        let inbox = Inbox(disk)
+        var announced = entry(1)
+        announced.isAnnounced = true
+        // The first name could not be changed when its notification was shown, and later it was written again.
+        for entry in [self.entry(1), announced] { try inbox.add(entry) }
+        #expect(try disk.names().count == 2)
+        #expect(try inbox.content().entries == [announced])
+        try inbox.remove(announced.id)
+        #expect(try disk.names() == [])
+    }
+
+    @Test func `The largest message is read again`() throws {
+        let inbox = Inbox(SimulatedDisk())
+        let largest = entry(1, count: BackgroundReader.maximumMessageSize)
+        try inbox.add(largest)
+        #expect(try inbox.content().entries == [largest])
+    }
+
+    @Test func `What was announced or removed stays so when the power fails right after`() throws {
+        func left(_ change: (Inbox<SimulatedDisk>) throws -> Void) throws -> Inbox<SimulatedDisk>.Content {
+            let disk = SimulatedDisk(["x": [1]])
+            let inbox = Inbox(disk)
+            for number in 1...2 { try inbox.add(entry(number)) }
+            try change(inbox)
+            return try Inbox(SimulatedDisk(disk.afterPowerLoss(.allLost))).content()
+        }
+        let announced = try left { try $0.markAnnounced(entry(1).id) }
+        #expect(announced.entries.map(\.isAnnounced) == [true, false])
+        let removed = try left { _ = try $0.remove([entry(1).id]) }
+        #expect(removed.entries == [entry(2)])
+        let repaired = try left { _ = try $0.removeDamaged() }
+        #expect(repaired.entries == [entry(1), entry(2)] && repaired.damaged == [])
+        let cleared = try left { _ = try $0.clear() }
+        #expect(cleared.entries == [] && cleared.damaged == [])
+    }
+
     @Test func `Of too many entries the newest stay`() throws {
         let inbox = Inbox(SimulatedDisk())
         let count = Inbox<SimulatedDisk>.maximumEntries

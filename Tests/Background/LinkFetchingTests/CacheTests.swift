@@ -71,6 +71,16 @@ import UniversalLinks
         #expect(asked == (size == 240 ? 1 : 2))
     }
 
+    @Test func `The largest file that a site may serve is kept`() async throws {
+        let largest = Self.file + [UInt8](repeating: 0x20, count: AssociationFile.maximumSize - Self.file.count)
+        sites.answers.withLock { $0["a.example"] = .success(largest) }
+        #expect(try await refresh(["a.example"], 1000).first?.file == largest)
+        #expect(cache.association(of: "a.example")?.file == largest)
+        #expect(cache.matchers(of: ["a.example"]).count == 1)
+        _ = try await refresh(["a.example"], 1001)
+        #expect(asked == 1)
+    }
+
     @Test func `A file is compiled once, until its bytes change or nobody asks for it`() {
         let compiled = CompiledAssociations()
         let other = Array(#"{"applinks":{"details":[{"appIDs":["T.y"],"components":[{}]}]}}"#.utf8)

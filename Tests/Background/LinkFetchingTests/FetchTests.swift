@@ -88,6 +88,11 @@ import Testing
         #expect(await code("[::1]", options) == .badDomain)
         #expect(await code("a/b.example", options) == .badDomain)
         #expect(await code("a.example\r\nX: y", options) == .badDomain)
+        // By choice they are connected to; what is there is no site that is trusted.
+        options.allowsPrivateAddresses = true
+        let other = await code("localhost", options)
+        #expect(other != nil && other != .privateAddress)
+        options.allowsPrivateAddresses = false
         options.connectTo = "127.0.0.1:1"
         #expect(await code("good.site.example", options) == .noConnection)
         options.connectTo = "localhost:1"

@@ -6,6 +6,8 @@ import UniversalLinks
 /// Hosts, files and rules at the limits of their ranges.
 @Suite struct `Corners of links` {
     private static let app = "T.a"
+    /// A text of more bytes than a word of the automaton has states.
+    private static let long = String(repeating: "a", count: 100)
 
     private func matcher(_ rules: String, list: String = "components", other: String = "") throws -> LinkMatcher {
         let text = #"{"applinks":{\#(other)"details":[{"appIDs":["T.a"],"\#(list)":[\#(rules)]}]}}"#
@@ -71,6 +73,32 @@ import UniversalLinks
         }
         #expect(counts.max() == 63)
         #expect(counts == counts.sorted())
+    }
+
+    @Test func `A name has up to 253 bytes, and a label in ASCII up to 63`() {
+        let label = String(repeating: "a", count: 63)
+        #expect(HostName.ascii(label + ".example") == label + ".example")
+        #expect(HostName.ascii(label + "a.example") == nil)
+        let name = [label, label, label, String(repeating: "b", count: 61)].joined(separator: ".")
+        #expect(name.utf8.count == 253 && HostName.ascii(name) == name)
+        #expect(HostName.ascii(name + "b") == nil)
+    }
+
+    @Test(arguments: ["127.0.0.01", "01.2.3.4", "1.2.3.4.5", "1.2.3.256", "1.2.3", "0x7f.0.0.1"])
+    func `An address that programs may read in another way is none`(_ name: String) {
+        #expect(HostName.ascii(name) == nil)
+    }
+
+    @Test func `A URL has a length, no control character, and the host behind its last at sign`() throws {
+        let start = "https://h.example/"
+        let full = start + String(repeating: "x", count: LinkURL.maximumLength - start.utf8.count)
+        #expect(try host(full) == "h.example")
+        #expect(throws: LinkURL.Problem.tooLong) { try LinkURL(full + "x") }
+        for character in ["\u{7F}", "\u{1F}", "\u{0}", " "] {
+            #expect(throws: LinkURL.Problem.forbiddenCharacter) { try LinkURL(start + character) }
+        }
+        #expect(try host("https://a@b.example@h.example/x@y") == "h.example")
+        #expect(try host("https://u@[2001:DB8::1]:8443/x") == "[2001:db8::1]")
     }
 
     @Test(arguments: ["HTTPS://h.example/", "hTTp://h.example/"])
@@ -177,6 +205,15 @@ import UniversalLinks
         (#"{"/":"/ab*"}"#, "/a", false), (#"{"/":"/ab*"}"#, "/ab", true),
         // Stars in a row are one, and others are not.
         (#"{"?":"*a*"}"#, "/?xay", true), (#"{"?":"a**b"}"#, "/?axb", true),
+        // A question mark takes one character of several bytes, also in a long pattern and beside a variable.
+        (#"{"/":"/?/$(digit)","percentEncoded":false}"#, "/%C3%A9/1", true),
+        (#"{"/":"/?/$(digit)","percentEncoded":false}"#, "/%F0%9F%98%80/1", true),
+        (#"{"/":"/?/$(digit)","percentEncoded":false}"#, "/%C3%A9%C3%A9/1", false),
+        (#"{"/":"/?/\#(long)","percentEncoded":false}"#, "/%C3%A9/\(long)", true),
+        (#"{"/":"/?/\#(long)","percentEncoded":false}"#, "/%C3%A9%C3%A9/\(long)", false),
+        // An escape has digits of either case.
+        (#"{"/":"/a/b","percentEncoded":false}"#, "/a%2fb", true),
+        (#"{"/":"/caf\u00e9","percentEncoded":false}"#, "/caf%c3%a9", true),
         // Every letter has its other case.
         (#"{"/":"/aZz","caseSensitive":false}"#, "/AzZ", true), (#"{"/":"/@[","caseSensitive":false}"#, "/`{", false),
     ])
@@ -250,9 +287,48 @@ import UniversalLinks
         (##"{"/":"/x","#":"*"},{"/":"/x","#":"f"}"##, true), (##"{"/":"/x","#":"f"},{"/":"/x","#":"g"}"##, false),
         (##"{"/":"/x","?":"q"},{"/":"/x","?":"q"}"##, true), (##"{"/":"/x","?":"q"},{"/":"/x","?":"r"}"##, false),
         (##"{"/":"/x","?":"*"},{"/":"/x","?":"r"}"##, true),
+        // Items of which each takes anything are as good as none.
+        (##"{"/":"/x","?":{"a":"*","b":"*"}},{"/":"/x","?":{"c":"1"}}"##, true),
+        (##"{"/":"/x","?":{"a":"*","b":"1"}},{"/":"/x","?":{"c":"1"}}"##, false),
+        // A rule that ignores case, or resolves escapes, matches more than one that does not.
+        (##"{"/":"/x/*"},{"/":"/x/y","caseSensitive":false}"##, false),
+        (##"{"/":"/x/y"},{"/":"/x/y","percentEncoded":false}"##, false),
     ])
     func `A rule that another one covers is found`(_ rules: String, _ isCovered: Bool) throws {
         #expect(try matcher(rules).file.check().map(\.id) == (isCovered ? ["AASA011"] : []))
+    }
+
+    @Test func `An entry is reached for an app that the entries before it do not name`() throws {
+        func check(_ apps: String) throws -> [String] {
+            let text = """
+                {"applinks":{"details":[{"appIDs":["T.a"],"components":[{}]},\
+                {"appIDs":\(apps),"components":[{"/":"/x"}]}]}}
+                """
+            return try AssociationFile(parsing: Data(text.utf8)).check().map(\.id)
+        }
+        #expect(try check(#"["T.a","T.b"]"#) == [] && check(#"["T.a"]"#) == ["AASA011"])
+    }
+
+    @Test func `Where an entry has appIDs its appID opens nothing`() throws {
+        let text = #"{"applinks":{"details":[{"appID":"T.b","appIDs":["T.a"],"paths":["*"]}]}}"#
+        let matcher = LinkMatcher(try AssociationFile(parsing: Data(text.utf8)))
+        let url = try LinkURL("https://h.example/x")
+        #expect(matcher.match(url, installed: ["T.a"]) == .app("T.a", .init(details: 0, rule: 0)))
+        #expect(matcher.match(url, installed: ["T.b"]) == .noApp)
+    }
+
+    @Test func `The comment of the rule that decides is part of the answer`() throws {
+        let url = try LinkURL("https://h.example/x")
+        for (rest, decision) in [("", "matches."), (#","exclude":true"#, "matches, and excludes the URL.")] {
+            let answer = try matcher(#"{"/":"/x","comment":"Why"\#(rest)}"#).answer(url, installed: [Self.app])
+            #expect(answer.why == "\(answer.rule ?? "") \(decision) Its comment: Why")
+        }
+    }
+
+    @Test func `The apps of other services are read from their sections`() throws {
+        let text = #"{"webcredentials":{"apps":["T.a"]},"appclips":{"apps":["T.a.Clip"]}}"#
+        let file = try AssociationFile(parsing: Data(text.utf8))
+        #expect(file.otherServices == ["webcredentials": ["T.a"], "appclips": ["T.a.Clip"]])
     }
 
     @Test func `Regions are two capital letters`() throws {

@@ -79,6 +79,9 @@ struct HostileTests {
         let matcher = try matcher("[\(rules)]", variables: #"{"v":[\#(values)]}"#)
         #expect(matcher.file.findings.map(\.message).contains { $0.contains("too long together") })
         #expect(matcher.answer(try LinkURL("https://a.b/y"), installed: ["A.b"]).app == nil)
+        // An explanation has the rules that were cut off, too.
+        let verdicts = matcher.explain(try LinkURL("https://a.b/y"), installed: nil).entries.map(\.verdicts)
+        #expect(verdicts == [[LinkExplanation.Verdict](repeating: .notCompared, count: 2000)])
     }
 
     @Test("A pattern with too many states matches nothing")

@@ -101,6 +101,20 @@ struct `The program that shows notifications` {
         #expect(try scene.signals().isEmpty)
     }
 
+    @Test func `keeps a number that it never gave when an app replaces it, and gives others that are free`() throws {
+        let scene = try Scene()
+        let results = [
+            try scene.notify("a", replacing: 2), try scene.notify("b", replacing: .max), try scene.notify("c"),
+            try scene.notify("d"),
+        ]
+        #expect(results.map(\.number) == [2, Int64(UInt32.max), 1, 3])
+        #expect(
+            results.flatMap(\.events) == [
+                Self.shown(2, "a"), Self.shown(.max, "b"), Self.shown(1, "c"), Self.shown(3, "d"),
+            ]
+        )
+    }
+
     @Test func `reports the user's click with the default action, and then that it is closed`() throws {
         let scene = try Scene()
         for actions in [

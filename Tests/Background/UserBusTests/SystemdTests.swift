@@ -171,3 +171,24 @@ struct `A program that systemd starts` {
         try await change.value
     }
 }
+
+@Suite struct `The description of a program for systemd` {
+    private func program(app: String = "org.example.App", _ environment: [String: String] = [:]) -> UnitProgram {
+        UnitProgram("/bin/sh", ["sh"], app: app, folder: "/", environment: environment)
+    }
+
+    @Test func `has the variables that systemd takes, and no others, for which it would refuse the program`() {
+        let taken = ["XDG_RUNTIME_DIR": "/run", "_": "x", "a1": "", "T": "a\tb", "N": "a\nb", "U": "ü ~"]
+        let others = ["1A": "x", "A-B": "x", "": "x", "E": "a\u{1B}", "D": "a\u{7F}", "Z": "\u{0}", "R": "a\rb"]
+        #expect(program(taken.merging(others) { $1 }).environment == taken)
+    }
+
+    @Test func `has a name that is not longer than systemd takes, with every sign but a few as an escape`() {
+        let unit = program(app: String(repeating: "a", count: 200)).unit
+        #expect(unit.hasPrefix("app-nfc-" + String(repeating: "a", count: 57) + "-"))
+        let escaped = program(app: String(repeating: "-", count: 60)).unit
+        #expect(escaped.utf8.count <= 255 && escaped.hasSuffix(".service"))
+        #expect(escaped.hasPrefix("app-nfc-" + String(repeating: #"\x2d"#, count: 57) + "-"))
+        #expect(program(app: "a_B.9-ü@").unit.hasPrefix(#"app-nfc-a_B.9\x2d\xc3\xbc\x40-"#))
+    }
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import BusTesting
+import CSDBus
 import TestThreads
 import Testing
 
@@ -107,6 +108,25 @@ struct `Values of messages` {
             ({ $0.array(of: "u") }, .list([])),
         ]
         for (write, value) in written { #expect(try ask { _ in .written(write) } == [value]) }
+    }
+
+    @Test func `of every size are read as one number`() throws {
+        func read<Number: FixedWidthInteger & Sendable>(_ type: UInt8, _ number: Number) throws -> BusValue? {
+            try ask { _ in
+                .written { writer in
+                    var number = number
+                    writer.note(unsafe ocn_bus_message_append_basic(writer.message, CChar(type), &number))
+                }
+            }.first
+        }
+        let (n, q, x, t) = (UInt8(ascii: "n"), UInt8(ascii: "q"), UInt8(ascii: "x"), UInt8(ascii: "t"))
+        #expect(try read(n, Int16.min) == .number(-32768) && read(n, Int16.max) == .number(32767))
+        #expect(try read(q, UInt16.max) == .number(65535) && read(x, Int64.min) == .number(.min))
+        #expect(try read(t, UInt64(7)) == .number(7) && read(t, UInt64.max) == .number(.max))
+        // What is no whole number is rounded, and what is no number is zero.
+        for (value, number) in [(2.5, 3), (-2.5, -3), (1e300, 0), (.infinity, 0), (.nan, 0)] as [(Double, Int64)] {
+            #expect(try read(UInt8(ascii: "d"), value.bitPattern) == .number(number), "\(value)")
+        }
     }
 
     @Test(arguments: [1, 15, 16, 20]) func `are read down to a bounded depth`(depth: Int) throws {

@@ -32,13 +32,24 @@ import Testing
         }
     }
 
+    /// The credential of a network with a name and one other attribute.
+    private func credential(_ attribute: UInt8, _ value: [UInt8]) throws -> WiFiCredential {
+        let inner: [UInt8] = [0x10, attribute, 0, UInt8(value.count)] + value + [0x10, 0x45, 0, 1, 0x61]
+        let payload = [0x10, 0x0E, 0, UInt8(inner.count)] + inner
+        let record = NDEFRecord.media(type: WiFiRecord.mediaType, payload: payload)
+        return try #require(try WiFiRecord(record).credentials.first)
+    }
+
     @Test func `Numbers of a network have two bytes, and others are left out`() throws {
         for (value, number): ([UInt8], UInt16?) in [([], nil), ([1], nil), ([1, 2], 0x0102), ([1, 2, 3], nil)] {
-            let attribute = [0x10, 0x03, 0, UInt8(value.count)] + value
-            let inner = attribute + [0x10, 0x45, 0, 1, 0x61]
-            let payload = [0x10, 0x0E, 0, UInt8(inner.count)] + inner
-            let record = NDEFRecord.media(type: WiFiRecord.mediaType, payload: payload)
-            #expect(try WiFiRecord(record).credentials.first?.authentication == number)
+            #expect(try credential(0x03, value).authentication == number)
+            #expect(try credential(0x0F, value).encryption == number)
+        }
+    }
+
+    @Test func `The index of a network has one byte, and another is left out`() throws {
+        for (value, index): ([UInt8], UInt8?) in [([], nil), ([5], 5), ([5, 6], nil)] {
+            #expect(try credential(0x26, value).networkIndex == index)
         }
     }
 

@@ -58,4 +58,20 @@ struct ByteOrderTests {
             #expect(byte.hexDigitValue == (byte == 0x2B || byte == 0x2D ? nil : digit), "\(byte)")
         }
     }
+
+    @Test("are read from hex digits in pairs, with spaces between the bytes alone, and only where they are asked for")
+    func hexadecimal() {
+        func bytes(_ text: String, separated: Bool) -> [UInt8]? {
+            [UInt8](hexadecimal: text.utf8, separated: separated)
+        }
+        #expect(bytes("", separated: false) == [] && bytes("  ", separated: true) == [])
+        #expect(bytes("00fFAb", separated: false) == [0x00, 0xFF, 0xAB])
+        #expect(bytes(" 00  fF Ab ", separated: true) == [0x00, 0xFF, 0xAB])
+        for text in ["0", "0 4", "00 4", "04 5 E", "0 0 4 4", "0044", "04\t5E", "0x04", "04 g0"] {
+            #expect(bytes(text, separated: true) == nil, "\(text)")
+        }
+        for text in ["00 44", " 0044", "0044 ", "004", "00:4"] {
+            #expect(bytes(text, separated: false) == nil, "\(text)")
+        }
+    }
 }

@@ -37,6 +37,20 @@ import Testing
             expected: 909
         ),
         Case(
+            name: "Collided anticollision, with loose bits behind whole bytes",
+            technology: .nfcA,
+            request: Frame(bits: [0x93, 0x21, 0x01], validBitsInLastByte: 1),
+            response: Frame(bits: [0x01, 0x02, 0x03, 0x04, 0x05], validBitsInLastByte: 7),
+            expected: 777
+        ),
+        Case(
+            name: "ATTRIB",
+            technology: .nfcB,
+            request: Frame([0x1D, 1, 2, 3, 4, 0, 8, 1, 0]),
+            response: Frame([0x00]),
+            expected: 2039
+        ),
+        Case(
             name: "READ SINGLE BLOCK, not addressed",
             technology: .nfcV,
             request: Frame([0x02, 0x20, 0x00]),
@@ -70,6 +84,24 @@ import Testing
         #expect(abs(statistics.airtime.microseconds - test.expected) <= 1)
         #expect(statistics.exchanges == 1)
         #expect(statistics.bytesOnAir == test.request.byteCountOnAir + test.response.byteCountOnAir)
+    }
+
+    @Test("Each delay of NFC-B has its own length, in periods of the carrier")
+    func delaysOfNFCB() {
+        let timing = FrameTiming(.nfcB)
+        #expect(timing.answerDelay.carrierPeriods == 2304 && timing.nextRequestDelay.carrierPeriods == 1792)
+        #expect(timing.request(Frame([1])).carrierPeriods == 52 * 128)
+        #expect(timing.response(Frame([1])) == timing.request(Frame([1])))
+    }
+
+    @Test("The answer to a polling alone comes later, and only over NFC-F")
+    func delayOfPolling() {
+        let polling = Frame([0x06, 0x00, 0xFF, 0xFF, 0x00, 0x00])
+        #expect(FrameTiming(.nfcF).answerDelay(after: polling).carrierPeriods == 32768)
+        for other in [Frame([0x06, 0x04, 1, 2, 3, 4]), Frame([0x00, 0x00]), Frame([])] {
+            #expect(FrameTiming(.nfcF).answerDelay(after: other).carrierPeriods == 2672)
+        }
+        #expect(FrameTiming(.nfcA).answerDelay(after: polling).carrierPeriods == 1172)
     }
 
     @Test func `An exchange without an answer costs the request and the time-out`() {

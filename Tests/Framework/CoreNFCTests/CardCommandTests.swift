@@ -117,6 +117,10 @@ import Testing
     /// A service that gives its reader away.
     private final class Gate: ReaderSharing {
         let calls: Locked<[String]> = Locked([])
+        /// What happens before the service answers.
+        private let onClaim: (@Sendable () -> Void)?
+
+        init(onClaim: (@Sendable () -> Void)? = nil) { self.onClaim = onClaim }
 
         private final class Claim: ReaderClaim {
             let gate: Gate
@@ -127,6 +131,7 @@ import Testing
 
         func claim(for purpose: ReaderPurpose, clock: any RuntimeClock) async -> (any ReaderClaim)? {
             calls.withLock { $0.append("claimed for \(purpose)") }
+            onClaim?()
             return Claim(self)
         }
     }
@@ -187,6 +192,18 @@ import Testing
             for try await event in session.eventStream { events.append("\(event)") }
             #expect(events.count == 2 && events[0] == "sessionStarted")
             #expect(events[1].contains("maxSessionDurationReached"))
+        }
+    }
+
+    @Test func `A session whose minute is over before the service answers gives the reader back at once`() async throws
+    {
+        let (port, clock) = (Port(), ManualClock())
+        let gate = Gate { clock.advance(by: .seconds(60)) }
+        try await NFCEnvironment.$scoped.withValue(Self.environment(port, clock: clock, gate: gate)) {
+            let session = try await CardSession()
+            #expect(gate.calls.withLock { $0 } == ["claimed for card", "given back"])
+            #expect(port.calls.withLock { $0 } == ["attach", "detach"])
+            withExtendedLifetime(session) {}
         }
     }
 }

@@ -180,12 +180,16 @@ import Testing
         }
         await Self.withoutReader {
             #expect(!CardSession.isSupported)
+            #expect(await !CardSession.isEligible)
             await #expect(throws: CardSession.Error.systemNotAvailable) { _ = try await CardSession() }
         }
         let rights = AppConfiguration.PropertyFile(path: "App.entitlements", values: [:])
         await Self.withReader(AppConfiguration(entitlements: rights)) { _, _ in
             #expect(await !CardSession.isEligible)
             await #expect(throws: CardSession.Error.accessNotAccepted) { _ = try await CardSession() }
+            await #expect(throws: NFCPresentmentIntentAssertion.Error.systemEligibilityFailed) {
+                _ = try await NFCPresentmentIntentAssertion.acquire()
+            }
         }
     }
 

@@ -187,4 +187,55 @@ import Testing
         let other = folder.appendingPathComponent("OtherApp").path
         #expect(AppConfiguration(environment: [:], executable: other) == AppConfiguration())
     }
+
+    @Test(arguments: [("1", true), ("0", false), ("", false), ("true", false)])
+    func `Only 1 makes a configuration strict`(value: String, isStrict: Bool) {
+        let found = AppConfiguration(environment: ["NFC_STRICT": value], executable: "/nowhere/at/all/App")
+        #expect(found == AppConfiguration(isStrict: isStrict))
+    }
+
+    @Test func `An empty variable names no file, and of several files the one beside the executable counts`() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("app-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let program = folder.appendingPathComponent("Programs/App").path
+        // The folder above is an app's bundle.
+        for place in ["Info.plist", "Programs/App.resources/Info.plist", "Programs/Info.plist"] {
+            let url = folder.appendingPathComponent(place)
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(),
+                withIntermediateDirectories: true
+            )
+            try PropertyListSerialization.data(fromPropertyList: [Self.usage: place], format: .xml, options: 0)
+                .write(to: url)
+            for environment in [[:], ["NFC_INFO_PLIST": "", "NFC_ENTITLEMENTS": ""]] as [[String: String]] {
+                let found = AppConfiguration(environment: environment, executable: program)
+                #expect(found.infoPlist?.path == url.path && found.infoPlist?[.usageDescription] == [place])
+                #expect(found.entitlements == nil)
+            }
+        }
+    }
+
+    @Test func `A flag that is not set is like an entry that is missing`() throws {
+        let key = "com.apple.developer.nfc.hce"
+        for (flag, verdict) in [(true, "allowed "), (false, "refused \(key)")] {
+            let data = try PropertyListSerialization.data(fromPropertyList: [key: flag], format: .xml, options: 0)
+            let rights = Self.entitlements(try #require(AppConfiguration.parse(data)))
+            #expect(Self.verdict(AppConfiguration(entitlements: rights), .cardEmulation) == verdict)
+        }
+        #expect(AppConfiguration.parse(Data("no list".utf8)) == nil)
+    }
+
+    @Test func `Only a SELECT by name is compared with the list of applications`() async throws {
+        let configuration = AppConfiguration(infoPlist: Self.plist([Self.usage: ["Why."], Self.aids: ["A000000247"]]))
+        let done = Result<[UInt8], NFCReaderError>.success([0x90, 0])
+        let (channel, tag) = try ScriptedTag.iso7816(done, done, done, configuration: configuration)
+        // UPDATE BINARY at 0400, SELECT by file, and SELECT by name without a name.
+        let commands: [[UInt8]] = [[0, 0xD6, 4, 0, 1, 7], [0, 0xA4, 2, 0x0C, 2, 0xE1, 3], [0, 0xA4, 4, 0]]
+        for command in commands {
+            let apdu = try #require(NFCISO7816APDU(data: Data(command)))
+            let answer: NFCISO7816ResponseAPDU = try await tag.sendCommand(apdu: apdu)
+            #expect(answer.statusWord1 == 0x90)
+        }
+        #expect(channel.sent.map(\.bytes) == commands)
+    }
 }

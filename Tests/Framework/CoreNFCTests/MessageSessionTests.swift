@@ -33,6 +33,46 @@ import VirtualTags
         }
     }
 
+    @Test func `A tag without a message, and one with a damaged one, are no first message`() async throws {
+        let empty = TestTag.ntag213(message: [])
+        let damaged = TestTag.ntag213(message: [0xD1, 1, 200, 0x55], serial: 1)
+        try await withField(.tag(empty), .tag(damaged)) { field in
+            let delegate = MessageDelegate()
+            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: true)
+            session.begin()
+            await field.settle()
+            #expect(session.isReady)
+            try await field.bring(.product("NTAG213", holding: .uri("https://example.com/a")))
+            var events = delegate.events.makeAsyncIterator()
+            let messages = await events.nextMessages()
+            #expect(
+                messages?.map { $0.records.first?.wellKnownTypeURIPayload()?.absoluteString }
+                    == ["https://example.com/a"]
+            )
+            #expect(await events.end()?.code == .readerSessionInvalidationErrorFirstNDEFTagRead)
+        }
+    }
+
+    @Test func `The sheet has no error symbol for a delegate that gets messages, and has one for other delegates`()
+        async throws
+    {
+        try await withVirtualField { field in
+            field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
+            let delegate = MessageDelegate()
+            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
+            session.begin()
+            var events = delegate.events.makeAsyncIterator()
+            #expect(await events.nextMessages()?.count == 1)
+            session.invalidate(errorMessage: "Wrong.")
+            #expect(await events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
+            let found = try await FoundTags()
+            found.session.invalidate(errorMessage: "Wrong.")
+            let failures = field.sheet.history.filter { $0.state == .failure }
+            #expect(failures.map(\.message) == ["Wrong.", "Wrong."])
+            #expect(failures.map(\.showsErrorSymbol) == [false, true])
+        }
+    }
+
     @Test(arguments: TextPlace.allCases)
     func `The sheet shows the text that the app sets because of the first message`(place: TextPlace) async throws {
         for _ in 0..<20 {

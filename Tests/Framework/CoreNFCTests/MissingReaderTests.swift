@@ -77,6 +77,17 @@ import VirtualTags
         #expect(said == ["The line /nope can't be opened."])
     }
 
+    @Test func `An app that ends its session without a reader before it begins gets no notice`() async {
+        let said = await notices(.none(reason: "Plug in a reader.")) {
+            let delegate = MessageDelegate()
+            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
+            session.invalidate()
+            var events = delegate.events.makeAsyncIterator()
+            #expect(await events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
+        }
+        #expect(said == [])
+    }
+
     @Test func `An app that ends its session gets no notice`() async {
         let said = await notices(.field(VirtualField())) {
             let delegate = MessageDelegate()

@@ -49,6 +49,17 @@ import Testing
         #expect(message.length == 3 * 3 + 3 + 5)
     }
 
+    @Test(arguments: [0, -1, -2, Int.min]) func `A record without a chunk size is one piece`(chunkSize: Int) {
+        let record = NFCNDEFPayload(
+            format: .media,
+            type: Data("a/b".utf8),
+            identifier: Data(),
+            payload: Data("12345".utf8),
+            chunkSize: chunkSize
+        )
+        #expect(NFCNDEFMessage(records: [record]).length == 3 + 3 + 5)
+    }
+
     @Test func `Messages survive secure coding`() throws {
         let message = NFCNDEFMessage(records: [
             NFCNDEFPayload(format: .nfcExternal, type: Data("a:b".utf8), identifier: Data([1]), payload: Data([2, 3])),

@@ -161,6 +161,7 @@ import VirtualTags
                 await code { try await tag.writeNDEF(TestTag.message(uri: "https://example.com")) }
                     == .ndefReaderSessionErrorTagNotWritable
             )
+            #expect(await code { try await tag.writeLock() } == .ndefReaderSessionErrorTagNotWritable)
             session.invalidate()
         }
     }

@@ -39,6 +39,11 @@ import Testing
         (200, "Session invalidated by user"), (201, "Session timeout"), (202, "Session invalidated unexpectedly"),
         (203, "System resource unavailable"), (204, "First NDEF tag read"),
         (403, "NDEF tag does not contain any NDEF message"),
+        (3, "Invalid parameter"), (4, "Invalid parameter length"), (5, "Parameter value is out of bound"),
+        (6, "NFC radio is disabled"), (7, "Device or user is not eligible"), (8, "Access not accepted by user"),
+        (101, "Maximum retries exceeded"), (103, "Session invalidated"), (105, "Packet length has exceeded the limit"),
+        (300, "Invalid configuration parameters"), (400, "NDEF tag is read only"), (401, "NDEF tag write failed"),
+        (402, "Insufficient space on NDEF tag"),
     ]) func `A code has the phone's text`(rawValue: Int, text: String) throws {
         let code = try #require(NFCReaderError.Code(rawValue: rawValue))
         #expect(NFCReaderError(code).localizedDescription == text)

@@ -60,6 +60,23 @@ import VirtualTags
         }
     }
 
+    @Test func `Without a reader a session that is ended before it begins ends as by the user, once`() async {
+        await withoutReader {
+            let delegate = MessageDelegate()
+            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
+            session.invalidate()
+            session.invalidate(errorMessage: "No.")
+            session.begin()
+            session.invalidate()
+            session.sessionQueue.sync {}
+            // The delegate reports a second end by itself.
+            var events = delegate.events.makeAsyncIterator()
+            #expect(await events.end()?.errorCode == 200)
+            #expect(await events.next() == nil)
+            #expect(!session.isReady)
+        }
+    }
+
     /// A reader whose tag another program has.
     private final class BusyReader: DiscoveringDriver {
         let name = "busy"

@@ -163,6 +163,28 @@ import VirtualTags
         #expect(unlisted?.selected == "F000000001")
     }
 
+    @Test func `A card without the applications that a session names is none of ISO 7816, without a list too`()
+        async throws
+    {
+        let card = VirtualType4Tag(card: Cards.card(with: [Cards.ndefName]))
+        let named = Configuration(pollingOption: .iso14443, iso7816SelectIdentifiers: ["F000000001"])
+        #expect(try await Self.first([card], AppConfiguration(), named)?.kind == "miFare")
+        let unnamed = Configuration(pollingOption: .iso14443)
+        #expect(try await Self.first([card], AppConfiguration(), unnamed)?.kind == "iso7816")
+    }
+
+    @Test(arguments: [([], "0.3"), (["0003"], "0.3"), (["8008"], nil), (["three"], nil)] as [([String], String?)])
+    func `An app without a list finds each FeliCa card, unless the session names systems`(
+        codes: [String],
+        found: String?
+    ) async throws {
+        let card = VirtualType3Tag(.transitCard(idm: [1, 0x2E, 0x4C, 0xE1, 0x9C, 0x5B, 0x12, 0x34], balance: 500))
+        let configuration = Configuration(pollingOption: .iso18092, feliCaSystemCodes: codes)
+        let first = try await Self.first([card], AppConfiguration(), configuration)
+        #expect((first?.kind == "feliCa") == (found != nil))
+        if codes == ["0003"] { #expect(first?.selected == found) }
+    }
+
     @Test func `A configuration names some of the listed FeliCa systems`() async throws {
         let card = VirtualType3Tag(.transitCard(idm: [1, 0x2E, 0x4C, 0xE1, 0x9C, 0x5B, 0x12, 0x34], balance: 500))
         let app = Self.app(systems: ["0003", "FE00"])
@@ -208,6 +230,31 @@ import VirtualTags
             session.restartPolling()
             field.clock.advance(by: .seconds(60))
             #expect(await events.end()?.code == .readerSessionInvalidationErrorSessionTimeout)
+        }
+    }
+
+    @Test func `Polling that goes back reports what the session has asked for at first, and nothing else`()
+        async throws
+    {
+        try await withField(.tag(VirtualType5Tag(.icodeSLIX)), .tag(VirtualType2Tag(.ntag213))) { field in
+            let delegate = TagSessionDelegate()
+            let session = NFCTagReaderSession(
+                configuration: Configuration(pollingOption: .iso15693),
+                delegate: delegate
+            )
+            session.begin()
+            await field.settle()
+            session.restartPolling(configuration: Configuration(pollingOption: .iso14443))
+            await field.settle()
+            session.restartPolling()
+            await field.settle()
+            session.invalidate()
+            var kinds: [[String]] = []
+            for await event in delegate.events {
+                guard case .tags(let tags) = event else { continue }
+                kinds.append(tags.map { if case .iso15693 = $0 { "iso15693" } else { "other" } })
+            }
+            #expect(kinds == [["iso15693"], ["other"], ["iso15693"]])
         }
     }
 

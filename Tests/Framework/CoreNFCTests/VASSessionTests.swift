@@ -49,6 +49,21 @@ final class VASDelegate: NSObject, NFCVASReaderSessionDelegate, Sendable {
         }
     }
 
+    @Test func `It keeps the configurations as they were when it was made`() async throws {
+        try await withVirtualField { field in
+            let pass = NFCVASCommandConfiguration(vasMode: .normal, passTypeIdentifier: "pass.com.example", url: nil)
+            let delegate = VASDelegate()
+            let session = NFCVASReaderSession(vasCommandConfigurations: [pass], delegate: delegate, queue: nil)
+            pass.mode = .urlOnly
+            pass.passTypeIdentifier = "com.example"
+            session.begin()
+            var events: [NFCReaderError?] = []
+            for await event in delegate.events { events.append(event) }
+            #expect(events.map { $0?.code } == [nil, .readerErrorUnsupportedFeature])
+            try await field.untilIdle()
+        }
+    }
+
     @Test func `Configurations that break the rules end it at once`() async {
         await withVirtualField { field in
             let noPass = NFCVASCommandConfiguration(vasMode: .normal, passTypeIdentifier: "com.example", url: nil)

@@ -52,6 +52,23 @@ import VirtualTags
         #expect(contents.makeTag().technology == product.blank(uid: uid).makeTag().technology)
     }
 
+    @Test(
+        arguments: [
+            (.text("Card 1"), .text("Card 12")), (.text("Karte", language: "de"), .text("Karte2", language: "de")),
+            (.uri("https://example.com/a"), .uri("https://example.com/a2")),
+            // A record whose content nobody knows stays as it is, and so does what has no room for another letter.
+            (TagMessage(octets: [0xD2, 3, 2] + Array("a/b".utf8) + [1, 2]), nil),
+            (.uri("https://" + String(repeating: "x", count: 132)), nil), (.empty, nil),
+        ] as [(TagMessage, TagMessage?)]
+    )
+    func `It holds the same records, and one more letter in the first`(message: TagMessage, other: TagMessage?)
+        async throws
+    {
+        let contents = try #require(await Self.companion(of: .product("NTAG213", holding: message)))
+        let held = try await withField(.contents(contents)) { field in try await field.tags[0].message() }
+        #expect(held == other ?? message)
+    }
+
     @Test func `It leaves after a second`() async throws {
         let lines = Lines()
         let tag = TagSpec.product("NTAG215", holding: .uri("https://example.com/a"))

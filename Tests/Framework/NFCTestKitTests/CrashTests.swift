@@ -178,6 +178,24 @@ import Testing
         }
     }
 
+    @Test(.ownThreads) func `Of very long lines the last ones are named, each up to a kibibyte`() async throws {
+        let said = try Self.said(
+            await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+                try await explore(.cancels, near: PlantedBug.link) { field in
+                    _ = try await field.completion { LinkReader(queue: .main).begin($0) }.get()
+                    await field.settle()
+                    let rest = String(repeating: "x", count: 2000)
+                    for number in 0..<150 { field.note("extra \(number) \(rest)") }
+                    abort()
+                }
+            }
+        )
+        let extras = said.split(separator: "\n").filter { $0.hasPrefix("       extra ") }
+        let numbers = extras.compactMap { Int($0.dropFirst(13).prefix { $0 != " " }) }
+        #expect((31...60).contains(numbers.count) && numbers.elementsEqual((0..<150).suffix(numbers.count)))
+        #expect(extras.allSatisfy { $0.utf8.count == 7 + 1024 })
+    }
+
     @Test(.ownThreads) func `Outside of a run nothing is said`() async throws {
         let said = try Self.said(
             await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {

@@ -228,6 +228,37 @@ import Testing
         #expect(again.traces.last == lines.traces[3])
     }
 
+    @Test(arguments: ["slip@3", "loss@3,loss@9"]) func `A tag whose absence is not given is back after a second`(
+        line: String
+    ) async throws {
+        let lines = Lines()
+        try await explore(.replay(FaultScript(line)), near: Self.tag, invariants: [lines.invariant]) { field in
+            try await Patient.writeOrLimit(Self.new, field)
+        }
+        let trace = try #require(lines.traces.last)
+        let away = try #require(trace.time(of: "the tag slips away"))
+        #expect(trace.time(of: "the tag is back") == away + .seconds(1))
+    }
+
+    @Test func `The seed of a line says which bit is flipped`() async throws {
+        let lines = Lines()
+        // The first acknowledgement of a write: four bits, in which nothing shows the error.
+        let first = try await explore(.replay("nak@1"), near: Self.tag, invariants: []) { field in
+            try await Patient.writeOrLimit(Self.new, field)
+        }.first.trace.exchanges
+        let place = try #require(first.firstIndex { $0.request.bytes.first == 0xA2 })
+        #expect(try first[place].answer?.get().bytes == [0x0A])
+        for seed in [1, 2, 6, 7] {
+            let line = FaultScript("flip@\(place + 1)#\(seed)")
+            try await explore(.replay(line), near: Self.tag, invariants: [lines.invariant]) { field in
+                try await Patient.writeOrLimit(Self.new, field)
+            }
+        }
+        let runs = zip(lines.all, lines.traces).filter { $0.0 != "nil" }.map(\.1.exchanges)
+        try #require(runs.count == 4)
+        #expect(try runs.map { try $0[place].answer?.get().bytes } == [[0x08], [0x0E], [0x0B], [0x02]])
+    }
+
     @Test func `How long a slip may last is held to, in an exploration and in a line`() async throws {
         for (absence, line) in [
             (Duration.zero, "slip@1:1ms"), (.seconds(-5), "slip@1:1ms"), (.microseconds(2900), "slip@1:2ms"),

@@ -159,6 +159,16 @@ import Testing
         #expect(wrong?.finding.contains("read 2 was called 2 times") == true, "\(wrong?.finding ?? "none")")
     }
 
+    @Test func `A handler that is not called before the flow ends is found`() async throws {
+        let failure = try await Self.failure(.losses, invariants: [.completesOnce]) { field -> String in
+            Task { _ = try? await field.completion("never") { (_: @escaping @Sendable (Int) -> Void) in } }
+            await field.settle()
+            return try await field.completion("read") { LinkReader(queue: .main).begin($0) }.get()
+        }
+        #expect(failure?.finding == "never was called 0 times")
+        #expect(failure?.runs == 1)
+    }
+
     @Test func `Calls that the test counts itself are held to one too`() async throws {
         let wrong = try await Self.failure(.losses, invariants: [.completesOnce]) { field in
             for _ in 0..<3 { field.completed("by hand") }
@@ -226,7 +236,7 @@ private final class Keeper: @unchecked Sendable {
 }
 
 /// A delegate that does nothing.
-private final class Nobody: NSObject, NFCNDEFReaderSessionDelegate {
+final class Nobody: NSObject, NFCNDEFReaderSessionDelegate {
     func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {}
     func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {}
 }

@@ -32,6 +32,13 @@ import Testing
         #expect(lines == answered.flatMap { ["silence@\($0 + 1)", "nak@\($0 + 1)", "flip@\($0 + 1)"] })
     }
 
+    @Test func `An answer that is replaced has been, even the very last one`() async throws {
+        let report = try await explore(.badAnswers, near: "ICODE SLIX2", invariants: []) { field in
+            try await SensorReader().scan(field)
+        }
+        #expect(report.attempts.map(\.runs) == report.attempts.map(\.happened) && report.attempts.count == 1)
+    }
+
     @Test func `The tag is lost at each exchange, and before each connection`() async throws {
         let (lines, report) = try await Self.lines(.losses)
         #expect(lines == (1...report.exchanges).map { "loss@\($0)" } + ["gone@1"])

@@ -43,7 +43,8 @@ import Testing
     private static let two: [UInt8] = [5, 6, 7, 8]
 
     /// What is said when a flow writes something in the first run, and something else in those with a fault.
-    private static func finding(
+    private static func wholeFinding(
+        of invariant: Invariant,
         first: [(number: UInt8, bytes: [UInt8])],
         later: [(number: UInt8, bytes: [UInt8])],
         fails: Bool
@@ -52,14 +53,24 @@ import Testing
         let failure = try await `What is checked after a run`.failure(
             .replay("flip@1"),
             near: "NTAG215",
-            invariants: [.memoryIntact]
+            invariants: [invariant]
         ) { field -> String in
             let isFirst = runs.beginsFirst()
             return try await Blocks(.iso14443, isFirst ? first : later, fails: !isFirst && fails).scan(field)
         }
         guard let finding = failure?.finding else { return nil }
-        #expect(failure?.invariant == Invariant.memoryIntact.name)
-        return finding.split(separator: ": ", maxSplits: 1).last.map(String.init)
+        #expect(failure?.invariant == invariant.name)
+        return finding
+    }
+
+    /// The same of the memory, without the tag's name.
+    private static func finding(
+        first: [(number: UInt8, bytes: [UInt8])],
+        later: [(number: UInt8, bytes: [UInt8])],
+        fails: Bool
+    ) async throws -> String? {
+        try await wholeFinding(of: .memoryIntact, first: first, later: later, fails: fails)?
+            .split(separator: ": ", maxSplits: 1).last.map(String.init)
     }
 
     @Test func `A flow that ends well leaves what it leaves without faults`() async throws {
@@ -100,7 +111,8 @@ import Testing
         #expect(try await Self.finding(first: [(20, one)], later: [(21, one)], fails: true) != nil)
     }
 
-    @Test func `A FeliCa tag has blocks of 16 bytes`() async throws {
+    /// The last one is the register, which is behind the others.
+    @Test(arguments: [UInt8(5), 0x0E]) func `A FeliCa tag has blocks of 16 bytes`(block: UInt8) async throws {
         let (one, two) = ([UInt8](repeating: 0x11, count: 16), [UInt8](repeating: 0x11, count: 15) + [0x22])
         let runs = RunCount()
         let failure = await #expect(throws: ExplorationFailure.self) {
@@ -111,13 +123,13 @@ import Testing
                 invariants: [.memoryIntact]
             ) { field in
                 let isFirst = runs.beginsFirst()
-                return try await Blocks(.iso18092, [(5, isFirst ? one : two)], fails: false).scan(field)
+                return try await Blocks(.iso18092, [(block, isFirst ? one : two)], fails: false).scan(field)
             }
         }
         func text(_ bytes: [UInt8]) -> String { bytes.map { String(format: "%02x", $0) }.joined(separator: " ") }
         #expect(
             failure?.finding.hasSuffix(
-                ": block 5 holds \(text(two)) and not \(text(one)), and the flow ended as if all were well"
+                ": block \(block) holds \(text(two)) and not \(text(one)), and the flow ended as if all were well"
             ) == true,
             "\(failure?.finding ?? "passed")"
         )
@@ -135,6 +147,59 @@ import Testing
             return try await Blocks(.iso14443, [(20, Self.one)], fails: !isFirst).scan(field)
         }
         #expect(failure?.finding.hasSuffix(" was written, and is not the tag of the flow") == true)
+    }
+
+    @Test(arguments: [
+        ("generic Type 4", ": file E104, byte "), ("generic Type 3", ": service 0009, block "),
+        ("Topaz 512", ": byte "),
+    ]) func `What was lost in a file, a service or a byte is named by that`(product: String, place: String)
+        async throws
+    {
+        let failure = try await `What is checked after a run`.failure(
+            .losses,
+            near: .product(product, holding: .uri("https://example.com/old")),
+            invariants: [.memoryIntact]
+        ) { field in
+            try await field.completion("write") { Writer("https://example.com/new/and/longer", bug: .lies).start($0) }
+                .get()
+        }
+        #expect(failure?.finding.contains(place) == true, "\(failure?.finding ?? "passed")")
+        #expect(failure?.finding.hasSuffix(", and the flow ended as if all were well") == true)
+    }
+
+    @Test func `A tag that can't be written any more is bricked, unless that is what the flow does`() async throws {
+        // The last byte of the capability container says that the tag is read-only, and a bit that is set stays set.
+        let lock: [(number: UInt8, bytes: [UInt8])] = [(3, [0, 0, 0, 0x0F])]
+        for fails in [false, true] {
+            let finding = try await Self.wholeFinding(of: .neverBricked, first: [], later: lock, fails: fails)
+            #expect(finding?.hasSuffix(" can't be written any more") == true, "\(finding ?? "passed")")
+        }
+        #expect(try await Self.wholeFinding(of: .neverBricked, first: lock, later: lock, fails: false) == nil)
+    }
+
+    @Test func `A tag that no write mends is bricked`() async throws {
+        // All bits of the first byte: that is no capability container.
+        let finding = try await Self.wholeFinding(
+            of: .neverBricked,
+            first: [],
+            later: [(3, [0xFF, 0, 0, 0])],
+            fails: true
+        )
+        #expect(finding?.contains(" can't be read any more, nor written: ") == true, "\(finding ?? "passed")")
+    }
+
+    @Test func `A message that only a run with a fault writes is found, however the flow ends`() async throws {
+        let link: [(number: UInt8, bytes: [UInt8])] = [
+            (4, [0x03, 0x06, 0xD1, 0x01]), (5, [0x02, 0x55, 0x00, 0x61]), (6, [0xFE, 0, 0, 0]),
+        ]
+        let done = try await Self.wholeFinding(of: .noMessageLost, first: [], later: link, fails: false)
+        #expect(done?.hasSuffix(" holds URI a, and the flow ended as if all were well") == true, "\(done ?? "passed")")
+        let failed = try await Self.wholeFinding(of: .noMessageLost, first: [], later: link, fails: true)
+        #expect(
+            failed?.hasSuffix(" holds URI a, which is neither the old message nor the new one") == true,
+            "\(failed ?? "passed")"
+        )
+        #expect(try await Self.wholeFinding(of: .noMessageLost, first: link, later: [], fails: true) == nil)
     }
 
     @Test func `What can't be copied, and what was not written, is not checked`() async throws {

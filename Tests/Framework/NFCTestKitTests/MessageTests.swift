@@ -53,6 +53,14 @@ import Testing
         #expect(!reason.contains("continuation"), "\(reason)")
     }
 
+    @Test func `A flow that takes just as long as its limit ends by itself`() async {
+        let reason = await Self.reason(limit: .seconds(5)) { field in
+            try await Task.sleep(for: .seconds(5))
+            #expect(field.now == .seconds(5))
+        }
+        #expect(reason == "no error")
+    }
+
     @Test func `It says that a continuation may be missed, and how to hear of it sooner`() async {
         for (grace, seconds) in [(Duration.milliseconds(150), "1.5 s"), (.milliseconds(50), "0.5 s")] {
             let reason = await Self.reason(grace: grace) { field in

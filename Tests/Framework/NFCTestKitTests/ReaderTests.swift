@@ -34,6 +34,28 @@ import Testing
         }
     }
 
+    @Test func `The trace of a recording has what was replayed so far, with the sheet in between`() async throws {
+        let recording = try await Self.recorded()
+        try await withField(reader: .recording(recording)) { field in
+            #expect(field.exchanges.isEmpty)
+            _ = try await Self.flow(field)
+            let times = field.trace.entries.compactMap(\.time)
+            #expect(times.count > recording.exchangeCount && times == times.sorted())
+        }
+    }
+
+    @Test func `A flow that makes nothing of its departure from a recording fails too`() async throws {
+        let recording = try await Self.recorded()
+        await #expect(throws: FieldError(.badRecording, "")) {
+            try await withField(reader: .recording(recording)) { field in
+                let result: Result<String, any Error> = try await field.completion("write") {
+                    Writer("https://example.com/other").start($0)
+                }
+                #expect(throws: (any Error).self) { try result.get() }
+            }
+        }
+    }
+
     @Test func `A recording that does not fit says where it was left, and what to do`() async throws {
         let recording = try await Self.recorded()
         let error = try #require(

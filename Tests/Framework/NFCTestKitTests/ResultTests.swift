@@ -30,6 +30,14 @@ import Testing
         )
     }
 
+    @Test func `It may be another one where the person cancelled`() async throws {
+        let failure = try await `What is checked after a run`.failure(.cancels, invariants: [.sameResult]) {
+            field -> String? in
+            try? await field.completion("read") { LinkReader(queue: .main).begin($0) }.get()
+        }
+        #expect(failure == nil, "\(failure?.finding ?? "passed")")
+    }
+
     @Test func `Of many bytes 32 are shown, with their number`() async throws {
         let bytes = [UInt8](repeating: 0xAA, count: 33)
         let shown = [String](repeating: "aa", count: 32).joined(separator: " ")
@@ -124,6 +132,68 @@ import Testing
                 #expect(line.hasSuffix("#3") && line.split { $0 == "+" || $0 == "," }.count == count, "\(line)")
             }
         }
+    }
+
+    @Test func `Noise is of four kinds, at every exchange`() async throws {
+        let lines = Lines()
+        let report = try await explore(
+            .noise(runs: 40, faults: 8),
+            near: `What is checked after a run`.link,
+            seed: 1,
+            invariants: [lines.invariant]
+        ) { field in
+            _ = try? await field.completion("read") { LinkReader(queue: .main).begin($0) }.get()
+        }
+        let faults = lines.all.dropFirst().flatMap { $0.dropLast(2).split(separator: "+") }
+        #expect(faults.count == 320)
+        let (kinds, places) = (faults.map { $0.prefix { $0 != "@" } }, faults.map { $0.drop { $0 != "@" }.dropFirst() })
+        #expect(Set(kinds.map(String.init)) == ["loss", "silence", "nak", "flip"])
+        #expect(Set(places.compactMap { Int($0) }) == Set(1...report.exchanges))
+    }
+
+    /// The run that is left of a failing one, and how many runs were made.
+    private static func simplest(
+        _ line: String,
+        failingWhere isBroken: @escaping @Sendable (String) -> Bool
+    ) async throws -> String {
+        let failure = try await `What is checked after a run`.failure(
+            .replay(FaultScript(line)),
+            invariants: [Invariant("mine") { $0.replay.map { isBroken($0.description) } == true ? "it is not" : nil }]
+        ) { field -> Int in
+            _ = try? await field.completion("read") { LinkReader(queue: .main).begin($0) }.get()
+            return 0
+        }
+        return "\(failure?.replay?.description ?? "none") after \(failure?.runs ?? 0)"
+    }
+
+    @Test(arguments: [
+        ("silence@1", "loss@1 after 3"), ("nak@1", "loss@1 after 3"), ("flip@1", "loss@1 after 3"),
+        ("slip@1:5ms", "loss@1 after 3"), ("cancel@1", "cancel@1 after 2"), ("tear@1:old", "tear@1:old after 2"),
+        // A fault less comes before a plainer one.
+        ("nak@1+flip@2", "loss@2 after 4"), ("loss@1,loss@2", "loss@2 after 3"),
+    ]) func `A failing run is made simpler by the shortest way`(line: String, simplest: String) async throws {
+        let left = try await Self.simplest(line) { _ in true }
+        #expect(left == simplest)
+    }
+
+    @Test func `Of two losses that are needed the tag need not come back between them`() async throws {
+        let simplest = try await Self.simplest("loss@1,loss@2") { $0.hasPrefix("loss@1") && $0.hasSuffix("loss@2") }
+        #expect(simplest == "loss@1+loss@2 after 7")
+    }
+
+    @Test func `A failure has its line and the last forty lines of its trace`() async throws {
+        let mine = Invariant("mine") { _ in "it is not" }
+        let found = try await `What is checked after a run`.failure(.losses, invariants: [mine]) { field -> Int in
+            _ = try? await field.completion("read") { LinkReader(queue: .main).begin($0) }.get()
+            for number in 0..<50 { field.note("note \(number)") }
+            return 0
+        }
+        let failure = try #require(found)
+        let trace = failure.run.trace.description.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(trace.count > 50)
+        let lines = failure.description.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.first == "mine: it is not; without any fault, in the first run" && lines.count == 42)
+        #expect(lines.dropFirst().first == "…" && lines.suffix(40).elementsEqual(trace.suffix(40)))
     }
 
     @Test func `A message that differs in its last letter alone is another one`() async throws {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import NFCRuntime
 import NFCTestKit
+import TagLink
 import Testing
 import VirtualCards
 
@@ -23,6 +25,20 @@ import VirtualCards
         #expect(try await identifiers(1) == first)
         let second = try await identifiers(9)
         #expect(Set(first + second).count == 4)
+    }
+
+    @Test func `An exploration has the tags that a field has with the same seed`() async throws {
+        let names = try await withField("NTAG215", "NTAG215", seed: 5) { $0.tags.map(\.description) }
+        #expect(Set(names).count == 2)
+        let found = Locked<[[String]]>([])
+        let invariant = Invariant("tags are kept") { run in
+            found.withLock { $0.append(run.tags.map(\.name)) }
+            return nil
+        }
+        try await explore(.replay("cancel@1"), near: "NTAG215", "NTAG215", seed: 5, invariants: [invariant]) { field in
+            _ = try? await field.completion("read") { LinkReader(queue: .main).begin($0) }.get()
+        }
+        #expect(found.withLock { $0 } == [names, names])
     }
 
     @Test func `A UID of another length is refused, with those that the product has`() async {

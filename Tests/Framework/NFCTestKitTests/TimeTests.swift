@@ -184,6 +184,16 @@ private func read(
         }
     }
 
+    @Test func `A delay until a time of day passes by the field's time too`() async throws {
+        try await withField(limit: .seconds(7200)) { field in
+            try await field.completion("later") { done in
+                DispatchQueue.global().asyncAfter(wallDeadline: .now() + 3600) { done(()) }
+            }
+            // The code took a moment to ask for it.
+            #expect(field.now > .seconds(3500) && field.now <= .seconds(3600))
+        }
+    }
+
     @Test func `What a semaphore is signalled by may wait for time itself`() async throws {
         try await read(grace: .seconds(60)) { read in
             let semaphore = DispatchSemaphore(value: 0)

@@ -154,4 +154,37 @@ private final class Screen: UserActivityRestoring {
         application.delegate = third
         #expect(third.links.isEmpty)
     }
+
+    /// A delegate that leaves when it has its first link.
+    private final class LeavingDelegate: ApplicationDelegate {
+        var calls: [String] = []
+
+        func application(_ application: UIApplication, willContinueUserActivityWithType _: String) -> Bool {
+            calls.append("will")
+            return true
+        }
+
+        func application(
+            _ application: UIApplication,
+            continue userActivity: NSUserActivity,
+            restorationHandler: @escaping ([any UIUserActivityRestoring]?) -> Void
+        ) -> Bool {
+            calls.append(userActivity.webpageURL?.lastPathComponent ?? "none")
+            application.delegate = nil
+            return true
+        }
+    }
+
+    @Test func `Links that waited wait on when the delegate leaves at the first of them, and none is lost`() throws {
+        let application = Application()
+        for number in 1...3 { #expect(application.receive(try payload("https://example.org/\(number)"))) }
+        let leaving = LeavingDelegate()
+        application.delegate = leaving
+        // Each link is announced before it comes.
+        #expect(leaving.calls == ["will", "1"])
+        #expect(application.receive(try payload("https://example.org/4")))
+        let next = PlainDelegate()
+        application.delegate = next
+        #expect(next.links.map { $0?.lastPathComponent } == ["2", "3", "4"])
+    }
 }

@@ -196,8 +196,11 @@ struct TagWatcherTests {
         let watcher = try #require(TagWatcher(environment) { _ in })
         watcher.start()
         await reader.looks(20)
+        #expect(reader.releaseCount == 0)
         await watcher.stop()
         #expect(clock.delays.withLock { $0.allSatisfy { $0 == .milliseconds(250) } })
+        // It keeps the reader while it looks, and lets go of it at the end.
+        #expect(reader.releaseCount == 1)
     }
 
     @Test func `Without a reader there is nothing to watch`() {
@@ -306,7 +309,7 @@ struct TagWatcherTests {
 }
 
 /// A clock whose events are due at once.
-private final class HastyClock: RuntimeClock {
+final class HastyClock: RuntimeClock {
     let now: Duration = .zero
     let delays = Locked<[Duration]>([])
 

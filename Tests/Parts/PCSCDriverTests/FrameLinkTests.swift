@@ -167,8 +167,12 @@ struct FrameLinkTests {
     func reactivation() async throws {
         let service = Self.chip([:])
         let (_, link, _) = try await Self.link(service)
+        let before = service.commands.count
         try await link.reactivate()
         #expect(service.look(\.resets) == 1)
+        // The chip checks checksums again while its reader resets the tag.
+        let begun = ["ff00000005d408630380", "ffca000000", "ff00000005d408630300"]
+        #expect(Array(service.commands[before...]) == begun)
         service.change { state in
             state.readers[0].card?.respond = { _ in [0x04, 9, 9, 9, 9, 9, 9, 0x90, 0x00] }
         }

@@ -50,6 +50,8 @@ final class ScriptedService: SmartCardLayer {
         var isTakenMeanwhile = false
         /// What the reader's driver answers for attributes.
         var attributes: [UInt32: [UInt8]] = [:]
+        /// What SCardGetAttrib fails with, where it does.
+        var attributeFailure: SmartCardError.Code?
         /// The count of events when each card was opened.
         var opened: [Int: UInt32] = [:]
     }
@@ -243,6 +245,7 @@ final class ScriptedService: SmartCardLayer {
         guard events == look({ $0.opened[card.handle] }) else {
             throw SmartCardError(.removedCard, "SCardGetAttrib")
         }
+        if let failure = look(\.attributeFailure) { throw SmartCardError(failure, "SCardGetAttrib") }
         guard let value = look({ $0.attributes[identifier] }) else {
             throw SmartCardError(.unsupportedFeature, "SCardGetAttrib")
         }

@@ -317,6 +317,11 @@ struct ServiceTests {
         service.change { $0.controls[0x4200_0009] = [10, 4, 0, 0, 1, 0] }
         let other = try await Self.commands(PCSCReader(.first, layer: service))
         #expect(try await other.transmit(long) == [0x90, 0x00])
+        // A driver that does not say it may take them.
+        service.change { $0.controls = [:] }
+        let unknown = try await Self.commands(PCSCReader(.first, layer: service))
+        #expect(unknown.maximumCommandLength == 65544 && unknown.maximumResponseLength == 65538)
+        #expect(link.maximumResponseLength == 258)
     }
 
     @Test("An observer is called for a card that was swapped for another between two looks")

@@ -154,6 +154,50 @@ struct ExactWakingTests {
         await #expect(throws: LinkError(.tagRemoved, "")) { try await tag.link.reactivate() }
     }
 
+    @Test("A tag that could not be woken is sent nothing, since another one may be selected")
+    func notWoken() async throws {
+        let looks = Locked(0)
+        let chip = try ScriptedChip { code, data in
+            guard code == 0x4A, data[1] == 0 else { return nil }
+            let isFirst = looks.withLock {
+                $0 += 1
+                return $0 == 1
+            }
+            return .answer(isFirst ? [1, 1, 0, 0x44, 0, 4, 1, 2, 3, 4] : [0])
+        }
+        defer { chip.end() }
+        let reader = try PN532Reader(chip.path, limits: .patient)
+        let tag = try #require(try await reader.discover([.nfcA], systemCodes: []).first)
+        await #expect(throws: LinkError(.tagRemoved, "")) { try await tag.link.reactivate() }
+        await #expect(throws: LinkError(.tagRemoved, "")) {
+            try await tag.link.transceive(Frame([0x30, 0]), timeout: .milliseconds(5))
+        }
+        #expect(!chip.commands.contains(0x42))
+    }
+
+    @Test("A card that was not the chip's last one is looked for at once, since the chip speaks another technology")
+    func otherTechnology() async throws {
+        let body: [UInt8] = [0x50, 1, 2, 3, 4, 0, 0, 0, 0, 0x00, 0x81, 0x71]
+        let chip = try ScriptedChip { code, data in
+            switch (code, data.dropFirst().first) {
+            case (0x4A, 0x00): .answer([1, 1, 0, 0x44, 0x20, 4, 1, 2, 3, 4])
+            case (0x4A, 0x03): .answer([1, 1] + body + [1, 0])
+            case (0x42, _): .answer([0] + body)
+            default: nil
+            }
+        }
+        defer { chip.end() }
+        let reader = try PN532Reader(chip.path, limits: .patient)
+        let tags = try await reader.discover([.nfcA, .nfcB], systemCodes: [])
+        try #require(tags.count == 2)
+        var before = chip.received.count
+        try await reader.select(tags[0])
+        #expect(chip.log(from: before) == ["4a 010300", "44 01", "42 050008"])
+        before = chip.received.count
+        try await reader.select(tags[1])
+        #expect(chip.log(from: before) == ["4a 010001020304"])
+    }
+
     @Test("A card of NFC-B whose identifier differs in its last byte is another one")
     func anotherOfNFCB() async throws {
         let looks = Locked(0)

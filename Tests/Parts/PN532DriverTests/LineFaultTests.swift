@@ -92,6 +92,22 @@ struct LineFaultTests {
         #expect(chip.commands.count { $0 == 0x42 } == 1)
     }
 
+    @Test("Damage to an answer that is not awaited is passed over, and nothing is asked for again")
+    func foreignDamage() async throws {
+        var damaged = ScriptedChip.frame(0x4A, [1, 2, 3])
+        damaged[8] ^= 1
+        let bytes = damaged + ScriptedChip.frame(0x42, Self.pages)
+        let chip = try Self.chip { $0 == 1 ? .bytes(bytes) : nil }
+        defer { chip.end() }
+        let link = try await Self.link(try PN532Reader(chip.path, limits: .patient))
+        // After the second one the chip has heard all that was sent for the first.
+        for _ in 0..<2 {
+            let answer = try await link.transceive(Frame([0x30, 0x00]), timeout: .milliseconds(5))
+            #expect(answer.bytes == Self.payload)
+        }
+        #expect(!chip.received.contains(.negativeAcknowledge))
+    }
+
     @Test("A chip that answers with damage alone gets a command to stop, and the tag is not lost")
     func damageForEver() async throws {
         var damaged = ScriptedChip.frame(0x42, Self.pages)

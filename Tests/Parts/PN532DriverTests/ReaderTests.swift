@@ -71,6 +71,17 @@ struct ReaderTests {
         }
     }
 
+    @Test("A tag that was sent a command is not as it was found, so that selecting it wakes it")
+    func selectAfterCommand() async throws {
+        try await Self.withReader([Self.ntag(6)]) { reader, chip, _ in
+            let tag = try #require(try await reader.discover([.nfcA], systemCodes: []).first)
+            _ = try await Self.link(tag).transceive(Frame([0x30, 0]), timeout: .milliseconds(5))
+            let before = chip.received.count
+            try await reader.select(tag)
+            #expect(chip.log(from: before) == ["4a 01008804010203040506"])
+        }
+    }
+
     @Test("Four bits are an ACK or a NAK, and a tag that refused is woken")
     func fourBits() async throws {
         try await Self.withReader([Self.ntag(6)]) { reader, _, _ in

@@ -270,19 +270,6 @@ struct `The socket of an emulated reader` {
         await serving.value
     }
 
-    /// Connects as a driver, and greets. Another one that still has the place, or a busy machine, is waited for.
-    private func meet(_ folder: PrivateFolder) async throws -> RawConnection {
-        for _ in 0..<1000 {
-            // There is no room at the socket while those that were turned away wait there.
-            if let driver = PrivateSocket.connect(folder.path + "/reader.sock").map(RawConnection.init) {
-                if await callDriver({ driver.greet() }) { return driver }
-                driver.end()
-            }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        return try #require(nil, "The reader takes no driver.")
-    }
-
     @Test
     func `A message that the protocol does not have ends the connection, and the longest that it has is answered`()
         async throws
@@ -299,12 +286,12 @@ struct `The socket of an emulated reader` {
             RawConnection.header("H", 1), RawConnection.header("H", 1, 1) + [2],
         ]
         for message in wrong {
-            let driver = try await meet(folder)
+            let driver = try await RawConnection.meet(folder)
             #expect(driver.send(message))
             #expect(await callDriver { driver.endsInSilence(within: 30_000) }, "\(message)")
             driver.end()
         }
-        let driver = try await meet(folder)
+        let driver = try await RawConnection.meet(folder)
         let longest = [0x54, 7, 0x00, 0x01, 0x00, 0x1C] + [UInt8](repeating: 0, count: 0x1_001C)
         let isSent = await callDriver { () -> Bool in
             // The socket does not block, and may have less room.

@@ -8,9 +8,12 @@ import VirtualTags
     private let field = VirtualField()
 
     /// A reader with a tag on it that has power.
-    private func reader(_ tag: any VirtualTag) async -> (EmulatedReader, atr: [UInt8]) {
+    private func reader(
+        _ tag: any VirtualTag,
+        _ profile: ReaderProfile? = nil
+    ) async -> (EmulatedReader, atr: [UInt8]) {
         field.bring(tag)
-        var reader = EmulatedReader(.showing(tag.technology), field: field)
+        var reader = EmulatedReader(profile ?? .showing(tag.technology), field: field)
         #expect(await reader.look() == .init(hasFound: true))
         guard case .done(let atr) = await reader.setPower(.up) else {
             Issue.record("The card has to have an ATR.")
@@ -47,6 +50,21 @@ import VirtualTags
         #expect(await reader(VirtualType5Tag(.icodeSLIX)).atr == Self.storageATR(0x0B, 0x0014))
     }
 
+    @Test func `A reader that has no numbers of its own has those of the standard`() async {
+        let tags: [(any VirtualTag, UInt8, UInt16)] = [
+            (ClassicTag(ClassicContents(blank: .classic1K, uid: [0x9C, 0x0C, 0x37, 0x01])), 0x03, 0x0001),
+            (VirtualType1Tag(.topaz96), 0x02, 0x0030),
+            (VirtualType3Tag(FeliCaLiteSContents(idm: [0x02, 0xFE, 1, 2, 3, 4, 5, 6])), 0x11, 0x003B),
+            (Self.type4(.nfcB(pupi: [1, 2, 3, 4], protocolInfo: [0x00, 0x80, 0x71])), 0x07, 0x0000),
+            (VirtualType5Tag(.icodeSLIX, uid: [0xE0, 0x07, 1, 2, 3, 4, 5, 6]), 0x0B, 0x0012),
+            (VirtualType5Tag(.st25tv512), 0x0B, 0x0000),
+        ]
+        for (tag, standard, name) in tags {
+            field.removeAll()
+            #expect(await reader(tag, .acr1552u).atr == Self.storageATR(standard, name), "\(standard) \(name)")
+        }
+    }
+
     @Test func `ISO-DEP cards have the ATR of their historical bytes`() async {
         #expect(await reader(Self.type4()).atr == [0x3B, 0x80, 0x80, 0x01, 0x01])
         field.removeAll()
@@ -57,6 +75,11 @@ import VirtualTags
         let atr = await reader(Self.type4(typeB)).atr
         #expect(atr.prefix(12) == [0x3B, 0x88, 0x80, 0x01, 5, 6, 7, 8, 0x00, 0x81, 0x71, 0x00])
         #expect(atr.dropFirst().reduce(0, ^) == 0)
+        field.removeAll()
+        // An ATR has room for fifteen.
+        let many = Type4FrontEnd.nfcA(uid: [1, 2, 3, 4], ats: [0x15, 0x75, 0x77, 0x81, 0x02] + (1...16))
+        let full = await reader(Self.type4(many)).atr
+        #expect(Array(full.dropLast()) == [0x3B, 0x8F, 0x80, 0x01] + (1...15))
     }
 
     // MARK: Commands of class FF

@@ -171,6 +171,32 @@ import Testing
         }
     }
 
+    @Test func `has a name and paths that pcscd's configuration can hold`() throws {
+        func found(_ name: String, socket: String = "/run/a", driver: String = "/usr/lib/b") -> String? {
+            problem { () throws(EmulationError) in
+                _ = try PCSCInstallation(readerName: name, socketPath: socket, driverPath: driver)
+            }
+        }
+        let long = String(repeating: "n", count: 100)
+        for name in ["n", "My Reader #1", long] { #expect(found(name) == nil) }
+        for name in ["", long + "n", "a\"b", "a\nb", "a\u{1F}b"] {
+            #expect(found(name) == "A reader's name has 1 to 100 bytes, and no quotes.")
+        }
+        for path in ["/a b", "/a\"b", "/a#b", "/a\tb"] {
+            for problem in [found("n", socket: path), found("n", driver: path)] {
+                #expect(problem == "pcscd's configuration takes no path with spaces or quotes, such as \(path).")
+            }
+        }
+        let reader = try PCSCInstallation(readerName: "My Reader", socketPath: "/run/a!", driverPath: "/usr/lib/b")
+        let lines = reader.configuration.split(separator: "\n").dropFirst()
+        #expect(
+            lines == [
+                "FRIENDLYNAME \"My Reader\"", "DEVICENAME   /dev/null:/run/a!", "LIBPATH      /usr/lib/b",
+                "CHANNELID    1",
+            ]
+        )
+    }
+
     @Test func `is a user's who exists, by name or number`() throws {
         let current = try #require(ReaderOwner.current)
         #expect(current.user == geteuid())

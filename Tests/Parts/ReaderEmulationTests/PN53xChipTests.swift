@@ -155,4 +155,41 @@ import VirtualTags
         await device.presenceChanged { sent.append($0) }
         #expect(sent.isEmpty)
     }
+
+    @Test func `A line that waits has no answer to repeat, and waits for its last command alone`() async {
+        var device = PN532SerialDevice(field: field)
+        var sent: [[UInt8]] = []
+        await device.receive(hostFrame([0x02])) { sent.append($0) }
+        await device.receive(hostFrame([0x4A, 0x01, 0x00])) { sent.append($0) }
+        sent = []
+        await device.receive([0x00, 0x00, 0xFF, 0xFF, 0x00, 0x00]) { sent.append($0) }
+        #expect(sent.isEmpty)
+        await device.receive(hostFrame([0x0C])) { sent.append($0) }
+        #expect(sent == [PN532ChipFrame.acknowledge, PN532ChipFrame.answer(to: 0x0C, [0x3F, 0x07, 0x07])])
+        sent = []
+        field.bring(Self.ntag())
+        await device.presenceChanged { sent.append($0) }
+        #expect(sent.isEmpty)
+    }
+
+    @Test func `A command that waits is reported once, and then with its answer`() async {
+        let told = Locked<[String]>([])
+        var device = PN532SerialDevice(
+            field: field,
+            onExchange: { exchange in
+                let end = exchange.response.map { "\($0.count)" } ?? exchange.failure ?? ""
+                told.withLock { $0.append("\(exchange.name): \(end)") }
+            }
+        )
+        await device.receive(hostFrame([0x4A, 0x01, 0x00])) { _ in }
+        for _ in 0..<2 { await device.presenceChanged { _ in } }
+        field.bring(Self.ntag())
+        await device.presenceChanged { _ in }
+        await device.receive(hostFrame([0x99])) { _ in }
+        #expect(
+            told.withLock { $0 } == [
+                "InListPassiveTarget: waiting", "InListPassiveTarget: 13", "unknown: syntax error",
+            ]
+        )
+    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import PrivateStorage
+import Testing
 
 /// A listener at a reader's socket that sends the test's bytes to the driver.
 final class RawReader: Sendable {
@@ -53,6 +54,20 @@ struct RawConnection: Sendable {
 
     static func header(_ kind: Character, _ sequence: UInt8 = 0, _ length: UInt8 = 0) -> [UInt8] {
         [kind.asciiValue ?? 0, sequence, 0, 0, 0, length]
+    }
+
+    /// Connects to a reader as a driver, and greets. Another one that still has the place, or a busy machine, is waited
+    /// for.
+    static func meet(_ folder: PrivateFolder) async throws -> RawConnection {
+        for _ in 0..<1000 {
+            // There is no room at the socket while those that were turned away wait there.
+            if let driver = PrivateSocket.connect(folder.path + "/reader.sock").map(RawConnection.init) {
+                if await callDriver({ driver.greet() }) { return driver }
+                driver.end()
+            }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        return try #require(nil, "The reader takes no driver.")
     }
 
     /// Sends the reader's greeting, and reads the driver's.

@@ -69,6 +69,33 @@ import VirtualTags
         }
     }
 
+    @Test func `Another card in its place is noticed by a look, also when the first was not seen to leave`() async {
+        let quiet: [UInt8] = [0x00, 0x80, 0x71]
+        let pairs: [(any VirtualTag, any VirtualTag)] = [
+            (Self.nfcB([1, 2, 3, 4]), Self.nfcB([1, 2, 3, 5])), (Self.felica(6), Self.felica(7)),
+            (Self.vicinity(4), Self.vicinity(5)),
+            (
+                Self.card(.nfcB(pupi: [1, 2, 3, 4], protocolInfo: quiet)),
+                Self.card(.nfcB(pupi: [1, 2, 3, 5], protocolInfo: quiet))
+            ),
+            (
+                VirtualType1Tag(.topaz96, uid: [1, 2, 3, 4, 5, 6, 7]),
+                VirtualType1Tag(.topaz96, uid: [1, 2, 3, 5, 5, 6, 7])
+            ),
+        ]
+        for (one, other) in pairs {
+            field.removeAll()
+            field.bring(one)
+            var reader = EmulatedReader(.acr1552u, field: field)
+            #expect(await reader.look() == .init(hasFound: true))
+            #expect(await reader.look() == .init())
+            field.removeAll()
+            field.bring(other)
+            #expect(await reader.look() == .init(hasLost: true, hasFound: true))
+            #expect(await reader.look() == .init())
+        }
+    }
+
     @Test func `Each call is reported by its name, with its answer or its failure`() async {
         let calls = Locked<[String]>([])
         field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))

@@ -144,7 +144,7 @@ import VirtualTags
         // What is sent alone has no answer, whatever comes.
         #expect(await Self.send([0x93, 1, 0x52], 0x01, to: &reader) == Self.done + Self.finish)
         let link = try #require(field.link(for: .nfcA))
-        for (time, microseconds) in [([0, 0, 3, 0xE8], 1000), ([0xFF, 0xFF, 0xFF, 0xFF], 5_000_000)]
+        for (time, microseconds) in [([0xE8, 3, 0, 0], 1000), ([0xFF, 0xFF, 0xFF, 0xFF], 5_000_000)]
             as [([UInt8], Int64)]
         {
             let before = link.statistics.airtime
@@ -155,6 +155,30 @@ import VirtualTags
             let elapsed = (link.statistics.airtime - before).microseconds
             #expect((microseconds...microseconds + 1000).contains(elapsed), "\(elapsed)")
         }
+    }
+
+    @Test func `A session that begins anew has no setting of before, and the card's power ends it`() async {
+        var reader = await reader(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
+        let read: [UInt8] = [0x95, 2, 0x30, 0x04]
+        _ = await Self.send([0x81, 0], 0x00, to: &reader)
+        // The host's own checksums, and a frame of seven bits.
+        #expect(await Self.send([0x90, 2, 0, 3, 0x91, 1, 7], 0x01, to: &reader) == Self.failed(0, [0x69, 0x85]))
+        #expect(await Self.send(read, 0x01, to: &reader) == Self.failed(1, [0x64, 0x01]))
+        _ = await reader.setPower(.up)
+        for power in [EmulatedReader.Power.up, .reset] {
+            for _ in 0..<2 {
+                #expect(await Self.send([0x81, 0], 0x00, to: &reader) == Self.done + Self.finish)
+                #expect(await Self.send(read, 0x01, to: &reader).count == 5 + 3 + 4 + 2 + 16 + 2)
+                // For the next one.
+                _ = await Self.send([0x90, 2, 0, 3], 0x01, to: &reader)
+            }
+            _ = await reader.setPower(power)
+            #expect(await Self.send(read, 0x01, to: &reader) == Self.failed(0, [0x69, 0x85]))
+        }
+        // A host that comes anew finds none either.
+        _ = await Self.send([0x81, 0], 0x00, to: &reader)
+        #expect(await reader.lookAnew() == .init(hasFound: true))
+        #expect(await Self.send(read, 0x01, to: &reader) == Self.failed(0, [0x69, 0x85]))
     }
 
     @Test func `The field goes off and on, and a tag forgets then`() async {

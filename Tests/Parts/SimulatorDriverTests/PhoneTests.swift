@@ -200,6 +200,51 @@ import VirtualTags
         }
     }
 
+    @Test func `A link that the app has received is not given to whoever asks for links later`() async throws {
+        let simulator = Self.simulator()
+        let reader = simulator.reader
+        try await reader.prepare()
+        let (stream, events) = AsyncStream.makeStream(of: String.self)
+        var received = stream.makeAsyncIterator()
+        reader.onPress { events.yield($0) }
+        simulator.push(
+            #"{"event":"link","activity_type":"T","url":"https://a.example/","message_hex":"d101025503"}"#
+        )
+        simulator.push(#"{"event":"press","item":"before"}"#)
+        #expect(await received.next() == "before")
+        reader.onLink { events.yield("first \($0.url)") }
+        #expect(await received.next() == "first https://a.example/")
+        reader.onLink { events.yield("second \($0.url)") }
+        simulator.push(#"{"event":"press","item":"after"}"#)
+        #expect(await received.next() == "after")
+    }
+
+    @Test func `A sheet that is gone is not cancelled any more`() async throws {
+        let simulator = Self.simulator()
+        let reader = simulator.reader
+        try await reader.prepare()
+        let (stream, events) = AsyncStream.makeStream(of: String.self)
+        var received = stream.makeAsyncIterator()
+        reader.onPress { events.yield($0) }
+        for (state, wanted) in [("ready", ["cancel", "ready"]), ("dismissed", ["dismissed"])] {
+            reader.showSheet(state: state, title: "", message: "", showsErrorSymbol: false) { events.yield("cancel") }
+            simulator.push(#"{"event":"cancel"}"#)
+            simulator.push(#"{"event":"press","item":"\#(state)"}"#)
+            for event in wanted { #expect(await received.next() == event) }
+        }
+    }
+
+    @Test func `An app that shows no screen any more shows none to a simulator that runs again`() async throws {
+        let simulator = Self.simulator()
+        let reader = simulator.reader
+        reader.showScreen(PhoneScreen(title: "One").json)
+        reader.showScreen(nil)
+        try await Self.received(#""screen":null"#, by: simulator)
+        try await simulator.restart(for: reader)
+        let screens = simulator.lines.filter { $0.contains("\"screen\"") }
+        #expect(screens.count == 2 && screens.last?.contains("null") == true)
+    }
+
     @Test func `A sheet is sent with all that it shows`() async throws {
         let simulator = Self.simulator()
         let reader = simulator.reader
@@ -238,6 +283,36 @@ import VirtualTags
         }
         #expect(simulator.lines.count { $0.contains("hello") } == 2)
         withExtendedLifetime(observation) {}
+    }
+
+    @Test func `Each part of a screen has its own members, and no others`() {
+        let screen = PhoneScreen(
+            title: "Title",
+            back: PhoneScreen.Button("Back", id: "back", style: .plain),
+            items: [
+                .text("words", detail: "more"), .text("alone"), .heading("part"),
+                .row("a", detail: "b", badge: "New", id: "row"), .row("c"), .button("Go", id: "go"),
+                .alert(
+                    "Sure?",
+                    text: "Gone.",
+                    buttons: [
+                        PhoneScreen.Button("No", id: "no", style: .plain),
+                        PhoneScreen.Button("Yes", id: "yes", style: .destructive), PhoneScreen.Button("OK", id: "ok"),
+                    ]
+                ),
+            ]
+        )
+        let items = [
+            #"{"kind":"text","text":"words","detail":"more"}"#, #"{"kind":"text","text":"alone"}"#,
+            #"{"kind":"heading","text":"part"}"#,
+            #"{"kind":"row","id":"row","text":"a","detail":"b","badge":"New"}"#, #"{"kind":"row","text":"c"}"#,
+            #"{"kind":"button","id":"go","text":"Go","style":"filled"}"#,
+            #"{"kind":"alert","text":"Sure?","detail":"Gone.","buttons":[{"id":"no","text":"No","style":"plain"},"#
+                + #"{"id":"yes","text":"Yes","style":"destructive"},{"id":"ok","text":"OK","style":"filled"}]}"#,
+        ]
+        let back = #""back":{"id":"back","text":"Back","style":"plain"}"#
+        #expect(screen.json == #"{"title":"Title",\#(back),"items":[\#(items.joined(separator: ","))]}"#)
+        #expect(PhoneScreen(title: "").json == #"{"title":"","items":[]}"#)
     }
 
     @Test func `A screen is JSON with all that it shows`() throws {

@@ -227,6 +227,55 @@ import VirtualTags
         #expect(simulator.lines.count { $0.contains("hello") } == 2)
     }
 
+    @Test func `has the technologies of its simulator`() async throws {
+        let greeting = #"{"hello":1,"name":"Test","technologies":["nfc-a","nfc-f"]}"#
+        let reader = FakeSimulator { _, _ in [greeting] }.reader
+        try await reader.prepare()
+        #expect(reader.technologies == [.nfcA, .nfcF])
+        #expect(reader.link(for: .nfcF)?.technology == .nfcF && reader.link(for: .nfcV) == nil)
+    }
+
+    @Test func `closes the connection to a simulator that refuses it`() async throws {
+        let ends = Locked<[Int32]>([])
+        let reader = SimulatorReader { () throws(LinkError) in
+            var pair: [Int32] = [-1, -1]
+            guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0 else {
+                throw LinkError(.readerUnavailable, "There are no sockets.")
+            }
+            _ = fcntl(pair[0], F_SETFL, O_NONBLOCK)
+            let line = Array("{\"error\":\"no\",\"message\":\"No.\"}\n".utf8)
+            _ = unsafe send(pair[1], line, line.count, Int32(MSG_NOSIGNAL))
+            ends.withLock { [end = pair[1]] in $0.append(end) }
+            return pair[0]
+        }
+        await #expect(throws: LinkError(.readerUnavailable, "")) { try await reader.prepare() }
+        let end = try #require(ends.withLock { $0.first })
+        defer { close(end) }
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        // The greeting, and then the end.
+        #expect(unsafe read(end, &buffer, buffer.count) > 0)
+        var poller = pollfd(fd: end, events: Int16(POLLIN), revents: 0)
+        #expect(unsafe poll(&poller, 1, 0) == 1)
+        #expect(unsafe read(end, &buffer, buffer.count) == 0)
+    }
+
+    @Test(arguments: [256 << 10, (256 << 10) + 1]) func `takes a line of 256 KiB, and no longer one`(count: Int)
+        async throws
+    {
+        let simulator = FakeSimulator { _, request in
+            guard let id = request["id"] else { return [FakeSimulator.greeting] }
+            let start = #"{"id":\#(id),"bytes":"4400","checksum":"none","more":""#
+            return [start + String(repeating: "a", count: count - start.utf8.count - 2) + "\"}"]
+        }
+        let link = try #require(simulator.reader.link(for: .nfcA))
+        do throws(LinkError) {
+            let answer = try await link.transceive(Self.reqA, timeout: .milliseconds(1))
+            #expect(answer.bytes == [0x44, 0x00] && count == 256 << 10)
+        } catch {
+            #expect(error.reason.contains("A line is too long.") && count > 256 << 10)
+        }
+    }
+
     // MARK: Cancelling
 
     @Test func `stops waiting when its task is cancelled, and ignores the late answer`() async throws {
@@ -275,6 +324,47 @@ import VirtualTags
         let second = try #require(await numbers.next() ?? nil)
         #expect(second != first)
         #expect(simulator.lines.count { $0.contains("watch") } == 1)
+    }
+
+    @Test func `asks for news of tags again when the simulator runs again`() async throws {
+        let simulator = FakeSimulator.serving(VirtualField())
+        let reader = simulator.reader
+        try await reader.prepare()
+        let observation = reader.observePresence {}
+        #expect(observation != nil)
+        // What comes before the answer to this has been sent before it.
+        try await reader.setCarrier(true)
+        #expect(simulator.lines.count { $0.contains("\"watch\"") } == 1)
+        try await simulator.restart(for: reader)
+        #expect(simulator.lines.count { $0.contains("\"watch\"") } == 2)
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test func `forgets the arrivals of a simulator that has ended`() async throws {
+        let runs = Locked<Int>(0)
+        let simulator = FakeSimulator { _, request in
+            if request["hello"] != nil {
+                runs.withLock { $0 += 1 }
+                return [FakeSimulator.greeting]
+            }
+            guard let id = request["id"] else { return [] }
+            guard request["do"] as? String == "arrival" else { return [#"{"id":\#(id)}"#] }
+            return [#"{"id":\#(id),"arrival":\#(runs.withLock { $0 })}"#]
+        }
+        let reader = simulator.reader
+        try await reader.prepare()
+        let arrivals = AsyncStream.makeStream(of: UInt64?.self)
+        let observation = reader.observePresence { [weak reader] in
+            arrivals.continuation.yield(reader?.arrival(of: [1, 2, 3, 4]))
+        }
+        #expect(observation != nil)
+        var numbers = arrivals.stream.makeAsyncIterator()
+        try await reader.setCarrier(true)
+        simulator.push(#"{"event":"presence"}"#)
+        #expect(await numbers.next() == .some(1))
+        simulator.end()
+        #expect(await numbers.next() == .some(2))
+        withExtendedLifetime(observation) {}
     }
 
     @Test func `keeps events that come during an exchange`() async throws {

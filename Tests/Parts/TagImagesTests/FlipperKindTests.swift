@@ -73,6 +73,18 @@ import VirtualTags
         #expect(try Files.failure("desfire.nfc", original, fault)?.code.description == code)
     }
 
+    @Test("A value has four bytes, or was not read", arguments: ["FB", "FB FF FF", "FB FF FF FF 00"])
+    func values(data: String) throws {
+        let line = "Application 563412 File 2: FB FF FF FF\n"
+        let error = try #require(
+            try Files.failure("desfire.nfc", line, "Application 563412 File 2: \(data)\n")
+        )
+        #expect(error.code == .malformed)
+        let lines = try Files.text("desfire.nfc").split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(error.line.map { "\(lines[$0 - 1])\n" } == line)
+        #expect(try Files.failure("desfire.nfc", line, "") == nil)
+    }
+
     @Test func `Bytes of a MIFARE Classic that are unknown stay so`() throws {
         guard case .classic(let card) = try Files.image("classic-unknown.nfc").contents else { return }
         #expect(card.uid == hex("9c 0c 37 01"))

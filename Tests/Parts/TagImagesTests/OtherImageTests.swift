@@ -162,6 +162,30 @@ import VirtualTags
         #expect(contents.passwords[0x10] == 0x0403_0201)
     }
 
+    @Test("A SLIX of an earlier file has the locks of AFI and DSFID in front of those of its blocks", arguments: 0...3)
+    func locksInFront(head: Int) throws {
+        let status = Self.slix.replacing("Lock DSFID: false\nLock AFI: true\n", with: "")
+        let text = status.replacing("Security Status: 01", with: "Security Status: 0\(head) 01")
+        guard case .type5(let contents) = try TagImage(parsing: Array(text.utf8)).contents else {
+            throw TagImageError(.unsupported, "")
+        }
+        #expect(contents.isDSFIDLocked == (head & 1 != 0) && contents.isAFILocked == (head & 2 != 0))
+        #expect(contents.lockedBlocks == [0])
+        let short = status.replacing("Security Status: 01 ", with: "Security Status: ")
+        #expect(Files.failure(short)?.code == .malformed)
+        #expect(Files.failure(text.replacing("Security Status: ", with: "Security Status: 00 "))?.code == .malformed)
+    }
+
+    @Test("A FeliCa Lite has another code than a Lite-S, and another name", arguments: [0xF0, 0xF1] as [UInt8])
+    func namesOfLite(code: UInt8) throws {
+        let pmm: [UInt8] = [0x00, code, 0, 0, 0, 1, 0x43, 0]
+        let contents = FeliCaLiteSContents(idm: hex("02 fe 00 11 22 33 44 55"), pmm: pmm)
+        let bytes = try TagImage(.type3(.liteS(contents)), format: .flipper).encoded()
+        let name = code == 0xF0 ? "FeliCa Lite" : "FeliCa Lite-S"
+        #expect(String(decoding: bytes, as: UTF8.self).contains("\nIC Type: \(name)\n"))
+        #expect(try TagImage(parsing: bytes).contents == .type3(.liteS(contents)))
+    }
+
     @Test func `A Flipper file of another ISO 15693 tag loads as a generic one`() throws {
         let text = Self.slix.replacing("Device type: SLIX", with: "Device type: ISO15693-3")
             .replacing("UID: E0 04 01 50", with: "UID: E0 08 01 50")

@@ -64,6 +64,26 @@ import VirtualTags
         #expect(throws: TagImageError.self) { try TagImage(parsing: bytes + [0, 0, 0, 0]) }
     }
 
+    @Test("An NTAG I2C, which has no check bytes, is read behind a header of either length")
+    func headersOfNTAGI2C() throws {
+        var contents = Type2Contents(blank: .ntagI2C1K, uid: Script.uid)
+        contents.signature = Array(0x40..<0x60)
+        let bytes = try TagImage(contents, format: .proxmarkBinary).encoded()
+        #expect(bytes.count == 56 + 234 * 4)
+        // The older header has no counters, and the tearing flags are in front of the signature.
+        let old = Array(bytes[..<8]) + hex("00 00 bd bd bd 00 00 00") + bytes[12..<44] + bytes[56...]
+        for bytes in [bytes, old] {
+            let image = try TagImage(parsing: bytes)
+            #expect(image.format == .proxmarkBinary && image.contents == .type2(contents))
+            #expect(try image.encoded() == bytes)
+        }
+        for count in 0..<bytes.count {
+            #expect(throws: TagImageError.self, "\(count) bytes") { try TagImage(parsing: Array(bytes.prefix(count))) }
+        }
+        let error = #expect(throws: TagImageError.self) { try TagImage(parsing: Array(bytes.dropLast(24))) }
+        #expect(error?.code == .missingField)
+    }
+
     @Test func `A dump of a part of the pages is one, and says so`() throws {
         var bytes = Array(try Files.dump("hf-mfu-ntag215-dump.bin").prefix(56 + 50 * 4))
         bytes[11] = 49
@@ -146,6 +166,36 @@ import VirtualTags
         // The same bytes under another name.
         let binary = try TagImage(parsing: Files.dump("classic-1k.mfd"), as: .proxmarkBinary)
         #expect(binary.format == .proxmarkBinary)
+    }
+
+    @Test("A file of the older name keeps it, and all else, when the card is changed")
+    func olderName() throws {
+        let text = try Files.text("hf-mf-1k-dump.json").replacing("\"mfc v2\"", with: "\"mfcard\"")
+        var image = try TagImage(parsing: Array(text.utf8))
+        #expect(try image.contents == Files.image("hf-mf-1k-dump.json").contents)
+        #expect(try image.encoded() == Array(text.utf8))
+        guard case .classic(var card) = image.contents else { throw TagImageError(.unsupported, "") }
+        card.memory[64] = 0xAB
+        image.contents = .classic(card)
+        let zeros = String(repeating: "00", count: 15)
+        let changed = text.replacing("\"4\": \"00\(zeros)\"", with: "\"4\": \"AB\(zeros)\"")
+        #expect(changed != text)
+        #expect(try image.encoded() == Array(changed.utf8))
+    }
+
+    @Test(
+        "A tag without a version is known by the number of its pages",
+        arguments: [
+            (16, "MIFARE Ultralight"), (42, "NTAG203"), (44, "MIFARE Ultralight C"), (48, "MIFARE Ultralight C"),
+            (43, nil), (15, nil), (20, nil),
+        ] as [(Int, String?)]
+    )
+    func withoutVersion(pages: Int, product: String?) throws {
+        let blocks = (0..<pages).map { "\"\($0)\": \"00000000\"" }.joined(separator: ", ")
+        let text = "{\"Created\": \"proxmark3\", \"FileType\": \"mfu\", \"Card\": {}, \"blocks\": {\(blocks)}}"
+        guard let product else { return #expect(Files.failure(text)?.code == .unsupported) }
+        let image = try TagImage(parsing: Array(text.utf8))
+        #expect(image.product == product && image.contents.type2?.memory.count == pages * 4)
     }
 
     @Test(arguments: ["hf-mfu-ntag215-dump.bin", "hf-mfu-ul11-dump.json", "hf-mfu-ul11-old.bin", "ntag213.mfd"])
@@ -239,6 +289,36 @@ import VirtualTags
         #expect(different == [2])
         #expect(String(decoding: lines[1][2], as: UTF8.self).hasPrefix("ab "))
         #expect(try TagImage(parsing: new).contents == image.contents)
+    }
+
+    @Test(
+        "A byte order mark is no part of the first line, a comment or not, and stays when the tag is changed",
+        arguments: ["hf-mf-1k-dump.eml", "hf-mfu-ntag215-dump.eml"]
+    )
+    func byteOrderMarks(name: String) throws {
+        let (mark, bytes): ([UInt8], [UInt8]) = ([0xEF, 0xBB, 0xBF], try Files.dump(name))
+        var image = try TagImage(parsing: bytes)
+        var marked = try TagImage(parsing: mark + bytes)
+        #expect(marked.format == .proxmarkText && marked.contents == image.contents)
+        #expect(try marked.encoded() == mark + bytes)
+        switch image.contents {
+        case .classic(var card):
+            card.memory[16] ^= 0xFF
+            image.contents = .classic(card)
+        case .type2(var tag):
+            tag.memory[16] ^= 0xFF
+            image.contents = .type2(tag)
+        default: throw TagImageError(.unsupported, "")
+        }
+        marked.contents = image.contents
+        let changed = try image.encoded()
+        #expect(changed != bytes)
+        #expect(try marked.encoded() == mark + changed)
+        let text = try "\u{FEFF}" + Files.text(name)
+        let fault = text.replacing("00 00", with: "?? 00", maxReplacements: 1)
+            .replacing("\n00000000\n", with: "\n?0000000\n", maxReplacements: 1)
+        let error = try #require(Files.failure(fault))
+        #expect(error.code == .malformed && error.line == fault.prefix { $0 != "?" }.count { $0 == "\n" } + 1)
     }
 
     @Test func `A new text file has a page or a block on each line`() throws {

@@ -79,4 +79,66 @@ import VirtualTags
         #expect(Files.failure("<scan><uid>04A1B2C3</uid>\(blocks)</scan>")?.code == .malformed)
         #expect(Files.failure("<scan><uid>04A1B2C3</uid></scan>")?.code == .missingField)
     }
+
+    @Test(
+        "A star and an x mean locked, and nothing else does",
+        arguments: [("*", true), ("x", true), ("* ", true), ("+P", false)]
+    )
+    func access(mark: String, isLocked: Bool) throws {
+        let text = try Files.text("taginfo-slix.xml")
+        let changed = text.replacing("access=\"x\"", with: "access=\"\(mark)\"")
+        guard case .type5(let contents) = try TagImage(parsing: Array(changed.utf8)).contents else {
+            throw TagImageError(.unsupported, "")
+        }
+        #expect(contents.lockedBlocks == (isLocked ? [2] : []))
+    }
+
+    @Test(
+        "A product is known by its whole name, and the NTAG210µ is no NTAG210",
+        arguments: [
+            ("NTAG210 (NT2L1011)", "NTAG210"), ("NTAG210", "NTAG210"),
+            ("MIFARE Ultralight EV1 (MF0UL11)", "MIFARE Ultralight EV1 UL11"),
+            // A micro sign, and the Greek letter.
+            ("NTAG210\u{B5} (NT2L1001)", nil), ("NTAG210\u{3BC} (NT2L1001)", nil), ("NTAG2100", nil),
+        ] as [(String, String?)]
+    )
+    func wholeNames(type: String, product: String?) throws {
+        for pages in [16, 20] {
+            let blocks = (0..<pages).map {
+                "<block type=\"ultralight\"><address>\($0)</address><data>00 00 00 00</data></block>"
+            }
+            let text =
+                "<scan><uid>04:A1:B2:C3:D4:E5:80</uid><subsection title=\"IC type\"><block type=\"text\">"
+                + "<content>\(type)</content></block></subsection>\(blocks.joined())</scan>"
+            guard let product else {
+                let error = try #require(Files.failure(text))
+                #expect(error.code == .unsupported)
+                #expect(error.reason == "A tag of type \(type) is not supported yet.")
+                continue
+            }
+            let image = try TagImage(parsing: Array(text.utf8))
+            #expect(image.product == product && image.contents.type2?.memory.count == pages * 4)
+        }
+    }
+
+    @Test(
+        "Elements are nested 32 deep at most, and have 32 attributes",
+        arguments: [(31, true), (32, true), (33, false)]
+    )
+    func limits(count: Int, isTaken: Bool) {
+        let elements = ["scan"] + Array(repeating: "a", count: count - 1)
+        let deep = elements.map { "<\($0)>" } + elements.reversed().map { "</\($0)>" }
+        let wide = "<scan " + (0..<count).map { "a\($0)=\"\"" }.joined(separator: " ") + "/>"
+        for text in [deep.joined(), wide] {
+            // What is well-formed has no UID.
+            #expect(Files.failure(text)?.code == (isTaken ? .missingField : .malformed), "\(text)")
+        }
+    }
+
+    @Test("The line of a fault is counted through comments, instructions, characters, texts, tags and attributes")
+    func lines() {
+        let text = "<?x\n?><!--\n\n-->\n<scan>\n<![CDATA[\n]]><a\nb='\n'\n>\n&a;</a></scan>"
+        #expect(Files.failure(text)?.line == text.prefix { $0 != "&" }.count { $0 == "\n" } + 1)
+        #expect(Files.failure(text)?.reason == "There is no entity of that name.")
+    }
 }

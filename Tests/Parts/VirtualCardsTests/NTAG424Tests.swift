@@ -236,4 +236,94 @@ import VirtualTags
         #expect(try reader.changeKey(4, from: key(4), to: new, isOwn: false).status == 0x1E)
         #expect(try reader.authenticate(0x71, 4, new) == 0)
     }
+
+    // MARK: Corners
+
+    @Test func `The counter begins anew when dynamic messages are switched on, and not when they are changed`() throws {
+        var reader = try reader {
+            $0.setLink("https://example.com/{uid}{counter}")
+            $0.files[1].dynamicMessaging?.counterKey = 0x0E
+        }
+        let file = try #require(reader.card as? NTAG424Card).contents.files[1]
+        let messaging = try #require(file.dynamicMessaging)
+        #expect(reader.send(0xAD, [2, 0, 0, 0, 8, 0, 0]).status == 0)
+        #expect(reader.send(0xF6, [2]).data == [1, 0, 0, 0, 0])
+        #expect(try reader.authenticate(0x71, 0, key(0)) == 0)
+        let settings = hex("40 e0 ee") + messaging.bytes
+        #expect(try reader.command(0x5F, [2], settings, mode: .enciphered).status == 0)
+        #expect((reader.card as? NTAG424Card)?.contents.readCounter == 1)
+        #expect(try reader.command(0x5F, [2], hex("00 e0 ee"), mode: .enciphered).status == 0)
+        #expect((reader.card as? NTAG424Card)?.contents.readCounter == 1)
+        #expect(try reader.command(0x5F, [2], settings, mode: .enciphered).status == 0)
+        #expect((reader.card as? NTAG424Card)?.contents.readCounter == 0)
+    }
+
+    @Test(arguments: [(UInt8(0x0F), UInt8(0x9D)), (0x0E, 0x00), (0x01, 0xAE)])
+    func `The counter is told to whom its settings name`(counterKey: UInt8, status: UInt8) throws {
+        var reader = try reader {
+            $0.setLink("https://example.com/{uid}{counter}")
+            $0.files[1].dynamicMessaging?.counterKey = counterKey
+        }
+        #expect(reader.send(0xF6, [2]).status == status)
+        #expect(reader.send(0xF6, [3]).status == 0x9D)
+    }
+
+    /// Offset, length, and the number of bytes or the status.
+    @Test(arguments: [
+        (0, 0, 256), (0, 256, 256), (0, 257, -0xBE), (44, 256, 256), (45, 256, -0xBE), (45, 0, 255), (299, 0, 1),
+        (299, 1, 1), (300, 0, -0xBE), (299, 2, -0xBE),
+    ]) func `READ DATA gives up to 256 bytes, and none behind the end`(offset: Int, length: Int, count: Int) throws {
+        var reader = try reader { $0.files[1].data = [UInt8](repeating: 0x33, count: 300) }
+        func bytes(_ number: Int) -> [UInt8] { [UInt8(number & 0xFF), UInt8(number >> 8), 0] }
+        let answer = reader.send(0xAD, [2] + bytes(offset) + bytes(length))
+        #expect(answer.status == (count < 0 ? UInt8(-count) : 0))
+        #expect(answer.data == [UInt8](repeating: 0x33, count: max(0, count)))
+    }
+
+    @Test func `ISO commands are refused where data have to be enciphered, and with long lengths`() throws {
+        var reader = try reader()
+        func send(_ command: String) -> String { hexText(reader.card.process(hex(command), tear: nil).bytes) }
+        #expect(send("00 b0 84 00 00 00 10") == "67 00")
+        #expect(send("00 b0 85 00 01") == "69 82")
+        #expect(try reader.authenticate(0x71, 2, key(2)) == 0)
+        #expect(send("00 b0 85 00 01") == "69 85")
+        #expect(send("00 d6 85 00 01 55") == "69 82")
+        #expect(try reader.authenticate(0x71, 3, key(3)) == 0)
+        #expect(send("00 d6 85 00 01 55") == "69 85")
+        #expect((reader.card as? NTAG424Card)?.contents.files == NTAG424Contents(uid: uid).files)
+    }
+
+    /// SDMOptions, the offset and length of the encrypted part, and whether they can be. The code begins at 100, and
+    /// covers the file from 40 on.
+    @Test(arguments: [
+        (UInt8(0xD1), 40, 32, true), (0xD1, 68, 32, true), (0xD1, 69, 32, false), (0xD1, 40, 60, false),
+        (0xD1, 40, 48, false), (0xD1, 40, 0, false), (0xD1, 39, 32, false), (0x91, 40, 32, false),
+        (0x51, 40, 32, false),
+    ]) func `The encrypted part has its place in the file`(options: UInt8, offset: Int, length: Int, fits: Bool)
+        throws
+    {
+        var messaging = SecureDynamicMessaging(piccDataOffset: 0, codeOffset: 100, codeInputOffset: 40)
+        messaging.options = options
+        messaging.encryptedPart = .init(offset: offset, length: length)
+        var reader = try reader { $0.files[1].accessRights = 0xEEEE }
+        let status = reader.send(0x5F, [2] + hex("40 ee ee") + messaging.bytes).status
+        #expect(status == (fits ? 0x00 : 0x9E))
+        let held = try #require(reader.card as? NTAG424Card).contents.files[1].dynamicMessaging
+        #expect(held == (fits ? messaging : nil))
+    }
+
+    @Test(arguments: [
+        ("{cmac}", "f1"), ("{picc}", "2f"), ("{uid}", "ef"), ("{counter}", "ef"), ("{uid}{cmac}", "e1"),
+        ("{picc}{cmac}", "21"),
+    ]) func `A link has the settings of its places, as a tag keeps them`(places: String, rights: String) throws {
+        var contents = NTAG424Contents(uid: uid)
+        contents.readCounter = 7
+        let isSet = contents.setLink("https://example.com/" + places)
+        #expect(isSet)
+        #expect(contents.readCounter == 0)
+        let messaging = try #require(contents.files[1].dynamicMessaging)
+        #expect(SecureDynamicMessaging(messaging.bytes) == messaging)
+        // The keys of the data and of the code.
+        #expect(hexText(messaging.bytes[2..<3]) == rights)
+    }
 }

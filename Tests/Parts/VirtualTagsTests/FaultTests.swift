@@ -219,4 +219,34 @@ import VirtualTags
         script.field.arm(FaultPlan())
         #expect(await script.send("30 00").hasPrefix("04"))
     }
+
+    @Test func `An effect on a write leaves what is read before it alone`() async throws {
+        let (script, tag) = try await activated()
+        script.field.arm(FaultPlan([Fault(.mute, at: .write(1))]))
+        #expect(await script.send("30 03").hasPrefix("e1 10 12 00"))
+        #expect(await script.send("a2 06 01 02 03 04") == "timeout")
+        #expect(page(6, of: tag) == [1, 2, 3, 4])
+        #expect(await script.send("30 06").hasPrefix("01 02 03 04"))
+    }
+
+    @Test func `A tag that is lost at a write has been written`() async throws {
+        let (script, tag) = try await activated()
+        script.field.arm(FaultPlan([Fault(.loss, at: .write(1))]))
+        #expect(await script.send("30 03").hasPrefix("e1 10 12 00"))
+        #expect(await script.send("a2 06 01 02 03 04") == "timeout")
+        #expect(page(6, of: tag) == [1, 2, 3, 4])
+        #expect(script.field.tags.isEmpty)
+    }
+
+    @Test func `What is to be called waits for the carrier`() async throws {
+        let (script, _) = try await activated()
+        let calls = Counter()
+        script.field.arm(FaultPlan([Fault(.call { calls.add() }, at: .exchange(0))]))
+        try await script.field.setCarrier(false)
+        #expect(await script.send("30 00") == "readerUnavailable")
+        #expect(calls.value == 0)
+        try await script.field.setCarrier(true)
+        #expect(await script.send("30 00") == "timeout")
+        #expect(calls.value == 1)
+    }
 }

@@ -130,6 +130,28 @@ private func send(_ script: LinkScript, _ command: String) async -> String {
         #expect(hex(await read(script, "88")) == restricted)
         if byte == 6 { #expect(await read(script, "00") == "01 b1") }
     }
+
+    @Test func `The register is guarded like any other block, and a proof opens it`() async throws {
+        let script = try makeScript {
+            $0.memoryConfiguration[7] = 0x40
+            $0.register = (1...16).map { UInt8($0) }
+        }
+        #expect(await read(script, "0e") == "01 b1")
+        #expect(await write(script, "92", "01" + String(repeating: " 00", count: 15)) == "00 00")
+        #expect(await read(script, "0e") == hexText((1...16).map { UInt8($0) }))
+    }
+
+    @Test func `A time slot of polling has 16384 carrier periods`() throws {
+        let tag = VirtualType3Tag(FeliCaLiteSContents(idm: hex(idm)))
+        var slots: Set<Int> = []
+        for _ in 0..<64 {
+            let answer = try #require(tag.answer(Frame(hex("06 00 ff ff 00 0f")), disturbance: nil))
+            let slot = try #require(answer.slot)
+            #expect(answer.workTime == Airtime(carrierPeriods: 16384 * Int64(slot)))
+            slots.insert(slot)
+        }
+        #expect(slots.count > 4 && slots.isSubset(of: Set(0..<16)))
+    }
 }
 
 /// Checks FeliCa Standard with several services, systems and areas.

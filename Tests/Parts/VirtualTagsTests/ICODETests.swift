@@ -247,4 +247,62 @@ import VirtualTags
         #expect(await bench.script.send("02 a7 04 35 12") == "01 12")
         #expect(await bench.script.send("42 a5 04 00") == "00 34 12")
     }
+
+    @Test(arguments: [Type5Product.icodeSLIX, .icodeSLIX2])
+    func `Protecting the surveillance leaves the family free, and the other way round`(_ product: Type5Product)
+        async throws
+    {
+        for (flags, answers) in [("02", ["01 0f", "00"]), ("42", ["00", "01 0f"])] {
+            let bench = try Bench(product)
+            #expect(await bench.give("10", "11 12 13 14") == "00")
+            #expect(await bench.script.send("\(flags) a6 04") == "00")
+            bench.tag.losePower()
+            #expect(await bench.script.send("02 a2 04") == answers[0], "\(flags)")
+            #expect(await bench.script.send("02 27 55") == answers[1], "\(flags)")
+        }
+    }
+
+    @Test func `NXP's system information shows each lock`() async throws {
+        let bench = try Bench()
+        for (lock, shown) in [("02 28", "01"), ("02 a4 04", "03"), ("02 2a", "07")] {
+            #expect(await bench.script.send(lock) == "00")
+            #expect(await bench.send("ab") == "00 00 00 \(shown) 7f 35 00 00")
+        }
+    }
+
+    @Test func `SLIX has no selective surveillance, and gives its alarm with the option flag too`() async throws {
+        let bench = try Bench(.icodeSLIX)
+        let alarm = await bench.script.send("02 a5 04")
+        #expect(alarm.hasPrefix("00 2f b3 62 70"))
+        #expect(await bench.script.send("42 a5 04") == alarm)
+        #expect(await bench.script.send("42 a5 04 00") == "timeout")
+    }
+
+    @Test(
+        arguments: [
+            "22 21 UID 05 01 02 03 04", "22 21 UID 4f 01 00 00 00", "22 21 UID 4f 05 00 00 01", "22 22 UID 05",
+            "22 27 UID 55", "22 28 UID", "22 29 UID 55", "22 2a UID", "22 a3 04 UID", "22 a4 04 UID", "22 a6 04 UID",
+            "62 a6 04 UID", "22 a7 04 UID 34 12", "22 b4 04 UID 01 aa bb cc dd", "22 b5 04 UID 01",
+            "22 b6 04 UID 28 21", "22 b7 04 UID 00", "22 b9 04 UID PASSWORD", "22 ba 04 UID PASSWORD", "22 bb 04 UID",
+        ],
+        [true, false]
+    ) func `A power cut leaves the old state or the new one`(request: String, isOld: Bool) async throws {
+        let bench = try Bench()
+        #expect(await bench.give("01", "01 02 03 04") == "00")
+        #expect(await bench.give("02", "05 06 07 08") == "00")
+        #expect(await bench.give("10", "11 12 13 14") == "00")
+        let password = await bench.covered("0f 0f 0f 0f")
+        let before = bench.tag.contents
+        bench.script.field.arm(.tear(duringWrite: 1, leaving: isOld ? .old : .new))
+        let command = request.replacing("UID", with: bench.uid).replacing("PASSWORD", with: password)
+        #expect(await bench.script.send(command) == "timeout")
+        #expect((bench.tag.contents == before) == isOld)
+    }
+
+    @Test func `The random number is forgotten without power`() async throws {
+        let bench = try Bench()
+        let password = await bench.covered("0f 0f 0f 0f")
+        bench.tag.losePower()
+        #expect(await bench.script.send("02 b3 04 04 \(password)") == "timeout")
+    }
 }

@@ -213,4 +213,44 @@ import VirtualTags
         }
         #expect(answers.dropLast().allSatisfy { (1...59).contains($0.answer[1]) })
     }
+
+    @Test(arguments: [("03 28 f0", "f2 02"), ("01", "f2 02"), ("02 08", "f2 02"), ("03 28 50", "02 dd")])
+    func `A waiting time that is missing or reserved is that of 4`(ats: String, answer: String) async throws {
+        // FWI 4 is 4.8 ms, FWI 5 is 9.7 ms.
+        var card = makeCard()
+        card.answer(hex("05"), with: hex("dd"), workTime: .milliseconds(6))
+        let script = try await makeScript(ats: ats, card)
+        #expect(await script.send("02 05") == answer)
+        if answer != "02 dd" { #expect(await script.send(answer) == "02 dd") }
+    }
+
+    @Test func `The work of a card is over when its power goes`() async throws {
+        var card = makeCard()
+        card.answer(hex("05"), with: hex("dd"), workTime: .milliseconds(100))
+        let script = try await makeScript(card)
+        #expect(await script.send("02 05") == "f2 03")
+        try await script.field.setCarrier(false)
+        try await script.field.setCarrier(true)
+        await script.activateA()
+        #expect(await script.send("e0 80") == "05 72 80 70 02")
+        let before = script.link.statistics.tagWorkTime
+        #expect(await script.send("12 00") == "a2")
+        #expect(script.link.statistics.tagWorkTime == before)
+    }
+
+    @Test(arguments: [("01", "0a 03 aa 90 00"), ("02 08", "0a 03 aa 90 00"), ("04 68 70 00", "timeout")])
+    func `A card has a CID unless its ATS says otherwise`(ats: String, answer: String) async throws {
+        let script = try await makeScript(ats: ats, rats: "e0 83")
+        #expect(await script.send("0a 03 01") == answer)
+    }
+
+    @Test func `A damaged frame before RATS sends the card back to IDLE`() async throws {
+        let frontEnd = Type4FrontEnd.nfcA(uid: VirtualType4Tag.defaultUID, ats: hex("05 78 80 70 02"))
+        let script = try LinkScript(.nfcA, VirtualType4Tag(card: makeCard(), frontEnd: frontEnd))
+        await script.activateA()
+        #expect(await script.sendRaw("e0 80 00 00") == "timeout")
+        #expect(await script.send("e0 80") == "timeout")
+        await script.activateA()
+        #expect(await script.send("e0 80") == "05 78 80 70 02")
+    }
 }

@@ -153,4 +153,55 @@ import VirtualTags
             #expect(CardCommand(hex(text)) == nil, "\(text)")
         }
     }
+
+    @Test func `A SELECT that fails leaves the application and the file selected`() {
+        let answers = run(
+            NDEFApplication(),
+            [
+                Self.selectVersion2, "00 a4 00 0c 02 e1 03", "00 a4 04 00 07 d2 76 00 00 85 01 00", "00 b0 00 00 02",
+                "00 a4 04 00 04 d2 76 00 00", "00 a4 04 00 11 " + String(repeating: "00", count: 17), "00 b0 00 00 02",
+                "00 a4 04 01 07 d2 76 00 00 85 01 01", "00 a4 00 0c 02 e1 05", "00 b0 00 00 02",
+            ]
+        )
+        let read = "00 0f 90 00"
+        #expect(answers == ["90 00", "90 00", "6a 82", read, "67 00", "67 00", read, "6a 86", "6a 82", read])
+    }
+
+    @Test(arguments: [
+        ("02", "", 0), ("03", "53 01", 1), ("81", "53 7f", 127), ("82", "53 7f", 127), ("83", "53 81 80", 128),
+        ("ff", "53 81 fc", 252), ("01 02", "53 81 ff", 255), ("01 03", "53 81 ff", 255), ("01 04", "53 82 01 00", 256),
+    ]) func `Le counts the header of the data object in mapping 3`(length: String, header: String, count: Int) {
+        let application = NDEFApplication(mapping: .version3, size: 1000, maximumRead: 0x1000)
+        let field = hex(length).count == 1 ? "05" : "00 00 05"
+        let answer = run(
+            application,
+            [Self.selectVersion2, "00 a4 00 0c 02 e1 04", "00 b1 00 00 \(field) 54 03 00 00 00 \(length)"]
+        )[2]
+        let expected = header.isEmpty ? "67 00" : header + String(repeating: " 00", count: count) + " 90 00"
+        #expect(answer == expected)
+    }
+
+    @Test(arguments: [
+        ("09", "53 81 01 77", "90 00"), ("0a", "53 82 00 01 77", "90 00"), ("09", "53 80 01 77", "6a 80"),
+        ("0b", "53 83 00 00 01 77", "6a 80"), ("08", "54 01 77", "6a 80"),
+    ]) func `The length of data in mapping 3 has up to three bytes`(length: String, data: String, status: String) {
+        let answers = run(
+            NDEFApplication(mapping: .version3, size: 64),
+            [
+                Self.selectVersion2, "00 a4 00 0c 02 e1 04", "00 d7 00 00 \(length) 54 03 00 00 05 \(data)",
+                "00 b1 00 00 05 54 03 00 00 05 03",
+            ]
+        )
+        #expect(answers.suffix(2) == [status, status == "90 00" ? "53 01 77 90 00" : "53 01 00 90 00"])
+    }
+
+    @Test(arguments: [(1, 5), (64, 5), (65, 10), (128, 10), (129, 15)])
+    func `Each unit of 64 bytes takes its time`(count: Int, milliseconds: Int64) {
+        var card = ApplicationCard([NDEFApplication(size: 200)])
+        for command in [Self.selectVersion2, "00 a4 00 0c 02 e1 04"] { _ = card.process(hex(command), tear: nil) }
+        let data = [UInt8](repeating: 1, count: count)
+        let answer = card.process(hex("00 d6 00 00") + [UInt8(count)] + data, tear: nil)
+        #expect(answer.bytes == [0x90, 0x00])
+        #expect(answer.workTime == .milliseconds(milliseconds))
+    }
 }

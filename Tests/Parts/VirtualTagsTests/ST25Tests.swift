@@ -139,6 +139,76 @@ import VirtualTags
         #expect(await script.send("26 d1 02 00") == "00 00 \(uid)")
         #expect(await script.send("26 d3 02 00 00 00") == "00 e1 40 1f 01")
     }
+
+    @Test func `A wrong password ends the session, and that of an area opens no other one`() async throws {
+        let (script, tag) = try make { $0.settings.registers[2] = 0x01 }
+        let requests = ["02 a2 02", "02 a3 02", "02 a7 02 34 12", "02 a8 02 01", "02 21 f8 41 42 43 44", "02 a4 02"]
+        let before = tag.contents
+        for (identifier, password, answer) in [
+            ("01", "02 02 02 02 03 03 03 03", "00"), ("03", "00 00 00 00", "01 0f"),
+        ] {
+            #expect(await present("03", "04 04 04 04", script) == "00")
+            #expect(await present(identifier, password, script) == answer)
+            for request in requests { #expect(await script.send(request) == "01 12", "\(request)") }
+            #expect(await script.send("02 a1 02 00 01") == "01 12")
+            #expect(tag.contents == before)
+        }
+        #expect(await present("03", "04 04 04 04", script) == "00")
+        for request in requests { #expect(await script.send(request) == "00", "\(request)") }
+    }
+
+    @Test func `Each register keeps its own bits`() async throws {
+        let (script, _) = try make()
+        #expect(await present("03", "04 04 04 04", script) == "00")
+        let registers = [
+            ("00", "ff", "07"), ("01", "ff", "03"), ("02", "ff", "01"), ("03", "fd", "01"), ("06", "fe", "00"),
+        ]
+        for (pointer, value, kept) in registers {
+            #expect(await script.send("02 a1 02 \(pointer) \(value)") == "00", "\(pointer)")
+            #expect(await script.send("02 a0 02 \(pointer)") == "00 \(kept)", "\(pointer)")
+        }
+        for pointer in ["04", "05", "07", "08"] {
+            #expect(await script.send("02 a1 02 \(pointer) 00") == "01 10", "\(pointer)")
+        }
+    }
+
+    @Test func `KILL and its relatives take the right parameters alone`() async throws {
+        let (script, tag) = try make()
+        let before = tag.contents
+        let password = await covered("01 01 01 01", script)
+        for request in ["a6 02 01 \(password)", "ba 02 01 \(password)", "b2 02 00 00", "b2 02 01 01", "b2 02 00"] {
+            #expect(await script.send("02 \(request)") == "01 02", "\(request)")
+        }
+        #expect(tag.contents == before)
+    }
+
+    @Test func `The counter stays at its end`() async throws {
+        let (script, tag) = try make {
+            $0.settings.registers[3] = 0x01
+            $0.counter = 0xFFFE
+        }
+        for _ in 0..<2 {
+            #expect(await script.send("02 21 05 01 02 03 04") == "00")
+            #expect(await script.send("02 a0 02 04") == "00 ff ff")
+            tag.losePower()
+        }
+    }
+
+    @Test(
+        arguments: [
+            "a1 02 00 07", "a2 02", "a4 02", "a6 02 00 PASSWORD", "a7 02 34 12", "a8 02 01", "b1 02 03 09 09 09 09",
+            "b2 02 00 01", "ba 02 00 PASSWORD", "21 05 01 02 03 04", "21 f8 41 42 43 44", "22 05", "29 55", "2a",
+        ],
+        [true, false]
+    ) func `A power cut leaves the old state or the new one`(request: String, isOld: Bool) async throws {
+        let (script, tag) = try make { $0.settings.registers[3] = 0x01 }
+        #expect(await present("03", "04 04 04 04", script) == "00")
+        let password = await covered("01 01 01 01", script)
+        let before = tag.contents
+        script.field.arm(.tear(duringWrite: 1, leaving: isOld ? .old : .new))
+        #expect(await script.send("02 " + request.replacing("PASSWORD", with: password)) == "timeout")
+        #expect((tag.contents == before) == isOld)
+    }
 }
 
 @Suite struct `Configuration of ST25DV` {
@@ -266,5 +336,82 @@ import VirtualTags
         #expect(await script.send("02 a1 02 00 11") == "01 12")
         #expect(await script.send("02 b3 02 00 \(Self.zero)") == "00")
         #expect(await script.send("02 a1 02 00 11") == "00")
+    }
+
+    @Test func `A wrong password ends the session, and none opens an area without a password`() async throws {
+        let (script, tag) = try make { $0.settings.registers[4] = 0x04 }
+        #expect(await script.send("02 b3 02 00 \(Self.zero)") == "00")
+        #expect(await script.send("02 21 04 01 02 03 04") == "01 12")
+        #expect(await script.send("02 b3 02 00 01 02 03 04 05 06 07 08") == "01 0f")
+        #expect(await script.send("02 a1 02 00 11") == "01 12")
+        #expect(await script.send("02 b1 02 00 01 02 03 04 05 06 07 08") == "01 12")
+        #expect(tag.contents.settings.passwords[0] == hex(Self.zero))
+    }
+
+    @Test func `Each register keeps its own bits`() async throws {
+        let (script, _) = try make()
+        #expect(await script.send("02 b3 02 00 \(Self.zero)") == "00")
+        // An area may end with the memory though the one before it does so as well.
+        #expect(await script.send("02 a1 02 07 0f") == "00")
+        let registers = [
+            ("00", "ff", "ff"), ("01", "ff", "07"), ("02", "ff", "01"), ("03", "ff", "03"), ("04", "ff", "0f"),
+            ("06", "ff", "0f"), ("08", "ff", "0f"), ("0a", "ff", "0f"), ("0d", "ff", "01"), ("0e", "ff", "07"),
+            ("0f", "fe", "00"),
+        ]
+        for (pointer, value, kept) in registers {
+            #expect(await script.send("02 a1 02 \(pointer) \(value)") == "00", "\(pointer)")
+            #expect(await script.send("02 a0 02 \(pointer)") == "00 \(kept)", "\(pointer)")
+        }
+        for pointer in ["0b", "0c", "10"] {
+            #expect(await script.send("02 a1 02 \(pointer) 00") == "01 10", "\(pointer)")
+        }
+    }
+
+    @Test func `The dynamic registers, and MANAGE GPO`() async throws {
+        let (script, tag) = try make()
+        #expect(await script.send("02 ad 02 00") == "00 88")
+        #expect(await script.send("02 a9 02 80") == "00")
+        #expect(await script.send("02 a9 02") == "01 02")
+        // Only one bit switches energy harvesting, and it is off again after a loss of power.
+        #expect(await script.send("02 ae 02 02 01") == "00")
+        #expect(await script.send("02 ad 02 02") == "00 0d")
+        #expect(await script.send("02 ae 02 02 fe") == "00")
+        #expect(await script.send("02 ad 02 02") == "00 0c")
+        #expect(await script.send("02 ae 02 02 01") == "00")
+        tag.losePower()
+        #expect(await script.send("02 ad 02 02") == "00 0c")
+    }
+
+    @Test func `A message stays when the mailbox is switched on again and while the chip has a supply`() async throws {
+        let (script, tag) = try make { $0.settings.registers[0x0D] = 0x01 }
+        #expect(await script.send("02 ae 02 0d 01") == "00")
+        #expect(await script.send("02 aa 02 01 07 08") == "00")
+        #expect(await script.send("02 ae 02 0d 01") == "00")
+        #expect(await script.send("02 ad 02 0d") == "00 85")
+        tag.losePower()
+        #expect(await script.send("02 ad 02 0d") == "00 85")
+        #expect(tag.takeMessage() == [7, 8])
+    }
+
+    @Test func `A message has 1 to 256 bytes`() async throws {
+        let (script, tag) = try make { $0.settings.registers[0x0D] = 0x01 }
+        #expect(await script.send("02 ae 02 0d 01") == "00")
+        #expect(!tag.putMessage([]))
+        #expect(!tag.putMessage(Array(repeating: 9, count: 257)))
+        #expect(await script.send("02 ab 02") == "01 0f")
+        #expect(tag.putMessage(Array(repeating: 9, count: 256)))
+        #expect(await script.send("02 ab 02") == "00 ff")
+        #expect(await script.send("02 ac 02 00 ff") == "00" + String(repeating: " 09", count: 256))
+        #expect(tag.putMessage([1]))
+    }
+
+    @Test(arguments: ["a1 02 00 11", "b1 02 00 01 02 03 04 05 06 07 08", "22 00"], [true, false])
+    func `A power cut leaves the old state or the new one`(request: String, isOld: Bool) async throws {
+        let (script, tag) = try make()
+        #expect(await script.send("02 b3 02 00 \(Self.zero)") == "00")
+        let before = tag.contents
+        script.field.arm(.tear(duringWrite: 1, leaving: isOld ? .old : .new))
+        #expect(await script.send("02 \(request)") == "timeout")
+        #expect((tag.contents == before) == isOld)
     }
 }

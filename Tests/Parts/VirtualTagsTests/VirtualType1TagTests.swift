@@ -117,4 +117,24 @@ import VirtualTags
         #expect(await next.send("53 10 ff \(echo)") == "timeout")
         #expect(other.contents.memory[16] == 0xFF)
     }
+
+    @Test func `READ and WRITE of one byte reach the first 128 bytes`() async throws {
+        let (script, tag) = try await makeScript(.topaz512)
+        let before = tag.contents
+        #expect(await script.send("01 7f 00 \(echo)") == "7f \(hexText(before.memory[127..<128]))")
+        for command in ["01 80 00", "53 80 ff", "1a 80 ff"] {
+            #expect(await script.send("\(command) \(echo)") == "timeout", "\(command)")
+        }
+        #expect(tag.contents == before)
+    }
+
+    @Test func `A write that a fault refuses is not answered, and leaves the memory as it was`() async throws {
+        let (script, tag) = try await makeScript(.topaz96)
+        let before = tag.contents
+        script.field.arm(FaultPlan([Fault(.refusal(5), at: .write(1))]))
+        #expect(await script.send("01 08 00 \(echo)") == "08 e1")
+        #expect(await script.send("53 10 f0 \(echo)") == "timeout")
+        #expect(tag.contents == before)
+        #expect(await script.send("53 10 f0 \(echo)") == "10 f0")
+    }
 }

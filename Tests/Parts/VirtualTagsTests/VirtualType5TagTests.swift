@@ -251,4 +251,62 @@ import VirtualTags
         #expect(time.carrierPeriods % 4096 == 0)
         #expect(time < .milliseconds(6))
     }
+
+    @Test func `An answer that waits is forgotten at the next command, and without power`() async throws {
+        let tag = VirtualType5Tag(.icodeSLIX)
+        let script = try LinkScript(.nfcV, tag)
+        #expect(await script.send("42 21 03 01 02 03 04") == "timeout")
+        #expect(await script.sendEnd() == "00")
+        #expect(await script.send("42 21 03 01 02 03 04") == "timeout")
+        #expect(await script.send("02 20 03") == "00 01 02 03 04")
+        #expect(await script.sendEnd() == "timeout")
+        #expect(await script.send("42 21 03 01 02 03 04") == "timeout")
+        tag.losePower()
+        #expect(await script.sendEnd() == "timeout")
+    }
+
+    @Test func `Without power, an inventory is over, and INITIATE is forgotten`() async throws {
+        let slix = VirtualType5Tag(.icodeSLIX)
+        let slots = try LinkScript(.nfcV, slix)
+        #expect(await slots.send("06 01 00") == "timeout")
+        for _ in 1..<4 { #expect(await slots.sendEnd() == "timeout") }
+        #expect(await slots.sendEnd() == "00 00 \(uid)")
+        #expect(await slots.send("06 01 00") == "timeout")
+        slix.losePower()
+        for _ in 0..<15 { #expect(await slots.sendEnd() == "timeout") }
+
+        let tag = VirtualType5Tag(.st25tv02K)
+        let script = try LinkScript(.nfcV, tag)
+        let own = hexText(tag.identifier.reversed())
+        #expect(await script.send("02 d2 02") == "00 00 \(own)")
+        #expect(await script.send("26 d1 02 00") == "00 00 \(own)")
+        tag.losePower()
+        #expect(await script.send("26 d1 02 00") == "timeout")
+    }
+
+    @Test func `STAY QUIET without a UID changes nothing`() async throws {
+        let script = try LinkScript(.nfcV, VirtualType5Tag(.icodeSLIX))
+        #expect(await script.send("02 02") == "timeout")
+        #expect(await script.send("02 20 00") == "00 e1 40 0d 01")
+        #expect(await script.send("22 02 \(uid)") == "timeout")
+        #expect(await script.send("02 20 00") == "timeout")
+    }
+
+    @Test func `System information at 256 blocks, at 257, and without a size`() async throws {
+        let generic = "44 33 22 11 00 00 00 e0"
+        let small = try LinkScript(.nfcV, VirtualType5Tag(Type5Product.generic(blockCount: 256)))
+        #expect(await small.send("02 2b") == "00 0f \(generic) 00 00 ff 03 00")
+        let large = try LinkScript(.nfcV, VirtualType5Tag(Type5Product.generic(blockCount: 257)))
+        #expect(await large.send("02 2b") == "00 0b \(generic) 00 00 00")
+        #expect(await large.send("02 3b 3f") == "00 3f \(generic) 00 00 00 01 03 00 ff 3f 3f 00")
+        // The list of features is only there with two-byte addresses.
+        let other = try LinkScript(.nfcV, VirtualType5Tag(.st25dv04K))
+        #expect(await other.send("02 3b 10") == "00 00 44 33 22 11 00 24 02 e0")
+    }
+
+    @Test func `An inventory with bytes behind its mask is not answered`() async throws {
+        let script = try LinkScript(.nfcV, VirtualType5Tag(.icodeSLIX))
+        #expect(await script.send("26 01 00") == "00 00 \(uid)")
+        #expect(await script.send("26 01 00 00") == "timeout")
+    }
 }

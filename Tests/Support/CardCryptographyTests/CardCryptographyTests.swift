@@ -130,6 +130,23 @@ struct CardCryptographyTests {
         #expect(throws: CryptographyError.self) { try cipher.encrypt([1]) }
         #expect(throws: CryptographyError.self) { try cipher.encrypt([], .blockChaining(vector: [0])) }
     }
+
+    @Test("What has a wrong length is told from what the library refuses")
+    func codesOfWrongLengths() throws {
+        let cipher = try BlockCipher.aes(Array(repeating: 0, count: 16))
+        let block = [UInt8](repeating: 0, count: 16)
+        let calls: [() throws -> [UInt8]] = [
+            { try BlockCipher.aes([1, 2, 3]).encrypt(block) }, { try BlockCipher.des([1, 2, 3]).encrypt(block) },
+            { try cipher.encrypt([1]) }, { try cipher.decrypt([1]) },
+            { try cipher.encrypt(block, .blockChaining(vector: [0])) },
+            { try BlockCipher.retailMAC([], key: block) }, { try BlockCipher.retailMAC(block, key: [1]) },
+            { try BlockCipher.retailMAC([1], key: block) },
+        ]
+        for (index, call) in calls.enumerated() {
+            let error = #expect(throws: CryptographyError.self) { try call() }
+            #expect(error?.code == .wrongLength, "\(index)")
+        }
+    }
 }
 
 /// Bytes from hexadecimal digits.

@@ -67,4 +67,19 @@ struct FeliCaLiteCodesTests {
         #expect(throws: CryptographyError.self) { try codes.mac([]) }
         #expect(throws: CryptographyError.self) { try codes.mac([1, 2, 3]) }
     }
+
+    @Test("What has a wrong length is told from what the library refuses")
+    func codesOfWrongLengths() throws {
+        let codes = try FeliCaLiteCodes(cardKey: cardKey, challenge: challenge)
+        let calls: [() throws -> [UInt8]] = [
+            { try FeliCaLiteCodes(cardKey: [1], challenge: challenge).mac(data) },
+            { try FeliCaLiteCodes(cardKey: cardKey, challenge: [1]).mac(data) }, { try codes.mac([]) },
+            { try codes.mac([1, 2, 3]) }, { try codes.readCode(blocks: [5, 0x91], data: [1]) },
+            { try codes.writeCode(block: 5, data: [1], counter: 0) },
+        ]
+        for (index, call) in calls.enumerated() {
+            let error = #expect(throws: CryptographyError.self) { try call() }
+            #expect(error?.code == .wrongLength, "\(index)")
+        }
+    }
 }

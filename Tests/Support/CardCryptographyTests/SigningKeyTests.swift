@@ -7,6 +7,7 @@ struct SigningKeyTests {
     func rsa() throws {
         let key = SigningKey(encoded: bytes(Self.key))
         #expect(try key.sign(Array("abc".utf8), .sha256) == bytes(Self.signature))
+        #expect(try key.sign(Array("abc".utf8), .sha1) == bytes(Self.signatureOfSHA1))
     }
 
     @Test("What is no private key is refused", arguments: [[], [0x30, 0x00], [UInt8](repeating: 0x30, count: 600)])
@@ -56,6 +57,13 @@ struct SigningKeyTests {
             3a479a0d294665a794134b6907d021b72b8ff5623a1f4180a18df45d92aba46d54de499d7fb7a777641ed7fbe1b1d6255a12
             7b2914283f1f63c3945f1ee524a8aeab1e4aaf31fa7f1d1c13e658a729d40b60533278c00ff23dc5c1ce46ef024a493a0b35
             26b55c5ae9def947dd6f012c50477841617955a610de0719307630c9
+        """
+
+    /// The same, created by openssl dgst -sha1 -sign.
+    private static let signatureOfSHA1 = """
+            37cbeeb259fc6fa0c522c67a652665dc2d519a6c0e592803f1e897078366c172ad60ed7b068d77817fc1f5b31b90eadfc2cc
+            ef99d76cd7057c26f67c3c543280d1bb6e8bbe7a38a00b2e3b2609f92c0c6e697a9be5bdf13c473c8423fa29cbf9fada4a55
+            5fab4ec7d6e3713c7e414bca55c8f7dcec34887306d4c907961e95a6
         """
 }
 

@@ -85,6 +85,21 @@ import Testing
         #expect(try String(contentsOfFile: file, encoding: .utf8) == "a word\n")
     }
 
+    @Test(.ownThreads) func `A lifeline's shell has a session of its own, so that no terminal ends it`() async throws {
+        let file = "/tmp/nfc-tests-\(UUID().uuidString)"
+        defer { _ = unsafe unlink(file) }
+        await #expect(processExitsWith: .signal(SIGKILL)) { [file = file as String] in
+            let script = #"read -r stat <"/proc/$$/stat"; echo "$stat" >"$0.new"; mv "$0.new" "$0""#
+            #expect(Lifeline(script: script, words: [file]) != nil)
+            kill(getpid(), SIGKILL)
+        }
+        while unsafe access(file, F_OK) != 0 { try await Task.sleep(for: .milliseconds(5)) }
+        // Process, name, state, parent, group, session.
+        let fields = try String(contentsOfFile: file, encoding: .utf8).split(separator: " ")
+        try #require(fields.count > 5)
+        #expect(fields[0] == fields[4] && fields[0] == fields[5])
+    }
+
     @Test(.ownThreads) func `A process is ended when this one is gone, and stays when the lifeline is cut`()
         async throws
     {

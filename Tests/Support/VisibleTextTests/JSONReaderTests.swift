@@ -11,6 +11,9 @@ import VisibleText
             (Array("01".utf8), "the number is not written as JSON has it"),
             (Array("1.".utf8), "the number is not written as JSON has it"),
             (Array("1e".utf8), "the number is not written as JSON has it"), (Array("1 2".utf8), "something follows"),
+            (Array("-01".utf8), "the number is not written as JSON has it"),
+            (Array(#""\u+041""#.utf8), "JSON has no such escape"),
+            (Array(#""\u-000""#.utf8), "JSON has no such escape"),
             (Array(#""\ud800""#.utf8), "the escape is half a character"),
             (Array(#""\x""#.utf8), "JSON has no such escape"),
             ([0x22, 0x1F, 0x22], "a text has a control character"), ([0x22, 0xC3, 0x22], "the text is not UTF-8"),
@@ -27,6 +30,19 @@ import VisibleText
         } catch {
             #expect(error.reason.hasPrefix(reason))
             #expect((0...bytes.count).contains(error.offset))
+        }
+    }
+
+    @Test("What is wrong is at the first character that can't be, and a text that is no UTF-8 at its quote")
+    func places() {
+        let cases: [([UInt8], Int)] = [
+            (Array("-01".utf8), 3), (Array("[1.]".utf8), 3), (Array("[1e+]".utf8), 4), (Array("[-]".utf8), 1),
+            (Array("[1, ".utf8) + [0x22, 0xC3, 0x22, 0x5D], 4),
+            (Array("[\"".utf8) + [0xC3] + Array("\\n\"]".utf8), 1),
+        ]
+        for (bytes, offset) in cases {
+            let error = #expect(throws: JSONReader.Problem.self) { try JSONReader.read(bytes, maximumDepth: 1) }
+            #expect(error?.offset == offset, "\(bytes)")
         }
     }
 

@@ -10,6 +10,8 @@ import VisibleText
         ("a\u{2066}b\u{61C}", "a\\u{2066}b\\u{61c}"),
         ("a\u{E0001}\u{E0041}", "a\\u{e0001}\\u{e0041}"), ("a\u{200B}\u{AD}\u{FEFF}", "a\\u{200b}\\u{ad}\\u{feff}"),
         ("a\u{3164}\u{E0100}", "a\\u{3164}\\u{e0100}"), ("\u{E000}\u{2028}", "\\u{e000}\\u{2028}"),
+        // A separator of paragraphs, and a number that is no character.
+        ("a\u{2029}b\u{378}", "a\\u{2029}b\\u{378}"),
         ("naïve 日本 🎈 e\u{301} \\u{1b}", "naïve 日本 🎈 e\u{301} \\u{1b}"),
     ])
     func `What nobody sees is escaped, and nothing else`(text: String, expected: String) {
@@ -17,7 +19,7 @@ import VisibleText
         #expect(VisibleText.escaped(expected) == expected)
     }
 
-    @Test(arguments: ["❤️", "👩‍👩‍👧", "🏳️‍🌈", "1️⃣", "👩🏽‍💻"])
+    @Test(arguments: ["❤️", "❤\u{FE0E}", "#\u{FE0F}\u{20E3}", "👩‍👩‍👧", "🏳️‍🌈", "1️⃣", "👩🏽‍💻"])
     func `What joins and styles an emoji stays`(emoji: String) {
         #expect(VisibleText.escaped("a \(emoji) b\u{1B}") == "a \(emoji) b\\u{1b}")
     }

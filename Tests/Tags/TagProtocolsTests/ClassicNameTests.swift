@@ -24,4 +24,20 @@ import Testing
             #expect(target.reasonWithoutNDEF.hasPrefix("This is a"))
         }
     }
+
+    @Test(
+        arguments: [
+            (0x0044, 0x40, "This is another NFC device, which holds no NDEF."),
+            (
+                0x0044, 0x20,
+                "This is a Type 4 tag or other ISO/IEC 14443-4 card, for which there is no way to hold NDEF."
+            ),
+            (0x0044, 0x00, "This is a Type 2 tag, for which there is no way to hold NDEF."),
+            (0x0004, nil, "This is an NFC-A tag of an unknown kind, for which there is no way to hold NDEF."),
+        ] as [(UInt16, UInt8?, String)]
+    )
+    func `Each kind of tag has its own sentence`(atqa: UInt16, sak: UInt8?, sentence: String) {
+        let target = NFCATarget(atqa: atqa, sak: sak, uid: [4, 1, 2, 3, 4, 5, 6])
+        #expect(target.reasonWithoutNDEF == sentence)
+    }
 }

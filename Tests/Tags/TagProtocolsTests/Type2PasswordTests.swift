@@ -18,7 +18,9 @@ import VirtualTags
         try #require(Type2Tag.Password([byte, 2, 3, 4], acknowledgement: [0xAB, 0xCD]))
     }
 
-    private static let products: [Type2Product] = [.ntag210, .ntag212, .ntag213, .ntag215, .ntag216]
+    private static let products: [Type2Product] = [
+        .ntag210, .ntag212, .ntag213, .ntag215, .ntag216, .ultralightEV1UL11, .ultralightEV1UL21,
+    ]
 
     @Test(arguments: products) func `A protected tag can be read by all and written with the password alone`(
         _ product: Type2Product
@@ -85,5 +87,23 @@ import VirtualTags
         try await activate(field).protect(with: password(1))
         #expect(tag.contents.memory[42 * 4] == 0x00)
         #expect(try await activate(field).readNDEF().isEmpty)
+    }
+
+    /// AUTH0, ACCESS, and the error.
+    @Test(arguments: [(UInt8(0xFF), UInt8(0x40), TagError.Code.readOnly), (0x04, 0x80, .refused)])
+    func `A configuration that is locked or hidden is left alone`(
+        start: UInt8,
+        access: UInt8,
+        code: TagError.Code
+    ) async throws {
+        let field = VirtualField()
+        var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
+        contents.memory[41 * 4 + 3] = start
+        contents.memory[42 * 4] = access
+        let tag = VirtualType2Tag(contents)
+        field.bring(tag)
+        await #expect(throws: TagError(code, "")) { try await activate(field).protect(with: password(1)) }
+        #expect(field.writeCount == 0)
+        #expect(tag.contents.memory == contents.memory)
     }
 }

@@ -83,6 +83,25 @@ import UserBus
         #expect(mode as? Int == 0o700)
     }
 
+    @Test func `An entry has its bytes, when it came, and whether it can be opened`() throws {
+        let user = try User()
+        let start = Int(Date().timeIntervalSince1970 * 1000)
+        let link = "https://b.example/1"
+        let ids = [try user.add(link, number: 1), try user.add("reader:x", number: 2)]
+        let end = Int(Date().timeIntervalSince1970 * 1000)
+        let objects = try user.nfc.run("inbox", "list", "--json").objects()
+        #expect(objects.map { $0["id"] as? String } == ids)
+        #expect(objects.map { $0["can_open"] as? Bool } == [true, false])
+        #expect(objects.map { $0["announced"] as? Bool } == [false, false])
+        #expect(objects.map { $0["uri"] as? String } == [link, "reader:x"] && objects[1]["opens"] is NSNull)
+        let times = objects.compactMap { $0["received_ms"] as? Int }
+        #expect(times.count == 2 && times.allSatisfy { (start...end).contains($0) }, "\(times)")
+        let message = try NDEFMessage([.uri(link), .text("more", language: "en")]).encoded()
+        #expect(objects[0]["message_hex"] as? String == message.map { String(format: "%02x", $0) }.joined())
+        let text = try user.nfc.run("inbox", "list").lines
+        #expect(text.last == "\(ids[1])  Nothing to open  (just now)", "\(text)")
+    }
+
     @Test func `Opening gives the browser the URL alone, past every shell`() throws {
         let user = try User()
         try user.opener()
@@ -336,6 +355,9 @@ import UserBus
         #expect(object["error"] as? String == "no-connection")
         #expect(object["size"] as? Int == User.association.utf8.count)
         #expect(try user.nfc.run("links", "fetch", "--timeout", "0").status == 2)
+        // What is fresh is not asked for, however long a site may take.
+        try user.cache(User.association)
+        for seconds in ["1", "120"] { #expect(try user.nfc.run("links", "fetch", "--timeout", seconds).status == 0) }
     }
 
     @Test func `A file is fetched from a site and used`() throws {

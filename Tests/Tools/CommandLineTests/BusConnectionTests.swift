@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import PrivateStorage
 import TestThreads
 import Testing
 import UserBus
@@ -18,6 +19,17 @@ struct `A connection to a bus` {
             gone = connection
         }
         #expect(gone == nil)
+    }
+
+    @Test func `is to one's own bus, whatever the name of its folder means in an address`() throws {
+        let scratch = try ScratchFolder()
+        let folder = try PrivateFolder(scratch.path("a b,c%;=é<&>"))
+        let bus = try PrivateBus(in: folder, environment: ProcessInfo.processInfo.environment)
+        defer {
+            kill(bus.process, SIGKILL)
+            waitpid(bus.process, nil, 0)
+        }
+        #expect(try !BusConnection(.user, address: bus.address).isThere("org.example.App"))
     }
 
     @Test func `reads no more of a message than what a program has a use for`() throws {

@@ -80,6 +80,8 @@ import Testing
         let found = try explain("good.site.example", link)
         let here = opens ? "TEAM.org.example.reader" : "browser"
         #expect(found.json["opens_here"] as? String == here)
+        let url = try #require(found.json["url"] as? String)
+        #expect(found.text.lines.contains("Read as \(url)") == (url != link), "\(found.text)")
         _ = try user.add(link)
         let listed = try #require(try user.nfc.run("inbox", "list", "--json").objects().first)
         #expect(listed["opens"] as? String == here)

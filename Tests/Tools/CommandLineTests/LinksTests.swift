@@ -29,6 +29,26 @@ import Testing
         #expect(output.lines[2].contains("b.example"))
     }
 
+    @Test func `Each line is answered by its own file, in words too`() throws {
+        func line(_ app: String, _ url: String = "https://a.example/x/1") throws -> String {
+            let file = #"{"applinks":{"details":[{"appIDs":["\#(app)"],"components":[{"/":"/x/*"}]}]}}"#
+            let question: [String: Any] = [
+                "aasa": file, "domain": "a.example", "entitlement": "applinks:a.example", "url": url,
+                "installed": ["T.a", "T.b"],
+            ]
+            return String(decoding: try JSONSerialization.data(withJSONObject: question), as: UTF8.self)
+        }
+        let lines = try [line("T.a"), line("T.b"), line("T.b", "https://a.example/y"), line("T.a")]
+        let input = Data(lines.joined(separator: "\n").utf8)
+        let json = try nfc.run(["links", "match", "--json"], input: input)
+        #expect(json.status == 0)
+        #expect(try json.objects().map { $0["app"] as? String } == ["T.a", "T.b", nil, "T.a"])
+        let text = try nfc.run(["links", "match"], input: input)
+        let starts = ["x/1  T.a  ", "x/1  T.b  ", "y  no app  ", "x/1  T.a  "].map { "https://a.example/" + $0 }
+        #expect(text.lines.count == 4)
+        for (line, start) in zip(text.lines, starts) { #expect(line.hasPrefix(start), "\(line)") }
+    }
+
     @Test func `An invalid line is reported by its number`() throws {
         let output = try NFCTool.run("links", "match", lines: ["{", #"{"aasa":5}"#, #"{"aasa":"{}"}"#])
         #expect(output.status == 1)

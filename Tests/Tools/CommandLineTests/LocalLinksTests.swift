@@ -55,6 +55,17 @@ import Testing
         #expect(try again.objects().first?["error"] as? String == "not-added")
     }
 
+    @Test func `One of a domain that no app lists is listed, and that is said`() throws {
+        let added = try user.nfc.run("links", "add", "other.example", user.scratch.path("aasa"))
+        #expect(added.lines.contains("No installed app lists other.example yet. See: nfc apps --help"), "\(added)")
+        let list = try user.nfc.run("links", "list").lines
+        #expect(list.count == 4 && list.last == "  no installed app lists it", "\(list)")
+        let objects = try user.nfc.run("links", "list", "--json").objects()
+        #expect(objects.map { $0["domain"] as? String } == ["good.site.example", "other.example"])
+        #expect(objects.map { $0["apps"] as? [String] } == [["TEAM.org.example.reader"], []])
+        #expect(objects.map { $0["source"] as? String } == [nil, "local"])
+    }
+
     @Test func `What is no association file, and no domain, is refused, and nothing is kept`() throws {
         try user.write("bad", "<html>")
         for (domain, file, error) in [
@@ -83,5 +94,12 @@ import Testing
         )
         let next = try #require(try object("links", "fetch")["next_try_s"] as? Int)
         #expect((1200...1320).contains(next))
+        // After many failures it is tried only every six hours, which are rounded up. One that is overdue is due now.
+        let file = "cache/nfc/links/good.site.example.links"
+        try user.write(file, "nfc-links 2 \(now - 600) - - 10 \(failure)\n")
+        #expect(try user.nfc.run("links", "list").output.contains(" The next try is due in 6 hours. "))
+        try user.write(file, "nfc-links 2 \(now - 100_000) - - 1 \(failure)\n")
+        #expect(try user.nfc.run("links", "list").output.contains(" The next try is due now. "))
+        #expect(try object("links", "list")["next_try_s"] as? Int == 0)
     }
 }

@@ -78,6 +78,28 @@ import Testing
         #expect(lenient.text.hasPrefix(#"{"ok":true"#))
     }
 
+    @Test(arguments: [
+        ("trailing-data", "d10101550400"), ("empty-input", ""), ("missing-mb", "5101015504"),
+        ("missing-me", "9101015504"), ("type-not-allowed", "d5010041"),
+    ]) func `A leniency accepts its own fault and no other`(name: String, hex: String) throws {
+        let all = ["trailing-data", "empty-input", "missing-mb", "missing-me", "type-not-allowed"]
+        let decode = ["ndef", "decode", "--json"]
+        let input = Data((hex + "\n").utf8)
+        for others in [[], all.filter { $0 != name }.flatMap { ["--lenient", $0] }] {
+            let strict = try NFCTool.run(decode + others, input: input)
+            #expect(strict.status == 1)
+            #expect(try NDEFVector.object(strict.text)["error"] as? String == name, "\(strict.text)")
+        }
+        let lenient = try NFCTool.run(decode + ["--lenient", name], input: input)
+        #expect(lenient.status == 0 && lenient.text.hasPrefix(#"{"ok":true"#), "\(lenient.text)")
+    }
+
+    @Test func `Lines may end as on Windows, and the last one need not end`() throws {
+        let output = try NFCTool.run(["ndef", "decode", "--json"], input: Data("d00000\r\nd1 01:01\t55 04".utf8))
+        #expect(output.status == 0)
+        #expect(output.lines.map { $0.hasPrefix(#"{"ok":true"#) } == [true, true], "\(output.text)")
+    }
+
     @Test func `Raw bytes are one message, line feeds and all`() throws {
         let bytes = Data([0xD1, 0x01, 0x05, 0x54, 0x02, 0x65, 0x6E, 0x0A, 0x0A])
         let output = try NFCTool.run(["ndef", "decode", "--json", "--binary"], input: bytes)

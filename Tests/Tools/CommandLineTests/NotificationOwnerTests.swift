@@ -5,79 +5,6 @@ import TestThreads
 import Testing
 import UserBus
 
-/// A program with the bus name of the notification service. It answers, and records the calls.
-private final class Server: Sendable {
-    static let name = "org.freedesktop.Notifications"
-    static let object = BusCall.Object(name, "/org/freedesktop/Notifications", name)
-
-    private let calls = Mutex<[String]>([])
-    private let owner = Mutex<String?>(nil)
-    private let signals = Mutex<[(name: String, values: [BusValue])]>([])
-    private let isStopped = Mutex(false)
-    private let ended = DispatchSemaphore(value: 0)
-
-    /// - Parameter replaces: whether it takes the name from another one.
-    init(_ address: String, replaces: Bool = false) throws {
-        Thread.detachNewThread { [self] in
-            defer { ended.signal() }
-            try? run(address, replaces)
-        }
-        for _ in 0..<3000 where own == nil { usleep(10_000) }
-        try #require(own != nil)
-    }
-
-    private func run(_ address: String, _ replaces: Bool) throws {
-        let bus = try BusConnection(.user, address: address)
-        try bus.take(Self.name, yields: true, replaces: replaces)
-        let names = try bus.ask(BusCall(.daemon, "GetNameOwner", [.string(Self.name)]))
-        owner.withLock { $0 = names.first?.text }
-        while !isStopped.withLock({ $0 }) {
-            while let message = try bus.receive() {
-                guard message.isCall else { continue }
-                // What it was to say before it was asked goes before the answer.
-                let waiting = signals.withLock { signals in
-                    defer { signals = [] }
-                    return signals
-                }
-                for signal in waiting { try bus.emit(Self.object, signal.name, signal.values) }
-                let member = message.name.split(separator: ".").last.map(String.init) ?? ""
-                let number = message.arguments("u")?.first?.integer
-                calls.withLock { $0.append(number.map { "\(member) \($0)" } ?? member) }
-                switch member {
-                case "GetCapabilities": try message.answer([.strings(["body", "actions"])])
-                case "Notify": try message.answer([.uint32(7)])
-                default: try message.answer([])
-                }
-            }
-            var poller = pollfd(fd: bus.descriptor, events: Int16(POLLIN), revents: 0)
-            _ = unsafe poll(&poller, 1, 20)
-        }
-    }
-
-    /// Its own name on the bus.
-    var own: String? { owner.withLock { $0 } }
-
-    /// What it was asked, with the number of a notification.
-    var asked: [String] { calls.withLock { $0 } }
-
-    /// Makes it emit a signal before its next answer.
-    func emit(_ name: String, _ values: [BusValue]) { signals.withLock { $0.append((name, values)) } }
-
-    /// Waits until it was asked something.
-    func isAsked(_ call: String) -> Bool {
-        for _ in 0..<3000 {
-            if asked.contains(call) { return true }
-            usleep(10_000)
-        }
-        return false
-    }
-
-    func stop() {
-        isStopped.withLock { $0 = true }
-        ended.wait()
-    }
-}
-
 /// Numbers of notifications are those of one program on one bus: what another one has shown under the same number is not ours.
 @Suite(.ownThreads, .enabled(if: Bus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(5)))
 struct `Notifications of others` {
@@ -90,7 +17,7 @@ struct `Notifications of others` {
             try FileManager.default.createDirectory(atPath: folder.path(place), withIntermediateDirectories: true)
         }
         let (ownBus, desktopBus) = (try Bus(folder.path("own")), try Bus(folder.path("desktop")))
-        let desktop = try Server(desktopBus.address)
+        let desktop = try NotificationServer(desktopBus.address)
         defer { desktop.stop() }
         let app = try BusConnection(.user, address: ownBus.address)
         let stand = try NotificationStand(
@@ -99,7 +26,7 @@ struct `Notifications of others` {
         )
         _ = try app.send(
             BusCall(
-                Server.object,
+                NotificationServer.object,
                 "Notify",
                 [
                     .string("a"), .uint32(0), .string(""), .string("title"), .string("body"),
@@ -121,12 +48,12 @@ struct `Notifications of others` {
             return
         }
         #expect(notification.number == 7)
-        let impostor = try Server(desktopBus.address, replaces: true)
+        let impostor = try NotificationServer(desktopBus.address, replaces: true)
         impostor.emit("ActivationToken", [.uint32(7), .string("token")])
         impostor.emit("ActionInvoked", [.uint32(7), .string("default")])
         impostor.emit("NotificationClosed", [.uint32(7), .uint32(2)])
         let other = try BusConnection(.user, address: desktopBus.address)
-        _ = try other.ask(BusCall(Server.object, "CloseNotification", [.uint32(1)]))
+        _ = try other.ask(BusCall(NotificationServer.object, "CloseNotification", [.uint32(1)]))
         // The bus has had its signals before the answer.
         for _ in 0..<10 { events += try stand.process() }
         #expect(events.count == 1, "\(events)")
@@ -137,10 +64,10 @@ struct `Notifications of others` {
     func `The service takes away what it has shown on this bus, and nothing that has the number on another`(
         isSameBus: Bool
     ) throws {
-        let server = Mutex<Server?>(nil)
+        let server = Mutex<NotificationServer?>(nil)
         let service = try RunningNfcd { user in
             let address = try #require(user.nfc.environment["DBUS_SESSION_BUS_ADDRESS"])
-            let desktop = try Server(address)
+            let desktop = try NotificationServer(address)
             server.withLock { $0 = desktop }
             let bus = try BusConnection(.user, address: address)
             let own = try #require(try bus.ask(BusCall(.daemon, "GetId")).first?.text)

@@ -36,6 +36,21 @@ import Testing
         #expect(objects.allSatisfy { $0["time_us"] is Int })
     }
 
+    @Test func `Each line of a recording has its side, its technology and its bytes`() throws {
+        _ = try nfc.run("scan", "--tags", images.blank("NTAG213"), "--record", file)
+        let objects = try nfc.run("trace", "--json", "--no-times", file).objects()
+        #expect(!objects.isEmpty && objects.allSatisfy { $0["time_us"] == nil })
+        let first = try #require(objects.firstIndex { $0["meaning"] as? String == "REQA" })
+        let (request, answer) = (objects[first], objects[first + 1])
+        #expect(request["direction"] as? String == "request" && request["hex"] as? String == "26")
+        #expect(answer["direction"] as? String == "answer" && answer["hex"] as? String == "4400")
+        #expect(request["exchange"] is Int)
+        for line in [request, answer] { #expect(line["technology"] as? String == "nfc-a") }
+        // What is no exchange has neither.
+        let field = try #require(objects.first)
+        #expect(field["direction"] is NSNull && field["technology"] is NSNull && field["hex"] is NSNull)
+    }
+
     @Test func `A write leaves the recording of a scan, and says where`() throws {
         _ = try nfc.run("scan", "--tags", images.poster(), "--record", file)
         let write = try nfc.run("write", "https://example.org", "--reader", "replay:" + file, "--json")

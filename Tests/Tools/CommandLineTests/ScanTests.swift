@@ -37,9 +37,15 @@ import Testing
     }
 
     @Test func `Several tags are read one after the other`() throws {
-        let tags = try [images.poster(), images.locked()].joined(separator: ",")
+        let tags = try [images.poster(), images.locked(), images.unformatted()].joined(separator: ",")
         let outcome = try nfc.run("scan", "--many", "--timeout", "10", "--tags", tags, "--json")
-        #expect(Set(try outcome.objects().compactMap { $0["uid"] as? String }) == ["04689571fa5c64", "04a1b2c3d4e582"])
+        let objects = try outcome.objects()
+        #expect(
+            Set(objects.compactMap { $0["uid"] as? String }) == ["04689571fa5c64", "04a1b2c3d4e582", "04a1b2c3d4e581"]
+        )
+        // One that holds no NDEF is reported too, and the scan goes on.
+        let failed = objects.filter { $0["ok"] as? Bool == false }
+        #expect(failed.map { $0["uid"] as? String } == ["04a1b2c3d4e581"] && failed[0]["error"] as? String == "no-cc")
         #expect(outcome.status == 0)
     }
 
@@ -92,7 +98,12 @@ import Testing
 
     @Test func `Readers lists the virtual one`() throws {
         let outcome = try nfc.run("readers", "--reader", "virtual", "--json")
-        #expect(try outcome.objects().first?["name"] as? String == "virtual")
+        let object = try #require(try outcome.objects().first)
+        #expect(object["name"] as? String == "virtual" && object["kind"] as? String == "virtual")
+        #expect(object["technologies"] as? [String] == ["nfc-a", "nfc-b", "nfc-f", "nfc-v"])
+        #expect(object["used"] as? Bool == true && object["presence"] is NSNull)
         #expect(outcome.status == 0)
+        let text = try nfc.run("readers", "--reader", "virtual")
+        #expect(text.output == "virtual  nfc-a, nfc-b, nfc-f, nfc-v\n")
     }
 }

@@ -226,6 +226,9 @@ import Testing
         #expect(object["pages"] as? Int == 45)
         #expect(object["locked_pages"] == nil)
         #expect(object["protected_from_page"] == nil)
+        // An image has what a reader can't see.
+        let lines = try nfc().run("tag", "info", "--image", image).lines
+        #expect(lines.contains("Password   pages from 4 on need a password; 0 failed in a row"), "\(lines)")
     }
 
     @Test func `A recording gives what the reader gave`() throws {

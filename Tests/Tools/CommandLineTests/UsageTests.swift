@@ -17,6 +17,21 @@ import Testing
         #expect(outcome.output.contains("Examples:\n") && outcome.output.contains("  nfc ") || arguments[0] == "ndef")
     }
 
+    @Test func `The longest time that may be asked for is taken, and a scheme of all its characters`() throws {
+        let images = try Images()
+        #expect(try nfc.run("scan", "--tags", images.poster(), "--timeout", "60").status == 0)
+        let written = try nfc.object("tag", "write", "--image", images.blank("NTAG213"), "a+b-C.1:x")
+        #expect(written["message_hex"] as? String == "d1010a5500612b622d432e313a78")
+    }
+
+    @Test(arguments: ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+    func `An image and JSON can't both go to standard output, whatever it is called`(name: String) throws {
+        let words = ["tag", "create", "--product", "NTAG213", "--format", "json", "--out", name, "--json"]
+        let outcome = try nfc.run(words)
+        #expect(outcome.status == 2)
+        #expect(outcome.lines.count == 1 && outcome.output.hasPrefix(#"{"ok":false,"error":"usage""#), "\(outcome)")
+    }
+
     private static let narrow = Command(name: "nfc", environment: ["COLUMNS": "80"])
     private static let wide = Command(name: "nfc", environment: ["COLUMNS": "1000"])
 
@@ -64,6 +79,12 @@ import Testing
         ["emulate", "--pcsc", "--facing", "y"], ["emulate", "--pn532", "y", "--facing", "y"],
         ["emulate", "--image", "x", "--pn532", "y", "--facing", "z"],
         ["emulate", "--image", "x", "--pn532", "y", "--start-pcscd"],
+        ["scan", "--timeout", "0"], ["scan", "--timeout", "60.1"], ["write", "1a:b"], ["write", ":b"],
+        ["write", "a_b:c"], ["write", "a b:c"], ["tag", "write", "--image", "x", "--tear-after=-1", "a:b"],
+        ["links", "fetch", "--timeout", "121"], ["links", "fetch", "--timeout", "0"],
+        ["emulate", "--image", "x", "--pn532", "y", "--timeout", "0"],
+        ["emulate", "--image", "x", "--pn532", "y", "--timeout", "86401"],
+        ["tag", "create", "--mrz", "x", "--uid", "0102", "--out", "x.json"],
     ])
     func `Wrong usage ends with 2, says why and prints nothing else`(arguments: [String]) throws {
         let outcome = try nfc.run(arguments)

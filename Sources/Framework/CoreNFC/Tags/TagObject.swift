@@ -2,6 +2,7 @@
 import Dispatch
 import Foundation
 import NFCRuntime
+import TagProtocols
 
 /// A tag that a session found, as the app sees it: the common part of the four technologies, and the whole object for a
 /// tag of any other kind.

@@ -12,7 +12,7 @@ struct SerialLineName: Sendable, Equatable {
     init(_ name: String) throws(LinkError) {
         path = name
         // A path may contain an @ itself: only digits after it are a speed.
-        if let at = name.lastIndex(of: "@"), name[at...].dropFirst().utf8.allSatisfy((0x30...0x39).contains),
+        if let at = name.lastIndex(of: "@"), name[at...].dropFirst().utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let bits = Int(name[name.index(after: at)...])
         {
             guard let speed = SerialSpeed(rawValue: bits) else {

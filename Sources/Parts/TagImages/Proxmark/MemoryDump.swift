@@ -234,7 +234,8 @@ struct MemoryDump: ImageSource {
             return bytes + contents.memory
         case (.oldProxmarkPages, .type2(let contents)):
             let header = ProxmarkHeader(contents)
-            let acknowledgement = Array(contents.memory.suffix(4).prefix(2))
+            let hasPassword = !contents.product.features.contains(.sectors)
+            let acknowledgement = hasPassword ? Array(contents.memory.suffix(4).prefix(2)) : [0, 0]
             return header.version + [0, 0] + header.tearingFlags + acknowledgement + [0] + header.signature
                 + contents.memory
         case (.proxmark15(let locks, let countSize, let stateSize), .type5(let contents)):

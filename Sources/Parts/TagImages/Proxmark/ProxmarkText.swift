@@ -82,7 +82,7 @@ struct ProxmarkText: ImageSource {
                 }
             )
         }
-        return digits.next() == nil ? mark + lines.joined(separator: [0x0A]) : nil
+        return digits.next() == nil ? Array(mark + lines.joined(separator: [0x0A])) : nil
     }
 
     /// Returns a new file; nil when the format does not support this kind of tag.

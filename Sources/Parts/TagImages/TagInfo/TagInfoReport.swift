@@ -67,10 +67,12 @@ struct TagInfoReport: ImageSource {
         return contents
     }
 
-    /// Returns whether a text has a product's name as whole words: the NTAG210µ is no NTAG210.
+    /// Returns whether a text has a product's name as whole words: the NTAG210µ is no NTAG210. An F may follow, for a
+    /// product that also has a pin that shows the field.
     private static func isNamed(_ product: Type2Product, in text: String) -> Bool {
         text.ranges(of: shortName(product)).contains { range in
-            text[range.upperBound...].first.map { !$0.isLetter && !$0.isNumber } ?? true
+            let rest = text[range.upperBound...]
+            return (rest.first == "F" ? rest.dropFirst() : rest).first.map { !$0.isLetter && !$0.isNumber } ?? true
         }
     }
 

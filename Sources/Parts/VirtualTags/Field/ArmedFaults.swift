@@ -117,7 +117,8 @@ struct FaultyExchange {
     /// Changes the answer on its way to the reader.
     mutating func changeAnswer(_ answer: inout FieldAnswer, _ technology: Technology) {
         for effect in answer.isWrite ? effects + effectsOfWrite : effects {
-            guard case .frame(var frame) = answer.reply else { return }
+            if case .delay(let time) = effect { answer.workTime += time }
+            guard case .frame(var frame) = answer.reply else { continue }
             switch effect {
             case .mute:
                 answer.reply = .silence
@@ -129,8 +130,6 @@ struct FaultyExchange {
             case .tooShort(let count):
                 frame = Frame(Array(frame.bytes.dropLast(max(0, count))), checksum: frame.checksum)
                 answer.reply = frame.bytes.isEmpty ? .silence : .frame(frame)
-            case .delay(let time):
-                answer.workTime += time
             default:
                 continue
             }

@@ -118,14 +118,12 @@ struct Type2Silicon: Sendable {
     }
 
     private mutating func execute(_ command: [UInt8], disturbance: Disturbance?) -> TagAnswer? {
+        var refused: (code: UInt8, before: (Type2Contents, Latched))?
         switch disturbance {
         case .refusal(let code):
             return refuse(code)
         case .writeRefusal(let code):
-            let before = (contents, latched)
-            guard case .programmed = reply(to: command) else { break }
-            (contents, latched) = before
-            return refuse(code, isWrite: true)
+            refused = (code, (contents, latched))
         case .powerCut(let rest):
             tear = rest
         case nil:
@@ -139,6 +137,10 @@ struct Type2Silicon: Sendable {
         case .acknowledge:
             return TagAnswer(Self.acknowledgement)
         case .programmed:
+            if let refused {
+                (contents, latched) = refused.before
+                return refuse(refused.code, isWrite: true)
+            }
             return TagAnswer(Self.acknowledgement, workTime: Self.programmingTime, isWrite: true)
         case .silence:
             return nil

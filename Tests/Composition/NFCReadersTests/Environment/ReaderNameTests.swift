@@ -75,6 +75,9 @@ import VirtualTags
         for (name, isThere) in [("pcsc", true), ("pcsc:/tmp/x/reader.sock", true), ("other", false), ("", false)] {
             let environment = NFCEnvironment(ReaderConfiguration(reader: "none", cardReader: name))
             #expect((environment.cardPort != nil) == isThere, "\(name)")
+            // What is named comes before what the reader itself can be.
+            let chip = NFCEnvironment(ReaderConfiguration(reader: "pn532:/dev/ttyUSB9", cardReader: name))
+            #expect(chip.cardPort != nil && (chip.cardPort is PN532CardPort) == !isThere, "\(name)")
         }
     }
 

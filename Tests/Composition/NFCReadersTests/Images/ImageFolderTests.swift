@@ -238,6 +238,17 @@ struct ImageFolderTests {
         withExtendedLifetime(observation) {}
     }
 
+    @Test func `Files that are hidden, or of another kind, are no images`() throws {
+        let place = try Place()
+        for (number, name) in [".1.json", ".2.nfc", "3.jsonl", "4.json~", "5.txt", "6"].enumerated() {
+            try place.bring(UInt8(number + 1), as: name)
+        }
+        try place.bring(7)
+        let notices = Locked(0)
+        _ = try ImageFolder(place.path, field: place.field) { _ in notices.withLock { $0 += 1 } }
+        #expect(place.near == [7] && notices.withLock { $0 } == 0)
+    }
+
     @Test func `Of more than a hundred images the first ones by their names are near`() async throws {
         let place = try Place()
         for number in 0..<100 { try place.bring(100, as: "\(1000 + number).json") }

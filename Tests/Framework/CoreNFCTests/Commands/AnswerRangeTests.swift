@@ -83,6 +83,21 @@ import VirtualTags
         )
     }
 
+    @Test(arguments: [0, 1, 3]) func `Key versions of both kinds for another number of nodes are no answer`(count: Int)
+        async throws
+    {
+        let nodes = [Data([0, 0]), Data([1, 1])]
+        for (encryption, lists) in [(UInt8(0x4F), 1), (0x41, 2)] {
+            let versions = (0..<2 * count * lists).map { UInt8($0) }
+            let (_, tag) = try ScriptedTag.feliCa(
+                .success([0x33] + Self.idm + [0, 0, encryption, UInt8(count)] + versions)
+            )
+            let error = await readerError { try await tag.requestServiceV2(nodeCodeList: nodes) }
+            #expect(error?.code == .readerTransceiveErrorTagResponseError)
+            #expect(error?.userInfo[NFCTagResponseUnexpectedLengthErrorKey] as? Bool == true)
+        }
+    }
+
     @Test func `A card that refuses answers with flags alone`() async throws {
         let flags: [UInt8] = [0xFF, 0xA1]
         let (_, tag) = try ScriptedTag.feliCa(

@@ -32,6 +32,43 @@ import Testing
         #expect(tag.currentIDm.isEmpty)
     }
 
+    @Test func `A card that is lost while it is polled keeps its system and its IDm`() async throws {
+        let (_, tag) = try ScriptedTag.feliCa(.failure(.lost))
+        let error = await readerError {
+            try await tag.polling(systemCode: Data([0x12, 0xFC]), requestCode: .noRequest, timeSlot: .max1)
+        }
+        #expect(error?.code == .readerTransceiveErrorTagConnectionLost)
+        #expect([UInt8](tag.currentIDm) == Self.idm && tag.currentSystemCode == Data([0x00, 0x03]))
+    }
+
+    @Test func `A system that the app does not list is not polled for`() async throws {
+        let codes = "com.apple.developer.nfc.readersession.felica.systemcodes"
+        let list = AppConfiguration.PropertyFile(path: "Info.plist", values: [codes: ["fe00"]])
+        let (channel, tag) = try ScriptedTag.feliCa(
+            .success([0x01] + Self.idm + Self.pmm),
+            configuration: AppConfiguration(infoPlist: list)
+        )
+        let error = await readerError {
+            try await tag.polling(systemCode: Data([0x88, 0xB4]), requestCode: .noRequest, timeSlot: .max1)
+        }
+        #expect(error?.code == .readerErrorSecurityViolation)
+        #expect(channel.sent.isEmpty && [UInt8](tag.currentIDm) == Self.idm)
+        _ = try await tag.polling(systemCode: Data([0xFE, 0x00]), requestCode: .noRequest, timeSlot: .max1)
+        #expect(channel.sent.map(\.bytes) == [[0x00, 0xFE, 0x00, 0, 0]])
+    }
+
+    @Test(arguments: [1, 3]) func `Key versions for another number of nodes than asked for are no answer`(count: Int)
+        async throws
+    {
+        let versions = (0..<2 * count).map { UInt8($0) }
+        let (_, tag) = try ScriptedTag.feliCa(.success([0x03] + Self.idm + [UInt8(count)] + versions))
+        let error = await readerError {
+            try await tag.requestService(nodeCodeList: [Data([0, 0]), Data([1, 1])])
+        }
+        #expect(error?.code == .readerTransceiveErrorTagResponseError)
+        #expect(error?.userInfo[NFCTagResponseUnexpectedLengthErrorKey] as? Bool == true)
+    }
+
     @Test(arguments: [
         (Data([0xFF, 0x00]), NFCReaderError.Code.readerErrorInvalidParameter),
         (Data([0x00, 0xFF]), .readerErrorInvalidParameter), (Data([0x00]), .readerErrorInvalidParameterLength),

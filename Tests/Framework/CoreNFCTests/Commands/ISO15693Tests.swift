@@ -119,6 +119,12 @@ import Testing
         )
     }
 
+    @Test func `A Select is addressed, and has no select flag`() async throws {
+        let (channel, tag) = try ScriptedTag.iso15693(.success([0]))
+        try await tag.select(requestFlags: [.highDataRate, .select])
+        #expect(channel.sent.map(\.bytes) == [Self.addressed(0x22, 0x25)])
+    }
+
     @Test func `Parameters out of bounds send nothing`() async throws {
         let (channel, tag) = try ScriptedTag.iso15693()
         func code(_ operation: () async throws -> Void) async -> NFCReaderError.Code? {

@@ -57,6 +57,31 @@ import Testing
         }
     }
 
+    @Test func `Each chunk of a range is read again, as often as the configuration says`() async throws {
+        let configuration = NFCISO15693ReadMultipleBlocksConfiguration(
+            range: NSRange(location: 4, length: 4),
+            chunkSize: 2,
+            maximumRetries: 1,
+            retryInterval: 0
+        )
+        let (channel, tag) = try ScriptedTag.iso15693(
+            .failure(.noAnswer),
+            .success([0, 1, 1, 2, 2]),
+            .failure(.noAnswer),
+            .success([0, 3, 3, 4, 4])
+        )
+        #expect(try await tag.readMultipleBlock(readConfiguration: configuration) == Data([1, 1, 2, 2, 3, 3, 4, 4]))
+        #expect(channel.sent.map { Array($0.bytes.suffix(2)) } == [[4, 1], [4, 1], [6, 1], [6, 1]])
+        let (failing, other) = try ScriptedTag.iso15693(
+            .success([0, 1, 1, 2, 2]),
+            .failure(.noAnswer),
+            .failure(.noAnswer),
+            .success([0, 3, 3, 4, 4])
+        )
+        let error = await readerError { try await other.readMultipleBlock(readConfiguration: configuration) }
+        #expect(error?.code == .readerTransceiveErrorRetryExceeded && failing.sent.count == 3)
+    }
+
     @Test func `A tag that is lost, or that reports an error, is not asked again`() async throws {
         for answer in [Result<[UInt8], NFCReaderError>.failure(.lost), .success([1, 0x0F])] {
             let (channel, tag) = try ScriptedTag.iso15693(answer)

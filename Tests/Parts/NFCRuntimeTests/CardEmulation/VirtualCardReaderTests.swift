@@ -101,6 +101,18 @@ import Testing
         #expect(card.log == ["detected", "01", "lost", "deselected"])
     }
 
+    @Test func `A card that follows another one answers only when it emulates itself`() async throws {
+        reader.approach()
+        #expect(reader.attach(card))
+        reader.setEmulating(true)
+        reader.detach(card)
+        let next = RecordingCard(answersAtOnce: true)
+        #expect(reader.attach(next))
+        #expect(await isWithoutCard())
+        await #expect(throws: VirtualCardReader.Failure.noCard) { try await reader.untilCardIsThere(limit: .zero) }
+        #expect(next.log == ["detected"])
+    }
+
     @Test func `It waits for an app that becomes a card`() async throws {
         await #expect(throws: VirtualCardReader.Failure.noCard) { try await reader.untilCardIsThere(limit: .zero) }
         // Emulation without a card, or a card without emulation, does not count.

@@ -56,4 +56,24 @@ struct `The handover of the reader` {
         #expect(events.withLock { $0 } == ["a", "a goes", "a has gone", "b"])
         #expect(request(c, "c") == .waits(forActiveSession: true))
     }
+
+    @Test func `A session waits for an active one, unless the last one is just ending`() {
+        #expect(request(a, "a") == .granted)
+        arbiter.sheetBeginsToLeave(ObjectIdentifier(a)) { [events] in events.withLock { $0.append("a goes") } }
+        #expect(request(b, "b") == .waits(forActiveSession: false))
+        #expect(request(c, "c") == .waits(forActiveSession: true))
+        arbiter.release(ObjectIdentifier(a))
+        #expect(events.withLock { $0 } == ["a", "a goes", "b"])
+    }
+
+    @Test func `A session that begins while a sheet goes by its time has the reader next, and another one waits`() {
+        letFirstLeave { [b, c] in
+            #expect(request(b, "b") == .waits(forActiveSession: false))
+            #expect(request(c, "c") == .waits(forActiveSession: true))
+        }
+        arbiter.takeSheetAway(of: ObjectIdentifier(a))
+        #expect(events.withLock { $0 } == ["a", "a goes", "a has gone", "b"])
+        arbiter.release(ObjectIdentifier(b))
+        #expect(events.withLock { $0 } == ["a", "a goes", "a has gone", "b", "c"])
+    }
 }

@@ -13,11 +13,6 @@ import VirtualTags
         VirtualType2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, number])
     }
 
-    /// Waits until everything that was asked before is done.
-    private static func settles(_ session: ReaderSession) async {
-        let _: Result<[[UInt8]], CommandError> = await handedOver { session.readMessages(from: [], completion: $0) }
-    }
-
     @Test func `A reader that reports nothing is asked, at most once in a while`() async throws {
         let reader = ScriptedReader([.tags([Self.tag()])])
         let scene = Scene(.discovering(reader))
@@ -29,25 +24,56 @@ import VirtualTags
         #expect(await session.connects(to: tag) == nil)
         let before = reader.statistics.exchanges
         #expect(session.isConnected(to: tag))
-        await Self.settles(session)
+        await session.settles()
         #expect(reader.statistics.exchanges == before)
         scene.clock.advance(by: .seconds(10))
         for _ in 0..<3 { #expect(session.isConnected(to: tag)) }
-        await Self.settles(session)
+        await session.settles()
         let after = reader.statistics.exchanges
         #expect(after > before)
         for _ in 0..<3 { #expect(session.isConnected(to: tag)) }
-        await Self.settles(session)
+        await session.settles()
         #expect(reader.statistics.exchanges == after)
         // It left, which the next question shows.
         reader.removeTags()
         #expect(session.isConnected(to: tag))
-        await Self.settles(session)
+        await session.settles()
         #expect(session.isConnected(to: tag) && tag.isAvailable)
         scene.clock.advance(by: .seconds(5))
         #expect(session.isConnected(to: tag))
-        await Self.settles(session)
+        await session.settles()
         #expect(!session.isConnected(to: tag))
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
+    @Test func `A tag that is about to be asked is not asked twice, however often the app looks at it`() async throws {
+        let reader = ScriptedReader([.tags([Self.tag()])])
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        let tag = try #require(scene.tags.first)
+        #expect(await session.connects(to: tag) == nil)
+        var questions: [Int] = []
+        for looks in [1, 3] {
+            scene.clock.advance(by: .seconds(5))
+            let before = reader.statistics.exchanges
+            let looked: Result<Void, CommandError> = await handedOver { done in
+                session.perform(
+                    on: tag,
+                    { _ throws(TagError) in
+                        // What is asked meanwhile waits for the end of this command.
+                        for _ in 0..<looks { _ = session.isConnected(to: tag) }
+                    },
+                    completion: done
+                )
+            }
+            #expect(throws: Never.self) { try looked.get() }
+            await session.settles()
+            questions.append(reader.statistics.exchanges - before)
+        }
+        #expect(questions[0] > 0 && questions[0] == questions[1])
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")
     }
@@ -64,10 +90,10 @@ import VirtualTags
         reader.removeTags()
         scene.clock.advance(by: .seconds(10))
         #expect(session.isConnected(to: tag))
-        await Self.settles(session)
+        await session.settles()
         #expect(session.isConnected(to: tag) && reader.statistics.exchanges == before)
         reader.tell()
-        await Self.settles(session)
+        await session.settles()
         #expect(!session.isConnected(to: tag))
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")

@@ -100,4 +100,9 @@ extension ReaderSession {
             perform(on: tag, { tag throws(TagError) in try await tag.readNDEF() }, completion: done)
         }
     }
+
+    /// Waits until everything that was asked before is done.
+    func settles() async {
+        let _: Result<[[UInt8]], CommandError> = await handedOver { readMessages(from: [], completion: $0) }
+    }
 }

@@ -81,4 +81,24 @@ import Testing
         #expect(SheetCard.render(content(.success, "Saved."), width: 40, usesColor: true)[1].contains("\u{1B}[32m"))
         #expect(!SheetCard.render(content(.success, "Saved."), width: 40).joined().contains("\u{1B}"))
     }
+
+    @Test(
+        arguments: [
+            (.ready, "34", "( ( · ) )"), (.scanning, "34", "( ( ● ) )"), (.success, "32", "✓"), (.failure, "31", "✗"),
+        ] as [(SheetState, String, String)]
+    ) func `Each state has a symbol of its own in its colour, and the title and the way out have a style`(
+        state: SheetState,
+        colour: String,
+        symbol: String
+    ) {
+        func row(_ text: String, _ style: String) -> String {
+            "│\u{1B}[\(style)m" + TerminalText.centred(text, columns: 22) + "\u{1B}[0m│"
+        }
+        let sheet = content(state, "Text.", symbol: state == .failure)
+        let lines = SheetCard.render(sheet, width: 24, usesColor: true)
+        #expect(lines.contains(row(symbol, colour)))
+        #expect(lines.contains(row("Ready to Scan", "1")) == sheet.canCancel)
+        #expect(lines.contains(row("Esc to cancel", "2")) == sheet.canCancel)
+        #expect(lines.contains("│" + TerminalText.centred("Text.", columns: 22) + "│"))
+    }
 }

@@ -50,12 +50,22 @@ import Testing
         return result || decoder.timeOut()
     }
 
-    @Test(arguments: [[0x1B], [0x1B, 0x1B], [0x03], Array("q".utf8), Array("Q".utf8), Array("\u{1B}[Aq".utf8)])
+    @Test(
+        arguments: [
+            [0x1B], [0x1B, 0x1B], [0x03], Array("q".utf8), Array("Q".utf8), Array("\u{1B}[Aq".utf8),
+            // Ctrl-C counts in the middle of another key too.
+            [0x1B, 0x03], [0x1B, 0x5B, 0x03], [0x1B, 0x5B, 0x31, 0x3B, 0x03], [0x1B, 0x4F, 0x03],
+        ] as [[UInt8]]
+    )
     func `Esc, q and Ctrl-C cancel`(bytes: [UInt8]) {
         #expect(cancels(bytes))
     }
 
-    @Test(arguments: ["\u{1B}[A", "\u{1B}[1;5C", "\u{1B}OP", "hello", "\u{1B}[3~", "\u{1B}x"])
+    @Test(
+        arguments: [
+            "\u{1B}[A", "\u{1B}[1;5C", "\u{1B}OP", "hello", "\u{1B}[3~", "\u{1B}x", "\u{1B}Oq", "\u{1B}[1q", "\u{1B}q",
+        ]
+    )
     func `Arrow keys and others do not`(keys: String) {
         #expect(!cancels(Array(keys.utf8)))
     }

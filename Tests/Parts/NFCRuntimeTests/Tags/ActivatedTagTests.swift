@@ -313,4 +313,19 @@ import VirtualTags
             #expect(exchanges[0] == exchanges[1], "\(number)")
         }
     }
+
+    @Test func `that leaves at any moment failed at the step that was under way`() async throws {
+        var steps: [String] = []
+        var isDone = false
+        for exchange in 0..<200 where !isDone {
+            let outcome = try await Self.work(with: Self.ntag(), faults: .loss(atExchange: exchange)) {
+                tag throws(TagError) in
+                await tag.write(Self.message, checks: true, locks: true)
+            }
+            let step = outcome.failure.map { "\($0.step)" } ?? "done"
+            if step != steps.last { steps.append(step) }
+            isDone = outcome.failure == nil
+        }
+        #expect(steps == ["writing", "checking", "locking", "done"])
+    }
 }

@@ -72,6 +72,27 @@ import VirtualCards
         #expect(error?.reason == reason)
     }
 
+    /// The second line of a passport's zone, and what is wrong with it.
+    @Test(
+        arguments: [
+            ("L898902C36UTO7408122F1204159<<<<<<<<<<<<<<<8", nil),
+            ("L898902C36UTO7408122F1204159<<<<<<<<<<<<<<08", nil),
+            ("L898902C36UTO7408122F1204159<<<<<<<<<<<<<<19", "personal number is 1 and should be 0."),
+            ("L898902C36UTO7408122F1204159ZE184226B<<<<<<9", "personal number is < and should be 1."),
+            ("L898902C36UTO7408122F1204159ZE184226B<<<<<21", "personal number is 2 and should be 1."),
+            ("L898902C36UTO7408122F1304159ZE184226B<<<<<17", "date of expiry is 9 and should be 2."),
+        ] as [(String, String?)]
+    )
+    func `The check digits of a passport's second line`(line: String, reason: String?) throws {
+        let text = "P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<" + line
+        guard let reason else {
+            #expect(try MachineReadableZone(text).lines[1] == line)
+            return
+        }
+        let error = #expect(throws: EMRTDError.self) { try MachineReadableZone(text) }
+        #expect(error?.reason == "The check digit of the " + reason)
+    }
+
     @Test func `EF.COM lists the data groups`() throws {
         let zone = try MachineReadableZone(EMRTDTerminal.zone)
         let group = hex("6b 03 5c 01 00")

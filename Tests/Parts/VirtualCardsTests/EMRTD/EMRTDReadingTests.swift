@@ -112,4 +112,37 @@ import VirtualTags
         #expect(await script.send("02 \(select)") == "02 90 00")
         #expect(await script.send("03 00 b0 9e 00 04") == "03 69 82")
     }
+
+    @Test(arguments: [
+        ([UInt8(0x81)], "53 7f", 127), ([0x82], "53 7f", 127), ([0x83], "53 81 80", 128),
+        ([0x01, 0x02], "53 81 ff", 255), ([0x01, 0x03], "53 81 ff", 255), ([0x01, 0x04], "53 82 01 00", 256),
+    ]) func `The length of an odd READ BINARY counts the header of its object`(
+        length: [UInt8],
+        head: String,
+        count: Int
+    ) throws {
+        let zone = try MachineReadableZone(EMRTDTerminal.zone)
+        var terminal = try EMRTDTerminal.open(EMRTDContents(zone, signer: .test))
+        let file = try #require(terminal.card.contents.files[0x0102])
+        let answer = try terminal.send("0c b1 00 02", [0x54, 1, 0], length: length, extended: length.count == 2)
+        #expect(answer.status == "90 00")
+        #expect(hexText(answer.data) == hexText(hex(head) + file[..<count]))
+    }
+
+    @Test func `Commands with other parameters, or at another time, are refused`() throws {
+        let zone = try MachineReadableZone(EMRTDTerminal.zone)
+        var terminal = try EMRTDTerminal(EMRTDContents(zone, signer: .test))
+        #expect(terminal.plain("00 a4 04 04 07 a0 00 00 02 47 10 01") == "6a 86")
+        #expect(terminal.plain("00 a4 04 0c 04 a0 00 00 02") == "67 00")
+        #expect(terminal.plain("00 a4 04 0c 05 a0 00 00 02 47") == "6a 82")
+        #expect(terminal.plain("00 a4 01 0c 02 01 1e") == "6a 86")
+        #expect(terminal.plain(EMRTDTerminal.selectApplication) == "90 00")
+        #expect(terminal.plain("00 84 01 00 08") == "6a 86")
+        #expect(terminal.plain("00 84 00 00 09") == "67 00")
+        #expect(hex(terminal.plain("00 84 00 00 00")).count == 10)
+        try terminal.authenticate()
+        let zeros = [UInt8](repeating: 0, count: 40)
+        #expect(try terminal.send("0c 82 00 00", zeros, length: [40]).status == "69 85")
+        #expect(try terminal.read(0x1E).starts(with: [0x60]))
+    }
 }

@@ -113,4 +113,14 @@ import VirtualTags
         reader.forgetMemory()
         #expect(try await reader.readNDEF() == [0xD0, 0, 0])
     }
+
+    @Test func `A FeliCa Lite has no authentication of the reader`() async throws {
+        let (_, tag, reader) = try await make { $0.pmm[1] = 0xF0 }
+        let before = tag.contents
+        let error = await failure { try await reader.authenticate(cardKey: cardKey) }
+        #expect(error?.code == .unsupported)
+        #expect(error?.reason == "Only FeliCa Lite-S authenticates a reader.")
+        #expect(tag.contents == before)
+        #expect(reader.link.statistics.exchanges == 0)
+    }
 }

@@ -43,6 +43,8 @@ import Testing
         #expect(plus.kindName == "MIFARE Plus card in security level 2")
         #expect(!plus.isType2)
         #expect(family(0x0008, 0x20, "08112233", "8031c073") == nil)
+        #expect(family(0x0004, 0x20, "08112233") == nil)
+        #expect(family(0x0044, 0x20, "04112233445566", "80") == nil)
         #expect(family(0x0C00, nil, "") == nil)
         #expect(family(0x0044, 0x00, "02112233445566") == nil)
     }
@@ -50,7 +52,16 @@ import Testing
     @Test(arguments: [
         ("e004015000112233", "ICODE SLIX"), ("e004010800112233", "ICODE SLIX2"), ("e004010000112233", "ICODE SLI"),
         ("e002230800112233", "ST25TV512/02K"), ("e002240800112233", "ST25DV04K"), ("e002260800112233", "ST25DV16K/64K"),
-        ("e0022c0800112233", "M24LR64"), ("e0fe000000112233", nil),
+        ("e0022c0800112233", "M24LR64"), ("e0fe000000112233", nil), ("e004011800112233", "ICODE DNA"),
+        ("e004020000112233", "ICODE SLI-S"), ("e004021000112233", "ICODE SLIX-S"), ("e004020800112233", "ICODE SLI-S"),
+        ("e004030000112233", "ICODE SLI-L"), ("e004031000112233", "ICODE SLIX-L"), ("e004040000112233", nil),
+        ("e002080000112233", "ST25TV512C/02KC"), ("e002250000112233", "ST25DV04K"),
+        ("e002270000112233", "ST25DV16K/64K"), ("e002480000112233", "ST25TV16K/64K"), ("e0022b0000112233", nil),
+        ("e0022f0000112233", "M24LR64"), ("e002440000112233", "LRIS64K"), ("e002470000112233", "LRIS64K"),
+        ("e0024c0000112233", "M24LR16E"), ("e0024f0000112233", "M24LR16E"), ("e002580000112233", "M24LR04E"),
+        ("e0025b0000112233", "M24LR04E"), ("e0025c0000112233", "M24LR64E"), ("e0025f0000112233", "M24LR64E"),
+        ("e002600000112233", nil), ("e008010000112233", "MB89R118C"), ("e008020000112233", "MB89R119B"),
+        ("e008030000112233", nil), ("e005080000112233", nil),
     ])
     func `A UID names a Type 5 tag`(_ uid: String, _ name: String?) {
         #expect(NFCVTarget(uid: bytes(uid)).productName == name)
@@ -62,5 +73,31 @@ import Testing
         let target = NFCFTarget(idm: bytes("02fe001122334455"), pmm: bytes("00f1000000014300"), systemCode: nil)
         #expect(target.productName == "FeliCa Lite-S")
         #expect(NFCVTarget(uid: bytes("e004015000112233")).manufacturerName == "NXP")
+    }
+
+    @Test(
+        arguments: [
+            (UInt8(0x00), "FeliCa Standard"), (0x02, "FeliCa Standard"), (0x03, nil), (0x06, "Mobile FeliCa"),
+            (0x07, "Mobile FeliCa"), (0x08, "FeliCa Standard"), (0x0D, "FeliCa Standard"), (0x0E, nil),
+            (0x10, "Mobile FeliCa"), (0x1F, "Mobile FeliCa"), (0x20, "FeliCa Standard"), (0x21, nil),
+            (0x32, "FeliCa Standard"), (0x35, "FeliCa Standard"), (0x43, nil), (0x44, "FeliCa Standard"),
+            (0x46, "FeliCa Standard"), (0x47, nil), (0xE0, "FeliCa Plug"), (0xE1, "FeliCa Plug"), (0xF0, "FeliCa Lite"),
+            (0xF1, "FeliCa Lite-S"), (0xF2, "FeliCa Link"), (0xFF, nil),
+        ] as [(UInt8, String?)]
+    )
+    func `The IC code names a FeliCa`(code: UInt8, name: String?) {
+        let pmm = [0x00, code, 0x00, 0x00, 0x00, 0x01, 0x43, 0x00]
+        #expect(NFCFTarget(idm: bytes("02fe001122334455"), pmm: pmm, systemCode: nil).productName == name)
+    }
+
+    @Test(
+        arguments: [
+            ("02", "STMicroelectronics"), ("04", "NXP"), ("05", "Infineon"), ("07", "Texas Instruments"),
+            ("08", "Fujitsu"),
+            ("16", "EM Microelectronic"), ("67", "ON Semiconductor"), ("03", nil), ("06", nil),
+        ] as [(String, String?)]
+    )
+    func `The code in a UID names the manufacturer`(code: String, name: String?) {
+        #expect(NFCVTarget(uid: bytes("e0\(code)015000112233")).manufacturerName == name)
     }
 }

@@ -362,4 +362,17 @@ import Testing
         #expect(Type5ProductFacts.assumedBlockSize(target("e008010000000000")) == 8)
         #expect(Type5ProductFacts.assumedBlockSize(target("e004010000000000")) == 4)
     }
+
+    @Test func `A tag that is gone stays so until it was activated again`() async throws {
+        let (tag, link) = Self.tag([.exchange("02230003", .tagRemoved), Self.start])
+        for _ in 0..<2 {
+            let code = await Self.code { () throws(TagError) in _ = try await tag.detectNDEF() }
+            #expect(code == .tagLost)
+            #expect(link.remaining == 1)
+        }
+        #expect(await !tag.isPresent())
+        tag.wasActivated()
+        #expect(try await tag.detectNDEF().messageLength == 0)
+        #expect(link.remaining == 0)
+    }
 }

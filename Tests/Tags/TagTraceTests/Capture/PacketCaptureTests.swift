@@ -89,6 +89,23 @@ import Testing
         #expect(packets[1].comments.first?.hasSuffix(" (4 bits in the last byte)") == true)
     }
 
+    @Test(
+        "The comment says how many bits the last byte has, but for a whole byte and a short frame",
+        arguments: [
+            (1, 7, false), (1, 6, true), (1, 8, false), (2, 7, true), (3, 7, true), (3, 1, true), (3, 8, false),
+        ]
+    )
+    func incompleteBytes(count: Int, bits: Int, isSaid: Bool) {
+        let frame = Frame(bits: Array([0x26, 0x27, 0x01].prefix(count)), validBitsInLastByte: bits)
+        let packets = Packet.all(of: Trace([Self.exchange(frame, .success(frame))]).pcapng())
+        let end = " (\(bits) bit\(bits == 1 ? "" : "s") in the last byte)"
+        #expect(packets.count == 2)
+        for packet in packets {
+            #expect(packet.comments.count == 1)
+            #expect(packet.comments.first?.hasSuffix(isSaid ? end : " in the last byte)") == isSaid)
+        }
+    }
+
     @Test func `What the link type does not have is left out with a note`() {
         let trace = Trace([
             Self.exchange(Frame([0x06]), nil, over: .frames(.nfcF)),
@@ -126,6 +143,32 @@ import Testing
         let times = { (start: Duration) in Packet.all(of: Trace(entries).pcapng(start: start)).map(\.nanoseconds) }
         #expect(times(.seconds(1)) == [1_002_000_000, 1_002_000_000, 0])
         #expect(times(.seconds(1 << 62)) == [.max, .max, .max])
+        let early = Trace([Self.exchange(Self.reqA, nil, at: .milliseconds(-500))])
+        #expect(Packet.all(of: early.pcapng()).map(\.nanoseconds) == [0])
+        #expect(Packet.all(of: early.pcapng(start: .seconds(2))).map(\.nanoseconds) == [1_500_000_000])
+    }
+
+    @Test("A comment that is too long for its field ends early, and the packets behind it are whole")
+    func longComments() {
+        let note = String(repeating: "n", count: 0x1_0000)
+        let trace = Trace([
+            Trace.Entry(.note(note)), Self.exchange(Self.reqA, nil), Trace.Entry(.note(String(note.dropLast()))),
+            Self.exchange(Self.reqA, nil),
+        ])
+        let packets = Packet.all(of: trace.pcapng())
+        #expect(packets.map { $0.comments.map(\.utf8.count) } == [[0xFFFF, 4], [0xFFFF, 4]])
+        #expect(packets.map { $0.comments.last } == ["REQA", "REQA"])
+    }
+
+    @Test(
+        "A comment that ends early ends with a whole character",
+        arguments: [("ü", 65_534), ("€", 65_535), ("😀", 65_532)]
+    )
+    func wholeCharacters(character: String, count: Int) {
+        let size = character.utf8.count
+        let note = String(repeating: character, count: 65_536 / size + 1)
+        let packets = Packet.all(of: Trace([Trace.Entry(.note(note)), Self.exchange(Self.reqA, nil)]).pcapng())
+        #expect(packets.map(\.comments) == [[String(repeating: character, count: count / size), "REQA"]])
     }
 }
 

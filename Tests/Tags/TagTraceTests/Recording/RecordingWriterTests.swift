@@ -92,4 +92,27 @@ import Testing
             #expect(String(decoding: writer.bytes, as: UTF8.self).contains("deadbeef") == !isSecret)
         }
     }
+
+    @Test("A page is a secret only until the field goes off, since another tag may come then")
+    func secretsOfOneField() throws {
+        let write = Frame([0xA2, 0x2B, 0xDE, 0xAD, 0xBE, 0xEF])
+        for isSwitched in [false, true] {
+            var writer = RecordingWriter(reader: "simulator")
+            func add(_ request: Frame, _ answer: Frame) {
+                writer.addExchange(
+                    .nfcA,
+                    request: request,
+                    result: .success(answer),
+                    timeout: .milliseconds(5),
+                    at: .zero,
+                    duration: .zero
+                )
+            }
+            add(Frame([0x60]), Frame([0, 4, 4, 2, 1, 0, 0x0F, 3]))
+            if isSwitched { writer.addField(isOn: false, at: .zero) }
+            add(write, Frame(bits: [0x0A], validBitsInLastByte: 4))
+            let frames = try Recording(parsing: writer.bytes).trace.exchanges.map(\.request)
+            #expect(frames.last == (isSwitched ? write : Frame([0xA2, 0x2B, 0, 0, 0, 0])))
+        }
+    }
 }

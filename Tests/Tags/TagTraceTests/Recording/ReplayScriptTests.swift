@@ -8,13 +8,14 @@ import Testing
     private static func replay(
         kind: String = "field",
         cutOff: Bool = false,
+        tellsPresence: Bool = true,
         _ lines: [String],
         onElapsed: (@Sendable (Duration) -> Void)? = nil,
         onDeparture: (@Sendable (ReplayDeparture) -> Void)? = nil
     ) throws -> RecordingReplay {
         let head =
             #"{"opencorenfc_recording":1,"reader":"R","kind":"\#(kind)","technologies":["nfc-a","nfc-v"],"#
-            + #""maximum_frame_length":64,"tells_presence":true}"#
+            + #""maximum_frame_length":64,"tells_presence":\#(tellsPresence)}"#
         let text = ([head] + lines).joined(separator: "\n") + (cutOff ? "\n{" : "\n")
         return RecordingReplay(try Recording(parsing: Array(text.utf8)), onElapsed: onElapsed, onDeparture: onDeparture)
     }
@@ -225,5 +226,80 @@ import Testing
         #expect(observation == nil)
         _ = try? await field.link(for: .nfcV)?.transceive(Frame([0x02, 0x01]), timeout: .milliseconds(5))
         #expect(told.withLock { $0 } == 1)
+    }
+
+    @Test("A report that nobody heard is told to the first who listens, and once")
+    func owedReport() async throws {
+        let again = [
+            #"{"n":3,"us":9500,"do":"send","technology":"nfc-a","hex":"3008","timeout_us":5000}"#,
+            #"{"n":3,"us":9600,"got":"00"}"#,
+        ]
+        let replay = try Self.replay([#"{"us":0,"do":"presence"}"#] + Self.on + Self.read + Self.get + again)
+        let field = try Self.field(replay)
+        try await field.setCarrier(true)
+        let told = Locked(0)
+        let observation = field.observePresence { told.withLock { $0 += 1 } }
+        let (nfcA, nfcV) = (try #require(field.link(for: .nfcA)), try #require(field.link(for: .nfcV)))
+        _ = try await nfcA.transceive(Frame([0x30, 4]), timeout: .milliseconds(5))
+        #expect(told.withLock { $0 } == 1)
+        _ = try? await nfcV.transceive(Frame([0x02, 0x01]), timeout: .milliseconds(5))
+        #expect(told.withLock { $0 } == 1)
+        _ = try await nfcA.transceive(Frame([0x30, 8]), timeout: .milliseconds(5))
+        #expect(told.withLock { $0 } == 1 && observation != nil && replay.departure == nil)
+    }
+
+    @Test("A reader that told nothing when it was recorded tells nothing, so that it is asked")
+    func silentReader() throws {
+        for tellsPresence in [true, false] {
+            let field = try Self.field(Self.replay(tellsPresence: tellsPresence, Self.on))
+            #expect((field.observePresence({}) != nil) == tellsPresence)
+            #expect(!field.reportsPresenceInTime)
+        }
+    }
+
+    @Test("Looks that find nothing are free only until one has found a tag")
+    func lookBehindTag() async throws {
+        let lines = [
+            Self.look, Self.nothing, Self.look, Self.tag, #"{"us":0,"found":1}"#,
+            #"{"us":0,"do":"is-still-near","uid":"04"}"#, #"{"us":0,"present":false}"#,
+        ]
+        let replay = try Self.replay(kind: "discovering", lines)
+        guard case .discovering(let reader) = replay.reader else { throw LinkError(.unsupported, "") }
+        #expect(try await reader.discover([.nfcA], systemCodes: [0x12FC]).isEmpty)
+        #expect(try await reader.discover([.nfcA], systemCodes: [0x12FC]).count == 1)
+        let error = await #expect(throws: LinkError.self) {
+            _ = try await reader.discover([.nfcA], systemCodes: [0x12FC])
+        }
+        #expect(error?.code == .readerUnavailable)
+        #expect(replay.departure?.expected == "is 04 still near")
+        // Where the recording was left, it says nothing of a tag any more.
+        #expect(await reader.isStillNear([4], since: 3))
+    }
+
+    @Test("In another field a page is no secret, and what is written there counts")
+    func secretsOfOneField() async throws {
+        let version = [
+            #"{"n":1,"us":0,"do":"send","technology":"nfc-a","hex":"60","timeout_us":5000}"#,
+            #"{"n":1,"us":0,"got":"0004040201000f03"}"#,
+        ]
+        func write(_ data: String) -> [String] {
+            [
+                #"{"n":2,"us":0,"do":"send","technology":"nfc-a","hex":"a22b\#(data)","timeout_us":5000}"#,
+                #"{"n":2,"us":0,"got":"0a","bits":4,"checksum":"none"}"#,
+            ]
+        }
+        for isSwitched in [false, true] {
+            let between = isSwitched ? Self.on : []
+            let data = isSwitched ? "01020304" : "00000000"
+            let replay = try Self.replay(Self.on + version + between + write(data))
+            let field = try Self.field(replay)
+            let link = try #require(field.link(for: .nfcA))
+            try await field.setCarrier(true)
+            _ = try await link.transceive(Frame([0x60]), timeout: .milliseconds(5))
+            if isSwitched { try await field.setCarrier(true) }
+            let answer = try? await link.transceive(Frame([0xA2, 0x2B, 5, 6, 7, 8]), timeout: .milliseconds(5))
+            #expect((answer?.nibble == 0x0A) == !isSwitched)
+            #expect(replay.departure?.expected == (isSwitched ? "WRITE 2B: 01020304 [a22b01020304]" : nil))
+        }
     }
 }

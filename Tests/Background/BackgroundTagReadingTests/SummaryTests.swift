@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundTagReading
+import Testing
+
+/// The summary at the moments at which only a part of its entries is meant.
+@Suite struct `The summary of what waits` {
+    /// A bench on which eight links have notifications of their own.
+    private func full() throws -> Bench {
+        var bench = try Bench()
+        for number: UInt8 in 1...8 { _ = try bench.arrive(number) }
+        return bench
+    }
+
+    /// Reads a link from a new tag, and does not store it yet.
+    private func read(_ number: UInt8, _ bench: inout Bench) throws -> InboxEntry.ID {
+        let actions = try bench.read("https://example.org/buy/\(number)", tag: [number, 1, 2, 3, 4, 5, 6])
+        guard case .store(let entry)? = actions.first else {
+            Issue.record("\(number) is not stored.")
+            return bench.lastID
+        }
+        return entry.id
+    }
+
+    @Test func `Counts no entry that is not saved yet, and later counts it too`() throws {
+        var bench = try full()
+        let (first, second) = (try read(9, &bench), try read(10, &bench))
+        #expect(bench.handle(.stored(second, isKept: true)).summary?.ids == [second])
+        #expect(bench.handle(.stored(first, isKept: true)).summary?.ids == [first, second])
+    }
+
+    @Test func `Takes no entry with it that comes when it is dismissed`() throws {
+        var bench = try full()
+        let (first, second) = (try read(9, &bench), try read(10, &bench))
+        _ = bench.handle(.stored(second, isKept: true))
+        #expect(bench.handle(.closed(.summary, isDismissed: true)) == [.mark(second, .dismissed)])
+        #expect(bench.handle(.stored(first, isKept: true)).summary?.ids == [first])
+    }
+
+    @Test func `Is of entries in memory alone when one of them could not be saved`() throws {
+        var bench = try full()
+        let (first, second) = (try read(9, &bench), try read(10, &bench))
+        _ = bench.handle(.stored(first, isKept: true))
+        #expect(bench.reader.remainder(of: .summary) == .inbox)
+        _ = bench.handle(.stored(second, isKept: false))
+        #expect(bench.reader.remainder(of: .summary) == .memory)
+        _ = bench.handle(.stored(second, isKept: true))
+        #expect(bench.reader.remainder(of: .summary) == .inbox)
+    }
+
+    @Test func `Offers no entry that is being opened`() throws {
+        var bench = try full()
+        let (first, second) = (try bench.arrive(9).id, try bench.arrive(10).id)
+        guard case .deliver(first, _)? = bench.handle(.activated(first)).first else {
+            Issue.record("not opened")
+            return
+        }
+        let shown = bench.handle(.summaryActivated)
+        #expect(shown.announced == [second])
+        #expect(bench.handle(.delivered(first)) == [.remove(first), .withdraw(.summary)])
+    }
+
+    @Test func `Is gone with its desktop: one entry that is left then has its own notification`() throws {
+        var bench = try full()
+        let (first, second) = (try bench.arrive(9).id, try bench.arrive(10).id)
+        for number: UInt32 in 1...8 { _ = bench.handle(.cleared(InboxEntry.ID(received: 1, number: number))) }
+        #expect(bench.handle(.cleared(first)).summary?.ids == [second])
+        #expect(bench.handle(.desktopGone) == [])
+        let actions = bench.handle(.desktopReady)
+        #expect(actions.announced == [second] && actions.count == 1)
+    }
+
+    @Test func `Names a long host by its end, which says whose it is`() throws {
+        var bench = try full()
+        let host = "www.bank.example.\(String(repeating: "a", count: 50)).evil.example"
+        #expect(try bench.arrive(9, at: host).actions.summary?.body == "“…\(host.suffix(39))”")
+    }
+}

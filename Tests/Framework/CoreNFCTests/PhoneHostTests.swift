@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+@unsafe @preconcurrency import CoreNFC
+import Foundation
+import Glibc
+import NFCRuntime
+import NFCTestKit
+import TagLink
+import TestThreads
+import Testing
+import VirtualTags
+
+/// Checks what a phone around the reader learns of an app's sessions, and what it withholds from them.
+@Suite(.timeLimit(.minutes(1))) struct `A phone around the reader` {
+    private typealias Configuration = NFCTagReaderSession.Configuration
+
+    /// A phone that notes what it learns.
+    private final class Phone: SessionHost {
+        let withheld: SessionNeeds
+        private let notes = Locked<[String]>([])
+        private let sessions = Locked<Set<Int>>([])
+
+        init(_ withheld: SessionNeeds = []) { self.withheld = withheld }
+
+        /// What was noted since the last time.
+        func log() -> [String] {
+            notes.withLock { notes in
+                defer { notes = [] }
+                return notes
+            }
+        }
+
+        /// How many sessions were noted.
+        var sessionCount: Int { sessions.withLock { $0.count } }
+
+        func note(_ event: SessionEvent, of session: Int) {
+            let text =
+                switch event {
+                case .began(let kind): "begins \(kind)"
+                case .restarted: "restarts"
+                case .callback(let name, let detail): detail.isEmpty ? name : "\(name) \(detail)"
+                case .ended(let reason): "ends \(reason)"
+                }
+            notes.withLock { $0.append(text) }
+            sessions.withLock { _ = $0.insert(session) }
+        }
+    }
+
+    private static func environment(
+        _ phone: Phone,
+        _ tags: [any VirtualTag] = [],
+        sheet: RecordingSheet = RecordingSheet()
+    ) -> NFCEnvironment {
+        let field = VirtualField()
+        for tag in tags { field.bring(tag) }
+        return NFCEnvironment(reader: .field(field), clock: ManualClock(), sheet: sheet, host: phone, place: nil)
+    }
+
+    private static let canceled = "200: Session invalidated by user"
+
+    @Test func `learns of each call of a session for tags, just before it`() async throws {
+        let phone = Phone()
+        let tags: [any VirtualTag] = [VirtualType2Tag(.ntag213), VirtualType5Tag(.icodeSLIX)]
+        try await NFCEnvironment.$scoped.withValue(Self.environment(phone, tags)) {
+            let delegate = TagSessionDelegate()
+            let session = try #require(NFCTagReaderSession(pollingOption: [.iso14443, .iso15693], delegate: delegate))
+            session.begin()
+            var events = delegate.events.makeAsyncIterator()
+            #expect(await events.nextTags()?.count == 2)
+            #expect(
+                phone.log() == [
+                    "begins NFCTagReaderSession", "tagReaderSessionDidBecomeActive(_:)",
+                    "tagReaderSession(_:didDetect:) 2 tags",
+                ]
+            )
+            session.restartPolling(configuration: Configuration(pollingOption: .iso15693))
+            #expect(await events.nextTags()?.count == 1)
+            session.restartPolling()
+            #expect(await events.nextTags()?.count == 2)
+            #expect(
+                phone.log() == [
+                    "restarts", "tagReaderSession(_:didDetect:) 1 tag", "restarts",
+                    "tagReaderSession(_:didDetect:) 2 tags",
+                ]
+            )
+            session.invalidate()
+            #expect(await events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
+            #expect(
+                phone.log() == [
+                    "ends \(Self.canceled)", "tagReaderSession(_:didInvalidateWithError:) \(Self.canceled)",
+                ]
+            )
+            #expect(phone.sessionCount == 1)
+        }
+    }
+
+    @Test func `learns of the calls of sessions for NDEF, by what their delegates get`() async throws {
+        let phone = Phone()
+        let tags = [1, 2].map { TestTag.ntag213(uri: "https://example.com/a", serial: $0) }
+        try await NFCEnvironment.$scoped.withValue(Self.environment(phone, tags)) {
+            var found = try await FoundTags()
+            found.session.restartPolling()
+            #expect(await found.events.nextTags()?.count == 2)
+            found.session.invalidate()
+            #expect(await found.events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
+            #expect(
+                phone.log() == [
+                    "begins NFCNDEFReaderSession", "readerSessionDidBecomeActive(_:)",
+                    "readerSession(_:didDetect:) 2 tags", "restarts", "readerSession(_:didDetect:) 2 tags",
+                    "ends \(Self.canceled)", "readerSession(_:didInvalidateWithError:) \(Self.canceled)",
+                ]
+            )
+            let delegate = MessageDelegate()
+            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
+            session.begin()
+            var events = delegate.events.makeAsyncIterator()
+            #expect(await events.nextMessages()?.count == 2)
+            // It has no effect for this delegate.
+            session.restartPolling()
+            session.invalidate()
+            #expect(await events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
+            #expect(
+                phone.log() == [
+                    "begins NFCNDEFReaderSession", "readerSessionDidBecomeActive(_:)",
+                    "readerSession(_:didDetectNDEFs:) 2 messages",
+                    "ends \(Self.canceled)", "readerSession(_:didInvalidateWithError:) \(Self.canceled)",
+                ]
+            )
+            #expect(phone.sessionCount == 2)
+        }
+    }
+
+    @Test func `learns once that a session begins, although it is begun again while it waits and while it is active`()
+        async throws
+    {
+        let phone = Phone()
+        try await NFCEnvironment.$scoped.withValue(Self.environment(phone)) {
+            let delegates = [MessageDelegate(), MessageDelegate()]
+            let sessions = delegates.map {
+                NFCNDEFReaderSession(delegate: $0, queue: nil, invalidateAfterFirstRead: false)
+            }
+            var log: [String] = []
+            for _ in 0..<2 {
+                for session in sessions { session.begin() }
+            }
+            for (session, delegate) in zip(sessions, delegates) {
+                var events = delegate.events.makeAsyncIterator()
+                guard case .active? = await events.next(isolation: nil) else { throw FoundTags.SessionEnded() }
+                session.begin()
+                session.invalidate()
+                #expect(await events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
+                log += phone.log()
+                session.begin()
+            }
+            log += phone.log()
+            let becameActive = "readerSessionDidBecomeActive(_:)"
+            #expect(log.count { $0 == "begins NFCNDEFReaderSession" } == 2 && log.count { $0 == becameActive } == 2)
+            #expect(log.count == 8 && phone.sessionCount == 2)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (.radio, 6, "NFC radio is disabled"), (.freeReader, 203, "System resource unavailable"),
+            ([.radio, .freeReader], 6, "NFC radio is disabled"), (.entitlement, 2, "Missing required entitlement"),
+            ([.radio, .entitlement], 2, "Missing required entitlement"),
+        ] as [(SessionNeeds, Int, String)]
+    ) func `ends a session that lacks something before its sheet is shown`(
+        withheld: SessionNeeds,
+        code: Int,
+        text: String
+    ) async {
+        let (phone, sheet) = (Phone(withheld), RecordingSheet())
+        await NFCEnvironment.$scoped.withValue(Self.environment(phone, sheet: sheet)) {
+            let delegate = MessageDelegate()
+            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: true)
+            session.begin()
+            var events = delegate.events.makeAsyncIterator()
+            #expect(await events.end()?.errorCode == code)
+            #expect(!session.isReady && sheet.history.isEmpty)
+            let reason = "\(code): \(text)"
+            #expect(
+                phone.log() == [
+                    "begins NFCNDEFReaderSession", "ends \(reason)",
+                    "readerSession(_:didInvalidateWithError:) \(reason)",
+                ]
+            )
+        }
+    }
+
+    @Test(.ownThreads) func `ends an app whose usage text it withholds`() async throws {
+        let end = try await #require(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+            NFCEnvironment.$scoped.withValue(Self.environment(Phone(.usageText))) {
+                NFCNDEFReaderSession(delegate: MessageDelegate(), queue: nil, invalidateAfterFirstRead: true).begin()
+            }
+        }
+        let lines = String(decoding: end.standardErrorContent, as: UTF8.self)
+        #expect(lines.contains("NFCReaderUsageDescription is missing in the app's Info.plist."))
+    }
+}

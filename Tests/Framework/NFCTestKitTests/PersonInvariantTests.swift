@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+@unsafe @preconcurrency import CoreNFC
+import Foundation
+import NFCTestKit
+import Testing
+
+/// What a person has to be told when a scan fails, and what not.
+@Suite(.timeLimit(.minutes(10))) struct `What a person hears of a failure` {
+    /// What is found when a flow whose scan fails does something before it ends.
+    private static func finding(
+        _ exploration: Exploration,
+        _ then: @escaping @Sendable (TestField) -> Void
+    ) async throws -> String? {
+        try await `What is checked after a run`.failure(exploration, invariants: [.personTold]) { field -> String in
+            do {
+                return try await PageWriter(CorrectClient.message).scan(field)
+            } catch {
+                then(field)
+                throw error
+            }
+        }?.finding
+    }
+
+    /// Ends another session at once, with an error on its sheet or with a check mark.
+    private static func show(_ error: String?) {
+        let session = NFCNDEFReaderSession(delegate: Nobody(), queue: .main, invalidateAfterFirstRead: false)
+        session.begin()
+        if let error { session.invalidate(errorMessage: error) } else { session.invalidate() }
+    }
+
+    @Test func `An error on the sheet in answer to Cancel is found`() async throws {
+        let finding = try await Self.finding(.cancels) { _ in Self.show("Something went wrong.") }
+        #expect(finding == "the person cancelled, and the sheet showed the error \"Something went wrong.\"")
+    }
+
+    @Test func `An error without words at the end is found`() async throws {
+        let finding = try await Self.finding(.badAnswers) { _ in Self.show("") }
+        #expect(finding?.hasSuffix(", and the error on the sheet has no words") == true, "\(finding ?? "passed")")
+    }
+
+    @Test func `A check mark at the end is found, unless the app shows the error itself`() async throws {
+        let finding = try await Self.finding(.badAnswers) { _ in Self.show(nil) }
+        #expect(finding?.hasSuffix(", and the sheet ended with a check mark") == true, "\(finding ?? "passed")")
+        let told = try await Self.finding(.badAnswers) { field in
+            Self.show(nil)
+            field.showedError("The card can't be written.")
+        }
+        #expect(told == nil, "\(told ?? "passed")")
+    }
+
+    /// What is found when a flow ends its session without a word, and then in some way.
+    private static func silentFinding(
+        _ end: @escaping @Sendable (TestField, any Error) -> any Error
+    ) async throws -> String? {
+        try await `What is checked after a run`.failure(.losses, invariants: [.errorShown, .personTold]) {
+            field -> String in
+            do {
+                return try await field.completion("write") { Writer("a", bug: .noErrorShown).start($0) }.get()
+            } catch {
+                throw end(field, error)
+            }
+        }?.finding
+    }
+
+    @Test func `An error that the app shows beside the sheet is one that is shown`() async throws {
+        let silent = try await Self.silentFinding { $1 }
+        #expect(silent?.hasSuffix(", and the sheet never showed an error") == true, "\(silent ?? "passed")")
+        let told = try await Self.silentFinding { field, error in
+            field.showedError("The card can't be written.")
+            return error
+        }
+        #expect(told == nil, "\(told ?? "passed")")
+    }
+
+    @Test func `A flow whose task was cancelled owes nobody an error`() async throws {
+        let cancelled = try await Self.silentFinding { _, _ in CancellationError() }
+        #expect(cancelled == nil, "\(cancelled ?? "passed")")
+    }
+}

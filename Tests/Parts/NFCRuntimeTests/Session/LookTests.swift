@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+import NFCTestKit
+import SessionTesting
+import TagLink
+import TagProtocols
+import Testing
+import VirtualTags
+
+/// Checks what a session makes of single looks for tags, and who has the reader meanwhile.
+@Suite(.timeLimit(.minutes(1))) struct `A look for tags` {
+    private static func tag(_ number: UInt8 = 1) -> VirtualType2Tag {
+        VirtualType2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, number])
+    }
+
+    @Test func `A tag that was away is new where arrivals can't be told apart, and one that stayed is not`()
+        async throws
+    {
+        let tag = Self.tag()
+        let reader = ScriptedReader([.tags([tag]), .tags([tag]), .nothing, .tags([tag])])
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        session.restartPolling(skippingReported: true)
+        for look in 2...3 {
+            await reader.looks(look)
+            await session.settles()
+            #expect(scene.sheet.content?.state == .ready, "\(look)")
+            scene.clock.advance(by: .milliseconds(100))
+        }
+        await reader.looks(4)
+        await session.settles()
+        try #require(scene.sheet.content?.state == .scanning)
+        #expect(await scene.event() == "a found 1")
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
+    @Test func `What was found by a plan that is no longer wanted is not reported`() async throws {
+        let reader = PlannedReader()
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session("a")
+        reader.meanwhile.withLock { $0 = { session.restartPolling(with: PollingPlan(technologies: [.nfcA])) } }
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        #expect(scene.tags.map(\.target.identifier.last) == [2])
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
+    @Test func `A look that fails is repeated, also on a reader that reports changes`() async throws {
+        let noise = LinkError(.transmission, "Noise.")
+        let reader = ScriptedReader([.failure(noise), .tags([Self.tag()])], tells: true)
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session("a")
+        session.begin()
+        await reader.looks(1)
+        await session.settles()
+        // The limit of the session, and the next look.
+        try #require(scene.clock.scheduledEventCount == 2)
+        scene.clock.advance(by: .milliseconds(100))
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
+    @Test func `A tag whose data break every standard is left out, and those after it are found`() async throws {
+        let field = VirtualField()
+        field.bring(Self.tag())
+        let scene = Scene(.discovering(NonsenseReader(field)))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        #expect(scene.tags.first?.target.identifier == [4, 1, 2, 3, 4, 5, 1])
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
+    @Test func `The service's reader is claimed once, and given back when it is free, before the end is reported`()
+        async throws
+    {
+        let reader = ScriptedReader([.tags([Self.tag()])])
+        let gate = Gate(reader)
+        let environment = NFCEnvironment(reader: .discovering(reader), clock: ManualClock(), gate: gate)
+        let session = try #require(ReaderSession(environment: environment))
+        let (events, continuation) = AsyncStream.makeStream(of: String.self)
+        session.observe { event in
+            switch event {
+            case .becameActive: break
+            case .detected: continuation.yield("found")
+            case .ended:
+                gate.note("ended")
+                continuation.yield("ended")
+            }
+        }
+        session.begin()
+        var happened = events.makeAsyncIterator()
+        #expect(await happened.next() == "found")
+        session.restartPolling()
+        #expect(await happened.next() == "found")
+        session.invalidate()
+        #expect(await happened.next() == "ended")
+        #expect(
+            gate.log == [
+                "claimed for session", "found 1, released 0 times", "found 1, released 0 times",
+                "given back, released 1 times", "ended",
+            ]
+        )
+    }
+}
+
+/// A service that gives its reader away, and notes when, with how often the reader was released by then.
+private final class Gate: ReaderSharing {
+    private final class Claim: ReaderClaim {
+        private let gate: Gate
+
+        init(_ gate: Gate) { self.gate = gate }
+
+        func note(_ identifiers: [[UInt8]]) { gate.note("found \(identifiers.count), \(gate.releases)") }
+
+        deinit { gate.note("given back, \(gate.releases)") }
+    }
+
+    private let reader: ScriptedReader
+    private let notes = Locked<[String]>([])
+    private var releases: String { "released \(reader.releaseCount) times" }
+    var log: [String] { notes.withLock { $0 } }
+
+    init(_ reader: ScriptedReader) { self.reader = reader }
+
+    func note(_ line: String) { notes.withLock { $0.append(line) } }
+
+    func claim(for purpose: ReaderPurpose, clock: any RuntimeClock) async -> (any ReaderClaim)? {
+        note("claimed for \(purpose)")
+        return Claim(self)
+    }
+}
+
+/// A reader that finds one tag for NFC-A alone and another one for every other plan.
+///
+/// Something may happen during its first look.
+private final class PlannedReader: DiscoveringDriver {
+    let name = "planned"
+    let technologies = Set(Technology.allCases)
+    let meanwhile = Locked<(@Sendable () -> Void)?>(nil)
+    private let field = VirtualField()
+    var statistics: LinkStatistics { field.statistics }
+
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? { nil }
+
+    func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
+        meanwhile.withLock { $0.take() }?()
+        field.removeAll()
+        field.bring(VirtualType2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, technologies == [.nfcA] ? 2 : 1]))
+        return try await ActivatingReader(field).discover(technologies, systemCodes: systemCodes)
+    }
+
+    func select(_ tag: DiscoveredTag) async throws(LinkError) {}
+    func release() async {}
+}
+
+/// A reader that finds a card with an ATQB that is none before each look's other tags.
+private final class NonsenseReader: DiscoveringDriver {
+    private let base: ActivatingReader
+    let name = "nonsense"
+    var technologies: Set<Technology> { base.technologies }
+    var statistics: LinkStatistics { base.statistics }
+
+    init(_ field: VirtualField) { base = ActivatingReader(field) }
+
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? { nil }
+
+    func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
+        let found = try await base.discover(technologies, systemCodes: systemCodes)
+        guard let port = found.first?.port else { return [] }
+        return [DiscoveredTag(identity: .nfcB(answer: [0x50]), port: port)] + found
+    }
+
+    func select(_ tag: DiscoveredTag) async throws(LinkError) { try await base.select(tag) }
+    func release() async { await base.release() }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import PCSCDriver
+import TagLink
+import Testing
+
+/// Checks what the observers of readers are called for.
+@Suite(.timeLimit(.minutes(1)))
+struct ReaderObserverTests {
+    private static let card = ScriptedService.Card(answerToReset: SampleCards.cardAnswer) { _ in [] }
+
+    @Test("A card that another program opens is no news, and its leaving is")
+    func opened() async throws {
+        let service = ScriptedService([ScriptedService.Reader(name: "NFC reader", card: Self.card)])
+        let reader = PCSCReader(.first, layer: service)
+        let (changes, mark) = AsyncStream.makeStream(of: Bool.self)
+        let observation = reader.observePresence { mark.yield(service.look { $0.readers[0].card == nil }) }
+        var iterator = changes.makeAsyncIterator()
+        while service.look(\.looks) < 2 { await Task.yield() }
+        service.change { $0.readers[0].isInUse = true }
+        // The monitor has seen that, and waits again.
+        while service.look(\.looks) < 3 { await Task.yield() }
+        service.change { $0.readers[0].card = nil }
+        #expect(await iterator.next() == true)
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test("Each of two observers is called, and one goes on being called when the other has gone")
+    func two() async throws {
+        let service = ScriptedService([ScriptedService.Reader(name: "NFC reader")])
+        let reader = PCSCReader(.first, layer: service)
+        let (news, mark) = AsyncStream.makeStream(of: Int.self)
+        let first = reader.observePresence { mark.yield(1) }
+        var second = reader.observePresence { mark.yield(2) }
+        #expect(first != nil && second != nil)
+        while service.look(\.looks) < 2 { await Task.yield() }
+        var heard = news.makeAsyncIterator()
+        service.change { $0.readers[0].events += 2 }
+        let both = [try #require(await heard.next()), try #require(await heard.next())]
+        #expect(both.sorted() == [1, 2])
+        second = nil
+        service.change { $0.readers[0].events += 2 }
+        #expect(await heard.next() == 1)
+        withExtendedLifetime(first) {}
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+import ReaderEmulation
+import TagLink
+import Testing
+import VirtualTags
+
+/// Checks a reader's own commands: those of class FF, its escapes and its attributes (PC/SC part 3 and 10; ACR122U API
+/// 2.04; ACR1552U reference manual).
+@Suite struct `An emulated reader's own commands` {
+    private static let escape: UInt32 = 0x4200_0001
+
+    private let field = VirtualField()
+
+    /// A reader with a tag on it that has power.
+    private func reader(on tag: any VirtualTag) async -> EmulatedReader {
+        field.bring(tag)
+        var reader = EmulatedReader(.showing(tag.technology), field: field)
+        #expect(await reader.look() == .init(hasFound: true))
+        _ = await reader.setPower(.up)
+        return reader
+    }
+
+    private static func ntag() -> VirtualType2Tag {
+        VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80])
+    }
+
+    // MARK: Class FF
+
+    @Test(
+        arguments: [(0, 6, true), (1, 6, true), (2, 6, false), (0xFF, 6, false), (0, 5, false), (1, 7, false)]
+            as [(UInt8, Int, Bool)]
+    ) func `A key has six bytes, and one of two places`(place: UInt8, count: Int, isTaken: Bool) async {
+        var reader = await reader(on: Self.ntag())
+        let key = [UInt8](repeating: 0xA5, count: count)
+        let reply = await reader.transmit([0xFF, 0x82, 0, place, UInt8(count)] + key)
+        #expect(reply == .done(isTaken ? [0x90, 0x00] : [0x63, 0x00]))
+    }
+
+    @Test func `A Type 2 tag has pages up to 255, and sixteen bytes where no number is given`() async {
+        var reader = await reader(on: Self.ntag())
+        #expect(await reader.transmit([0xFF, 0xB0, 1, 4, 16]) == .done([0x6A, 0x82]))
+        #expect(await reader.transmit([0xFF, 0xD6, 1, 4, 4, 1, 2, 3, 4]) == .done([0x6A, 0x82]))
+        #expect(await reader.transmit([0xFF, 0xB0, 0, 0xFF, 16]) == .done([0x63, 0x00]))
+        for apdu in [[0xFF, 0xB0, 0, 4], [0xFF, 0xB0, 0, 4, 0], [0xFF, 0xB0, 0, 4, 16]] as [[UInt8]] {
+            guard case .done(let answer) = await reader.transmit(apdu) else {
+                Issue.record("The pages have to be read.")
+                continue
+            }
+            #expect(answer.count == 18 && answer.suffix(2) == [0x90, 0x00])
+        }
+        #expect(await reader.transmit([0xFF, 0xCA, 1, 0, 0]) == .done([0x6A, 0x81]))
+    }
+
+    @Test func `Sixteen bytes for a page go by COMPATIBILITY_WRITE, which a tag may refuse`() async {
+        let tag = Self.ntag()
+        var reader = await reader(on: tag)
+        #expect(await reader.transmit([0xFF, 0xD6, 0, 6, 16] + (1...16)) == .done([0x90, 0x00]))
+        #expect(Array(tag.contents.memory[24..<28]) == [1, 2, 3, 4])
+        #expect(await reader.transmit([0xFF, 0xD6, 0, 0xF0, 16] + (1...16)) == .done([0x63, 0x00]))
+        #expect(await reader.transmit([0xFF, 0xB0, 0, 6, 4]) == .done([1, 2, 3, 4, 0x90, 0x00]))
+    }
+
+    @Test func `Blocks of a Type 5 tag are read up to the last one, and written one after the other`() async {
+        // Of 28 blocks.
+        var reader = await reader(on: VirtualType5Tag(.icodeSLIX))
+        #expect(await reader.transmit([0xFF, 0xD6, 0, 5, 8] + (1...8)) == .done([0x90, 0x00]))
+        #expect(await reader.transmit([0xFF, 0xB0, 0, 5, 8]) == .done([1, 2, 3, 4, 5, 6, 7, 8, 0x90, 0x00]))
+        #expect(await reader.transmit([0xFF, 0xB0, 0, 5, 6]) == .done([1, 2, 3, 4, 5, 6, 0x90, 0x00]))
+        #expect(await reader.transmit([0xFF, 0xB0, 0, 6, 0]) == .done([5, 6, 7, 8, 0x90, 0x00]))
+        #expect(await reader.transmit([0xFF, 0xD6, 0, 5, 6] + (1...6)) == .done([0x67, 0x00]))
+        #expect(await reader.transmit([0xFF, 0xD6, 0, 27, 4, 9, 8, 7, 6]) == .done([0x90, 0x00]))
+        #expect(await reader.transmit([0xFF, 0xB0, 0, 27, 8]) == .done([9, 8, 7, 6, 0x62, 0x82]))
+        #expect(await reader.transmit([0xFF, 0xD6, 0, 27, 8] + (1...8)) == .done([0x63, 0x00]))
+        for block in [[0, 28], [1, 5]] as [[UInt8]] {
+            #expect(await reader.transmit([0xFF, 0xB0] + block + [4]) == .done([0x6A, 0x82]))
+            #expect(await reader.transmit([0xFF, 0xD6] + block + [4, 1, 2, 3, 4]) == .done([0x6A, 0x82]))
+        }
+    }
+
+    // MARK: Escapes
+
+    /// Sends one of the ACR122U's commands FF 00.
+    private static func direct(
+        _ p1: UInt8,
+        _ p2: UInt8,
+        _ data: [UInt8] = [],
+        to reader: inout EmulatedReader
+    ) async -> EmulatedReader.Reply {
+        await reader.control(escape, [0xFF, 0x00, p1, p2, UInt8(data.count)] + data)
+    }
+
+    @Test func `The ACR122U's lights go on and off one by one, and its other settings are kept`() async {
+        var reader = EmulatedReader(.acr122u, field: field)
+        // Green at first; bits 3 and 2 say which light is set, bits 1 and 0 how.
+        for (setting, light) in [
+            (0x05, 0x03), (0x04, 0x02), (0x07, 0x03), (0x0B, 0x03), (0x09, 0x01), (0x0F, 0x03), (0x00, 0x03), (0x0C, 0),
+        ] as [(UInt8, UInt8)] {
+            #expect(await Self.direct(0x40, setting, [1, 1, 1, 0], to: &reader) == .done([0x90, light]), "\(setting)")
+        }
+        #expect(await Self.direct(0x40, 0x0F, [1, 1, 1], to: &reader) == .done([0x63, 0x00]))
+        #expect(await Self.direct(0x50, 0, to: &reader) == .done([0x90, 0xFF]))
+        #expect(await Self.direct(0x51, 0x5A, to: &reader) == .done([0x90, 0x5A]))
+        #expect(await Self.direct(0x50, 0, to: &reader) == .done([0x90, 0x5A]))
+        for p1 in [0x41, 0x52] as [UInt8] {
+            #expect(await Self.direct(p1, 0xFF, to: &reader) == .done([0x90, 0x00]))
+        }
+        #expect(await Self.direct(0x53, 0, to: &reader) == .done([0x63, 0x00]))
+        #expect(await reader.control(Self.escape, [0xFF, 0xCA, 0, 0, 0]) == .failed)
+    }
+
+    @Test func `A reader does not wait like its chip: there is no target, or no answer`() async {
+        var reader = EmulatedReader(.acr122u, field: field)
+        #expect(await Self.direct(0, 0, [0xD4, 0x4A, 1, 0], to: &reader) == .done([0xD5, 0x4B, 0, 0x90, 0x00]))
+        #expect(await Self.direct(0, 0, [0xD4, 0x60, 0xFF, 1, 0], to: &reader) == .done([0xD5, 0x61, 0, 0x90, 0x00]))
+        let identity: [UInt8] = [0x05, 0x04, 0x00, 1, 2, 3, 0x20] + [UInt8](repeating: 0, count: 30)
+        #expect(await Self.direct(0, 0, [0xD4, 0x8C] + identity, to: &reader) == .done([0x63, 0x01]))
+        for data in [[0xD4], [0xD5, 0x02], []] as [[UInt8]] {
+            #expect(await Self.direct(0, 0, data, to: &reader) == .done([0x63, 0x00]))
+        }
+    }
+
+    @Test func `A reader's firmware is known by its escape, by either of two codes`() async {
+        let windows: UInt32 = 0x4200_0DAC
+        var old = EmulatedReader(.acr122u, field: field)
+        var new = EmulatedReader(.acr1552u, field: field)
+        let firmware = Array("ACR1552U-M1 FW 1.00".utf8)
+        for code in [Self.escape, windows] {
+            #expect(await old.control(code, [0xFF, 0x00, 0x48, 0x00, 0x00]) == .done(Array("ACR122U215".utf8)))
+            #expect(await old.control(code, [0xE0, 0x00, 0x00, 0x18, 0x00]) == .failed)
+            #expect(
+                await new.control(code, [0xE0, 0x00, 0x00, 0x18, 0x00])
+                    == .done([0xE1, 0x00, 0x00, 0x00, UInt8(firmware.count)] + firmware)
+            )
+            #expect(await new.control(code, [0xE0, 0x00, 0x00, 0x19, 0x00]) == .failed)
+            #expect(await new.control(code, [0xFF, 0x00, 0x48, 0x00, 0x00]) == .failed)
+            // A transparent session needs no card.
+            #expect(
+                await new.control(code, [0xFF, 0xC2, 0, 0, 2, 0x80, 0])
+                    == .done([0xC0, 3, 0, 0x90, 0x00, 0x80, 3, 1, 0, 0, 0x90, 0x00])
+            )
+        }
+    }
+
+    @Test func `A reader's maker, name and version are attributes`() {
+        let reader = EmulatedReader(.acr122u, field: field)
+        #expect(reader.attribute(0x0001_0100) == .done(Array("ACS\0".utf8)))
+        #expect(reader.attribute(0x0001_0101) == .done(Array("ACS ACR122U PICC Interface\0".utf8)))
+        #expect(reader.attribute(0x0001_0102) == .done([0, 0, 0, 2, 0, 0, 0, 0]))
+        #expect(reader.attribute(0x0001_0103) == .unsupported)
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+import PrivateStorage
+import ReaderEmulation
+import TagLink
+import Testing
+
+/// Checks what a reader and its program learn of the driver in pcscd.
+@Suite(.timeLimit(.minutes(2))) struct `The program behind a reader's socket` {
+    /// A reader that reports its calls, and finds a card at each look.
+    private struct Firmware: ReaderFirmware {
+        let calls: AsyncStream<String>.Continuation
+
+        mutating func look() async -> EmulatedReader.Change {
+            calls.yield("look")
+            return EmulatedReader.Change(hasFound: true)
+        }
+
+        mutating func lookAnew() async -> EmulatedReader.Change {
+            calls.yield("look anew")
+            return EmulatedReader.Change()
+        }
+
+        mutating func setPower(_ power: EmulatedReader.Power) async -> EmulatedReader.Reply { .noCard }
+        mutating func transmit(_ apdu: [UInt8]) async -> EmulatedReader.Reply { .failed }
+        mutating func control(_ code: UInt32, _ data: [UInt8]) async -> EmulatedReader.Reply { .unsupported }
+        func attribute(_ tag: UInt32) -> EmulatedReader.Reply { .done([1]) }
+        mutating func hostLeft() { calls.yield("host left") }
+    }
+
+    /// What the field calls when a card may have come.
+    private struct Presence: Sendable {
+        var handler: (@Sendable () -> Void)?
+    }
+
+    private let folder: PrivateFolder
+    private let calls: AsyncStream<String>
+    private let presence: Locked<Presence>
+    private let server: ReaderServer
+
+    init() throws {
+        let (calls, continuation) = AsyncStream.makeStream(of: String.self)
+        let folder = try PrivateFolder.random("ocn-server")
+        let presence = Locked(Presence())
+        server = try ReaderServer(
+            in: folder,
+            reader: Firmware(calls: continuation),
+            observePresence: { handler in
+                presence.withLock { $0.handler = handler }
+                return nil
+            },
+            onNotice: { continuation.yield("\($0)") }
+        )
+        (self.folder, self.calls, self.presence) = (folder, calls, presence)
+    }
+
+    /// The next calls of the reader and notices of its program.
+    private static func next(
+        _ count: Int,
+        of heard: inout AsyncStream<String>.Iterator,
+        isolation: isolated (any Actor)? = #isolation
+    ) async -> [String] {
+        var calls: [String] = []
+        while calls.count < count, let call = await heard.next(isolation: isolation) { calls.append(call) }
+        return calls
+    }
+
+    private func end(_ serving: Task<Void, Never>) async {
+        server.stop()
+        await serving.value
+        folder.removeIfEmpty()
+    }
+
+    @Test func `hears that a driver comes and goes, and the reader that its host has left`() async throws {
+        let serving = server.start()
+        var heard = calls.makeAsyncIterator()
+        for _ in 0..<2 {
+            let driver = try await RawConnection.meet(folder)
+            #expect(await Self.next(2, of: &heard) == ["look anew", "connected"])
+            driver.end()
+            #expect(await Self.next(2, of: &heard) == ["host left", "disconnected"])
+        }
+        // A driver that breaks the protocol is no host any more.
+        let rude = try await RawConnection.meet(folder)
+        #expect(await Self.next(2, of: &heard) == ["look anew", "connected"])
+        #expect(rude.send(RawConnection.header("Z", 1)))
+        #expect(await Self.next(1, of: &heard) == ["host left"])
+        #expect(await callDriver { rude.endsInSilence(within: 30_000) })
+        rude.end()
+        await end(serving)
+    }
+
+    @Test func `has one driver at a time, and turns another one away at once`() async throws {
+        let serving = server.start()
+        let driver = try await RawConnection.meet(folder)
+        let other = RawConnection(descriptor: try #require(PrivateSocket.connect(folder.path + "/reader.sock")))
+        #expect(await callDriver { other.endsInSilence(within: 30_000) })
+        other.end()
+        // The first one is served as before.
+        #expect(driver.send(RawConnection.header("G", 7, 4) + [0, 0, 0, 0]))
+        #expect(await callDriver { driver.receive(8) } == RawConnection.header("R", 7, 2) + [0, 1])
+        driver.end()
+        await end(serving)
+    }
+
+    @Test func `unplugs the reader without a word, and plugs it in again`() async throws {
+        let serving = server.start()
+        var heard = calls.makeAsyncIterator()
+        let driver = try await RawConnection.meet(folder)
+        #expect(await Self.next(2, of: &heard) == ["look anew", "connected"])
+        server.setPlugged(false)
+        #expect(await Self.next(2, of: &heard) == ["host left", "disconnected"])
+        #expect(await callDriver { driver.endsInSilence(within: 30_000) })
+        driver.end()
+        #expect(PrivateSocket.connect(folder.path + "/reader.sock") == nil)
+        for _ in 0..<2 { server.setPlugged(true) }
+        let again = try await RawConnection.meet(folder)
+        #expect(await Self.next(2, of: &heard) == ["look anew", "connected"])
+        again.end()
+        #expect(await Self.next(2, of: &heard) == ["host left", "disconnected"])
+        await end(serving)
+    }
+
+    @Test func `is told when what has happened in the field is reported to pcscd, and only then`() async throws {
+        let serving = server.start()
+        var heard = calls.makeAsyncIterator()
+        let happens = try #require(presence.withLock { $0.handler })
+        let (settled, mark) = AsyncStream.makeStream(of: Void.self)
+        var marks = settled.makeAsyncIterator()
+        // Without a driver nobody is told of a card.
+        happens()
+        server.whenSettled { mark.yield() }
+        await marks.next()
+        let driver = try await RawConnection.meet(folder)
+        #expect(await Self.next(2, of: &heard) == ["look anew", "connected"])
+        happens()
+        server.whenSettled { mark.yield() }
+        await marks.next()
+        #expect(await Self.next(1, of: &heard) == ["look"])
+        #expect(await callDriver { driver.receive(6) } == RawConnection.header("I"))
+        driver.end()
+        await end(serving)
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagImages
+import Testing
+import VirtualCards
+import VirtualTags
+
+@Suite("Corners of remarks")
+struct RemarkCornerTests {
+    private func remarks(_ text: String) throws -> [TagImageRemark] {
+        try TagImage(parsing: Array(text.utf8)).remarks
+    }
+
+    @Test("Eight names are listed, and of more the number", arguments: [1, 8, 9, 20])
+    func list(count: Int) throws {
+        let lines = (1...count).map { "Strange \($0): 1\n" }.joined()
+        let remarks = try remarks(Files.text("ntag215-uri.nfc") + lines)
+        let names = (1...min(count, 8)).map { "Strange \($0)" }.joined(separator: ", ")
+        let more = count > 8 ? " and \(count - 8) more" : ""
+        #expect(
+            remarks.map(\.description) == [
+                "left-out: A virtual tag has no place for \(names)\(more): a file of another format is without it."
+            ]
+        )
+    }
+
+    @Test("A number with a zero in front of it is the same number")
+    func numbers() throws {
+        let text = try Files.text("ntag215-uri.nfc")
+        #expect(try remarks(text).isEmpty)
+        #expect(try remarks(text.replacing("Counter 0: 0\n", with: "Counter 0: 000\n")).isEmpty)
+    }
+
+    @Test("A contradiction that the file has comes before what it lacks, and the last data page is not missing")
+    func order() throws {
+        let pages = ["04A1B29F", "C3D4E580", "72480000"] + Array(repeating: "00000000", count: 13)
+        let blocks = pages.enumerated().map { "\"\($0.offset)\": \"\($0.element)\"" }
+        for (count, kinds): (Int, [TagImageRemark.Kind]) in [
+            (15, [.contradiction, .missing, .leftOut]), (16, [.contradiction, .leftOut]),
+        ] {
+            let text =
+                #"{"Created": "proxmark3", "FileType": "mfu", "Card": {"UID": "04A1B2C3D4E581", "#
+                + #""Version": "0004030101000B03"}, "blocks": {"# + blocks.prefix(count).joined(separator: ", ") + "}}"
+            let found = try remarks(text)
+            #expect(found.map(\.kind) == kinds)
+            #expect(found.last?.text.contains("no place for Card.UID:") == true)
+            guard count == 15 else { continue }
+            #expect(found[1].text == "The image has 15 of the 20 pages; the others are as delivered.")
+        }
+    }
+
+    @Test("The sectors of a 4K card have four blocks, and from the thirty-third on sixteen")
+    func sectors() {
+        var card = ClassicContents(blank: .classic4K, uid: [1, 2, 3, 4])
+        card.unknownBytes = Set([127, 128, 143, 144, 255].map { $0 * 16 + 5 })
+        #expect(
+            TagImage(.classic(card)).remarks.map(\.text) == [
+                "5 bytes in 4 sectors were not read; the virtual tag has zeros there."
+            ]
+        )
+    }
+
+    @Test("A version that hides the UID contradicts none", arguments: [(0, false), (4, false), (9, true)])
+    func hiddenIdentifiers(byte: Int, isReported: Bool) {
+        var version = [UInt8](repeating: 4, count: 28)
+        let own: [UInt8] = byte == 4 ? [4, 1, 2, 3, 4, 5, 6] : [UInt8](repeating: UInt8(byte), count: 7)
+        version.replaceSubrange(14..<21, with: own)
+        let contents = Type4Contents(
+            frontEnd: .nfcA(uid: [4, 1, 2, 3, 4, 5, 6], ats: [1]),
+            kind: .version(VersionCardContents(.ntag4xx, version: version))
+        )
+        let kinds = TagImage(.type4(contents)).remarks.map(\.kind)
+        #expect(kinds == (isReported ? [.contradiction, .missing] : [.missing]))
+    }
+
+    @Test("Bytes of a file that the tag has no place for are named by each stretch of them")
+    func stretches() throws {
+        var bytes = try Files.dump("hf-mfu-ntag215-dump.bin")
+        bytes[8] = 0x12
+        bytes[10] = 0x34
+        let text = try #require(try TagImage(parsing: bytes).remarks.first?.text)
+        #expect(text.contains("no place for byte 8, byte 10:"))
+    }
+}

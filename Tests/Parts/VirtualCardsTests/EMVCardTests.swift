@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagScripts
+import Testing
+import VirtualCards
+import VirtualTags
+
+@Suite struct `A payment card in front of a terminal` {
+    private let select = "00 a4 04 00 07 a0 00 00 00 03 10 10 00"
+    private let options = "80 a8 00 00 02 83 00 00"
+    private let record = "00 b2 01 0c 00"
+
+    private func run(_ commands: [String]) -> [String] {
+        var contents = EMVContents(applicationIdentifier: hex("a0 00 00 00 03 10 10"), accountNumber: hex("41 11"))
+        contents.interchangeProfile = [0x20, 0x00]
+        var card = EMVCard(contents)
+        return commands.map { hexText(card.process(hex($0), tear: nil).bytes) }
+    }
+
+    @Test func `Processing options are given once, and then the record`() {
+        let answers = run([select, record, options, options, record])
+        #expect(
+            answers[1...] == [
+                "69 85", "77 0a 82 02 20 00 94 04 08 01 01 00 90 00", "69 85", "70 04 5a 02 41 11 90 00",
+            ]
+        )
+    }
+
+    @Test func `Selecting the application again begins anew`() {
+        #expect(
+            run([select, options, record, select, record])[2...] == [
+                "70 04 5a 02 41 11 90 00", "6f 0b 84 07 a0 00 00 00 03 10 10 a5 00 90 00", "69 85",
+            ]
+        )
+    }
+
+    @Test(arguments: [
+        ("80 a8 00 00 03 83 01 00 00", "67 00"), ("80 a8 00 00 02 83 01 00", "67 00"), ("80 a8 00 00 00", "67 00"),
+        ("80 a8 00 01 02 83 00 00", "6a 86"), ("80 a8 01 00 02 83 00 00", "6a 86"),
+        ("00 a8 00 00 02 83 00 00", "6d 00"),
+    ]) func `Processing options are asked for in one way alone`(command: String, status: String) {
+        // What was refused has not begun a payment.
+        #expect(run([select, command, record])[1...] == [status, "69 85"])
+    }
+
+    @Test(arguments: [
+        ("00 b2 01 0d 00", "6a 86"), ("00 b2 02 0c 00", "6a 83"), ("00 b2 01 14 00", "6a 83"),
+        ("80 b2 01 0c 00", "6d 00"),
+        ("80 ca 9f 17 00", "6a 88"), ("80 ae 00 00 00", "6d 00"),
+    ]) func `What the card does not have is refused`(command: String, status: String) {
+        #expect(run([select, options, command])[2] == status)
+    }
+}

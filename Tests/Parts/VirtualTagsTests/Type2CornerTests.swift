@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import TagScripts
+import Testing
+import VirtualTags
+
+/// Checks Type 2 tags at the ends of their mirrors, counters and protection.
+@Suite struct `Type 2 tags at their limits` {
+    private func makeScript(
+        _ product: Type2Product,
+        _ change: (inout Type2Contents) -> Void = { _ in }
+    ) async throws -> (Script, VirtualType2Tag) {
+        var contents = Type2Contents(blank: product, uid: Script.uid)
+        change(&contents)
+        let tag = VirtualType2Tag(contents)
+        let script = try Script(tag)
+        try await script.activate()
+        return (script, tag)
+    }
+
+    @Test func `A first part of a command is forgotten when the tag is activated anew`() async throws {
+        let (script, tag) = try await makeScript(.ultralight)
+        #expect(await script.send("a0 06") == "ACK")
+        #expect(await script.sendShort(0x26) == "timeout")
+        try await script.activate(wake: 0x26)
+        #expect(await script.send("30 00").hasPrefix("04 a1 b2 9f c3 d4 e5 80"))
+        #expect(tag.contents.memory[24..<28].elementsEqual([0, 0, 0, 0]))
+    }
+
+    // MARK: Mirror
+
+    @Test func `A mirror may end with the user memory, and not behind it`() async throws {
+        for (mirror, bytes) in [
+            (UInt8(0x60), [0, 0] + Array("04A1B2C3D4E580".utf8)), (0x70, [UInt8](repeating: 0, count: 16)),
+        ] {
+            let (script, _) = try await makeScript(.ntag213) {
+                $0.memory[41 * 4] = mirror
+                $0.memory[41 * 4 + 2] = 0x24
+            }
+            #expect(await script.send("3a 24 27") == hexText(bytes))
+        }
+    }
+
+    @Test func `There is no mirror in page 3`() async throws {
+        let (script, _) = try await makeScript(.ntag213) {
+            $0.memory[41 * 4] = 0x40
+            $0.memory[41 * 4 + 2] = 0x03
+        }
+        #expect(await script.send("30 03").hasPrefix("e1 10 12 00 01 03 a0 0c"))
+    }
+
+    @Test func `The counter alone is mirrored with six digits, and counts first`() async throws {
+        let (script, _) = try await makeScript(.ntag213) {
+            $0.memory[41 * 4] = 0x80
+            $0.memory[41 * 4 + 2] = 0x08
+            $0.memory[42 * 4] = 0x10
+            $0.counters[2] = 0xABCD
+        }
+        #expect(await script.send("3a 08 09") == hexText(Array("00ABCE".utf8) + [0, 0]))
+    }
+
+    @Test func `A product without a counter mirrors the UID alone`() async throws {
+        for (mirror, bytes) in [
+            (UInt8(0x80), [UInt8](repeating: 0, count: 16)), (0xC0, Array("04A1B2C3D4E580".utf8) + [0, 0]),
+        ] {
+            let (script, _) = try await makeScript(.ntag212) {
+                $0.memory[37 * 4] = mirror
+                $0.memory[37 * 4 + 2] = 0x08
+            }
+            #expect(await script.send("3a 08 0b") == hexText(bytes))
+        }
+    }
+
+    // MARK: Protection and counters
+
+    @Test func `Ultralight C never protects the pages before page 3`() async throws {
+        let (script, tag) = try await makeScript(.ultralightC) {
+            $0.memory[42 * 4] = 0x00
+        }
+        #expect(tag.contents.firstProtectedPage == 3)
+        #expect(await script.send("30 00") == "04 a1 b2 9f c3 d4 e5 80 72 48 00 00 04 a1 b2 9f")
+        #expect(await script.send("30 03") == "NAK 0")
+    }
+
+    @Test func `The counter in page 41 takes steps of four bits`() async throws {
+        let (script, tag) = try await makeScript(.ultralightC)
+        #expect(await script.send("a2 29 05 00 00 00") == "ACK")
+        #expect(await script.send("a2 29 13 00 00 00") == "ACK")
+        #expect(tag.contents.memory[164..<166].elementsEqual([0x08, 0x00]))
+        let (other, older) = try await makeScript(.ntag203)
+        #expect(await other.send("a2 29 05 00 00 00") == "ACK")
+        #expect(await other.send("a2 29 0f 00 00 00") == "ACK")
+        #expect(await other.send("a2 29 10 00 00 00") == "NAK 0")
+        #expect(older.contents.memory[164..<166].elementsEqual([0x14, 0x00]))
+    }
+
+    @Test func `A power cut leaves a counter of EV1 as it was, or counted`() async throws {
+        let rests = [TornWrite.old, .new] + (UInt64(0)..<8).map { TornWrite.mixed(seed: $0) }
+        var left: [UInt32] = []
+        for rest in rests {
+            let (script, tag) = try await makeScript(.ultralightEV1UL11)
+            script.field.arm(.tear(duringWrite: 1, leaving: rest))
+            #expect(await script.send("a5 00 01 00 00 00") == "timeout")
+            left.append(tag.contents.counters[0])
+        }
+        #expect(left[0] == 0 && left[1] == 1)
+        #expect(Set(left[2...]) == [0, 1])
+    }
+
+    // MARK: Sectors and UIDs
+
+    @Test func `The session registers are in pages F8 and F9, and can't be written`() async throws {
+        let (script, _) = try await makeScript(.ntagI2C1K)
+        for (command, answer) in [
+            ("30 f9", String(repeating: "00 ", count: 15) + "00"), ("30 fa", "NAK 0"), ("30 f7", "NAK 0"),
+            ("a2 f8 00 00 00 00", "NAK 0"),
+        ] {
+            try await script.field.setCarrier(false)
+            try await script.field.setCarrier(true)
+            try await script.activate()
+            #expect(await script.send("c2 ff") == "ACK")
+            #expect(await script.send("03 00 00 00") == "timeout")
+            #expect(await script.send(command) == answer, "\(command)")
+        }
+    }
+
+    /// A generator that always gives the same byte.
+    private struct Constant: RandomNumberGenerator {
+        mutating func next() -> UInt64 { 0x8888_8888_8888_8888 }
+    }
+
+    @Test func `The second part of a random UID never begins like a cascade tag`() {
+        var generator = Constant()
+        #expect(Type2Contents.randomUID(using: &generator) == [0x04, 0x88, 0x88, 0x08, 0x88, 0x88, 0x88])
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestThreads
+import Testing
+
+@testable import PrivateStorage
+
+/// What files and the process have after something failed. A test that changes its process has one of its own.
+@Suite(.timeLimit(.minutes(5))) struct `What a failure leaves` {
+    private let place: Place
+
+    init() throws { place = try Place() }
+
+    /// Sets how many bytes a file that this process writes may have.
+    private static func limit(_ count: rlim_t) {
+        signal(SIGXFSZ, SIG_IGN)
+        var limit = rlimit(rlim_cur: count, rlim_max: count)
+        // RLIMIT_FSIZE
+        #expect(unsafe setrlimit(__rlimit_resource_t(1), &limit) == 0)
+    }
+
+    /// Makes this process one of a user whom the system refuses something, and gives that user a folder.
+    private static func becomeOrdinary(with folder: String) {
+        guard geteuid() == 0 else { return }
+        #expect(unsafe chown(folder, 12345, 12345) == 0)
+        #expect(seteuid(12345) == 0)
+    }
+
+    // MARK: Files
+
+    @Test(.ownThreads) func `A file with two names that can't grow has the bytes of before alone`() async throws {
+        let path = try place.file("one", "abcd")
+        try FileManager.default.linkItem(atPath: path, toPath: place.path("two"))
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            Self.limit(6)
+            #expect(throws: StorageError(.failed, "")) {
+                try OutputFile.write(Array("0123456789".utf8), to: path, readers: .everyone)
+            }
+        }
+        #expect(try place.text("one") == "abcd" && place.text("two") == "abcd")
+        #expect(try place.names == ["one", "two"])
+    }
+
+    @Test(.ownThreads) func `A file that was made behind a link for nothing is not left empty`() async throws {
+        let link = try place.link("link", to: "target")
+        await #expect(processExitsWith: .success) { [link = link as String] in
+            Self.limit(0)
+            #expect(throws: StorageError(.failed, "")) { try OutputFile.write([1], to: link, readers: .everyone) }
+        }
+        #expect(try place.names == ["link"])
+    }
+
+    @Test(.ownThreads) func `A file in a folder where none can be made is overwritten`() async throws {
+        await #expect(processExitsWith: .success) { [folder = place.folder as String] in
+            Self.becomeOrdinary(with: folder)
+            #expect(FileManager.default.createFile(atPath: folder + "/file", contents: Data("old text".utf8)))
+            #expect(unsafe chmod(folder, 0o500) == 0)
+            try OutputFile.write(Array("new".utf8), to: folder + "/file", readers: .everyone)
+            #expect(FileManager.default.contents(atPath: folder + "/file") == Data("new".utf8))
+            #expect(unsafe chmod(folder, 0o700) == 0)
+        }
+    }
+
+    @Test(.ownThreads) func `A file that its owner may only read can be claimed`() async throws {
+        await #expect(processExitsWith: .success) { [folder = place.folder as String] in
+            Self.becomeOrdinary(with: folder)
+            let store = try DirectoryStore(folder, creates: false)
+            try store.write("file", [1])
+            #expect(unsafe chmod(folder + "/file", 0o400) == 0)
+            let claim = try store.claim("file")
+            #expect(throws: StorageError(.inUse, "")) { try store.claim("file") }
+            withExtendedLifetime(claim) {}
+        }
+    }
+
+    @Test(arguments: [true, false]) func `What others append to a log is not overwritten by it`(isNew: Bool) throws {
+        let path = try isNew ? place.path("log") : place.file("log", "")
+        let log = try PrivateLog(path, replacing: [])
+        try log.append(Array("1\n".utf8))
+        let other = unsafe open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
+        defer { close(other) }
+        #expect(unsafe write(other, "2\n", 2) == 2)
+        try log.append(Array("3\n".utf8))
+        #expect(try place.text("log") == "1\n2\n3\n")
+    }
+
+    @Test func `A folder is removed with files of its own alone`() throws {
+        let folder = try PrivateFolder(place.path("own"))
+        _ = try folder.folder("in")
+        try folder.write("beside", [0x61])
+        let other = try place.file("other", "b")
+        #expect(folder.removeFolder("in", with: ["../beside", "../../other", other]))
+        #expect(try place.text("own/beside") == "a" && place.text("other") == "b")
+    }
+
+    // MARK: The process
+
+    @Test(.ownThreads) func `A pipe without a reader leaves the signals of the thread as they were`() async throws {
+        let path = try place.pipe("pipe")
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            func isBlocked() -> Bool {
+                var mask = sigset_t()
+                unsafe pthread_sigmask(SIG_BLOCK, nil, &mask)
+                return unsafe sigismember(&mask, SIGPIPE) == 1
+            }
+            func isPending() -> Bool {
+                var pending = sigset_t()
+                unsafe sigpending(&pending)
+                return unsafe sigismember(&pending, SIGPIPE) == 1
+            }
+            let reader = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+            let log = try PrivateLog(path, replacing: [])
+            close(reader)
+            #expect(throws: StorageError(.failed, "")) { try log.append([1]) }
+            #expect(!isBlocked() && !isPending())
+            // A signal that waited before is another one's, and goes on waiting.
+            var signals = sigset_t()
+            unsafe sigemptyset(&signals)
+            unsafe sigaddset(&signals, SIGPIPE)
+            unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+            pthread_kill(pthread_self(), SIGPIPE)
+            #expect(throws: StorageError(.failed, "")) { try log.append([1]) }
+            #expect(isBlocked() && isPending())
+        }
+    }
+
+    @Test(.ownThreads) func `Standard input stays open after it was read`() async {
+        await #expect(processExitsWith: .success) {
+            var ends: [Int32] = [-1, -1]
+            #expect(unsafe pipe(&ends) == 0)
+            #expect(dup2(ends[0], 0) == 0)
+            #expect(unsafe write(ends[1], "text", 4) == 4)
+            close(ends[1])
+            #expect((try? InputFile.standardInput(limit: 4).readToEnd()) == Array("text".utf8))
+            #expect(fcntl(0, F_GETFD) >= 0)
+        }
+    }
+
+    @Test(.ownThreads) func `A socket at which nobody or another one listens leaves no descriptor`() async throws {
+        await #expect(processExitsWith: .success) { [path = place.path("own") as String] in
+            func count() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
+            let folder = try PrivateFolder(path)
+            close(try PrivateSocket.listen("left", in: folder))
+            let listener = try PrivateSocket.listen("used", in: folder, backlog: 64)
+            let before = try count()
+            for _ in 0..<32 { #expect(PrivateSocket.connect(path + "/left") == nil) }
+            #expect(try count() < before + 16)
+            for _ in 0..<32 {
+                #expect(throws: StorageError(.inUse, "")) { try PrivateSocket.listen("used", in: folder) }
+            }
+            #expect(try count() < before + 16)
+            close(listener)
+        }
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TagLink
+import Testing
+
+@testable import TagTrace
+
+/// What is recorded of a reader that finds tags by itself, call by call.
+@Suite("A recorder of a reader that finds tags")
+struct RecorderTests {
+    private final class Scratch: Sendable {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("ocn-\(UUID().uuidString).jsonl").path
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+        var recording: Recording { get throws { try Recording(path: path) } }
+    }
+
+    private final class Card: APDULink {
+        let (maximumCommandLength, maximumResponseLength) = (261, 258)
+        let (singleBlockCommandLength, singleBlockResponseLength) = (100, 90)
+        let statistics = LinkStatistics(exchanges: 4)
+        let commands = Locked<[[UInt8]]>([])
+        let activations = Locked(0)
+        func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8] {
+            commands.withLock { $0.append(apdu) }
+            guard apdu.count > 1 else { throw LinkError(.timeout, "Silence.") }
+            return [0x90, 0x00]
+        }
+        func isPresent() async -> Bool { commands.withLock { $0.count } < 3 }
+        func wasActivated() { activations.withLock { $0 += 1 } }
+    }
+
+    private final class Reader: DiscoveringDriver {
+        let name = "a reader"
+        let technologies: Set<Technology> = [.nfcB, .nfcA]
+        let statistics = LinkStatistics.zero
+        let looks: Locked<[Result<[DiscoveredTag], LinkError>]>
+        let selected = Locked(0)
+        let handler = Locked<(@Sendable () -> Void)?>(nil)
+        let tellsPresence: Bool
+
+        init(_ looks: [Result<[DiscoveredTag], LinkError>], tellsPresence: Bool = true) {
+            self.looks = Locked(looks)
+            self.tellsPresence = tellsPresence
+        }
+
+        func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
+            guard tellsPresence else { return nil }
+            self.handler.withLock { $0 = handler }
+            return PresenceObservation {}
+        }
+
+        func discover(_: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
+            let look = looks.withLock { looks -> Result<[DiscoveredTag], LinkError> in
+                looks.isEmpty ? .success([]) : looks.removeFirst()
+            }
+            return try look.get()
+        }
+
+        func select(_ tag: DiscoveredTag) async throws(LinkError) { selected.withLock { $0 += 1 } }
+        func release() async {}
+    }
+
+    private static func tag(_ card: Card) -> DiscoveredTag {
+        DiscoveredTag(
+            identity: .nfcA(atqa: 0x0344, sak: 0x20, uid: [1, 2, 3, 4]),
+            port: .commands(card, answerToSelect: [1])
+        )
+    }
+
+    private static func recorded(_ reader: Reader, to scratch: Scratch) throws -> any DiscoveringDriver {
+        guard case .discovering(let recorded) = try Recorder(path: scratch.path).recording(.discovering(reader)) else {
+            throw LinkError(.unsupported, "")
+        }
+        return recorded
+    }
+
+    /// The numbers of the tags that each look of a recording has found; nil for a look that failed.
+    private static func looks(_ recording: Recording) -> [[Int]?] {
+        recording.steps.map { step -> [Int]? in
+            if case .tags(let tags)? = step.outcome { tags.map(\.number) } else { nil }
+        }
+    }
+
+    @Test("Looks that find nothing are written once, and what is found behind them is not lost")
+    func looks() async throws {
+        let scratch = Scratch()
+        let found = Self.tag(Card())
+        let reader = Reader([
+            .success([]), .success([]), .success([]), .success([found]), .success([]), .success([]),
+            .failure(LinkError(.transmission, "Noise.")), .success([]),
+        ])
+        let recorded = try Self.recorded(reader, to: scratch)
+        for _ in 0..<8 { _ = try? await recorded.discover([.nfcA], systemCodes: []) }
+        // Another look is one of its own, though it finds nothing either.
+        _ = try await recorded.discover([.nfcA], systemCodes: [0x12FC])
+        let recording = try scratch.recording
+        #expect(Self.looks(recording) == [[], [1], [], nil, [], []])
+        #expect(recording.steps.allSatisfy { $0.outcome != nil } && !recording.isCutOff)
+        #expect(recording.header.technologies == [.nfcA, .nfcB] && !recording.header.isField)
+    }
+
+    @Test("A report before the first look is behind the header, which says that there are reports")
+    func presence() async throws {
+        for tellsPresence in [true, false] {
+            let scratch = Scratch()
+            let reader = Reader([], tellsPresence: tellsPresence)
+            let recorded = try Self.recorded(reader, to: scratch)
+            let told = Locked(0)
+            let observation = recorded.observePresence { told.withLock { $0 += 1 } }
+            #expect((observation != nil) == tellsPresence)
+            if let report = reader.handler.withLock({ $0 }) { report() }
+            await recorded.release()
+            let recording = try scratch.recording
+            #expect(recording.header.tellsPresence == tellsPresence && told.withLock { $0 } == (tellsPresence ? 1 : 0))
+            let actions: [Recording.Action] = tellsPresence ? [.presence, .release] : [.release]
+            #expect(recording.steps.map(\.action) == actions)
+        }
+    }
+
+    @Test("A card has its own limits, is told when it was activated, and is replayed with the same")
+    func card() async throws {
+        let scratch = Scratch()
+        let card = Card()
+        let reader = Reader([.success([Self.tag(card)])])
+        let recorded = try Self.recorded(reader, to: scratch)
+        /// Uses the card, and returns what its calls gave.
+        func flow(_ reader: any DiscoveringDriver) async throws -> [String] {
+            let found = try await reader.discover([.nfcA], systemCodes: [])
+            let tag = try #require(found.first)
+            guard case .commands(let card, let answerToSelect) = tag.port else { return [] }
+            try await reader.select(tag)
+            card.wasActivated()
+            let limits = [
+                card.maximumCommandLength, card.maximumResponseLength, card.singleBlockCommandLength,
+                card.singleBlockResponseLength,
+            ]
+            var results = ["\(limits)", "\(answerToSelect ?? [])"]
+            let verified = try await card.transmit([0x00, 0x20, 0x00, 0x81, 4, 0x31, 0x32, 0x33, 0x34])
+            let isThere = await card.isPresent()
+            let challenge = try await card.transmit([0, 0x84, 0, 0, 8])
+            results += ["\(verified)", "\(isThere)", "\(challenge)"]
+            do throws(LinkError) { _ = try await card.transmit([7]) } catch { results.append("\(error)") }
+            let isStillThere = await card.isPresent()
+            results.append("\(isStillThere)")
+            await reader.release()
+            return results
+        }
+        let results = try await flow(recorded)
+        #expect(
+            results == [
+                "[261, 258, 100, 90]", "[1]", "[144, 0]", "true", "[144, 0]", "timeout: Silence.", "false",
+            ]
+        )
+        #expect(card.activations.withLock { $0 } == 1 && reader.selected.withLock { $0 } == 1)
+        // The card has got its PIN, which is not in the file.
+        #expect(card.commands.withLock { $0.first?.suffix(4) } == [0x31, 0x32, 0x33, 0x34])
+        let text = try String(contentsOfFile: scratch.path, encoding: .utf8)
+        #expect(!text.contains("31323334") && text.contains("002000810400000000"))
+        let replay = RecordingReplay(try scratch.recording)
+        guard case .discovering(let again) = replay.reader else { throw LinkError(.unsupported, "") }
+        #expect(try await flow(again) == results)
+        #expect(replay.departure == nil && replay.remainingExchangeCount == 0)
+        // Commands and responses are counted, since the blocks are not known: 9, 5 and 1 bytes, and two status words.
+        #expect(again.statistics == LinkStatistics(exchanges: 3, bytesOnAir: 19))
+    }
+
+    @Test("A tag of another reader is not selected")
+    func foreignTag() async throws {
+        let scratch = Scratch()
+        let reader = Reader([])
+        let recorded = try Self.recorded(reader, to: scratch)
+        await #expect(throws: LinkError(.tagRemoved, "")) { try await recorded.select(Self.tag(Card())) }
+        #expect(reader.selected.withLock { $0 } == 0)
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestThreads
+import Testing
+
+/// Records of each kind, encoded from their content alone, and shown to programs and to people.
+@Suite(.ownThreads) struct `Records of each kind` {
+    private let nfc = Command(name: "nfc")
+
+    /// What is decoded from the message that is encoded from a line.
+    private func decode(_ line: String, _ options: String...) throws -> Command.Outcome {
+        let encoded = try nfc.run("ndef", "encode", input: line + "\n")
+        #expect(encoded.status == 0, "\(encoded.error)")
+        let decoded = try nfc.run(["ndef", "decode"] + options, input: Data(encoded.output.utf8))
+        #expect(decoded.status == 0, "\(decoded.output)")
+        return decoded
+    }
+
+    private func content(_ line: String) throws -> [String: Any] {
+        let records = try decode(line, "--json").objects().first?["records"] as? [[String: Any]]
+        return try #require(records?.first?["decoded"] as? [String: Any])
+    }
+
+    private static let handover =
+        #"{"kind":"handover-request","version":"1.4","random":258,"carriers":["#
+        + #"{"power":"activating","ref":"c","aux":["x","y"]},{"power":"inactive","ref":"d","aux":[]}]}"#
+    private static let refusal =
+        #"{"kind":"handover-select","version":"1.2","carriers":[],"error_reason":2,"error_data_hex":"00000100"}"#
+    private static let pairing =
+        #"{"kind":"bluetooth-ep","address":"01:02:03:04:05:ab","eir":["#
+        + #"{"type":9,"value_hex":"4142"},{"type":13,"value_hex":"040424"}]}"#
+    private static let energy =
+        #"{"kind":"bluetooth-le","ad":[{"type":28,"value_hex":"02"},{"type":8,"value_hex":"41"}]}"#
+    private static let signature =
+        #"{"kind":"signature","version":"1.3","uri_present":true,"signature_type":12,"hash_type":4,"#
+        + #""signature_hex":"613a62","cert_format":1,"certs_hex":["0102","03"],"cert_uri":"c:d"}"#
+    private static let device =
+        #"{"kind":"device-information","elements":[{"type":0,"value_hex":"41"},{"type":1,"value_hex":"42"},"#
+        + #"{"type":2,"value_hex":"43"}]}"#
+
+    private static func poster(_ action: String, icons: String = "") -> String {
+        #"{"kind":"smartposter","uri":"https://e.com","titles":{"de":"Titel","en":"Title"},"action":\#(action),"#
+            + #""size":66051,"type":"text/html","icons":[\#(icons)]}"#
+    }
+
+    @Test(
+        arguments: [
+            handover, refusal, pairing, energy, signature, device, poster(#""do""#), poster(#""save""#),
+            poster(#""edit""#), poster("7"),
+        ] + [
+            #"{"kind":"text","text":"aé","language":"de","encoding":"UTF-16"}"#,
+            #"{"kind":"uri","uri":"https://e.com","prefix":4}"#, #"{"kind":"external","type":"e.com:t"}"#,
+            #"{"kind":"absolute-uri","uri":"urn:x:y"}"#,
+            #"{"kind":"handover-carrier","ctf":4,"carrier_type":"e.com:t","data_hex":"0102"}"#,
+            #"{"kind":"handover-mediation","version":"1.3","carriers":[{"power":"unknown","ref":"c","aux":[]}]}"#,
+            #"{"kind":"handover-initiate","version":"1.5","carriers":[{"power":"active","ref":"c","aux":["z"]}]}"#,
+            #"{"kind":"wifi-wsc","attributes":[{"id":"104a","value_hex":"10"}],"credentials":[]}"#,
+            #"{"kind":"android-application","package":"org.example.app"}"#, #"{"kind":"empty"}"#,
+            #"{"kind":"unknown"}"#,
+        ]
+    ) func `What is encoded is decoded to the same content`(line: String) throws {
+        let meant = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        #expect(try NSDictionary(dictionary: content(line)) == NSDictionary(dictionary: meant))
+    }
+
+    @Test func `Icons are shown by their types, and a network has what is usual where nothing else is given`() throws {
+        let icon = #"{"type":"image/png","data_hex":"0102"}"#
+        #expect(try content(Self.poster("3", icons: icon))["icons"] as? [String] == ["image/png"])
+        for (given, meant) in [
+            (
+                #"{"ssid":"Net","key":"secret","auth":2,"enc":4,"mac_hex":"010203040506"}"#,
+                ["ssid": "Net", "key": "secret", "auth": 2, "enc": 4, "mac_hex": "010203040506"]
+            ),
+            (
+                #"{"ssid":"Open"}"#,
+                ["ssid": "Open", "key": "", "auth": 32, "enc": 8, "mac_hex": "ffffffffffff"]
+            ),
+        ] as [(String, [String: Any])] {
+            let found = try content(#"{"kind":"wifi-wsc","credentials":[\#(given)]}"#)
+            let credentials = try #require(found["credentials"] as? [[String: Any]])
+            #expect(credentials.map { NSDictionary(dictionary: $0) } == [NSDictionary(dictionary: meant)])
+        }
+    }
+
+    @Test(
+        arguments: [
+            (handover, ["Version 1.4", "Carrier “c”, activating", "Carrier “d”, inactive"]),
+            (refusal, ["Version 1.2", "Refused for reason 2, data 00000100"]),
+            (pairing, ["01:02:03:04:05:ab", "Name “AB”", "Data type 13: 040424"]),
+            (energy, ["Data type 28: 02", "Name “A”"]),
+            (signature, ["Version 1.3, signature type 12, hash type 4, 2 certificates"]),
+            (device, ["Element 0: A", "Element 1: B", "Element 2: C"]),
+            (
+                poster(#""save""#, icons: #"{"type":"image/png","data_hex":"0102"}"#),
+                [
+                    "https://e.com", "Title: “Titel” (de)", "Title: “Title” (en)", "Action: save it",
+                    "Type: text/html", "Size: 66051 bytes", "Icon: image/png, 2 bytes",
+                ]
+            ),
+            (
+                #"{"kind":"wifi-wsc","credentials":[{"ssid":"Net","key":"secret"}]}"#,
+                ["Network “Net”, key “secret”"]
+            ),
+            (#"{"kind":"mime","type":"Text/plain","payload_hex":"6162"}"#, ["“ab”"]),
+            (#"{"kind":"mime","type":"a/b","payload_hex":"6162"}"#, ["6162"]),
+            (#"{"kind":"external","type":"e.com:t","payload_hex":"6162"}"#, ["“ab”"]),
+            (#"{"kind":"external","type":"e.com:t","payload_hex":"ff"}"#, ["ff"]),
+            (#"{"kind":"external","type":"e.com:t"}"#, []),
+        ] as [(String, [String])]
+    ) func `People read the content line by line`(line: String, meant: [String]) throws {
+        let lines = try decode(line).lines
+        #expect(lines.dropFirst(2).map { String($0.dropFirst(5)) } == meant, "\(lines)")
+    }
+
+    @Test(arguments: [("do", "open it"), ("edit", "edit it"), ("save", "save it")])
+    func `People read what is to be done with a link`(action: String, words: String) throws {
+        #expect(try decode(Self.poster("\"\(action)\"")).lines.contains("     Action: \(words)"))
+        #expect(try decode(Self.poster("9")).lines.contains("     Action: 9"))
+    }
+
+    @Test func `Of much data people see the first 32 bytes`() throws {
+        for (count, end) in [(32, "aa"), (33, "aa…")] {
+            let bytes = String(repeating: "aa", count: count)
+            let shown = try decode(#"{"kind":"mime","type":"a/b","payload_hex":"\#(bytes)"}"#).lines.last
+            #expect(shown == "     " + String(repeating: "aa", count: 31) + end)
+        }
+    }
+
+    @Test(arguments: [
+        // What is null is as if it was not there, and of two members of a name the last one counts.
+        (#"{"tnf":null,"kind":"empty"}"#, "d00000"), (#"{"kind":"uri","uri":"a:b","uri":"c:d"}"#, "d101045500633a64"),
+        (#"{"tnf":5e0,"payload_hex":"01"}"#, "d5000101"),
+        // Bytes count more than content, and the payload may be beside the content.
+        (#"{"tnf":1,"type_hex":"55","payload_hex":"00","decoded":{"kind":"empty"}}"#, "d101015500"),
+        (#"{"decoded":{"kind":"mime","type":"a/b"},"payload_hex":"00ff"}"#, "d20302612f6200ff"),
+        (#"{"decoded":{"kind":"unknown"},"payload_hex":"01","id_hex":"69"}"#, "dd0001016901"),
+        (#"{"kind":"well-known","type_hex":"58","payload_hex":"01"}"#, "d101015801"),
+        (#"{"kind":"well-known","type_hex":"58","payload_hex":"01","id_hex":"69"}"#, "d9010101586901"),
+    ]) func `A line may say the same in more than one way`(line: String, hex: String) throws {
+        let outcome = try nfc.run("ndef", "encode", input: line + "\n")
+        #expect(outcome.output == hex + "\n", "\(outcome.error)")
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Synchronization
+import TestThreads
+import Testing
+import UserBus
+
+/// The service and a desktop that takes its time: what becomes of a notification that is on its way.
+@Suite(.ownThreads, .enabled(if: Bus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(5)))
+struct `Notifications of the service` {
+    /// A service with one link in its inbox, which it offers at its start, and what shows its notifications.
+    private struct Scene {
+        let service: RunningNfcd
+        let desktop: NotificationServer
+        let id: String
+
+        /// - Parameters:
+        ///   - holds: whether the desktop answers `Notify` only when it is let go on.
+        ///   - path: the folders of programs; nil for those of the user and the system.
+        ///   - preparing: called first, to prepare the user's files.
+        init(holds: Bool, path: String? = nil, preparing: (User) throws -> Void = { _ in }) throws {
+            let parts = Mutex<(desktop: NotificationServer, id: String)?>(nil)
+            var environment = ["NFC_READER": "virtual"]
+            environment["PATH"] = path
+            service = try RunningNfcd(environment: environment) { user in
+                try preparing(user)
+                let id = try user.add("https://b.example/1")
+                let address = try #require(user.nfc.environment["DBUS_SESSION_BUS_ADDRESS"])
+                let desktop = try NotificationServer(address, holds: holds)
+                parts.withLock { $0 = (desktop, id) }
+            }
+            let known = try #require(parts.withLock { $0 })
+            (desktop, id) = (known.desktop, known.id)
+        }
+
+        /// Calls a program on the service's bus.
+        func ask(_ object: BusCall.Object, _ method: String, _ values: [BusValue] = []) throws -> [BusValue] {
+            let address = service.user.nfc.environment["DBUS_SESSION_BUS_ADDRESS"]
+            return try BusConnection(.user, address: address).ask(BusCall(object, method, values), within: 30)
+        }
+
+        /// The number of links that wait, by the service's status.
+        func waiting() throws -> Int? {
+            try service.user.nfc.run("background", "status", "--json").objects().first?["waiting"] as? Int
+        }
+    }
+
+    private static let service = BusCall.Object(
+        "org.opencorenfc.Background",
+        "/org/opencorenfc/Background",
+        "org.opencorenfc.Background1"
+    )
+
+    @Test func `A click opens the link with the desktop's permission to come to the front`() throws {
+        let scene = try Scene(holds: false) { user in
+            let script = "#!/bin/sh\nprintf '%s\\n' \"$1\" \"${XDG_ACTIVATION_TOKEN-none}\" >> \"$OPENED\"\n"
+            let opened = user.scratch.path("opened")
+            try user.write("bin/fox", script.replacing("$OPENED", with: opened), mode: 0o755)
+            let entry = "[Desktop Entry]\nType=Application\nName=Fox\nExec=fox %u\n"
+            try user.write("data/applications/fox.desktop", entry)
+            let list = "[Default Applications]\nx-scheme-handler/https=fox.desktop\n"
+            try user.write("config/mimeapps.list", list)
+        }
+        #expect(scene.service.prints(#""event":"shown""#), "\(scene.service.log)")
+        // A desktop that keeps nothing by itself is asked to keep it, and to make no fuss.
+        let hints: [String: BusValue] = [
+            "desktop-entry": .string("org.opencorenfc.Background"), "urgency": .byte(1), "resident": .boolean(true),
+            "category": .string("device.added"), "sound-name": .string("device-added"),
+        ]
+        let arguments: [BusValue] = [
+            .string("NFC"), .uint32(0), .string("org.opencorenfc.Background"), .string("NFC Tag Detected"),
+            .string("Open “b.example” in Fox"), .list([.string("default"), .string("Open")]), .properties(hints),
+            .int32(0),
+        ]
+        #expect(scene.desktop.notified == [arguments])
+        // A permission for another notification is none for this one.
+        for (number, token) in [(UInt32(7), "token"), (8, "other")] {
+            scene.desktop.emit("ActivationToken", [.uint32(number), .string(token)])
+        }
+        scene.desktop.emit("ActionInvoked", [.uint32(7), .string("default")])
+        _ = try scene.ask(NotificationServer.object, "GetServerInformation")
+        #expect(scene.service.prints(#""event":"delivered""#), "\(scene.service.log)")
+        for _ in 0..<3000 where scene.service.user.opened.count < 2 { usleep(10_000) }
+        #expect(scene.service.user.opened == ["https://b.example/1", "token"])
+        #expect(scene.service.end() == 0)
+        scene.desktop.stop()
+    }
+
+    @Test func `One whose link was removed while it was on its way is closed as soon as it is shown`() throws {
+        let scene = try Scene(holds: true)
+        #expect(scene.desktop.isAsked("Notify"), "\(scene.service.log)")
+        #expect(try scene.service.user.nfc.run("inbox", "clear").status == 0)
+        for _ in 0..<300 where try scene.waiting() != 0 { usleep(10_000) }
+        #expect(try scene.waiting() == 0)
+        scene.desktop.goOn()
+        #expect(scene.desktop.isAsked("CloseNotification 7"), "\(scene.desktop.asked)")
+        #expect(scene.service.end() == 0)
+        #expect(!scene.service.log.contains(#""event":"shown""#))
+        scene.desktop.stop()
+    }
+
+    @Test func `One that is to be another while it is on its way is the other one after it`() throws {
+        // No program opens the link.
+        let scene = try Scene(holds: true, path: "/nowhere")
+        #expect(scene.desktop.isAsked("Notify"), "\(scene.service.log)")
+        #expect(try scene.ask(Self.service, "Open", [.string(scene.id)]) == [.string("opening")])
+        #expect(scene.service.prints(#""event":"not-delivered""#), "\(scene.service.log)")
+        #expect(scene.desktop.notified.count == 1)
+        scene.desktop.goOn()
+        #expect(scene.desktop.isAsked("Notify", times: 2), "\(scene.service.log)")
+        let notified = scene.desktop.notified
+        #expect(notified.map { $0[1] } == [.uint32(0), .uint32(7)])
+        #expect(notified.map { $0[3] } == [.string("NFC Tag Detected"), .string("The Link Was Not Opened")])
+        #expect(scene.service.end() == 0)
+        scene.desktop.stop()
+    }
+}

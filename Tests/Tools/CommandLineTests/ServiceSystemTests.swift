@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestThreads
+import Testing
+
+/// What the service finds on a machine of a test's own: displays, and files in its inbox that are none of its entries.
+@Suite(.ownThreads, .enabled(if: Bus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(5)))
+struct `The machine of the service` {
+    private let machine: ScratchFolder
+
+    init() throws { machine = try ScratchFolder() }
+
+    /// Connects a display, or changes its state.
+    private func display(_ name: String, _ status: String, _ power: String) throws {
+        let folder = machine.path("sys/class/drm/\(name)")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        for (file, text) in [("status", status), ("dpms", power)] {
+            try Data("\(text)\n".utf8).write(to: URL(fileURLWithPath: "\(folder)/\(file)"))
+        }
+    }
+
+    private var environment: [String: String] { ["NFC_READER": "virtual", "NFC_SYSTEM_ROOT": machine.path("")] }
+
+    @Test(
+        arguments: [
+            ([("connected", "Off")], false), ([("connected", "Off"), ("connected", "On")], true),
+            ([("disconnected", "On"), ("connected", "Off")], false), ([("disconnected", "Off")], true),
+            ([("connected", "Standby")], false),
+        ] as [([(String, String)], Bool)]
+    )
+    func `Tags are read while one of the connected displays is on`(displays: [(String, String)], isRead: Bool) throws {
+        for (index, (status, power)) in displays.enumerated() { try display("card0-DP-\(index)", status, power) }
+        let service = try RunningNfcd(environment: environment)
+        #expect(service.prints(isRead ? #""event":"reading""# : #""event":"not-reading""#), "\(service.log)")
+        #expect(service.log.contains(#""obstacles":"display-off""#) != isRead)
+        #expect(service.end() == 0)
+    }
+
+    @Test func `A tag that comes when its display has gone off without a word is left alone`() throws {
+        let (tags, images) = (try ScratchFolder(), try Images())
+        try display("card0-DP-1", "connected", "On")
+        let service = try RunningNfcd(["--json", "--tags", tags.path("")], environment: environment)
+        #expect(service.prints(#""event":"reading""#), "\(service.log)")
+        try display("card0-DP-1", "connected", "Off")
+        try FileManager.default.copyItem(atPath: try images.poster(), toPath: tags.path("poster.nfc"))
+        #expect(service.prints(#""event":"not-eligible""#), "\(service.log)")
+        #expect(service.log.contains(#""obstacles":"display-off""#))
+        #expect(service.end() == 0)
+        #expect(!service.log.contains(#""event":"arrived""#))
+    }
+
+    @Test(arguments: [(10, nil), (12, "So are 2 more. nfc inbox clear --damaged removes them.")] as [(Int, String?)])
+    func `Ten damaged files of the inbox are named, and the others are counted`(count: Int, more: String?) throws {
+        let service = try RunningNfcd { user in
+            for number in 0..<count { try user.write("state/nfc/inbox/junk\(number)", "x", mode: 0o600) }
+        }
+        #expect(service.prints(#""event":"reading""#), "\(service.log)")
+        let messages = try service.objects().filter { $0["event"] as? String == "damaged" }
+            .compactMap { $0["message"] as? String }
+        #expect(messages.filter { $0.contains("is damaged or not an entry") }.count == 10)
+        #expect(messages.filter { $0.hasPrefix("So are") } == [more].compactMap { $0 })
+        #expect(service.end() == 0)
+    }
+
+    @Test func `It ends in order when it is interrupted, too`() throws {
+        let service = try RunningNfcd()
+        #expect(service.prints(#""event":"reading""#), "\(service.log)")
+        kill(service.identifier, SIGINT)
+        #expect(service.prints(#""event":"ended""#), "\(service.log)")
+        #expect(service.end() == 0)
+    }
+}
+
+@Suite(.ownThreads) struct `The log of the service` {
+    @Test func `It has the time of each line, except in the journal, which has its own`() throws {
+        let user = try User()
+        let nfcd = Command(name: "nfcd").path
+        let words = ["-u", "JOURNAL_STREAM", "-u", "INVOCATION_ID", nfcd]
+        let alone = try Command(name: "/usr/bin/env", environment: user.nfc.environment).run(words)
+        let reason = /There is no bus of the user: .+\n/
+        #expect(alone.status == 1)
+        #expect(alone.error.wholeMatch(of: /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d (.+\n)/)?.1.wholeMatch(of: reason) != nil)
+        let journal = try Command(name: "/usr/bin/env", environment: user.nfc.environment)
+            .run(["JOURNAL_STREAM=8:12345", nfcd])
+        #expect(journal.error.wholeMatch(of: reason) != nil, "\(journal.error)")
+    }
+}
