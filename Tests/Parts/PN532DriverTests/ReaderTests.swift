@@ -78,7 +78,7 @@ struct ReaderTests {
             _ = try await Self.link(tag).transceive(Frame([0x30, 0]), timeout: .milliseconds(5))
             let before = chip.received.count
             try await reader.select(tag)
-            #expect(chip.log(from: before) == ["4a 01008804010203040506"])
+            #expect(chip.log(from: before).first == "4a 01008804010203040506")
         }
     }
 

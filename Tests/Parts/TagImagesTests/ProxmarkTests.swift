@@ -318,7 +318,7 @@ import VirtualTags
         let fault = text.replacing("00 00", with: "?? 00", maxReplacements: 1)
             .replacing("\n00000000\n", with: "\n?0000000\n", maxReplacements: 1)
         let error = try #require(Files.failure(fault))
-        #expect(error.code == .malformed && error.line == fault.prefix { $0 != "?" }.count { $0 == "\n" } + 1)
+        #expect(error.code == .malformed && error.line == fault.prefix { $0 != "?" }.count(where: \.isNewline) + 1)
     }
 
     @Test func `A new text file has a page or a block on each line`() throws {
