@@ -90,7 +90,7 @@ struct `Notifications of the service` {
         let scene = try Scene(holds: true)
         #expect(scene.desktop.isAsked("Notify"), "\(scene.service.log)")
         #expect(try scene.service.user.nfc.run("inbox", "clear").status == 0)
-        for _ in 0..<300 where try scene.waiting() != 0 { usleep(10_000) }
+        for _ in 0..<3000 where try scene.waiting() != 0 { usleep(10_000) }
         #expect(try scene.waiting() == 0)
         scene.desktop.goOn()
         #expect(scene.desktop.isAsked("CloseNotification 7"), "\(scene.desktop.asked)")
