@@ -299,7 +299,8 @@ private final class Ending: @unchecked Sendable {
 
     @Test(
         arguments: [
-            (0, "with status 0"), (1 << 8, "with status 1"), (255 << 8, "with status 255"), (9, "by signal 9"),
+            (0, "with status 0"), (1 << 8, "with status 1"), (255 << 8, "with status 255"), (1, "by signal 1"),
+            (9, "by signal 9"),
             (11 | 0x80, "by signal 11"),
         ] as [(Int32, String)]
     ) func `has an end with words of its own`(status: Int32, text: String) {

@@ -82,6 +82,10 @@ import Testing
         #expect((wellKnown(type, []).kind == .signature) == (type == "Sig"))
     }
 
+    @Test func `A signature without any byte is an empty payload`() {
+        #expect(throws: RecordError(.emptyPayload)) { try SignatureRecord(wellKnown("Sig", [])) }
+    }
+
     @Test(arguments: [(0x20, true), (0x1F, false), (0x00, false), (0x7E, true)])
     func `An address of certificates has no control characters`(_ byte: UInt8, _ isTaken: Bool) throws {
         var signature = SignatureRecord(signatureType: 1, signature: [1, 2])

@@ -31,6 +31,26 @@ struct CardCryptographyTests {
         #expect(try cipher.cmac(Array(message[..<length])) == hex(expected))
     }
 
+    @Test("A card takes the proof of both challenges and proves itself, and takes no other and none of another length")
+    func challengeProof() throws {
+        let cipher = try BlockCipher.aes(hex("2b7e151628aed2a6abf7158809cf4f3c"))
+        let challenge = Array(message[..<16])
+        let ofReader = Array(message[16..<32])
+        let card = ChallengeProof(cipher: cipher, challenge: challenge)
+        #expect(try cipher.decrypt(card.sent, .blockChaining(vector: [UInt8](repeating: 0, count: 16))) == challenge)
+        func proof(_ bytes: [UInt8]) throws -> [UInt8] { try cipher.encrypt(bytes, .blockChaining(vector: card.sent)) }
+        func turned(_ bytes: [UInt8]) -> [UInt8] { Array(bytes.dropFirst() + bytes.prefix(1)) }
+        let right = try proof(ofReader + turned(challenge))
+        let taken = try #require(try card.finish(right))
+        #expect(taken.readerChallenge == ofReader)
+        let answer = try cipher.decrypt(taken.answer, .blockChaining(vector: Array(right.suffix(16))))
+        #expect(answer == turned(ofReader))
+        #expect(try card.finish(proof(ofReader + challenge)) == nil)
+        for wrong in [[], Array(right.prefix(16)), right + right.suffix(16)] {
+            #expect(try card.finish(wrong) == nil)
+        }
+    }
+
     @Test("The retail MAC gives the example of ICAO 9303-11, D.3")
     func retailMAC() throws {
         let key = hex("7962D9ECE03D1ACD4C76089DCE131543")
