@@ -46,6 +46,8 @@ extension SpoolCore {
             last = row["number"]
             guard let index = ledger.index(row: row["reader"]) else { continue }
             let sequence: Int64 = row["sequence"]
+            // The broker has it, so it is not lost.
+            guard acknowledged || !ledger.readers[index].early.contains(sequence) else { continue }
             let known = removed[index]
             removed[index] = .init(count: (known?.count ?? 0) + 1, first: known?.first ?? sequence, last: sequence)
         }

@@ -86,10 +86,20 @@ struct AgentTests {
         let client = TestClient()
         try await client.connect(broker)
         try await client.wait("state") { $0.last("opencorenfc/kiosk-7/bridge/state") == "online" }
-        try await client.wait("info") { $0.last("opencorenfc/kiosk-7/bridge/info") != nil }
+        try await client.wait("info") {
+            $0.last("opencorenfc/kiosk-7/bridge/info")?.contains("\"available\":true") == true
+        }
         let info = try JSONValue(parsing: Array((await client.last("opencorenfc/kiosk-7/bridge/info") ?? "").utf8))
         #expect(info["readers"]?.elements?.first?["name"] == "entrance")
         #expect(info["stream"]?.text == node.spool.stream)
+        #expect(info["readers"]?.elements?.first?["kind"] == "virtual")
+        #expect(info["node"] == "kiosk-7" && info["protocol"] == 1)
+        #expect(info["started"]?.text.flatMap(Timestamp.milliseconds) != nil)
+        let settings: JSONValue = [
+            "accepts_jobs": true, "in_flight": 20, "keep": 10_000, "removal_delay_ms": 50, "signed_jobs": false,
+            "spool_limit_mb": 64, "spool_policy": "oldest", "uid": "plain",
+        ]
+        #expect(info["settings"] == settings)
         let document = "homeassistant/tag/kiosk-7/entrance/config"
         try await client.wait("discovery") { $0.last(document) != nil }
         let before = await client.all.filter { $0.topic == document }.count

@@ -66,6 +66,21 @@ struct EventLoopTests {
         loop.close()
     }
 
+    @Test("A loop that was closed ends at once, and lets go of what waited for its time")
+    func closed() async throws {
+        final class Token: Sendable {}
+        let loop = EventLoop("test")
+        weak var token: Token?
+        do {
+            let kept = Token()
+            token = kept
+            loop.async { _ = loop.after(.seconds(3600)) { withExtendedLifetime(kept) {} } }
+        }
+        loop.close()
+        for _ in 0..<2000 where token != nil { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(token == nil)
+    }
+
     @Test("Tasks of its actor run on its thread")
     func tasks() async {
         let loop = EventLoop("test")

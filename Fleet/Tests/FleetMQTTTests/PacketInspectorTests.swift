@@ -62,6 +62,35 @@ struct PacketInspectorTests {
         #expect(fault([packet], hasProperties: false) == nil)
     }
 
+    /// The identifiers of MQTT 5.0, 2.2.2.2, by the bytes of a value.
+    static let properties: [(value: [UInt8], identifiers: [UInt8])] = [
+        ([1], [0x01, 0x17, 0x19, 0x24, 0x25, 0x28, 0x29, 0x2A]), ([0, 9], [0x13, 0x21, 0x22, 0x23]),
+        ([0, 0, 0, 0], [0x02, 0x11, 0x18, 0x27]), ([0x81, 0x80, 0x01], [0x0B]),
+        ([0, 2, 0x41, 0x42], [0x03, 0x08, 0x09, 0x12, 0x15, 0x16, 0x1A, 0x1C, 0x1F]), ([0, 1, 0x41, 0, 0], [0x26]),
+    ]
+
+    @Test("Every property of MQTT 5 is known with its length, and no other one")
+    func everyProperty() {
+        var known: Set<UInt8> = []
+        for (value, identifiers) in Self.properties {
+            for identifier in identifiers {
+                known.insert(identifier)
+                func accepted(_ properties: [UInt8]) -> [UInt8] {
+                    let count = UInt8(properties.count)
+                    return [0x20, 3 + count, 0, 0, count] + properties
+                }
+                let property = [identifier] + value
+                // Twice, so that a value that is taken for a longer or a shorter one is noticed.
+                #expect(fault([accepted(property + property)]) == nil, "\(identifier)")
+                #expect(fault([accepted(property.dropLast())]) != nil, "\(identifier)")
+            }
+        }
+        for identifier in UInt8.min...UInt8.max where !known.contains(identifier) {
+            let packet: [UInt8] = [0x20, 8, 0, 0, 5, identifier, 0, 0, 0, 0]
+            #expect(fault([packet])?.contains("0x\(String(identifier, radix: 16))") == true)
+        }
+    }
+
     @Test("A packet has 2 MiB at most, and a length of 4 bytes at most")
     func sizes() {
         #expect(fault([[0x30, 0xFF, 0xFF, 0xFF, 0x7F]], hasProperties: false) != nil)

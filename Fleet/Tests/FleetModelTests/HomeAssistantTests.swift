@@ -55,6 +55,39 @@ struct HomeAssistantTests {
         #expect(discovery.birthTopic == "homeassistant/status")
     }
 
+    @Test("An id has 128 characters at most, of those that need no escape")
+    func allowedIdentifiers() {
+        for id in [String(repeating: "a", count: 128), "Az09-._~%20"] {
+            #expect(HomeAssistantTag.id(in: "https://www.home-assistant.io/tag/\(id)") == id)
+        }
+    }
+
+    @Test("The node and its readers are connected while their topics say online")
+    func connectivity() throws {
+        let (node, reader) = (FleetName(slugOf: "kiosk-7"), FleetName(slugOf: "entrance"))
+        let discovery = HomeAssistantDiscovery(prefix: "ha", topics: .usual, node: node, version: "1")
+        let document = try #require(discovery.nodeDocuments.first)
+        #expect(document.topic == "ha/binary_sensor/kiosk-7/config")
+        let expected: JSONValue = [
+            "name": "Agent", "unique_id": "opencorenfc/kiosk-7", "state_topic": "opencorenfc/kiosk-7/bridge/state",
+            "payload_on": "online", "payload_off": "offline", "device_class": "connectivity",
+            "entity_category": "diagnostic",
+            "device": [
+                "identifiers": ["opencorenfc/kiosk-7"], "name": "kiosk-7", "manufacturer": "OpenCoreNFC",
+                "model": "nfc-agent", "sw_version": "1",
+            ],
+        ]
+        #expect(document.payload == expected)
+        let sensor = try #require(discovery.documents(reader: reader, model: "PN532").last).payload
+        for (name, value) in [
+            ("payload_on", "online"), ("payload_off", "offline"), ("payload_available", "online"),
+            ("payload_not_available", "offline"), ("unique_id", "opencorenfc/kiosk-7/entrance"),
+        ] {
+            #expect(sensor[name]?.text == value)
+        }
+        #expect(sensor["device"]?["name"] == "kiosk-7 entrance" && sensor["device"]?["model"] == "PN532")
+    }
+
     @Test("Two readers never share an identifier")
     func unique() throws {
         let (a, ab) = (try #require(FleetName("a")), try #require(FleetName("a_b")))

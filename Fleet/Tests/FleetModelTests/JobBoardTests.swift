@@ -102,5 +102,8 @@ struct JobBoardTests {
         #expect(lists.allows([1], at: exit) == false)
         lists.apply(.init(.off), to: nil)
         #expect(lists.allows([1], at: exit) == nil)
+        // A new list has nothing of the old one.
+        lists.apply(.init(.replace, uids: [[3]]), to: entrance)
+        #expect(lists.allows([2], at: entrance) == false && lists.allows([3], at: entrance) == true)
     }
 }

@@ -44,4 +44,28 @@ struct NameTests {
         #expect(FleetTopics(root: "a/+") == nil)
         #expect(FleetTopics(root: "") == nil)
     }
+
+    @Test("A long text becomes a name of 64 characters at most, without a dash at its end")
+    func longSlug() {
+        #expect(FleetName(slugOf: String(repeating: "a", count: 65)).text == String(repeating: "a", count: 64))
+        let cut = String(repeating: "a", count: 63) + " b"
+        #expect(FleetName(slugOf: cut).text == String(repeating: "a", count: 63))
+        #expect(FleetName(slugOf: "a_b").text == "a_b")
+    }
+
+    @Test("A filter is that of all nodes, or of one")
+    func filters() throws {
+        #expect(FleetTopics.usual.filter("event") == "opencorenfc/+/+/event")
+        #expect(FleetTopics.usual.filter("event", node: FleetName("kiosk-7")) == "opencorenfc/kiosk-7/+/event")
+    }
+
+    @Test("A root has 128 bytes at most, and a topic has a node and a reader with valid names")
+    func limits() throws {
+        let level = String(repeating: "a", count: 63)
+        #expect(FleetTopics(root: "\(level)/\(level)a") != nil)
+        #expect(FleetTopics(root: "\(level)/\(level)/a") == nil)
+        for topic in ["opencorenfc/a/event", "opencorenfc/a b/c/event", "opencorenfc/a/+/event", "opencorenfca/b/c"] {
+            #expect(FleetTopics.usual.place(of: topic) == nil, "\(topic)")
+        }
+    }
 }

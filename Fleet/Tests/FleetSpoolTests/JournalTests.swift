@@ -9,6 +9,7 @@ struct JournalTests {
     let folder: TestFolder
     let node = FleetName(slugOf: "node")
     let entrance = FleetName(slugOf: "entrance")
+    let exit = FleetName(slugOf: "exit")
 
     init() throws { folder = try TestFolder() }
 
@@ -52,7 +53,7 @@ struct JournalTests {
             return job
         }
         let old = try await end("old", deadline: now - 86_400_001)
-        let recent = try await end("recent", deadline: now - 86_399_000)
+        let recent = try await end("recent", deadline: now - 86_400_000)
         _ = try await end("last", deadline: now)
         guard case .ended = try await spool.accept(recent) else {
             Issue.record("The job of the last day is forgotten.")
@@ -98,8 +99,12 @@ struct JournalTests {
         #expect(try await spool.allowLists() == AllowLists([nil: [[1]], entrance: [[3]]]))
         // A job that has ended changes nothing any more.
         try await change("a", .init(.replace, uids: [[9]]), nil)
-        #expect(try await spool.allowLists().allows([9], at: FleetName(slugOf: "exit")) == false)
+        #expect(try await spool.allowLists().allows([9], at: exit) == false)
         try await change("d", .init(.off), entrance)
         #expect(try await spool.allowLists() == AllowLists([nil: [[1]]]))
+        // A new list has nothing of the old one, and one that is empty allows no tag.
+        try await change("e", .init(.replace, uids: [[7], [8]]), nil)
+        try await change("f", .init(.remove, uids: [[7]]), exit)
+        #expect(try await spool.allowLists() == AllowLists([nil: [[7], [8]], exit: []]))
     }
 }

@@ -53,7 +53,7 @@ extension JobDesk {
         onStored()
     }
 
-    private func start(_ job: Job, now: Int64) async throws(SpoolError) {
+    func start(_ job: Job, now: Int64) async throws(SpoolError) {
         parts.log("job", "The job \(job.id) (\(job.work.name)) has come.", [.init("job", .string(job.id))])
         guard job.deadline > now else { return try await end(JobOutcome(.expired, job: job.id, kind: job.work.name)) }
         do throws(JobRefusal) {
@@ -89,12 +89,7 @@ extension JobDesk {
             throw JobRefusal(.badJob, "The job \(id) has begun with a tag, and can't be taken back.")
         }
         board.end(id)
-        let refusal = JobRefusal(.cancelled, "The job was taken back.", job: id)
-        do throws(SpoolError) {
-            try await end(JobOutcome(refusal, of: entry.job))
-        } catch {
-            throw JobRefusal(.init(error.code.description), error.reason)
-        }
+        await finish(JobOutcome(JobRefusal(.cancelled, "The job was taken back.", job: id), of: entry.job))
     }
 
     func end(

@@ -58,18 +58,18 @@ extension JobDesk {
 
     private func finish(_ order: WorkOrder, _ result: WorkResult) async {
         working -= 1
-        do throws(SpoolError) {
-            switch result {
-            case .ended(let outcome):
-                board.end(order.job.id)
-                try await end(outcome)
-            case .lost(let state):
-                board.lose(order.job.id, tagState: state, now: Timestamp.now)
-                scheduleSweep()
+        switch result {
+        case .ended(let outcome):
+            board.end(order.job.id)
+            await finish(outcome)
+        case .lost(let state):
+            board.lose(order.job.id, tagState: state, now: Timestamp.now)
+            scheduleSweep()
+            do throws(SpoolError) {
                 try await parts.spool.note(state, of: order.job.id)
+            } catch {
+                parts.log("spool", "What a tag was left with can't be stored: \(error.reason)")
             }
-        } catch {
-            parts.log("spool", "The end of a job can't be stored: \(error.reason)")
         }
     }
 }

@@ -49,6 +49,10 @@ package actor JobDesk {
     var repetitions = MinuteLimit(100)
     /// The log of what anybody can send.
     let strangersLog: LimitedLog
+    /// Jobs that need no tag and that an earlier run had taken, but not done.
+    private var interrupted: [Job] = []
+    /// Outcomes that could not be stored. They are tried again.
+    private var unstored: [JobOutcome] = []
     var timer: Task<Void, Never>?
     var working = 0
     var isClosed = false
@@ -61,13 +65,27 @@ package actor JobDesk {
 
     /// Takes up what an earlier run has left.
     package func begin() async throws(SpoolError) {
-        board = JobBoard(try await parts.spool.openJobs())
+        let open = try await parts.spool.openJobs()
+        board = JobBoard(open.filter(\.job.work.needsTag))
+        interrupted = open.map(\.job).filter { !$0.work.needsTag }
         lists = try await parts.spool.allowLists()
         scheduleSweep()
     }
 
-    /// Notes the readers that the node has.
-    package func note(readers: Set<FleetName>) { self.readers = readers }
+    /// Notes the readers that the node has, and does what an earlier run was about to do.
+    package func note(readers: Set<FleetName>) async {
+        self.readers = readers
+        let jobs = interrupted
+        interrupted = []
+        for job in jobs {
+            do throws(SpoolError) {
+                try await start(job, now: Timestamp.now)
+            } catch {
+                parts.log("spool", "The job \(job.id) can't be done: \(error.reason)")
+                interrupted.append(job)
+            }
+        }
+    }
 
     /// Whether a tag is allowed at a reader; nil when there is no list.
     package func allows(_ uid: [UInt8], at reader: FleetName) -> Bool? { lists.allows(uid, at: reader) }
@@ -76,7 +94,8 @@ package actor JobDesk {
 
     func scheduleSweep() {
         timer?.cancel()
-        guard let limit = board.nextLimit, !isClosed else { return }
+        let again = unstored.isEmpty ? nil : Timestamp.now + Self.pause
+        guard let limit = [board.nextLimit, again].compactMap({ $0 }).min(), !isClosed else { return }
         let delay = min(max(limit - Timestamp.now, 20), 3_600_000)
         timer = Task { [weak self] in
             try? await Task.sleep(for: .milliseconds(delay))
@@ -86,15 +105,25 @@ package actor JobDesk {
     }
 
     private func sweep() async {
-        for outcome in board.sweep(now: Timestamp.now) {
-            do throws(SpoolError) {
-                try await end(outcome)
-            } catch {
-                parts.log("spool", "The end of a job can't be stored: \(error.reason)")
-            }
-        }
+        let outcomes = unstored + board.sweep(now: Timestamp.now)
+        unstored = []
+        for outcome in outcomes { await finish(outcome) }
         scheduleSweep()
     }
+
+    /// Stores the outcome of a job that has left the board, now or when the disk takes it.
+    func finish(_ outcome: JobOutcome) async {
+        do throws(SpoolError) {
+            try await end(outcome)
+        } catch {
+            parts.log("spool", "The end of a job can't be stored, and is tried again: \(error.reason)")
+            unstored.append(outcome)
+            scheduleSweep()
+        }
+    }
+
+    /// How long an outcome that could not be stored waits, in milliseconds.
+    private static let pause: Int64 = 5_000
 
     /// Gives no more jobs to tags, and waits a few seconds for the work that has begun.
     package func close() async {

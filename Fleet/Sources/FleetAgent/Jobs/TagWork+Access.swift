@@ -11,12 +11,23 @@ extension TagWork {
             return
         }
         try await asking { () throws(TagError) in try await tag.checkLocking() }
+        try await lock(tag, &state, orElse: .unchanged)
+    }
+
+    /// Locks a tag.
+    ///
+    /// - Parameter refused: the state of a tag that refuses it.
+    func lock(
+        _ tag: any ForumTag,
+        _ state: inout JobOutcome.TagState,
+        orElse refused: JobOutcome.TagState
+    ) async throws(Failure) {
         do throws(TagError) {
             state = .uncertain
             try await tag.lock()
             state = .locked
         } catch {
-            if error.code == .readOnly || error.code == .keyNeeded { state = .unchanged }
+            if error.code == .readOnly || error.code == .keyNeeded { state = refused }
             throw Failure(error)
         }
     }

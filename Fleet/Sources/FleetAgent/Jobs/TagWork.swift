@@ -79,8 +79,11 @@ struct TagWork {
             try await write(message, over: survey.message, tag, &state)
         }
         guard locks else { return }
-        if !(order.isResumed && isReadOnly) { try await asking { () throws(TagError) in try await tag.lock() } }
-        state = .locked
+        if order.isResumed, isReadOnly {
+            state = .locked
+        } else {
+            try await lock(tag, &state, orElse: .written)
+        }
     }
 
     private func write(

@@ -27,6 +27,7 @@ struct StationLog {
         case .unavailable(let reason):
             let wasAvailable = isAvailable == true
             isAvailable = false
+            unreadable = []
             let departures = stays.clear(now: handler.now)
             await store(departures, wasAvailable ? [Self.failure("reader-unavailable", reason)] : [], handler)
             await handler.note(isAvailable: false, reason: reason)

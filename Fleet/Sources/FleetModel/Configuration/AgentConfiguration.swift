@@ -120,9 +120,12 @@ package struct AgentConfiguration: Sendable {
                 }
                 return (name.text, key)
             }
+            guard Set(keys.map(\.0)).count == keys.count else {
+                throw ConfigurationError("Two [[jobs.key]] have the same name.")
+            }
             return (
                 try table.bool("accept") ?? true, try table.file("secrets_folder"),
-                Dictionary(keys) { first, _ in first }
+                Dictionary(uniqueKeysWithValues: keys)
             )
         }
         discoveryPrefix = try table.table("home_assistant") { table throws(ConfigurationError) in

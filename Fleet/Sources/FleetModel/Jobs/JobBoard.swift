@@ -71,7 +71,8 @@ package struct JobBoard: Sendable {
             return begun
         }
         return entries.first { entry in
-            entry.beginning == nil && entry.job.deadline > now && (entry.job.reader ?? reader) == reader
+            entry.job.work.needsTag && entry.beginning == nil && entry.job.deadline > now
+                && (entry.job.reader ?? reader) == reader
                 && (entry.job.uid ?? uid) == uid
         }
     }

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import FleetModel
+import FleetSpool
+import FleetTestSupport
+import Testing
+
+@testable import FleetAgent
+
+@Suite("The desk of jobs", .timeLimit(.minutes(1)))
+struct JobDeskTests {
+    let folder: TestFolder
+    let spool: Spool
+    let entrance = FleetName(slugOf: "entrance")
+    let exit = FleetName(slugOf: "exit")
+
+    init() throws {
+        folder = try TestFolder()
+        spool = try Spool(folder: folder.path + "/state", node: FleetName(slugOf: "n1"))
+    }
+
+    /// A desk, as it is after a start.
+    private func desk() async throws -> JobDesk {
+        let desk = JobDesk(JobDesk.Parts(spool: spool)) {}
+        try await desk.begin()
+        await desk.note(readers: [entrance, exit])
+        return desk
+    }
+
+    private func job(_ id: String, _ work: Job.Work, reader: FleetName? = nil, milliseconds: Int64 = 60_000) -> Job {
+        Job(id: id, node: spool.node, deadline: Timestamp.now + milliseconds, reader: reader, work: work)
+    }
+
+    private func outcomes() async throws -> [JSONValue] {
+        try await spool.waiting(after: 0, limit: 1000).compactMap { try JSONValue(parsing: $0.payload)["data"] }
+    }
+
+    @Test("A job that was taken back is not done with the next tag")
+    func cancelled() async throws {
+        let desk = try await desk()
+        await desk.take(job("a", .lock).json.bytes)
+        await desk.take(job("b", .cancel(job: "a")).json.bytes)
+        let codes = try await outcomes().map { $0["code"]?.text }
+        #expect(codes == ["cancelled", nil])
+        let order = await desk.order(for: [1], at: entrance)
+        #expect(order?.job.id == nil)
+        // It does not wait any more.
+        await desk.take(job("c", .cancel(job: "a")).json.bytes)
+        #expect(try await outcomes().last?["code"] == "bad-job")
+        await desk.close()
+    }
+
+    @Test("A change of an allow list that comes after its deadline changes nothing")
+    func expired() async throws {
+        let desk = try await desk()
+        await desk.take(job("a", .allow(.init(.replace, uids: [[1]])), milliseconds: -1000).json.bytes)
+        #expect(try await outcomes().compactMap { $0["outcome"]?.text } == ["expired"])
+        #expect(await desk.allows([1], at: entrance) == nil)
+        #expect(try await spool.allowLists() == AllowLists([:]))
+    }
+
+    @Test("An allow list is that of its reader, a new one replaces it, and it is there after a restart")
+    func allowLists() async throws {
+        let desk = try await desk()
+        await desk.take(job("a", .allow(.init(.replace, uids: [[9]])), reader: entrance).json.bytes)
+        await desk.take(job("b", .allow(.init(.replace, uids: [[1]])), reader: entrance).json.bytes)
+        for desk in [desk, try await self.desk()] {
+            #expect(await desk.allows([1], at: entrance) == true)
+            #expect(await desk.allows([9], at: entrance) == false)
+            #expect(await desk.allows([1], at: exit) == nil)
+        }
+    }
+
+    @Test("A desk that was closed gives no job to a tag, and the job waits for the next start")
+    func closed() async throws {
+        let desk = try await desk()
+        await desk.take(job("a", .lock).json.bytes)
+        await desk.take(job("b", .lock).json.bytes)
+        let begun = await desk.order(for: [1], at: entrance)
+        #expect(begun?.job.id == "a")
+        await desk.close()
+        let second = await desk.order(for: [2], at: exit)
+        #expect(second?.job.id == nil)
+        #expect(try await spool.openJobs().map(\.job.id) == ["a", "b"])
+        let tags = try await spool.openJobs().map { $0.beginning?.uid }
+        #expect(tags == [[1], nil])
+    }
+
+    @Test("A job goes on with the tag it had begun with alone, and not twice at the same time")
+    func resumed() async throws {
+        var desk = try await desk()
+        await desk.take(job("a", .write(.link("https://example.com/{serial}"), locks: false)).json.bytes)
+        let first = await desk.order(for: [1], at: entrance)
+        #expect(first?.isResumed == false && first?.beginning.serial == 1)
+        let meanwhile = await desk.resume([1], at: entrance)
+        #expect(meanwhile?.job.id == nil)
+        await desk.close()
+        // After a restart it waits for its tag.
+        desk = try await self.desk()
+        for (uid, reader) in [([2], entrance), ([1], exit)] as [([UInt8], FleetName)] {
+            let other = await desk.resume(uid, at: reader)
+            #expect(other?.job.id == nil)
+            let order = await desk.order(for: uid, at: reader)
+            #expect(order?.job.id == nil)
+        }
+        let back = await desk.resume([1], at: entrance)
+        #expect(back?.isResumed == true && back?.beginning.serial == 1)
+        let twice = await desk.resume([1], at: entrance)
+        #expect(twice?.job.id == nil)
+        await desk.close()
+    }
+
+    @Test("The outcome of a job that comes again and again is repeated 100 times in a minute at most")
+    func repetitions() async throws {
+        let desk = try await desk()
+        let bytes = job("a", .allow(.init(.off))).json.bytes
+        for _ in 0..<104 { await desk.take(bytes) }
+        let outcomes = try await outcomes()
+        #expect(outcomes.count == 101)
+        #expect(outcomes.compactMap { $0["repeated"]?.bool } == [false] + Array(repeating: true, count: 100))
+    }
+}
+
+@Suite("How much strangers can cause in a minute")
+struct MinuteLimitTests {
+    @Test("There is room again a minute after the first, and when the clock was set back")
+    func minute() {
+        var limit = MinuteLimit(2)
+        let times: [Int64] = [0, 1000, 1000, 59_999, 60_000, 60_500, 61_000]
+        let answers = times.map { limit.allows(now: $0) }
+        #expect(answers == [true, true, false, false, true, false, true])
+        let earlier = [limit.allows(now: 5000), limit.allows(now: 5001), limit.allows(now: 5002)]
+        #expect(earlier == [true, true, false])
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+import FleetAgent
+import FleetMQTT
+import FleetModel
+import FleetSpool
+import FleetTestSupport
+import Testing
+
+@Suite("Files of secrets, and the settings that come from a file")
+struct SecretFileTests {
+    let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
+    @Test("The line of a file ends before the marks of its end", arguments: ["", "\n", "\r\n", "\n\n"])
+    func line(_ end: String) throws {
+        let file = try folder.write("secret", "right " + end)
+        #expect(try SecretFile.readLine(file) == Array("right ".utf8))
+    }
+
+    @Test("A file that has not one line is refused", arguments: ["", "\n", "\r\n", "a\nb\n", "a\0b\n"])
+    func noLine(_ text: String) throws {
+        let file = try folder.write("secret", text)
+        #expect(throws: ConfigurationError("\(file) has to have one line.")) { try SecretFile.readLine(file) }
+    }
+
+    @Test("Nobody else may read or write a file of a secret, and it has 4096 bytes at most")
+    func permissions() throws {
+        for mode in [0o610, 0o601, 0o602, 0o640] {
+            let file = try folder.write("secret", "a", mode: mode)
+            #expect(throws: ConfigurationError("\(file) can be read by others. Run: chmod 600 \(file)")) {
+                try SecretFile.read(file)
+            }
+        }
+        #expect(try SecretFile.read(try folder.write("secret", String(repeating: "a", count: 4096))).count == 4096)
+        let long = try folder.write("secret", String(repeating: "a", count: 4097))
+        #expect(throws: ConfigurationError.self) { try SecretFile.read(long) }
+    }
+
+    @Test("A node's secret is in the file of its name, with or without an acknowledgement")
+    func secrets() throws {
+        try folder.write("posters", "a1b2c3d4 e5f6\n")
+        try folder.write("doors", "01020304\n")
+        try folder.write("open", "01020304\n", mode: 0o644)
+        try folder.write("long", "01020304 0506 0708\n")
+        let secrets = SecretsFolder(folder.path)
+        #expect(
+            try secrets.secret(FleetName(slugOf: "posters"))
+                == .bytes(password: [0xA1, 0xB2, 0xC3, 0xD4], acknowledgement: [0xE5, 0xF6])
+        )
+        #expect(
+            try secrets.secret(FleetName(slugOf: "doors"))
+                == .bytes(password: [1, 2, 3, 4], acknowledgement: [0, 0])
+        )
+        for name in ["open", "long", "missing"] {
+            #expect(throws: JobRefusal(.noSecret, "")) { try secrets.secret(FleetName(slugOf: name)) }
+        }
+    }
+
+    @Test("A user without a password is used as named, and none is supposed")
+    func user() throws {
+        var configuration = BrokerConfiguration()
+        configuration.broker = "mqtt://localhost"
+        #expect(try MQTTSettings(configuration, client: "a", user: "kiosk-7").user == nil)
+        configuration.user = "door"
+        let settings = try MQTTSettings(configuration, client: "a", user: "kiosk-7")
+        #expect(settings.user == "door" && settings.password == nil && settings.client == "a")
+    }
+
+    @Test("An agent takes every setting of its configuration")
+    func agent() throws {
+        let text = """
+            topic_root = "museum/nfc"
+            removal_delay_ms = 0
+            [spool]
+            limit_mb = 3
+            policy = "newest"
+            keep = 7
+            in_flight = 1000
+            [jobs]
+            accept = false
+            [home_assistant]
+            discovery = false
+            """
+        let configuration = try AgentConfiguration(parsing: text, node: FleetName(slugOf: "n1"))
+        let settings = try AgentSettings(configuration, log: .silent)
+        #expect(settings.topics.root == "museum/nfc")
+        #expect(settings.removalDelay == .zero && settings.inFlight == 1000)
+        #expect(!settings.acceptsJobs && !settings.keys.areNeeded && !settings.naming.isHashed)
+        #expect(settings.discoveryPrefix == nil && settings.links == nil)
+        let spool = SpoolSettings(settings.spool)
+        #expect(spool.limit == 3 * 1_048_576 && spool.policy == .newest && spool.keep == 7)
+    }
+
+    @Test("UIDs are hashed with the key of a file, which has 16 bytes at least")
+    func hashKey() throws {
+        var configuration = AgentConfiguration(node: FleetName(slugOf: "n1"))
+        configuration.hashKeyFile = try folder.write("key", "0123456789abcdef")
+        #expect(try AgentSettings(configuration, log: .silent).naming.isHashed)
+        let short = try folder.write("short", "0123456789abcde")
+        configuration.hashKeyFile = short
+        #expect(throws: ConfigurationError("\(short) has to have at least 16 bytes.")) {
+            try AgentSettings(configuration, log: .silent)
+        }
+    }
+
+    @Test("The domains of an app have to be those of associated domains")
+    func domains() throws {
+        var configuration = AgentConfiguration(node: FleetName(slugOf: "n1"))
+        func take(_ domains: String) throws {
+            let text = "[[app]]\nid = \"app\"\ndomains = [\(domains)]\n"
+            configuration = try AgentConfiguration(parsing: text, node: configuration.node)
+            let hasVerdict = try AgentSettings(configuration, log: .silent).links != nil
+            #expect(hasVerdict)
+        }
+        try take("\"applinks:example.com\"")
+        #expect(throws: ConfigurationError.self) { try take("\"applinks:example.com\", \"example.com\"") }
+    }
+}
