@@ -91,6 +91,8 @@ public struct LinkURL: Sendable, Hashable {
         var name = authority[start...]
         if name.first == 0x5B {
             guard let end = name.firstIndex(of: 0x5D) else { return nil }
+            // Only a port may follow.
+            guard [nil, 0x3A].contains(name[(end + 1)...].first) else { return nil }
             name = name[...end]
         } else if let colon = name.firstIndex(of: 0x3A) {
             name = name[..<colon]

@@ -19,6 +19,7 @@ import Testing
             "mailto:a@b.example?subject=Hi%20there&body=1%0D%0A2&cc=c@d.example&bcc=e@f.example"
         ),
         ("mailto:?to=a@b.example&attach=x", "mailto:a@b.example"),
+        ("mailto:?to=a@b.example?attach=/etc/passwd", "mailto:a@b.example%3Fattach=/etc/passwd"),
         ("mailto:?cc=a@b.example&subject=Hi", "mailto:?cc=a@b.example&subject=Hi"),
         ("mailto://a@b.example", "mailto:a@b.example"),
         // The address in its usual place is the one that counts.

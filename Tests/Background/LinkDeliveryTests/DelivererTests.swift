@@ -217,6 +217,33 @@ private struct Desk {
         #expect(error?.code == .takesNoLink && desk.log.count == 8)
     }
 
+    @Test func `begins in the home of the person where its entry names no folder`() throws {
+        let desk = try Desk()
+        try desk.program("app", "pwd >> \"$HOME/log\"")
+        try desk.entry("org.example.App", "Exec=app %u")
+        _ = try desk.deliverer().deliver(desk.link())
+        #expect(desk.log == ["app", "https://example.org/a", desk.scratch.path])
+    }
+
+    @Test func `gets the token with a link of any kind, and is named by what it is`() throws {
+        let desk = try Desk()
+        try desk.program("app", "printf '%s\\n' \"${XDG_ACTIVATION_TOKEN-none}\" >> \"$HOME/log\"")
+        try desk.entry("org.example.App", "Exec=app %u")
+        let entry = "org.example.App.desktop"
+        let lines = ["[Default Applications]", "x-scheme-handler/https=\(entry)", "x-scheme-handler/tel=\(entry)"]
+        try desk.scratch.write("config/mimeapps.list", lines.joined(separator: "\n"))
+        let deliveries: [(Delivery, String)] = [
+            (.browser("https://b.example/"), "org.example.App"), (.system(.call, "tel:1"), "org.example.App"),
+            (.customScheme(Desk.app, "own:x"), "TEAM.app"),
+        ]
+        for (delivery, app) in deliveries {
+            let receipt = try desk.deliverer().deliver(delivery, activationToken: "token")
+            #expect(receipt == LinkDeliverer.Receipt(app: app, hasMessage: false))
+        }
+        let links = ["https://b.example/", "tel:1", "own:x"]
+        #expect(desk.log == links.flatMap { ["app", $0, "token"] })
+    }
+
     @Test(.enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"))
     func `is an app that runs, with the message`() throws {
         let bus = try TestBus()
@@ -365,6 +392,23 @@ private final class Ending: @unchecked Sendable {
         let removal = "nfc links remove a.example"
         #expect(
             findings(desk, "association") == [Finding("association", of: "a.example", .limited, local, fix: removal)]
+        )
+    }
+
+    @Test func `say why there is no file of a domain where the last try failed`() throws {
+        let desk = try Desk()
+        try desk.program("app")
+        try desk.entry("org.example.App", "Exec=app %u")
+        try desk.scratch.write(
+            "own/nfc/apps/org.example.App.json",
+            #"{"app_id":"T.org.example.app","associated_domains":["applinks:a.example"]}"#
+        )
+        try desk.scratch.write("cache/nfc/links/a.example.links", "nfc-links 1 5 - - no-connection: It is off.\n")
+        let text =
+            "There is no association file, so links open in the browser. The last try failed: no-connection: It is off."
+        let fix = "nfc links fetch --force a.example"
+        #expect(
+            findings(desk, "association") == [Finding("association", of: "a.example", .fails, text, fix: fix)]
         )
     }
 

@@ -133,6 +133,23 @@ import Testing
         #expect(try inbox.content().entries.map(\.id.number) == (6...UInt32(count + 5)).map { $0 })
     }
 
+    @Test func `Of too many entries that an interrupted run has left the newest stay`() throws {
+        let count = Inbox<SimulatedDisk>.maximumEntries
+        let names = (1...count + 2).map { "\(entry($0).id).entry" }
+        let files = Dictionary(uniqueKeysWithValues: names.map { ($0, Array("nfc-inbox 1 1\nx".utf8)) })
+        let inbox = Inbox(SimulatedDisk(files))
+        try inbox.recover()
+        #expect(try inbox.content().entries.map(\.id.number) == Array(3...UInt32(count + 2)))
+    }
+
+    @Test func `An entry that another process removes while all are read is not there, and not damaged`() throws {
+        let disk = RacedDisk(removed: "\(entry(2).id).entry")
+        let inbox = Inbox(disk)
+        try inbox.add(entry(1))
+        let content = try inbox.content()
+        #expect(content.entries == [entry(1)] && content.damaged == [])
+    }
+
     @Test func `Invalid files are reported and cleared, and never read as entries`() throws {
         let id = entry(1).id
         let files: [String: [UInt8]] = [
@@ -269,4 +286,24 @@ import Testing
             #expect(InboxEntry.ID(text) == nil)
         }
     }
+}
+
+/// A disk with the name of a file that another process has just removed.
+private struct RacedDisk: FileStore {
+    let removed: String
+    private let disk = SimulatedDisk()
+
+    init(removed: String) { self.removed = removed }
+
+    func names() throws(StorageError) -> [String] { try disk.names() + [removed] }
+
+    func read(_ name: String, limit: Int) throws(StorageError) -> [UInt8] { try disk.read(name, limit: limit) }
+
+    func write(_ name: String, _ bytes: [UInt8]) throws(StorageError) { try disk.write(name, bytes) }
+
+    func rename(_ name: String, to new: String) throws(StorageError) { try disk.rename(name, to: new) }
+
+    func remove(_ name: String) throws(StorageError) { try disk.remove(name) }
+
+    func synchronize() throws(StorageError) { try disk.synchronize() }
 }

@@ -75,6 +75,32 @@ import Testing
         #expect(reasons["org.x.Big.json"]?.contains("larger") == true)
     }
 
+    @Test func `An app has what its two files say, and what of them has no effect is told`() throws {
+        let domains = #"["applinks:a.example","nonsense"]"#
+        try scratch.write("own/nfc/apps/org.x.App.json", #"{"app_id":"T.x","associated_domains":\#(domains)}"#)
+        let entry = "[Desktop Entry]\nType=Application\nName=App\nMimeType=x-scheme-handler/own;\n"
+        try scratch.write("own/applications/org.x.App.desktop", entry + "DBusActivatable=true\n")
+        let found = InstalledApps(folders)
+        let app = try #require(found.apps.first)
+        #expect(found.apps.count == 1 && app.id == "T.x" && app.name == "App" && app.desktopID == "org.x.App")
+        #expect(app.linkedDomains == ["a.example"] && app.ignoredDomains == ["nonsense"])
+        #expect(app.schemes == ["own"] && app.isBusActivated)
+        #expect(found.problems.map(\.path) == [scratch.path + "/own/nfc/apps/org.x.App.json"])
+        let advice = "write a service before it, as in applinks:example.org."
+        #expect(found.problems.map(\.reason) == ["The entry \"nonsense\" is ignored: \(advice)"])
+    }
+
+    @Test func `A file of the person that is no app hides the system's of the same name`() throws {
+        try install("org.x.One", "T.org.x.one", in: "system")
+        try entry("org.x.One", in: "system")
+        try scratch.write("own/nfc/apps/org.x.One.json", "{")
+        // A file that is only an ending is none.
+        try scratch.write("own/nfc/apps/.json", "{")
+        let found = InstalledApps(folders)
+        #expect(found.apps == [])
+        #expect(found.problems.map(\.path) == [scratch.path + "/own/nfc/apps/org.x.One.json"])
+    }
+
     @Test func `Another user's file is no app`() throws {
         try install("org.x.Good", "T.org.x.good")
         try entry("org.x.Good")

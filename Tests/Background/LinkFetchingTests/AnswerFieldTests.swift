@@ -46,6 +46,7 @@ import Testing
         let status = "HTTP/1.1 200 OK"
         #expect(Self.error(status, "Content-Length: 5", "content-length:5") == nil)
         #expect(Self.error(status, "Content-Length: 5", "CONTENT-LENGTH: \t5") == nil)
+        #expect(Self.error(status, "Content-Length: 5", "Content-Length: 5 \t") == nil)
         let two = Self.error(status, "Content-Length: 5", "Content-Length: 6")
         #expect(two?.code == .badResponse && two?.reason == "The answer has two lengths.")
         // A name ends at the first colon.
@@ -56,6 +57,7 @@ import Testing
     @Test(
         arguments: [
             ("Content-Encoding: identity", nil), ("content-encoding:IDENTITY", nil),
+            ("Content-Encoding: identity \t", nil), ("Transfer-Encoding: chunked ", nil),
             ("Content-Encoding: gzip", "The file is compressed, which was not asked for."),
             ("Content-Encoding:", "The file is compressed, which was not asked for."),
             ("Transfer-Encoding: chunked", nil), ("transfer-encoding: \tChunked", nil),

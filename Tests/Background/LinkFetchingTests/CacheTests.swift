@@ -207,6 +207,31 @@ import UniversalLinks
         #expect(cache.association(of: "unlisted.example") == nil)
     }
 
+    /// A disk that has no room for a file.
+    private struct FullDisk: FileStore {
+        func names() throws(StorageError) -> [String] { [] }
+        func read(_ name: String, limit: Int) throws(StorageError) -> [UInt8] {
+            throw StorageError(.missing, "There is no \(name).")
+        }
+        func write(_ name: String, _ bytes: [UInt8]) throws(StorageError) {
+            throw StorageError(.failed, "The disk is full.")
+        }
+        func rename(_ name: String, to new: String) throws(StorageError) {}
+        func remove(_ name: String) throws(StorageError) {}
+        func synchronize() throws(StorageError) {}
+    }
+
+    @Test("A file that can't be kept is an error, since the site would be asked again each time")
+    func fullDisk() async {
+        let (cache, sites) = (LinkCache(FullDisk()), sites)
+        let error = await #expect(throws: StorageError.self) {
+            try await cache.refresh(["a.example"], now: 5) { domain async throws(FetchError) -> [UInt8] in
+                try await sites.fetch(domain)
+            }
+        }
+        #expect(error?.reason == "The disk is full." && asked == 1)
+    }
+
     @Test func `A damaged file of the cache counts as none`() async throws {
         _ = try await refresh(["a.example"], 0)
         let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path + "/a.example.links")))

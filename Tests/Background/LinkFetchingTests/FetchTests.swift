@@ -76,6 +76,19 @@ import Testing
         #expect(await code("good.site.example", options) == .certificate)
     }
 
+    @Test("What is wrong with a certificate is said once")
+    func certificateReason() async {
+        var options = site.options()
+        options.authorities = nil
+        do throws(FetchError) {
+            _ = try await AssociationFetcher(options).fetch("good.site.example")
+            Issue.record("A site that nobody vouches for was trusted.")
+        } catch {
+            #expect(error.reason.hasPrefix("The site's certificate is not valid: "), "\(error.reason)")
+            #expect(!error.reason.contains("SSL certificate problem"), "\(error.reason)")
+        }
+    }
+
     @Test(.timeLimit(.minutes(2)), arguments: ["slow", "silent"])
     func `A site that takes too long is given up`(name: String) async {
         #expect(await code("\(name).site.example", site.options(timeout: .seconds(1))) == .timeout)

@@ -3,6 +3,7 @@ import Foundation
 import LinkFetching
 import PrivateStorage
 import Testing
+import UniversalLinks
 
 @Suite final class `Association files of the user's own` {
     private let root = FileManager.default.temporaryDirectory.appendingPathComponent("nfc-own-\(UUID().uuidString)")
@@ -24,6 +25,17 @@ import Testing
             try Data(contentsOf: URL(filePath: root + "/config/nfc/links/a.example.association")) == Data(Self.file)
         )
         #expect(LocalAssociations(of: folders)?.domains == ["a.example"])
+    }
+
+    @Test("The largest file that a site may serve may be theirs too, and a larger one counts as none")
+    func largestFile() throws {
+        let local = try LocalAssociations(making: folders)
+        for (size, isTaken) in [(AssociationFile.maximumSize, true), (AssociationFile.maximumSize + 1, false)] {
+            let file = Self.file + [UInt8](repeating: 0x20, count: size - Self.file.count)
+            try local.add(file, for: "a.example")
+            #expect((local.file(of: "a.example") == file) == isTaken, "\(size)")
+            #expect((local.file(of: "a.example") == nil) == !isTaken, "\(size)")
+        }
     }
 
     @Test func `Files with other names are not theirs`() throws {

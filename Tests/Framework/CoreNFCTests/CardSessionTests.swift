@@ -213,6 +213,21 @@ import Testing
         }
     }
 
+    @Test func `An assertion that is kept beyond its end does not make the next one later`() async throws {
+        try await Self.withReader { _, field in
+            var kept: NFCPresentmentIntentAssertion? = try await NFCPresentmentIntentAssertion.acquire()
+            field.clock.advance(by: .seconds(20))
+            #expect(kept?.isValid == false)
+            kept = nil
+            field.clock.advance(by: .milliseconds(9_999))
+            await #expect(throws: NFCPresentmentIntentAssertion.Error.systemNotAvailable) {
+                _ = try await NFCPresentmentIntentAssertion.acquire()
+            }
+            field.clock.advance(by: .milliseconds(1))
+            #expect(try await NFCPresentmentIntentAssertion.acquire().isValid)
+        }
+    }
+
     @Test func `A card that is deselected takes commands again only when it is selected again`() async throws {
         try await Self.withReader { reader, _ in
             let session = try await CardSession()

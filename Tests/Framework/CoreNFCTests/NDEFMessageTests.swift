@@ -36,6 +36,54 @@ import Testing
         #expect(text.wellKnownTypeTextPayload() == ("Hi", Locale(identifier: "en")))
     }
 
+    @Test func `A text record's language has a hyphen before its region`() throws {
+        let text = try #require(
+            NFCNDEFPayload.wellKnownTypeTextPayload(string: "Hi", locale: Locale(identifier: "en_US"))
+        )
+        #expect(text.payload == Data([5] + "en-USHi".utf8))
+    }
+
+    @Test func `A record and a message print all that they hold`() {
+        let record = NFCNDEFPayload(
+            format: .nfcExternal,
+            type: Data("a:b".utf8),
+            identifier: Data([0x0A]),
+            payload: Data([0xB0, 0x0C])
+        )
+        let text = "TNF=4, Payload Type=\"a:b\", Payload ID=0a, Payload=b00c"
+        #expect(record.description == text)
+        #expect(
+            NFCNDEFMessage(records: [record, record]).description
+                == "(\n    \"\(text)\",\n    \"\(text)\"\n)"
+        )
+    }
+
+    @Test func `Each field of a record can be changed`() {
+        let record = NFCNDEFPayload(format: .empty, type: Data(), identifier: Data(), payload: Data())
+        record.typeNameFormat = .nfcExternal
+        record.type = Data("a:b".utf8)
+        record.identifier = Data([1])
+        record.payload = Data([2, 3])
+        #expect(record.typeNameFormat == .nfcExternal && record.type == Data("a:b".utf8))
+        #expect(record.identifier == Data([1]) && record.payload == Data([2, 3]))
+    }
+
+    @Test(arguments: [(4, 2, true), (4, -1, true), (7, 0, false), (-1, 0, false), (260, 0, false)])
+    func `An archive of a record that can't be is none`(format: Int, chunkSize: Int, isRecord: Bool) throws {
+        let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+        archiver.encode(format, forKey: "typeNameFormat")
+        archiver.encode(Data("a:b".utf8) as NSData, forKey: "type")
+        archiver.encode(Data() as NSData, forKey: "identifier")
+        archiver.encode(Data("12345".utf8) as NSData, forKey: "payload")
+        archiver.encode(chunkSize, forKey: "chunkSize")
+        archiver.finishEncoding()
+        let record = NFCNDEFPayload(coder: try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData))
+        #expect((record != nil) == isRecord)
+        // A chunk size below 0 is none: the record is one piece. Otherwise there are three headers.
+        let length = record.map { NFCNDEFMessage(records: [$0]).length }
+        #expect(length == (isRecord ? (chunkSize > 0 ? 3 * 3 : 3) + 3 + 5 : nil))
+    }
+
     @Test func `A record with a chunk size is written in chunks, and the length counts them`() throws {
         let record = NFCNDEFPayload(
             format: .media,

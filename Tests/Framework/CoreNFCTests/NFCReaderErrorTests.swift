@@ -66,6 +66,18 @@ import Testing
         )
     }
 
+    @Test func `An error prints its text before what comes with it, whatever that is called`() {
+        let error = NFCReaderError(
+            .readerTransceiveErrorTagResponseError,
+            userInfo: [NSLocalizedFailureReasonErrorKey: "Why.", NFCISO15693TagResponseErrorKey: 16]
+        )
+        #expect(
+            "\(error)" == "Error Domain=NFCError Code=102 \"Tag response error / no response\" "
+                + "UserInfo={NSLocalizedDescription=Tag response error / no response, "
+                + "ISO15693TagResponseErrorCode=16, NSLocalizedFailureReason=Why.}"
+        )
+    }
+
     @Test func `What is given replaces the text and is kept`() {
         let error = NFCReaderError(
             .readerTransceiveErrorTagResponseError,

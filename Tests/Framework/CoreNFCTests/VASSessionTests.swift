@@ -64,11 +64,26 @@ final class VASDelegate: NSObject, NFCVASReaderSessionDelegate, Sendable {
         }
     }
 
+    @Test func `A configuration with a URL alone keeps its URL`() async throws {
+        let url = try #require(URL(string: "https://example.com/a"))
+        let other = try #require(URL(string: "https://example.com/b"))
+        let link = NFCVASCommandConfiguration(vasMode: .urlOnly, passTypeIdentifier: "pass.com.example", url: url)
+        let copy = try #require(link.copy() as? NFCVASCommandConfiguration)
+        link.url = other
+        #expect(link.url == other && copy.url == url && copy.mode == .urlOnly)
+        #expect(copy.passTypeIdentifier == "pass.com.example")
+        try await withVirtualField { field in
+            #expect(await Self.events([copy]).map { $0?.code } == [nil, .readerErrorUnsupportedFeature])
+            try await field.untilIdle()
+        }
+    }
+
     @Test func `Configurations that break the rules end it at once`() async {
         await withVirtualField { field in
             let noPass = NFCVASCommandConfiguration(vasMode: .normal, passTypeIdentifier: "com.example", url: nil)
             let noURL = NFCVASCommandConfiguration(vasMode: .urlOnly, passTypeIdentifier: "pass.com.example", url: nil)
-            for configurations in [[], [noPass], [Self.pass, noURL]] {
+            let almost = NFCVASCommandConfiguration(vasMode: .normal, passTypeIdentifier: "passport", url: nil)
+            for configurations in [[], [noPass], [almost], [Self.pass, noURL]] {
                 #expect(await Self.events(configurations).map { $0?.code } == [.readerErrorInvalidParameter])
             }
             #expect(field.sheet.history.isEmpty)
@@ -95,10 +110,11 @@ final class VASDelegate: NSObject, NFCVASReaderSessionDelegate, Sendable {
     }
 
     @Test func `Events of scenes keep their value through coding`() throws {
-        for event in [NFCWindowSceneEvent.presentation, .readerDetected] {
+        let events = [(NFCWindowSceneEvent.presentation, "presentation"), (.readerDetected, "readerDetected")]
+        for (event, name) in events {
             let data = try JSONEncoder().encode(event)
             #expect(try JSONDecoder().decode(NFCWindowSceneEvent.self, from: data) == event)
-            #expect(!event.description.isEmpty)
+            #expect(event.description == name)
         }
     }
 }

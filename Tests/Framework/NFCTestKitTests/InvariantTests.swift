@@ -177,6 +177,14 @@ import Testing
         #expect(wrong?.finding.contains("by hand was called 3 times") == true, "\(wrong?.finding ?? "none")")
     }
 
+    @Test func `Of several handlers that are called twice the first by its name is told`() async throws {
+        let wrong = try await Self.failure(.losses, invariants: [.completesOnce]) { field in
+            for name in ["b", "a", "c", "a", "b", "c"] { field.completed(name) }
+            return true
+        }
+        #expect(wrong?.finding == "a was called 2 times")
+    }
+
     @Test func `What never happened is counted in the report`() async throws {
         let runs = Locked(0)
         let report = try await explore(.losses, near: Self.link, invariants: []) { field in

@@ -151,6 +151,7 @@ import Testing
 
     @Test(arguments: [
         ("generic Type 4", ": file E104, byte "), ("generic Type 3", ": service 0009, block "),
+        ("NTAG 424 DNA", ": file 2, byte "),
         ("Topaz 512", ": byte "),
     ]) func `What was lost in a file, a service or a byte is named by that`(product: String, place: String)
         async throws

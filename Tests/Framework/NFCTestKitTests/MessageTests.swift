@@ -53,6 +53,16 @@ import Testing
         #expect(!reason.contains("continuation"), "\(reason)")
     }
 
+    @Test func `It says so of a run of an exploration, whose limit is the one that is asked for`() async {
+        let failure = await #expect(throws: ExplorationFailure.self) {
+            try await explore(.losses, near: "NTAG215", limit: .seconds(5), grace: .milliseconds(50)) { _ in
+                try await Task.sleep(nanoseconds: 9_000_000_000)
+            }
+        }
+        #expect(failure?.invariant == "the flow ends" && failure?.runs == 1)
+        #expect(failure?.finding.contains("its limit is 5 s. The next thing happens at 9 s.") == true)
+    }
+
     @Test func `A flow that takes just as long as its limit ends by itself`() async {
         let reason = await Self.reason(limit: .seconds(5)) { field in
             try await Task.sleep(for: .seconds(5))

@@ -72,6 +72,18 @@ import Testing
         #expect(told == nil, "\(told ?? "passed")")
     }
 
+    /// An error with a text of some length.
+    private struct Wordy: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    @Test(arguments: [200, 201]) func `Of a long error two hundred characters are told`(count: Int) async throws {
+        let words = String(repeating: "x", count: count)
+        let finding = try await Self.silentFinding { _, _ in Wordy(description: words) }
+        let shown = String(words.prefix(200)) + (count > 200 ? "…" : "")
+        #expect(finding == "the flow failed with \(shown), and the sheet never showed an error")
+    }
+
     @Test func `A flow whose task was cancelled owes nobody an error`() async throws {
         let cancelled = try await Self.silentFinding { _, _ in CancellationError() }
         #expect(cancelled == nil, "\(cancelled ?? "passed")")

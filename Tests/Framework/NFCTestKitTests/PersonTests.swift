@@ -141,6 +141,15 @@ import Testing
         )
     }
 
+    @Test func `What a card of a script holds is not known, and nothing else is wrong with it`() async throws {
+        try await withField(.script([])) { field in
+            let error = #expect(throws: FieldError.self) { try field.tags[0].contents() }
+            #expect(error?.code == .badTag)
+            #expect(error?.reason == "What a card of a script holds can't be asked. Look at field.trace instead.")
+            #expect(field.tags[0].before == nil)
+        }
+    }
+
     @Test func `What a tag holds that can't be read is said so`() async throws {
         try await withField("NTAG215", "MIFARE Classic 1K") { field in
             let empty = try await field.tags[0].message()

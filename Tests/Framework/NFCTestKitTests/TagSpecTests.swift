@@ -80,6 +80,19 @@ import VirtualCards
         #expect(TagSpec.product("NTAG215", holding: message).description == "NTAG215 with \(message)")
     }
 
+    @Test func `A tag of one's own is left as it is by an exploration, in which each run has one like it`() async throws
+    {
+        let contents = try #require(TagProduct(named: "NTAG215")).blank(uid: [4, 1, 2, 3, 4, 5, 6])
+        let tag = contents.makeTag()
+        let runs = Locked(0)
+        try await explore(.replay("cancel@3"), near: .tag(tag), invariants: []) { field in
+            #expect(field.tags[0].virtual !== tag && field.tags[0].before == contents)
+            runs.withLock { $0 += 1 }
+            try? await Patient.writeOrLimit("https://example.com/a", field)
+        }
+        #expect(runs.withLock { $0 } == 2 && TagContents(of: tag) == contents)
+    }
+
     @Test func `A tag of one's own is that object, and contents are made into a tag`() async throws {
         let contents = try #require(TagProduct(named: "NTAG213")).blank(uid: [4, 1, 2, 3, 4, 5, 6])
         let tag = contents.makeTag()

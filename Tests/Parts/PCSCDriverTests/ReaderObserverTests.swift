@@ -24,6 +24,19 @@ struct ReaderObserverTests {
         withExtendedLifetime(observation) {}
     }
 
+    @Test("A card that stops answering to the service is news, though it is still there")
+    func muted() async throws {
+        let service = ScriptedService([ScriptedService.Reader(name: "NFC reader", card: Self.card)])
+        let reader = PCSCReader(.first, layer: service)
+        let (changes, mark) = AsyncStream.makeStream(of: Bool.self)
+        let observation = reader.observePresence { mark.yield(service.look { $0.readers[0].isMute }) }
+        var iterator = changes.makeAsyncIterator()
+        while service.look(\.looks) < 2 { await Task.yield() }
+        service.change { $0.readers[0].isMute = true }
+        #expect(await iterator.next() == true)
+        withExtendedLifetime(observation) {}
+    }
+
     @Test("Each of two observers is called, and one goes on being called when the other has gone")
     func two() async throws {
         let service = ScriptedService([ScriptedService.Reader(name: "NFC reader")])

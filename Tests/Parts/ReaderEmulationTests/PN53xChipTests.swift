@@ -120,7 +120,7 @@ import VirtualTags
                 }
             }
         }
-        chip.reset()
+        await chip.reset()
         guard case .answer(let list) = await chip.receive([0x4A, 0x01, 0x00]) else {
             Issue.record("The chip has to go on after nonsense.")
             return

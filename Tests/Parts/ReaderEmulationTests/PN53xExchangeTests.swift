@@ -164,7 +164,7 @@ import VirtualTags
         }
         #expect(await chip.receive([0x08, 0x63, 0x05, 1, 0x63, 0x06, 2]) == .answer([]))
         #expect(await chip.receive([0x06, 0x63, 0x05, 0x63, 0x06]) == .answer([1, 2]))
-        chip.reset()
+        await chip.reset()
         #expect(await chip.receive([0x06, 0x63, 0x05]) == .answer([0]))
     }
 

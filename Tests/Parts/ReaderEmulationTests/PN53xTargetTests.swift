@@ -95,6 +95,17 @@ import VirtualTags
         #expect(place.calls.withLock { $0 } == [])
     }
 
+    @Test func `It has no field of its own while it is one`() async {
+        let field = VirtualField()
+        field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
+        var chip = PN53xChip(field: field, place: place)
+        _ = await chip.receive([0x12, 0x34])
+        _ = await chip.receive([0x4A, 1, 0])
+        #expect(await chip.receive(Self.initiate()) == .waiting)
+        #expect(await chip.receive([0x42, 0x30, 0]) == .answer([0x27]))
+        #expect(await chip.receive([0x40, 1, 0x30, 0]) == .answer([0x27]))
+    }
+
     @Test func `General and historical bytes are 47 and 48 at most, and as many as it says`() async {
         var chip = await chip()
         let whole = Self.initiate(
@@ -232,7 +243,7 @@ import VirtualTags
         try #require(place.card).activated()
         chip.stopWaiting()
         #expect(place.calls.withLock { $0 } == ["bring", "remove", "bring"])
-        chip.reset()
+        await chip.reset()
         #expect(place.calls.withLock { $0 } == ["bring", "remove", "bring", "remove"])
         #expect(await chip.receive([0x8A]) == .answer([0, 0]))
     }

@@ -96,6 +96,27 @@ import VirtualTags
         }
     }
 
+    /// Sends a command to the PN532 in an ACR122U.
+    private static func send(_ command: [UInt8], to reader: inout EmulatedReader) async -> [UInt8] {
+        let reply = await reader.transmit([0xFF, 0, 0, 0, UInt8(command.count + 1), 0xD4] + command)
+        guard case .done(let bytes) = reply else { return [] }
+        return bytes
+    }
+
+    @Test func `Without power there is no field, and with it nothing is left of a command in parts`() async {
+        field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
+        var reader = EmulatedReader(.acr122u, field: field)
+        #expect(await reader.look() == .init(hasFound: true))
+        for power in [EmulatedReader.Power.up, .reset] {
+            #expect(await reader.setPower(power) != .noCard)
+            // D5 41, the status, sixteen bytes and 90 00.
+            #expect(await Self.send([0x40, 1, 0x30, 4], to: &reader).count == 21)
+            #expect(await Self.send([0x40, 0x41, 0x30], to: &reader) == [0xD5, 0x41, 0x00, 0x90, 0x00])
+        }
+        #expect(await reader.setPower(.down) == .done([]))
+        #expect(await Self.send([0x42, 0x30, 4], to: &reader) == [0xD5, 0x43, 0x27, 0x90, 0x00])
+    }
+
     @Test func `Each call is reported by its name, with its answer or its failure`() async {
         let calls = Locked<[String]>([])
         field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))

@@ -181,6 +181,43 @@ import VirtualTags
         #expect(await Self.send(read, 0x01, to: &reader) == Self.failed(0, [0x69, 0x85]))
     }
 
+    @Test func `It ends when the card's power goes`() async {
+        var reader = await reader()
+        _ = await Self.send([0x81, 0], 0x00, to: &reader)
+        #expect(await reader.setPower(.down) == .done([]))
+        #expect(await Self.send([0x95, 3] + Self.readBlock, 0x01, to: &reader) == Self.failed(0, [0x69, 0x85]))
+    }
+
+    @Test func `A time that is set for the session is that of its frames`() async throws {
+        var reader = await reader(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
+        let time: [UInt8] = [0x81, 0, 0x5F, 0x46, 4, 0xE8, 3, 0, 0]
+        #expect(await Self.send(time, 0x00, to: &reader) == Self.done + Self.finish)
+        let link = try #require(field.link(for: .nfcA))
+        let before = link.statistics.airtime
+        field.removeAll()
+        #expect(await Self.send([0x95, 2, 0x30, 4], 0x01, to: &reader) == Self.failed(1, [0x64, 0x01]))
+        let elapsed = (link.statistics.airtime - before).microseconds
+        #expect((1000...2000).contains(elapsed), "\(elapsed)")
+    }
+
+    @Test func `Frames go to the technology that was switched to, also beside the card`() async {
+        var reader = await reader()
+        field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
+        _ = await Self.send([0x81, 0], 0x00, to: &reader)
+        #expect(await Self.send([0x8F, 2, 0, 0], 0x02, to: &reader) == Self.done + Self.finish)
+        #expect(
+            await Self.send([0x90, 2, 0, 3, 0x91, 1, 7, 0x95, 1, 0x26], 0x01, to: &reader)
+                == Self.done + [0x92, 1, 0, 0x96, 2, 0, 0, 0x97, 2, 0x44, 0x00] + Self.finish
+        )
+    }
+
+    @Test func `A layer of 3 turns the field on, in which the tag is selected`() async {
+        var reader = await reader()
+        _ = await Self.send([0x81, 0, 0x83, 0], 0x00, to: &reader)
+        let answer = await Self.send([0x8F, 2, 2, 3], 0x02, to: &reader)
+        #expect(answer.prefix(8) == Self.done + [0x5F, 0x51, 20] && answer.count == 8 + 20 + 2)
+    }
+
     @Test func `The field goes off and on, and a tag forgets then`() async {
         var reader = await reader()
         _ = await Self.send([0x81, 0], 0x00, to: &reader)

@@ -8,7 +8,7 @@ import VirtualTags
 /// Checks the ends of what a MIFARE DESFire has room for, and what it refuses.
 @Suite struct `MIFARE DESFire at its limits` {
     /// Sends commands to a card, one after the other, each with the answer that it should have.
-    private func expect(
+    func expect(
         _ contents: DESFireContents,
         _ exchanges: KeyValuePairs<String, String>,
         _ location: SourceLocation = #_sourceLocation
@@ -21,7 +21,7 @@ import VirtualTags
     }
 
     /// A card with an application that a reader has selected.
-    private func reader(
+    func reader(
         _ application: DESFireApplication,
         generation: DESFireContents.Generation = .ev1
     ) -> CardReader {

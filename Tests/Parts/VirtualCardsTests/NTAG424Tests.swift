@@ -6,14 +6,14 @@ import VirtualCards
 import VirtualTags
 
 @Suite struct `NTAG 424 DNA with keys` {
-    private let uid = hex("04 de 5f 1e ac c0 40")
+    let uid = hex("04 de 5f 1e ac c0 40")
 
-    private func key(_ number: UInt8) throws -> DESFireKey {
+    func key(_ number: UInt8) throws -> DESFireKey {
         try #require(DESFireKey(.aes, (0..<16).map { $0 &* 3 &+ number &* 32 }, version: number))
     }
 
     /// A reader in the application of a tag with five keys.
-    private func reader(_ change: (inout NTAG424Contents) -> Void = { _ in }) throws -> CardReader {
+    func reader(_ change: (inout NTAG424Contents) -> Void = { _ in }) throws -> CardReader {
         var contents = NTAG424Contents(uid: uid)
         contents.keys = try (0..<5).map { try key($0) }
         change(&contents)
@@ -191,6 +191,11 @@ import VirtualTags
         "40 00 e0 c1 f1 21 20 00 00 43 00 00", "40 00 e0 c1 f1 21 20 00 00 43 00 00 f8 00 00",
         "40 00 e0 c1 f1 21 20 00 00 43 00 00 30 00 00", "40 00 e0 c0 f1 21 20 00 00 43 00 00 43 00 00", "04 00 e0",
         "00 00 e0 00", "00 00",
+        // Keys that the tag does not have, and bits that are reserved.
+        "40 00 e0 c1 f5 21 20 00 00 43 00 00 43 00 00", "40 00 e0 c1 e1 21 20 00 00 43 00 00 43 00 00",
+        "40 00 e0 c1 f1 51 43 00 00 43 00 00", "40 00 e0 c1 f1 25 20 00 00", "40 00 e0 c1 f1 2e 20 00 00",
+        // Places that overlap, and a code that is before what it covers.
+        "40 00 e0 c1 f1 21 20 00 00 20 00 00 30 00 00", "40 00 e0 c1 f1 21 20 00 00 44 00 00 43 00 00",
     ])
     func `File settings that can't be are refused`(settings: String) throws {
         var reader = try reader()

@@ -60,6 +60,19 @@ import VirtualTags
         #expect(TagContents.type3(.liteS(lite)).holdsSecrets)
     }
 
+    @Test(arguments: [Type5Product.st25tv02K, .st25dv04K])
+    func `Each byte of each password of an ST25 is a secret`(product: Type5Product) {
+        let blank = Type5Contents(blank: product)
+        #expect(!TagContents.type5(blank).holdsSecrets)
+        for (number, password) in blank.settings.passwords.enumerated() {
+            for byte in [0, password.count - 1] {
+                var contents = blank
+                contents.settings.passwords[number][byte] = 0x5A
+                #expect(TagContents.type5(contents).holdsSecrets, "password \(number), byte \(byte)")
+            }
+        }
+    }
+
     @Test func `The key of a FeliCa system is a secret, and that of each of its areas and services`() {
         func holdsSecrets(_ change: (inout FeliCaSystem) -> Void) -> Bool {
             var system = FeliCaSystem(code: 0x0003, files: [])

@@ -102,6 +102,16 @@ import VirtualTags
         #expect(await read(script, 0x01).status == [0x01, 0xB1])
     }
 
+    @Test func `A challenge is forgotten without power`() async throws {
+        let (script, _) = try makeScript()
+        #expect(try await write(script, 0x80, challenge) == [0, 0])
+        #expect(await read(script, 0x82, 0x91).status == [0x00, 0x00])
+        script.field.switchCarrier(false)
+        script.field.switchCarrier(true)
+        #expect(await read(script, 0x82, 0x91).status == [0x02, 0xB2])
+        #expect(try await write(script, 0x03, challenge, codes()) == [0x02, 0xB2])
+    }
+
     @Test func `A block that wants a code takes it once, with the right counter`() async throws {
         let (script, tag) = try makeScript { $0.memoryConfiguration[10] = 0x08 }
         #expect(try await write(script, 0x03, challenge) == [0x01, 0xA5])

@@ -221,6 +221,13 @@ private func send(_ script: LinkScript, _ command: String) async -> String {
         #expect(await send(script, thirteen) == "0c 09 \(idm) 00 00")
     }
 
+    @Test func `An answer that no frame holds is not given`() async throws {
+        let (script, _) = try makeScript { $0.maximumRead = 255 }
+        let most = await send(script, "06 IDM 01 0b 00 0f" + String(repeating: "8001", count: 15))
+        #expect(hex(most).count == 253)
+        #expect(await send(script, "06 IDM 01 0b 00 10" + String(repeating: "8001", count: 16)) == "timeout")
+    }
+
     @Test(arguments: [
         "02 IDM 00", "02 IDM 02 0b 00", "02 IDM 01 0b 00 00", "04 IDM 00", "0c IDM 00", "0a IDM 00", "10 IDM",
     ])

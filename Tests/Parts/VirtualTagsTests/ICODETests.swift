@@ -88,6 +88,14 @@ import VirtualTags
         #expect(await bench.send("ab") == "00 28 21 08 7f 35 00 00")
     }
 
+    @Test func `Of the conditions of pages only those that there are stay`() async throws {
+        let bench = try Bench()
+        #expect(await bench.give("01", "01 02 03 04") == "00")
+        #expect(await bench.give("02", "05 06 07 08") == "00")
+        #expect(await bench.send("b6", "28 ff") == "00")
+        #expect(await bench.send("ab") == "00 28 33 00 7f 35 00 00")
+    }
+
     @Test func `Passwords that are joined are needed together`() async throws {
         let bench = try Bench { $0.protection.condition = [.readHigh] }
         #expect(await bench.give("01", "01 02 03 04") == "00")

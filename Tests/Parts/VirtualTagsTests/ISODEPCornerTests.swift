@@ -238,6 +238,26 @@ import VirtualTags
         #expect(script.link.statistics.tagWorkTime == before)
     }
 
+    @Test func `DESELECT and a loss of power reset the card`() async throws {
+        var card = makeCard()
+        card.answer(hex("06"), with: hex("11"))
+        card.answer(hex("06"), with: hex("22"))
+        let script = try await makeScript(card)
+        for isDeselected in [true, false, true] {
+            #expect(await script.send("02 06") == "02 11")
+            #expect(await script.send("03 06") == "03 22")
+            if isDeselected {
+                #expect(await script.send("c2") == "c2")
+            } else {
+                try await script.field.setCarrier(false)
+                try await script.field.setCarrier(true)
+            }
+            await script.activateA()
+            #expect(await script.send("e0 80") == "05 72 80 70 02")
+        }
+        #expect(await script.send("02 06") == "02 11")
+    }
+
     @Test(arguments: [("01", "0a 03 aa 90 00"), ("02 08", "0a 03 aa 90 00"), ("04 68 70 00", "timeout")])
     func `A card has a CID unless its ATS says otherwise`(ats: String, answer: String) async throws {
         let script = try await makeScript(ats: ats, rats: "e0 83")

@@ -86,6 +86,24 @@ import VirtualTags
         #expect(run(hidden, [Self.selectVersion2, "00 a4 00 0c 02 e1 03", "00 d6 00 0e 01 ff"])[2] == "69 82")
     }
 
+    @Test(arguments: [("17", "69 82", "90 00"), ("0f", "00 90 00", "69 82")])
+    func `A proprietary file has the rights that the container names, as far as it is long`(
+        length: String,
+        read: String,
+        write: String
+    ) {
+        let zeros = [UInt8](repeating: 0, count: 16)
+        let container = hex("00 \(length) 20 00 ff 00 ff 04 06 e1 04 00 10 00 00 05 06 e1 05 00 10 80 00")
+        let answers = run(
+            NDEFApplication(files: [0xE103: container, 0xE104: zeros, 0xE105: zeros]),
+            [
+                Self.selectVersion2, "00 a4 00 0c 02 e1 05", "00 b0 00 00 01", "00 d6 00 00 01 77",
+                "00 a4 00 0c 02 e1 04", "00 b0 00 00 01", "00 d6 00 00 01 77",
+            ]
+        )
+        #expect(answers == ["90 00", "90 00", read, write, "90 00", "00 90 00", "90 00"])
+    }
+
     @Test func `Mapping 3 reads and writes beyond 7FFF with offset data objects`() {
         let answers = run(
             NDEFApplication(mapping: .version3, size: 0x1_0000),

@@ -128,6 +128,17 @@ import VirtualTags
         #expect(tag.contents == before)
     }
 
+    @Test func `A command that a fault refuses is not carried out`() async throws {
+        let (script, tag) = try await makeScript(.topaz96)
+        let before = tag.contents
+        script.field.arm(FaultPlan([Fault(.refusal(5), at: .exchange(1)), Fault(.refusal(5), at: .exchange(2))]))
+        #expect(await script.send("01 08 00 \(echo)") == "08 e1")
+        #expect(await script.send("01 08 00 \(echo)") == "timeout")
+        #expect(await script.send("53 10 f0 \(echo)") == "timeout")
+        #expect(tag.contents == before)
+        #expect(await script.send("01 08 00 \(echo)") == "08 e1")
+    }
+
     @Test func `A write that a fault refuses is not answered, and leaves the memory as it was`() async throws {
         let (script, tag) = try await makeScript(.topaz96)
         let before = tag.contents

@@ -252,6 +252,19 @@ import VirtualTags
         #expect(time < .milliseconds(6))
     }
 
+    @Test func `Up to four blocks are written at once, and each takes its time`() async throws {
+        for count in 1...4 {
+            let tag = VirtualType5Tag(.st25dv04K)
+            let script = try LinkScript(.nfcV, tag)
+            let data = [UInt8](repeating: 0x77, count: 4 * count)
+            #expect(await script.send("02 24 10 \(hexText([UInt8(count - 1)])) \(hexText(data))") == "00")
+            #expect(Array(tag.contents.memory[64..<(64 + 4 * count)]) == data)
+            let time = script.link.statistics.tagWorkTime
+            let least = Airtime.milliseconds(5) * count
+            #expect(time >= least && time < least + Airtime(carrierPeriods: 4096))
+        }
+    }
+
     @Test func `An answer that waits is forgotten at the next command, and without power`() async throws {
         let tag = VirtualType5Tag(.icodeSLIX)
         let script = try LinkScript(.nfcV, tag)

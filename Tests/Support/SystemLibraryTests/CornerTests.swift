@@ -180,6 +180,10 @@ import Testing
         #expect(absolute(-7) == 7)
         #expect(unsafe library.function("nfc_there_is_none", as: Absolute.self) == nil)
         #expect(SystemLibrary("libnfc-there-is-none.so.9") == nil)
+        // The first one that is there.
+        let other = try #require(SystemLibrary("libnfc-there-is-none.so.9", "libc.so.6"))
+        let otherAbsolute = try #require(unsafe other.function("abs", as: Absolute.self))
+        #expect(otherAbsolute(-3) == 3)
     }
 
     @Test func `A variable of the environment has its value, and none where it is not set`() {

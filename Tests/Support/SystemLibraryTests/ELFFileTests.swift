@@ -187,6 +187,15 @@ import Testing
         #expect(wide?.bindsAtStart == true && wide?.hasExecutableStack == true)
     }
 
+    @Test func `One mark binds names at the start, whatever the others say after it`() throws {
+        for marks: [(UInt64, UInt64)] in [
+            [(24, 0), (30, 0)], [(24, 0), (0x6FFF_FFFB, 0)], [(30, 8), (0x6FFF_FFFB, 0)], [(0x6FFF_FFFB, 1), (30, 0)],
+        ] {
+            let file = try ELFFile(parsing: Self.program(headers: 1, entries: marks + [(0, 0)]))
+            #expect(file.bindsAtStart, "\(marks)")
+        }
+    }
+
     @Test func `The dynamic section has an end, and a length that is bounded`() {
         let entry: (UInt64, UInt64) = (99, 0)
         func section(_ count: Int) -> [UInt8] {

@@ -82,6 +82,19 @@ private final class Tree {
         #expect(watch.changes().written.isEmpty)
     }
 
+    @Test func `wakes for a file that is deleted, and for one that is moved away`() throws {
+        try tree.folder("a")
+        for name in ["a/one", "a/two"] { try tree.file(name) }
+        let watch = try watch("a")
+        #expect(!isReadable(watch))
+        try tree.remove("a/one")
+        #expect(isReadable(watch))
+        #expect(watch.changes().written.isEmpty && !isReadable(watch))
+        try tree.move("a/two", to: "outside")
+        #expect(isReadable(watch))
+        #expect(watch.changes().written.isEmpty && watch.isThere)
+    }
+
     @Test func `names many files that came at once`() throws {
         try tree.folder("a")
         let watch = try watch("a")

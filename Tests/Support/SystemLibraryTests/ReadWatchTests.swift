@@ -72,6 +72,28 @@ import Testing
         }
     }
 
+    @Test func `It calls its handlers on the queue that it was given`() async throws {
+        let key = DispatchSpecificKey<Bool>()
+        queue.setSpecific(key: key, value: true)
+        let (own, other) = Self.pair()
+        let (calls, continuation) = AsyncStream.makeStream(of: Bool.self)
+        let watch = try #require(
+            ReadWatch(own, queue: queue) {
+                continuation.yield(DispatchQueue.getSpecific(key: key) == true)
+                return Self.read(own) > 0
+            } onClose: {
+                continuation.yield(DispatchQueue.getSpecific(key: key) == true)
+                close(own)
+                continuation.finish()
+            }
+        )
+        close(other)
+        var areOnQueue: [Bool] = []
+        for await isOnQueue in calls { areOnQueue.append(isOnQueue) }
+        #expect(areOnQueue == [true, true])
+        withExtendedLifetime(watch) {}
+    }
+
     @Test func `It ends when it is cancelled or released, even if no more data come`() async throws {
         for isLetGoOf in [false, true] {
             let (own, other) = Self.pair()

@@ -84,4 +84,14 @@ import Testing
         #expect(try await card.readCardAccess() == nil)
         #expect(card.commands.withLock { $0.count } <= 3)
     }
+
+    @Test(arguments: [(1020, true), (1021, false)])
+    func `A file has 1024 bytes at most`(length: Int, isRead: Bool) async throws {
+        let entry = bytes("30 08 06 06 040000000001")
+        let entries: [UInt8] = (0..<102).flatMap { _ in entry }
+        let file: [UInt8] = [0x31, 0x82, UInt8(length >> 8), UInt8(length & 0xFF)] + entries + [0x00]
+        let card = Card(Array(file.prefix(4 + length)))
+        #expect(try await card.readCardAccess()?.protocols.count == (isRead ? 102 : nil))
+        #expect(card.commands.withLock { $0.count } == (isRead ? 5 : 2))
+    }
 }

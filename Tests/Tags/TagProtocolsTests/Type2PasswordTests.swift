@@ -106,4 +106,38 @@ import VirtualTags
         #expect(field.writeCount == 0)
         #expect(tag.contents.memory == contents.memory)
     }
+
+    @Test func `Protecting keeps the other settings, and covers the lock bits too`() async throws {
+        let field = VirtualField()
+        var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
+        // Strong modulation, and five attempts with a wrong password.
+        contents.memory.replaceSubrange(41 * 4..<41 * 4 + 8, with: [0x04, 0x00, 0x05, 0xFF, 0x85, 0x00, 0x00, 0x00])
+        let tag = VirtualType2Tag(contents)
+        field.bring(tag)
+        try await activate(field).protect(with: password(1))
+        #expect(
+            Array(tag.contents.memory[41 * 4..<41 * 4 + 8]) == [0x04, 0x00, 0x05, 0x02, 0x05, 0x00, 0x00, 0x00]
+        )
+    }
+
+    /// The last page is 2C: a password from there on is one, and from the page after it on it is none.
+    @Test(arguments: [(UInt8(0x2C), TagError.Code.authenticationFailed), (0x2D, nil)] as [(UInt8, TagError.Code?)])
+    func `A password that covers no more than the last page is one already`(
+        start: UInt8,
+        code: TagError.Code?
+    ) async throws {
+        let field = VirtualField()
+        var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
+        contents.memory[41 * 4 + 3] = start
+        let tag = VirtualType2Tag(contents)
+        field.bring(tag)
+        let reader = try await activate(field)
+        let wanted = try password(1)
+        do throws(TagError) {
+            try await reader.protect(with: wanted)
+            #expect(code == nil && tag.contents.memory[41 * 4 + 3] == 0x02)
+        } catch {
+            #expect(error.code == code && field.writeCount == 0)
+        }
+    }
 }

@@ -82,7 +82,7 @@ public struct AppDescription: Sendable, Hashable {
         guard parts.count == 2, !parts[0].isEmpty else {
             return "write a service before it, as in applinks:example.org."
         }
-        let (service, rest) = (parts[0], parts[1])
+        let (service, rest) = (DisplayText.plain(String(parts[0]), limit: 60), parts[1])
         if service.lowercased() == "http" || service.lowercased() == "https" {
             return "it is a URL; write a service and the domain alone, as in applinks:example.org."
         }

@@ -22,8 +22,8 @@ struct MailLink: Hashable {
             let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2, !parts[1].isEmpty else { continue }
             let name = parts[0].lowercased()
-            // The `to` field is another way to write the addresses.
-            if name == "to", path.isEmpty { path = parts[1] }
+            // The `to` field is another way to write the addresses. As such, a question mark in it would begin other fields.
+            if name == "to", path.isEmpty { path = parts[1].replacing("?", with: "%3F") }
             guard Self.kept.contains(name), name == "body" || !Self.hasControl(parts[1]) else { continue }
             fields.append("\(name)=\(parts[1])")
         }

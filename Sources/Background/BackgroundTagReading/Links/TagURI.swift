@@ -33,7 +33,7 @@ public struct TagURI: Sendable, Hashable {
             rest = rest.dropFirst(2)
             let end = rest.unicodeScalars.firstIndex { "/?#\\".unicodeScalars.contains($0) } ?? rest.endIndex
             guard end == rest.endIndex || rest.unicodeScalars[end] != "\\",
-                let parts = Self.authority(rest[..<end], defaultPort: scheme == "http" ? "80" : "443")
+                let parts = Self.authority(rest[..<end], defaultPort: scheme == "http" ? 80 : 443)
             else {
                 return nil
             }
@@ -61,7 +61,7 @@ public struct TagURI: Sendable, Hashable {
     }
 
     /// Splits the authority into user information and host. The user information is kept, but never shown.
-    private static func authority(_ text: Substring, defaultPort: String) -> (user: String, host: String)? {
+    private static func authority(_ text: Substring, defaultPort: UInt16) -> (user: String, host: String)? {
         var name = text
         var user = ""
         if let at = text.utf8.lastIndex(of: 0x40) {
@@ -72,11 +72,12 @@ public struct TagURI: Sendable, Hashable {
         let colonSearch = name.utf8.last == 0x5D ? nil : name.utf8.lastIndex(of: 0x3A)
         if let colon = colonSearch {
             let digits = name[name.utf8.index(after: colon)...]
-            guard digits.isEmpty || digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) && UInt16(digits) != nil
-            else {
-                return nil
+            if !digits.isEmpty {
+                guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt16(digits) else {
+                    return nil
+                }
+                if number != defaultPort { port = ":\(number)" }
             }
-            if !digits.isEmpty, digits != defaultPort { port = ":\(digits)" }
             name = name[..<colon]
         }
         if name.utf8.first == 0x5B, name.utf8.last == 0x5D {

@@ -20,7 +20,6 @@ extension BackgroundReader {
         case .uri(let uri):
             let route = router.route(uri)
             if case .refused(let refusal) = route { return [.note(.refused(refusal))] }
-            guard index(id) == nil else { return [] }
             let id = id.following(entries.map(\.id))
             return admitted(now, canWait: true) { reader, place in
                 let entry = InboxEntry(id: id, message: reading.message ?? [])

@@ -56,7 +56,10 @@ package struct AnswerHead: Sendable {
         guard let colon = line.firstIndex(of: ":") else {
             throw FetchError(.badResponse, "The answer has a field without a name.")
         }
-        let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }.lowercased()
+        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+        var text = line[line.index(after: colon)...].drop(while: isSpace)
+        while text.last.map(isSpace) == true { text.removeLast() }
+        let value = text.lowercased()
         switch line[..<colon].lowercased() {
         case "content-length":
             guard length == nil || length == value else {

@@ -171,7 +171,7 @@ package final class NotificationStand {
             try emit("ActionInvoked", values)
             events.append(.activated(number))
         case Self.name + ".NotificationClosed":
-            try close(number, values.last?.integer.flatMap { UInt32(exactly: $0) } ?? Reason.closed)
+            try close(number, values.dropFirst().first?.integer.flatMap { UInt32(exactly: $0) } ?? Reason.closed)
         default: return
         }
     }

@@ -31,20 +31,20 @@ public final class VirtualCardReader: CardReaderPort {
 
     // MARK: The reader
 
-    /// Brings the reader near.
+    /// Brings the reader near. Does nothing when it is near.
     public func approach() {
         let card = state.withLock { state in
-            state.isPresent = true
-            return state.card
+            defer { state.isPresent = true }
+            return state.isPresent ? nil : state.card
         }
         card?.readerDetected()
     }
 
-    /// Takes the reader away.
+    /// Takes the reader away. Does nothing when it is not near.
     public func leave() {
         let (card, pending) = state.withLock { state in
-            state.isPresent = false
-            return (state.card, state.pending.take())
+            defer { state.isPresent = false }
+            return (state.isPresent ? state.card : nil, state.pending.take())
         }
         pending?(.failure(.cardLost))
         card?.readerDeselected()

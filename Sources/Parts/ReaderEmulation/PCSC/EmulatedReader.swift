@@ -90,7 +90,7 @@ package struct EmulatedReader: ReaderFirmware {
     package mutating func lookAnew() async -> Change {
         presentCard = nil
         session.end()
-        chip.reset()
+        await chip.reset()
         return await look()
     }
 

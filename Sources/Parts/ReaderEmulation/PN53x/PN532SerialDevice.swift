@@ -52,9 +52,11 @@ package struct PN532SerialDevice: Sendable {
     }
 
     /// Loses all state, as without power.
-    package mutating func powerOff() {
+    package mutating func powerOff() async {
         waiting = nil
-        chip.reset()
+        lastAnswer = []
+        decoder = PN532FrameDecoder()
+        await chip.reset()
     }
 
     /// Call it when tags may have arrived or left, because the host may be waiting for one.

@@ -111,8 +111,11 @@ package struct PN53xChip: Sendable {
     }
 
     /// Loses all settings of the host, as after a reset.
-    package mutating func reset() {
+    package mutating func reset() async {
         leaveTargetMode()
+        // Without power there is no field, so the tags forget their state; with power a chip begins with one.
+        await switchField(false)
+        await switchField(true)
         self = PN53xChip(field: field, place: place, onTargetChange: onTargetChange)
     }
 

@@ -72,7 +72,7 @@ package final class PN532Server: Sendable {
             case .presence: await device.presenceChanged(send: send)
             }
         }
-        device.powerOff()
+        await device.powerOff()
         channel.close()
         close()
     }

@@ -45,7 +45,12 @@ extension DESFireCard {
         guard identifier != 0, (1...14).contains(data[4] & 0x0F), let kind = DESFireKey.Kind(code: data[4]) else {
             throw .parameterError
         }
-        guard !contents.applications.contains(where: { $0.identifier == identifier }) else { throw .duplicate }
+        let isoIdentifier = hasIdentifier ? UInt16(data.littleEndian(at: 5, count: 2)) : nil
+        let isTaken = contents.applications.contains {
+            $0.identifier == identifier || isoIdentifier != nil && $0.isoIdentifier == isoIdentifier
+                || !name.isEmpty && $0.name == name
+        }
+        guard !isTaken else { throw .duplicate }
         guard contents.applications.count < Self.applicationLimit else { throw .outOfMemory }
         if tear != .old {
             contents.applications.append(
@@ -54,7 +59,7 @@ extension DESFireCard {
                     keySettings: data[3],
                     keyCount: data[4],
                     keys: Array(repeating: contents.configuration.key(for: kind), count: Int(data[4] & 0x0F)),
-                    isoIdentifier: hasIdentifier ? UInt16(data.littleEndian(at: 5, count: 2)) : nil,
+                    isoIdentifier: isoIdentifier,
                     name: name.isEmpty ? nil : name
                 )
             )

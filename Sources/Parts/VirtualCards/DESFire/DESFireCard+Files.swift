@@ -73,7 +73,9 @@ extension DESFireCard {
         guard application.keySettings & 0x04 != 0 || authenticatedKey == 0 else { throw .authenticationError }
         let identifier = hasIdentifier ? UInt16(data.littleEndian(at: 1, count: 2)) : nil
         let rest = Array(data.dropFirst(hasIdentifier ? 3 : 1))
-        guard data[0] < 32, !hasIdentifier || application.keyCount & 0x20 != 0 else { throw .parameterError }
+        guard data[0] < 32, rest[0] < 0x04, !hasIdentifier || application.keyCount & 0x20 != 0 else {
+            throw .parameterError
+        }
         let isTaken = application.files.contains {
             $0.number == data[0] || (identifier != nil && $0.isoIdentifier == identifier)
         }

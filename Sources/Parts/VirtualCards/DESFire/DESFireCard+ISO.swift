@@ -77,7 +77,7 @@ extension DESFireCard {
         guard communication(file, .read, .readWrite) == .plain else {
             return CardAnswer(status: .conditionsNotSatisfied)
         }
-        let takesAll = expected == 256 || expected == 65536
+        let takesAll = expected == (command.isExtended ? 65536 : 256)
         guard takesAll || expected <= Self.frameLimit else { return CardAnswer(status: .wrongLength) }
         guard target.offset < data.count else { return CardAnswer(status: .wrongOffset) }
         let count = min(expected, Self.frameLimit, data.count - target.offset)

@@ -28,6 +28,7 @@ public final class VirtualType5Tag: VirtualTag {
         precondition(contents.uid.count == 8, "a UID of NFC-V has 8 bytes")
         precondition((1...32).contains(product.blockSize), "a block has 1 to 32 bytes")
         precondition((1...0x1_0000).contains(product.blockCount), "a tag has 1 to 65536 blocks")
+        precondition(!product.features.contains(.counter) || product.blockSize == 4, "a counter has a block of 4 bytes")
         precondition(
             contents.memory.count <= product.dataBlockCount * product.blockSize,
             "the memory is larger than the product's"

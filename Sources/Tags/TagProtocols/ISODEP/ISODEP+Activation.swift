@@ -131,10 +131,17 @@ extension ISODEP {
             throw LinkError(.unsupported, "The card does not offer that bit rate (ISO/IEC 14443-4, 5.2.4).")
         }
         let start: UInt8 = 0xD0 | (cid ?? 0)
-        let frame = try await link.transceive(
-            Frame([start, 0x11, bitRate.rawValue << 2 | bitRate.rawValue]),
-            timeout: Airtime(carrierPeriods: 65536) + ISODEPParameters.waitingTolerance
-        )
+        let frame: Frame
+        do throws(LinkError) {
+            frame = try await link.transceive(
+                Frame([start, 0x11, bitRate.rawValue << 2 | bitRate.rawValue]),
+                timeout: Airtime(carrierPeriods: 65536) + ISODEPParameters.waitingTolerance
+            )
+        } catch {
+            // The card may have changed its bit rate.
+            end(with: error)
+            throw error
+        }
         guard frame.bytes == [start] else {
             let error = LinkError(.protocolViolation, "The answer to PPS does not repeat PPSS (ISO/IEC 14443-4, 5.4).")
             end(with: error)

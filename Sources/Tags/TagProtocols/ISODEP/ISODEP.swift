@@ -34,6 +34,8 @@ public final class ISODEP: APDULink {
         var parameters = ISODEPParameters()
         var answerToSelect: AnswerToSelect?
         var isBusy = false
+        /// How often the card was activated. What an earlier activation still sends does not change this one.
+        var activation = 0
         var failure: LinkError?
     }
 
@@ -71,21 +73,21 @@ public final class ISODEP: APDULink {
             throw LinkError(.frameTooLong, "A command has \(apdu.count) bytes; \(maximumCommandLength) is the most.")
         }
         try await activate()
-        var action = try begin(apdu)
+        var (action, activation) = try begin(apdu)
         while true {
             switch action {
             case .finish(let response):
-                state.withLock { $0.isBusy = false }
+                state.withLock { if $0.activation == activation { $0.isBusy = false } }
                 return response
             case .fail(let error):
-                end(with: error)
+                end(with: error, of: activation)
                 throw error
             case .send(let block, let timeout):
                 do throws(LinkError) {
                     let frame = try await link.transceive(Frame(block), timeout: timeout)
-                    action = advance { $0.receive(frame) }
+                    action = advance(activation) { $0.receive(frame) }
                 } catch {
-                    action = advance { $0.fail(error) }
+                    action = advance(activation) { $0.fail(error) }
                 }
             }
         }
@@ -122,6 +124,7 @@ public final class ISODEP: APDULink {
             $0.machine = nil
             $0.failure = nil
             $0.isBusy = false
+            $0.activation += 1
         }
     }
 
@@ -149,8 +152,10 @@ public final class ISODEP: APDULink {
         throw failure
     }
 
-    private func begin(_ apdu: [UInt8]) throws(LinkError) -> ISODEPStateMachine.Action {
-        let begun = state.withLock { state -> Result<ISODEPStateMachine.Action, LinkError> in
+    private func begin(
+        _ apdu: [UInt8]
+    ) throws(LinkError) -> (action: ISODEPStateMachine.Action, activation: Int) {
+        let begun = state.withLock { state -> Result<(ISODEPStateMachine.Action, Int), LinkError> in
             if let failure = state.failure { return .failure(failure) }
             guard !state.isBusy, var machine = state.machine else {
                 return .failure(LinkError(.readerUnavailable, "Another command is under way on this card."))
@@ -158,16 +163,17 @@ public final class ISODEP: APDULink {
             state.isBusy = true
             let action = machine.begin(apdu)
             state.machine = machine
-            return .success(action)
+            return .success((action, state.activation))
         }
         return try begun.get()
     }
 
     private func advance(
+        _ activation: Int,
         _ event: (inout ISODEPStateMachine) -> ISODEPStateMachine.Action
     ) -> ISODEPStateMachine.Action {
         state.withLock { state in
-            guard var machine = state.machine else {
+            guard state.activation == activation, var machine = state.machine else {
                 return .fail(LinkError(.readerUnavailable, "The card was activated again in the middle of a command."))
             }
             let action = event(&machine)
@@ -176,8 +182,14 @@ public final class ISODEP: APDULink {
         }
     }
 
-    func end(with error: LinkError) {
+    /// Keeps the failure that every later command throws.
+    ///
+    /// - Parameters:
+    ///   - error: the failure.
+    ///   - activation: the activation that it belongs to; nil for the present one. One of an earlier one is not kept.
+    func end(with error: LinkError, of activation: Int? = nil) {
         state.withLock {
+            guard activation == nil || activation == $0.activation else { return }
             $0.failure = error
             $0.isBusy = false
         }

@@ -37,6 +37,7 @@ extension Type2Tag {
             switch try walk.advance(in: memory) {
             case .found(let found):
                 if !found.isBroken { layout = found }
+                controls = found.controls
                 assessFastRead(container, found.controls)
                 return found
             case .read(let address):

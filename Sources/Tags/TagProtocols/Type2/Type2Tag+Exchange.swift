@@ -66,7 +66,7 @@ extension Type2Tag {
                     throw failure
                 default:
                     // A frame that the reader can't send has not reached the tag.
-                    if error.code != .unsupported { isActive = false }
+                    if error.code != .unsupported, error.code != .frameTooLong { isActive = false }
                     throw TagError(link: error)
                 }
             }
@@ -135,7 +135,11 @@ extension Type2Tag {
                 // Noise instead of silence leaves the sector unknown. It is known again after the tag was selected
                 // again.
                 isActive = false
-                if TagError(fatal: error) != nil || attempt == Self.retries { throw TagError(link: error, over: .nfcA) }
+                if TagError(fatal: error) != nil || attempt == Self.retries {
+                    let failure = TagError(link: error, over: .nfcA)
+                    if failure.code == .tagLost { lost = failure }
+                    throw failure
+                }
             }
         }
         throw TagError(

@@ -98,7 +98,7 @@ extension Type2Tag {
     /// Returns the probable position of the dynamic lock bits, without an exchange.
     func suggestedDynamicLock() -> Type2DynamicLock? {
         guard let container = capabilityContainer else { return nil }
-        let control = layout?.controls.first { $0.isLock }
+        let control = controls.first { $0.isLock }
         if target.isNXP {
             if let product = NXPType2Product.inferred(sizeByte: container.sizeByte, lockControl: control?.value) {
                 return product.dynamicLock
@@ -118,7 +118,7 @@ extension Type2Tag {
     /// control TLV, then by the specification's default.
     func dynamicLock() async throws(TagError) -> Type2DynamicLock? {
         guard let container = capabilityContainer else { return nil }
-        let control = layout?.controls.first { $0.isLock }
+        let control = controls.first { $0.isLock }
         if target.isNXP {
             if container.sizeByte <= NXPType2Product.ultralight.sizeByte { return nil }
             if let version = try await readVersion() {

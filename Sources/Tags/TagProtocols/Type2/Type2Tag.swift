@@ -35,6 +35,8 @@ public final class Type2Tag: ForumTag {
     var capabilityContainer: Type2CapabilityContainer?
     /// The position of the message, once it was found.
     var layout: TLVLayout?
+    /// The control TLVs that were found, also in front of a message that is broken.
+    var controls: [TLVControl] = []
     /// The answer to GET_VERSION. The inner nil means a tag without the command.
     var version: Type2Version??
     /// Whether the reader can send GET_VERSION, as far as it was tried.
@@ -68,10 +70,12 @@ public final class Type2Tag: ForumTag {
     public func wasActivated() {
         isActive = true
         sector = 0
+        lost = nil
     }
 
     public func forgetMemory() {
         memory = Type2Memory()
+        controls = []
         capabilityContainer = nil
         layout = nil
     }

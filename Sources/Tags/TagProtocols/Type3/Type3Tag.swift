@@ -65,6 +65,7 @@ public final class Type3Tag: ForumTag {
     ///
     /// - Returns: false when the tag is gone or another tag is in its place.
     public func isPresent() async -> Bool {
+        guard lost == nil else { return false }
         if !target.isLite, await answersRequestResponse() { return true }
         if let link = link as? any SelfActivatingLink { return (try? await link.reactivate()) != nil }
         let polling = NFCFPolling(link: link)

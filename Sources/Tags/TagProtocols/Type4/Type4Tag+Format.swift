@@ -57,7 +57,7 @@ extension Type4Tag {
         guard status.rawValue == 0x9100 || mayExist && status.rawValue == 0x91DE else {
             throw TagError(
                 .updateFailed,
-                "The card refused DESFire command \(command) with \(status) (MF3ICD81 data sheet, 8.3)."
+                "The card refused DESFire command \(String(command, radix: 16, uppercase: true)) with \(status) (MF3ICD81 data sheet, 8.3)."
             )
         }
     }

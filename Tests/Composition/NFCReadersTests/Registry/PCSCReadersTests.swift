@@ -128,7 +128,7 @@ struct `Readers of PC/SC` {
 }
 
 /// What the exit tests share.
-private enum Machine {
+enum Machine {
     static func start(_ path: String) throws -> PrivateReaders {
         var slot = ReaderProfile.acr122u
         slot.name = "Test ICC Slot"

@@ -62,6 +62,13 @@ import Testing
         }
     }
 
+    @Test func `A command prints each of its fields`() throws {
+        let apdu = try #require(NFCISO7816APDU(data: Data([0x0C, 0xD6, 0x01, 0x02, 0x02, 0xAB, 0xCD, 0x10])))
+        #expect(apdu.description == "CLA=0c, INS=d6, P1=01, P2=02, Data=abcd, Le=16")
+        let short = try #require(NFCISO7816APDU(data: Data([0x00, 0x84, 0x00, 0x00])))
+        #expect(short.description == "CLA=00, INS=84, P1=00, P2=00, Data=, Le=-1")
+    }
+
     /// A command with so many bytes of data, for an answer of a length.
     private static func apdu(_ count: Int, _ expected: Int) -> NFCISO7816APDU {
         NFCISO7816APDU(
@@ -164,5 +171,12 @@ import Testing
         #expect(empty?.code == .readerErrorInvalidParameterLength)
         let long = await readerError { try await tag.sendMiFareCommand(commandPacket: Data(count: 254)) }
         #expect(long?.code == .readerTransceiveErrorPacketTooLong)
+    }
+
+    @Test func `A MIFARE command has 253 bytes at most, and one that is longer is not sent`() async throws {
+        let (channel, tag) = try ScriptedTag.miFare(.success([0x0A]))
+        #expect(try await tag.sendMiFareCommand(commandPacket: Data(count: 253)) == Data([0x0A]))
+        #expect(await readerError { try await tag.sendMiFareCommand(commandPacket: Data(count: 254)) } != nil)
+        #expect(channel.sent.map(\.bytes.count) == [253])
     }
 }

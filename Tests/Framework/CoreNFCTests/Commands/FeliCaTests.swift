@@ -185,4 +185,63 @@ import Testing
         }
         #expect(error?.code == .readerTransceiveErrorTagResponseError)
     }
+
+    @Test func `The answer to another command is refused`() async throws {
+        let block = [UInt8](repeating: 1, count: 16)
+        for code: UInt8 in [0x06, 0x08, 0x09] {
+            let (_, tag) = try ScriptedTag.feliCa(.success([code] + Self.idm + [0, 0, 1] + block))
+            let error = await readerError {
+                try await tag.readWithoutEncryption(serviceCodeList: [Data([0, 0])], blockList: [Data([0x80, 0])])
+            }
+            #expect(error?.code == .readerTransceiveErrorTagResponseError)
+            #expect(error?.userInfo[NFCTagResponseUnexpectedLengthErrorKey] == nil)
+        }
+    }
+
+    @Test func `An answer that is longer than its command's, or counts other blocks than it has, is refused`()
+        async throws
+    {
+        let (service, element) = ([Data([0x09, 0])], [Data([0x80, 0])])
+        let block = [UInt8](repeating: 1, count: 16)
+        let commands: [(answer: [UInt8], call: (any NFCFeliCaTag) async throws -> Void)] = [
+            ([0x05] + Self.idm, { _ = try await $0.requestResponse() as Int }),
+            ([0x05] + Self.idm + [0, 0], { _ = try await $0.requestResponse() as Int }),
+            (
+                [0x09] + Self.idm + [0, 0, 0],
+                {
+                    _ = try await $0.writeWithoutEncryption(
+                        serviceCodeList: service,
+                        blockList: element,
+                        blockData: [Data(count: 16)]
+                    )
+                }
+            ),
+            ([0x3F] + Self.idm + [0, 0, 0], { _ = try await $0.resetMode() }),
+            (
+                [0x07] + Self.idm + [0, 0, 2] + block,
+                { _ = try await $0.readWithoutEncryption(serviceCodeList: service, blockList: element) }
+            ),
+        ]
+        for (index, (answer, call)) in commands.enumerated() {
+            let (_, tag) = try ScriptedTag.feliCa(.success(answer))
+            let error = await readerError { try await call(tag) }
+            #expect(error?.userInfo[NFCTagResponseUnexpectedLengthErrorKey] as? Bool == true, "\(index)")
+        }
+    }
+
+    @Test func `Data that are not 16 bytes for each block are not written`() async throws {
+        let (channel, tag) = try ScriptedTag.feliCa(.success([0x09] + Self.idm + [0, 0]))
+        let (block, short, long) = (Data(count: 16), Data(count: 15), Data(count: 17))
+        for data in [[], [block], [block, block, block], [block, short], [short, long]] {
+            let error = await readerError {
+                _ = try await tag.writeWithoutEncryption(
+                    serviceCodeList: [Data([0x09, 0])],
+                    blockList: [Data([0x80, 0]), Data([0x80, 1])],
+                    blockData: data
+                )
+            }
+            #expect(error?.code == .readerErrorInvalidParameterLength)
+        }
+        #expect(channel.sent.isEmpty)
+    }
 }

@@ -68,6 +68,8 @@ import Testing
             ([0x00] + reversedUID, [-1, -1, -1, -1, -1]),
             ([0x04] + reversedUID + [0xFF, 0x1F], [-1, -1, 32, 256, -1]),
             ([0x09] + reversedUID + [7, 8], [7, -1, -1, -1, 8]),
+            // The three bits above the block size are reserved.
+            ([0x04] + reversedUID + [0x00, 0xE3], [-1, -1, 4, 1, -1]),
         ] as [([UInt8], [Int])]
     ) func `System information has what the tag says, and -1 for the rest`(
         data: [UInt8],

@@ -101,6 +101,14 @@ import Testing
         #expect(card.log == ["detected", "01", "lost", "deselected"])
     }
 
+    @Test func `A card hears once that a reader comes, and once that it goes`() {
+        reader.leave()
+        #expect(reader.attach(card))
+        for _ in 0..<2 { reader.approach() }
+        for _ in 0..<2 { reader.leave() }
+        #expect(card.log == ["detected", "deselected"])
+    }
+
     @Test func `A card that follows another one answers only when it emulates itself`() async throws {
         reader.approach()
         #expect(reader.attach(card))

@@ -28,6 +28,11 @@ import VirtualTags
         #expect((scoped === environment) == isOfTest)
     }
 
+    @Test func `A value of an app's property list is a text, several, or a flag that is set`() {
+        let values: [AppProperties.Value] = ["one", ["one", "two"], true, false]
+        #expect(values.map(\.texts) == [["one"], ["one", "two"], ["true"], []])
+    }
+
     @Test func `A task's environment is its own and its children's`() async {
         let environment = Self.environment(isOfTest: true)
         await NFCEnvironment.$scoped.withValue(environment) {

@@ -71,6 +71,41 @@ import Testing
         #expect(lines.contains { $0.contains("…") })
     }
 
+    @Test(arguments: [(50, 15), (15, 17)]) func `A message that just fits the screen is shown whole`(
+        width: Int,
+        room: Int
+    ) {
+        let message = { (count: Int) in Array(repeating: "o", count: count).joined(separator: "\n") }
+        // A line is left for the prompt below the card.
+        for (count, isCut) in [(room - 1, false), (room, false), (room + 1, true)] {
+            let lines = SheetCard.render(content(.ready, message(count)), width: width, height: 24)
+            #expect(lines.count == min(count, room) + 23 - room)
+            #expect(lines.contains { $0.contains("…") } == isCut)
+        }
+    }
+
+    @Test func `A line of a message has two empty columns at each side of the frame`() {
+        let row = String(repeating: "a", count: 44)
+        #expect(SheetCard.render(content(.success, row), width: 50)[3] == "│  \(row)  │")
+        #expect(SheetCard.render(content(.success, row + "a"), width: 50)[3...4].allSatisfy { $0.contains("a") })
+    }
+
+    @Test func `A terminal of 20 columns has room for a frame, and a smaller one has not`() {
+        let frame = "╭" + String(repeating: "─", count: 18) + "╮"
+        #expect(SheetCard.render(content(.success, "Saved."), width: 20).first == frame)
+        #expect(SheetCard.render(content(.success, "Saved."), width: 19).first == "         ✓         ")
+    }
+
+    @Test func `A failure without the symbol begins with its message`() {
+        #expect(
+            SheetCard.render(content(.failure, "No."), width: 22) == [
+                "╭────────────────────╮",
+                "│        No.         │",
+                "╰────────────────────╯",
+            ]
+        )
+    }
+
     @Test func `Control characters in the app's text are shown, not obeyed`() {
         let lines = SheetCard.render(content(.ready, "a\u{1B}[2Jb\u{7}"), width: 50, usesColor: true)
         #expect(lines.contains { $0.contains("a\\u{1b}[2Jb\\u{7}") })

@@ -64,6 +64,8 @@ import Testing
     @Test(
         arguments: [
             "\u{1B}[A", "\u{1B}[1;5C", "\u{1B}OP", "hello", "\u{1B}[3~", "\u{1B}x", "\u{1B}Oq", "\u{1B}[1q", "\u{1B}q",
+            // The first and the last byte that a sequence may have before its end.
+            "\u{1B}[ q", "\u{1B}[?q",
         ]
     )
     func `Arrow keys and others do not`(keys: String) {

@@ -123,4 +123,16 @@ import VirtualTags
         #expect(tag.contents == before)
         #expect(reader.link.statistics.exchanges == 0)
     }
+
+    @Test func `A second authentication that fails leaves what is open to be read without one`() async throws {
+        let (_, _, reader) = try await make {
+            $0.memoryConfiguration.replaceSubrange(6..<13, with: [UInt8](repeating: 0, count: 7))
+        }
+        try await reader.authenticate(cardKey: cardKey)
+        try await reader.writeNDEF([0xD0, 0, 0])
+        let other = await failure { try await reader.authenticate(cardKey: Array(repeating: 9, count: 16)) }
+        #expect(other?.code == .authenticationFailed)
+        reader.forgetMemory()
+        #expect(try await reader.readNDEF() == [0xD0, 0, 0])
+    }
 }

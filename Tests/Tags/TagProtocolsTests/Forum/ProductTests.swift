@@ -9,6 +9,9 @@ import Testing
         ("04010133001605", "MIFARE DESFire EV3 2K"), ("04010100021805", "MIFARE DESFire 4K"),
         ("04040230001105", "NTAG 424 DNA"), ("04040830001105", "NTAG 424 DNA TagTamper"),
         ("04020111001605", "MIFARE Plus EV1 2K"), ("04080130001305", "MIFARE DESFire Light"),
+        ("040101a0001a05", "MIFARE DUOX 8K"), ("04020122001605", "MIFARE Plus EV2 2K"),
+        ("04010122001a05", "MIFARE DESFire EV2 8K"), ("04810101001805", "MIFARE DESFire EV1 4K"),
+        ("04010101001405", "MIFARE DESFire EV1 1K"), ("04010101001205", "MIFARE DESFire EV1"),
         ("05010101001a05", nil), ("04090101001a05", nil),
     ])
     func `GetVersion names a card`(_ hardware: String, _ name: String?) async throws {

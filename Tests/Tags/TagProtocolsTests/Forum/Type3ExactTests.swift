@@ -38,11 +38,12 @@ import Testing
         read: UInt8 = 4,
         write: UInt8 = 2,
         blocks: Int = 13,
+        unused: [UInt8] = [0, 0, 0, 0],
         flag: UInt8 = 0,
         access: UInt8 = 1,
         length: Int = 0
     ) -> String {
-        var bytes = [version, read, write, UInt8(blocks >> 8), UInt8(blocks & 0xFF), 0, 0, 0, 0, flag, access]
+        var bytes = [version, read, write, UInt8(blocks >> 8), UInt8(blocks & 0xFF)] + unused + [flag, access]
         bytes += [UInt8(length >> 16), UInt8(length >> 8 & 0xFF), UInt8(length & 0xFF)]
         let sum = bytes.reduce(0) { $0 + Int($1) }
         return hex(bytes + [UInt8(sum >> 8), UInt8(sum & 0xFF)])
@@ -336,6 +337,18 @@ import Testing
             Self.check(0..<1, Self.attributes(flag: 0x0F)), Self.update(0..<1, Self.attributes(access: 0)),
         ])
         try await tag.lock()
+        #expect(link.remaining == 0)
+    }
+
+    @Test func `What a write does not mean to change in the attribute block stays`() async throws {
+        func attributes(flag: UInt8 = 0, length: Int = 0) -> String {
+            Self.attributes(version: 0x1F, unused: [1, 2, 3, 4], flag: flag, length: length)
+        }
+        let (tag, link) = Self.tag([
+            Self.check(0..<1, attributes(length: 9)), Self.update(0..<1, attributes(flag: 0x0F)),
+            Self.update(1..<2, Self.block(5)), Self.update(0..<1, attributes(length: 16)),
+        ])
+        try await tag.writeNDEF([UInt8](repeating: 5, count: 16))
         #expect(link.remaining == 0)
     }
 }

@@ -164,6 +164,7 @@ import Testing
         var layout = TLVLayout(area: 16..<16 + Int(size) * 8, reserved: [])
         layout.controls = control.map { [TLVControl(value: bytes($0), isLock: true)] } ?? []
         tag.layout = layout
+        tag.controls = layout.controls
         return tag
     }
 

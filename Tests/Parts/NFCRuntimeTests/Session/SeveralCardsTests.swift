@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+import SessionTesting
+import TagLink
+import TagProtocols
+import Testing
+
+/// Checks sessions on a reader that finds several cards by itself, and works with the one that it has selected.
+@Suite(.timeLimit(.minutes(1))) struct `Several cards on a reader that selects them` {
+    private static let application: [UInt8] = [0xA0, 0x01]
+
+    @Test func `Each is selected as it is opened, and again when the app connects to it`() async throws {
+        let reader = SelectingReader([1, 2])
+        let scene = Scene(.discovering(reader))
+        let plan = PollingPlan(technologies: [.nfcA], opensCards: true, applications: [Self.application])
+        let session = try scene.session("a", plan: plan)
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 2"])
+        let cards = scene.tags
+        #expect(cards.map(\.selectedApplication) == [Self.application, Self.application])
+        #expect(reader.log == ["select 1", "1: 00a4040002a00100", "select 2", "2: 00a4040002a00100"])
+        reader.clear()
+        // The second one is the one that answers, until the first one is connected.
+        for (index, number) in [(0, 1), (1, 2), (0, 1)] {
+            #expect(await session.connects(to: cards[index]) == nil)
+            #expect(await session.answer([0x00, 0xB0, 0x00, 0x00], of: cards[index]) == .success([0x90, 0x00]))
+            #expect(reader.log == ["select \(number)", "\(number): 00a4040002a00100", "\(number): 00b00000"])
+            reader.clear()
+        }
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+}
+
+/// A reader that finds cards with these numbers, and notes what it selects and what they are sent.
+private final class SelectingReader: DiscoveringDriver {
+    private final class Card: APDULink {
+        let number: UInt8
+        let lines: Locked<[String]>
+        let maximumCommandLength = 261
+        let maximumResponseLength = 258
+        let singleBlockCommandLength = 261
+        let singleBlockResponseLength = 258
+        var statistics: LinkStatistics { .zero }
+
+        init(_ number: UInt8, _ lines: Locked<[String]>) { (self.number, self.lines) = (number, lines) }
+
+        func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8] {
+            lines.withLock { $0.append("\(number): \(apdu.hexText())") }
+            return [0x90, 0x00]
+        }
+
+        func isPresent() async -> Bool { true }
+        func wasActivated() {}
+    }
+
+    let name = "selecting"
+    let technologies: Set<Technology> = [.nfcA]
+    private let numbers: [UInt8]
+    private let lines = Locked<[String]>([])
+    var statistics: LinkStatistics { .zero }
+    var log: [String] { lines.withLock { $0 } }
+
+    init(_ numbers: [UInt8]) { self.numbers = numbers }
+
+    func clear() { lines.withLock { $0 = [] } }
+
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? { nil }
+
+    func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
+        numbers.map { number in
+            DiscoveredTag(
+                identity: .nfcA(atqa: 0x0344, sak: 0x20, uid: [4, 1, 2, 3, 4, 5, number]),
+                port: .commands(Card(number, lines), answerToSelect: nil)
+            )
+        }
+    }
+
+    func select(_ tag: DiscoveredTag) async throws(LinkError) {
+        guard case .nfcA(_, _, let uid) = tag.identity else { return }
+        lines.withLock { $0.append("select \(uid[6])") }
+    }
+
+    func release() async {}
+}

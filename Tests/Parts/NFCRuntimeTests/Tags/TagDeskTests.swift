@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+import TagLink
+import TagProtocols
+import Testing
+import VirtualCards
+import VirtualTags
+
+/// Checks work with the tag in a field, outside a session.
+@Suite(.timeLimit(.minutes(1))) struct `A desk with a reader` {
+    /// Why the tag in a field can't be asked for its NDEF; nil when it can.
+    private static func error(_ tag: (any VirtualTag)?) async -> TagError.Code? {
+        let field = VirtualField()
+        if let tag { field.bring(tag) }
+        do throws(TagError) {
+            try await TagDesk.with(field) { tag throws(TagError) in _ = try await tag.detectNDEF() }
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test func `says whether there is a tag, and whether it holds NDEF`() async throws {
+        #expect(await Self.error(nil) == .tagLost)
+        let classic = try #require(TagProduct(named: "Classic 1K")).blank().makeTag()
+        #expect(await Self.error(classic) == .unsupported)
+        let names = ["NTAG213", "generic Type 4", "generic Type 4B", "FeliCa Lite-S", "ICODE SLIX"]
+        for name in names {
+            let tag = try #require(TagProduct(named: name)).blank().makeTag()
+            #expect(await Self.error(tag) == nil, "\(name)")
+        }
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagScripts
+import Testing
+import VirtualCards
+import VirtualTags
+
+/// Checks files of records and values at their ends.
+extension `MIFARE DESFire at its limits` {
+    private func contents(_ kind: DESFireFile.Kind) -> DESFireContents {
+        let file = DESFireFile(number: 1, accessRights: 0xEEEE, kind: kind)
+        return DESFireContents(applications: [DESFireApplication(identifier: 1, files: [file])])
+    }
+
+    @Test func `A linear file takes as many records as it has room for, and reads no more than it has`() {
+        expect(
+            contents(.linearRecords(size: 2, maximum: 2, records: [])),
+            [
+                "5a 01 00 00": "00", "3b 01 00 00 00 03 00 00 01 02 03": "be", "3b 01 01 00 00 02 00 00 01 02": "be",
+                "3b 01 00 00 00 00 00 00": "9e", "c7": "0c",
+                "3b 01 00 00 00 02 00 00 a1 a2": "00", "c7": "00", "3b 01 01 00 00 01 00 00 b2": "00", "c7": "00",
+                "3b 01 00 00 00 02 00 00 c1 c2": "be", "c7": "0c",
+                "f5 01": "00 03 00 ee ee 02 00 00 02 00 00 02 00 00",
+                "bb 01 00 00 00 00 00 00": "00 a1 a2 00 b2", "bb 01 00 00 00 01 00 00": "00 00 b2",
+                "bb 01 01 00 00 01 00 00": "00 a1 a2", "bb 01 01 00 00 02 00 00": "be",
+                "bb 01 00 00 00 03 00 00": "be", "bb 01 02 00 00 00 00 00": "be",
+            ]
+        )
+    }
+
+    @Test func `Records that are cleared make room for a new one in the same transaction`() {
+        expect(
+            contents(.linearRecords(size: 2, maximum: 1, records: [])),
+            [
+                "5a 01 00 00": "00", "3b 01 00 00 00 02 00 00 a1 a2": "00", "eb 01": "00",
+                "3b 01 00 00 00 02 00 00 b1 b2": "00", "c7": "00", "bb 01 00 00 00 00 00 00": "00 b1 b2",
+            ]
+        )
+    }
+
+    @Test func `Files of records have ISO identifiers too, and a type of their own`() {
+        expect(
+            DESFireContents(applications: [DESFireApplication(identifier: 1)]),
+            [
+                "5a 01 00 00": "00", "c0 05 05 e1 00 ee ee 02 00 00 03 00 00": "00",
+                "c1 06 06 e1 00 ee ee 03 00 00 01 00 00": "00", "c1 07 07 e1 00 ee ee 03 00 00 01 00": "7e",
+                "61": "00 05 e1 06 e1",
+                "f5 05": "00 04 00 ee ee 02 00 00 03 00 00 00 00 00",
+                "f5 06": "00 03 00 ee ee 03 00 00 01 00 00 00 00 00",
+            ]
+        )
+    }
+
+    @Test func `The settings of a value say whether a limited credit is possible`() {
+        let values = "00 00 00 00 64 00 00 00"
+        expect(
+            DESFireContents(applications: [DESFireApplication(identifier: 1)]),
+            [
+                "5a 01 00 00": "00", "cc 04 00 ee ee \(values) 0a 00 00 00 01": "00",
+                "cc 05 00 ee ee \(values) 0a 00 00 00 00": "00",
+                "f5 04": "00 02 00 ee ee \(values) 00 00 00 00 01",
+                "f5 05": "00 02 00 ee ee \(values) 00 00 00 00 00",
+            ]
+        )
+    }
+
+    /// Key 1 has the right to read, key 2 to write, and key 0 both.
+    @Test(arguments: [UInt8(0), 1, 2])
+    func `Each right to a value reads and debits it, and one alone credits it`(key: UInt8) throws {
+        let kind = DESFireFile.Kind.value(lower: 0, upper: 100, current: 50, limitedCredit: false)
+        let file = DESFireFile(number: 1, accessRights: 0x1200, kind: kind)
+        var reader = reader(DESFireApplication(identifier: 1, keyCount: 0x83, files: [file]))
+        #expect(try reader.authenticate(0xAA, key, .zero(.aes)) == 0)
+        let value = try reader.command(0x6C, [1])
+        #expect(value == CardReader.Answer(status: 0, data: [50, 0, 0, 0]))
+        #expect(try reader.command(0xDC, [1], [5, 0, 0, 0]) == CardReader.Answer(status: 0))
+        #expect(try reader.command(0x0C, [1], [1, 0, 0, 0]).status == (key == 0 ? 0x00 : 0xAE))
+    }
+}

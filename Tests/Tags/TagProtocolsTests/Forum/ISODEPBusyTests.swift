@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import TagProtocols
+import Testing
+
+/// Calls that come while a command is under way on a card, and faults between requests for more time.
+@Suite struct `ISO-DEP while a command is under way` {
+    /// A scripted link on which something else happens before the first I-block is answered.
+    private final class BusyLink: FrameLink {
+        let technology = Technology.nfcA
+        let maximumFrameLength = 256
+        let script: ScriptedLink
+        private let interruption = Locked<(@Sendable () async -> Void)?>(nil)
+
+        init(_ steps: [ScriptedLink.Step]) {
+            script = ScriptedLink(steps)
+        }
+
+        var statistics: LinkStatistics { script.statistics }
+
+        func interrupt(with action: @escaping @Sendable () async -> Void) {
+            interruption.withLock { $0 = action }
+        }
+
+        func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
+            if frame.bytes.first == 0x02 {
+                let action = interruption.withLock { held in
+                    defer { held = nil }
+                    return held
+                }
+                await action?()
+            }
+            return try await script.transceive(frame, timeout: timeout)
+        }
+    }
+
+    private static let start = ScriptedLink.Step.exchange("e080", "0578807002")
+
+    @Test func `One command goes at a time, and a card that is busy is there`() async throws {
+        let link = BusyLink([Self.start, .exchange("02 00a4", "02 9000"), .exchange("03 00b0", "03 9000")])
+        let card = ISODEP(link: link)
+        let isPresent = Locked(false)
+        let errors = Locked<[LinkError.Code]>([])
+        link.interrupt {
+            let found = await card.isPresent()
+            isPresent.withLock { $0 = found }
+            do throws(LinkError) {
+                _ = try await card.transmit([0x00, 0xCA])
+            } catch {
+                errors.withLock { $0.append(error.code) }
+            }
+            do throws(LinkError) {
+                try await card.deselect()
+            } catch {
+                errors.withLock { $0.append(error.code) }
+            }
+        }
+        #expect(try await card.transmit([0x00, 0xA4]) == [0x90, 0x00])
+        #expect(isPresent.withLock { $0 })
+        #expect(errors.withLock { $0 } == [.readerUnavailable, .readerUnavailable])
+        // The refusals are no faults of the card.
+        #expect(try await card.transmit([0x00, 0xB0]) == [0x90, 0x00])
+        #expect(link.script.remaining == 0)
+    }
+
+    @Test func `A command ends when the card is activated again in its middle`() async throws {
+        let link = BusyLink([
+            Self.start, .exchange("02 00a4", "02 9000"), Self.start, .exchange("02 00b0", "02 9000"),
+        ])
+        let card = ISODEP(link: link)
+        link.interrupt { card.wasActivated() }
+        await #expect(throws: LinkError(.readerUnavailable, "")) { try await card.transmit([0x00, 0xA4]) }
+        card.wasActivated()
+        #expect(try await card.transmit([0x00, 0xB0]) == [0x90, 0x00])
+        #expect(link.script.remaining == 0)
+    }
+
+    @Test func `The count of faults restarts when the card asks for more time`() async throws {
+        let link = ScriptedLink([
+            Self.start, .exchange("02 00a4", .timeout), .exchange("b2", .timeout), .exchange("b2", "f2 01"),
+            .exchange("f2 01", .timeout), .exchange("b2", .transmission), .exchange("b2", "02 9000"),
+        ])
+        #expect(try await ISODEP(link: link).transmit([0x00, 0xA4]) == [0x90, 0x00])
+        #expect(link.remaining == 0)
+    }
+}
