@@ -41,11 +41,13 @@ extension SpoolCore {
         )
         var (size, last) = (ledger.totals.size, Int64?.none)
         var removed: [Int: SpoolLedger.Dropped] = [:]
+        var ends: [Int: Int64] = [:]
         while size > target, let row = try rows.next() {
             size -= row["size"] as Int
             last = row["number"]
             guard let index = ledger.index(row: row["reader"]) else { continue }
             let sequence: Int64 = row["sequence"]
+            ends[index] = sequence
             // The broker has it, so it is not lost.
             guard acknowledged || !ledger.readers[index].early.contains(sequence) else { continue }
             let known = removed[index]
@@ -60,11 +62,11 @@ extension SpoolCore {
             arguments: [last]
         )
         ledger.totals.size = size
-        for (index, dropped) in removed {
+        for (index, end) in ends {
             // The last number is not in a row of an event any more.
             ledger.change(index) { reader in
                 reader.isUnsaved = true
-                reader.early = reader.early.filter { $0 > dropped.last }
+                reader.early = reader.early.filter { $0 > end }
             }
         }
         try saveReaders(db)
