@@ -81,9 +81,11 @@ package struct CachedAssociation: Sendable, Hashable {
 
     var bytes: [UInt8] {
         let answered = answered.map(String.init) ?? Self.none
-        let failure = (failure ?? "").map { $0.isNewline || $0 == "\r" ? " " : $0 }.prefix(500)
+        // In bytes, because the head is looked for in the first 4096.
+        let line = String((failure ?? "").map { $0.isNewline ? " " : $0 })
+        let failure = String(decoding: line.utf8.prefix(500), as: UTF8.self)
         let size = file.map { "\($0.count)" } ?? Self.none
-        let head = "\(Self.mark) \(asked) \(answered) \(size) \(failureCount) \(String(failure))\n"
+        let head = "\(Self.mark) \(asked) \(answered) \(size) \(failureCount) \(failure)\n"
         return Array(head.utf8) + (file ?? [])
     }
 

@@ -71,7 +71,8 @@ final class ImageFolder: Sendable {
             source.activate()
             state.source = source
         }
-        take(FolderWatch.Changes(written: [], isThere: watch.isThere))
+        // On the queue, so that a file that is written meanwhile is not read twice.
+        queue.sync { take(FolderWatch.Changes(written: [], isThere: watch.isThere)) }
     }
 
     private func take(_ changes: FolderWatch.Changes) {
