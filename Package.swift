@@ -390,14 +390,16 @@ let package = Package(
         ),
         .testTarget(
             name: "UserBusTests",
-            dependencies: ["BackgroundTagReading", "BusTesting", "CSDBus", "NDEF", "TestThreads", "UserBus"],
+            dependencies: [
+                "BackgroundTagReading", "BusTesting", "CSDBus", "NDEF", "PrivateStorage", "TestThreads", "UserBus",
+            ],
             path: "Tests/Background/UserBusTests",
             swiftSettings: strict
         ),
         .testTarget(
             name: "LinkDeliveryTests",
             dependencies: [
-                "BackgroundTagReading", "BusTesting", "LinkDelivery", "NDEF", "PrivateStorage", "TestThreads",
+                "BackgroundTagReading", "BusTesting", "CSDBus", "LinkDelivery", "NDEF", "PrivateStorage", "TestThreads",
                 "UserBus",
             ],
             path: "Tests/Background/LinkDeliveryTests",

@@ -7,14 +7,9 @@ extension LinkDeliverer {
     /// Creates a router from the installed apps, the fetched association files, the user's choices, and the desktop's
     /// default apps. Each association file is compiled once for this deliverer.
     ///
-    /// - Parameters:
-    ///   - apps: the installed apps.
-    ///   - allowsCustomSchemes: whether custom schemes open their apps.
-    package func router(
-        apps: InstalledApps? = nil,
-        allowsCustomSchemes: Bool = false
-    ) throws(StorageError) -> LinkRouter {
-        let apps = (apps ?? InstalledApps(folders)).apps
+    /// - Parameter allowsCustomSchemes: whether custom schemes open their apps.
+    package func router(allowsCustomSchemes: Bool = false) throws(StorageError) -> LinkRouter {
+        let apps = InstalledApps(folders).apps
         let openers = openers
         return LinkRouter(
             apps: apps,

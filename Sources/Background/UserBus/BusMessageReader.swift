@@ -12,6 +12,7 @@ import CSDBus
 
     func string() -> String? {
         var text: UnsafePointer<CChar>?
+        // mutate: equivalent, because the text stays nil where no value is left.
         guard unsafe ocn_bus_message_read_basic(message, 0x73, &text) > 0, let text = unsafe text else { return nil }
         return unsafe String(validatingCString: text)
     }
@@ -27,10 +28,7 @@ import CSDBus
     }
 
     func bytes() -> [UInt8]? {
-        var start: UnsafeRawPointer?
-        var count = 0
-        guard unsafe ocn_bus_message_read_array(message, 0x79, &start, &count) >= 0 else { return nil }
-        guard let start = unsafe start, count > 0 else { return [] }
-        return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
+        var budget = Budget()
+        return bytes(&budget)
     }
 }

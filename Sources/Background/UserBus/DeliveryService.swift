@@ -84,6 +84,7 @@ package final class DeliveryService: @unchecked Sendable {
     /// Returns whether the bus reports that another instance owns the name now.
     private func isLoss(_ message: ReceivedMessage) -> Bool {
         message.isSignal && message.sender == ReplyLedger.daemon && message.name == "\(ReplyLedger.daemon).NameLost"
+            // mutate: equivalent, because this signal of the bus has one value.
             && message.values().first?.text == desktopID
     }
 

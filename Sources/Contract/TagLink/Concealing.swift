@@ -12,7 +12,6 @@ extension [UInt8] {
 extension Frame {
     /// Returns the frame with zeros in some ranges.
     package func concealing(_ places: [Range<Int>]) -> Frame {
-        guard !places.isEmpty else { return self }
         var frame = self
         frame.bytes = bytes.concealing(places)
         return frame

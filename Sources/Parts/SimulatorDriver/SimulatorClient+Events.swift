@@ -6,15 +6,13 @@ import VisibleText
 /// What the simulator sends by itself.
 extension SimulatorClient {
     func handleEventsLater() {
+        // mutate: equivalent, because it only saves work: without events nothing is handled.
         guard !events.isEmpty else { return }
         executor.async { [weak self] in self?.assumeIsolated { $0.handleEvents() } }
     }
 
     func handleEvents() {
         // A handler may make a request, with which further events come.
-        guard !isHandlingEvents else { return }
-        isHandlingEvents = true
-        defer { isHandlingEvents = false }
         while !events.isEmpty {
             let event = events.removeFirst()
             switch event.string("event") {

@@ -56,7 +56,6 @@ actor SimulatorClient {
     var isReturning = false
     /// The events that were received and not handled yet.
     var events: [JSONLine] = []
-    var isHandlingEvents = false
 
     /// Creates a client, without connecting.
     ///
@@ -137,6 +136,7 @@ actor SimulatorClient {
     nonisolated func request(_ name: String) async throws(LinkError) -> SimulatorAnswer {
         let id = try await perform { (client, cancellation) throws(LinkError) in
             try client.open(cancellation)
+            // mutate: equivalent, because the numbers only have to differ.
             client.lastID += 1
             return client.lastID
         }
@@ -168,6 +168,7 @@ actor SimulatorClient {
     /// Ends the wait for an answer. The answer is dropped when it comes.
     private func abandon(_ id: Int) {
         guard let continuation = unanswered.removeValue(forKey: id) else { return }
+        // mutate: equivalent, because both happen in one turn of the queue, which alone uses the set.
         abandoned.insert(id)
         continuation.resume(returning: .failure(SimulatorError.cancelled))
     }
@@ -270,6 +271,7 @@ actor SimulatorClient {
 
     private func watchSocket(_ descriptor: Int32) throws(LinkError) {
         watch = ReadWatch(descriptor, queue: executor.queue) { [weak self] in
+            // mutate: equivalent, because the watch is cancelled when the client is freed.
             self?.assumeIsolated { $0.readLines() } ?? false
         } onClose: {
             close(descriptor)
@@ -304,6 +306,7 @@ actor SimulatorClient {
     /// - Returns: whether the connection goes on.
     @discardableResult
     private func readLines() -> Bool {
+        // mutate: equivalent, because the watch of a connection that has ended is cancelled, and asks no more.
         guard socket != nil else { return false }
         do throws(LinkError) {
             try keepingConnection { () throws(LinkError) in
@@ -330,10 +333,7 @@ actor SimulatorClient {
         isWatchingTags = true
         lastID += 1
         abandoned.insert(lastID)
-        let line = SimulatorRequest("watch", id: lastID).line
-        try? keepingConnection { () throws(LinkError) in
-            try socket?.send(line, before: .now + Self.patience, nil)
-        }
+        tell(SimulatorRequest("watch", id: lastID))
     }
 
     /// Asks for the number of a tag's arrival.

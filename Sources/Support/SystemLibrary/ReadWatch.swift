@@ -61,14 +61,14 @@ package final class ReadWatch: Sendable {
     ///
     /// - Returns: false when the watch is cancelled.
     private static func waitUntilReadable(_ descriptor: Int32, _ outlet: Int32) -> Bool {
-        var waited = [
-            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: outlet, events: Int16(POLLIN), revents: 0),
-        ]
+        let events = Int16(POLLIN)
+        // mutate: equivalent, because the system overwrites what is reported.
+        var waited = [descriptor, outlet].map { pollfd(fd: $0, events: events, revents: 0) }
         while true {
-            let count = unsafe poll(&waited, 2, -1)
-            if count < 0, errno != EINTR { return false }
-            guard count > 0 else { continue }
+            // mutate: equivalent, because a wait without a limit never returns zero.
+            let isCutShort = unsafe poll(&waited, 2, -1) < 0
+            // A wait that a signal interrupts reports nothing, and is repeated.
+            if isCutShort, errno != EINTR { return false }
             if waited[1].revents != 0 { return false }
             if waited[0].revents != 0 { return true }
         }

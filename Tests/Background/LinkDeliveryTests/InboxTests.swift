@@ -150,6 +150,19 @@ import Testing
         #expect(content.entries == [entry(1)] && content.damaged == [])
     }
 
+    @Test(arguments: [StorageError.Code.tooLarge, .unsafe, .denied, .failed])
+    func `An entry that can't be read is damaged, unless the disk fails`(code: StorageError.Code) throws {
+        let name = "\(entry(2).id).entry"
+        let inbox = Inbox(RacedDisk(removed: name, code: code))
+        try inbox.add(entry(1))
+        if code == .failed {
+            #expect(throws: StorageError(code, "")) { try inbox.content() }
+        } else {
+            let content = try inbox.content()
+            #expect(content.entries == [entry(1)] && content.damaged == [name])
+        }
+    }
+
     @Test func `Invalid files are reported and cleared, and never read as entries`() throws {
         let id = entry(1).id
         let files: [String: [UInt8]] = [
@@ -288,16 +301,21 @@ import Testing
     }
 }
 
-/// A disk with the name of a file that another process has just removed.
+/// A disk with the name of a file that another process has just removed, or that can't be read.
 private struct RacedDisk: FileStore {
     let removed: String
     private let disk = SimulatedDisk()
 
-    init(removed: String) { self.removed = removed }
+    private let code: StorageError.Code
+
+    init(removed: String, code: StorageError.Code = .missing) { (self.removed, self.code) = (removed, code) }
 
     func names() throws(StorageError) -> [String] { try disk.names() + [removed] }
 
-    func read(_ name: String, limit: Int) throws(StorageError) -> [UInt8] { try disk.read(name, limit: limit) }
+    func read(_ name: String, limit: Int) throws(StorageError) -> [UInt8] {
+        guard name != removed else { throw StorageError(code, name) }
+        return try disk.read(name, limit: limit)
+    }
 
     func write(_ name: String, _ bytes: [UInt8]) throws(StorageError) { try disk.write(name, bytes) }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import LinkFetching
 import Testing
+
+@testable import LinkFetching
 
 @Suite struct `A status or a field of an answer` {
     /// The error for lines; nil when they are taken.
@@ -76,6 +77,14 @@ import Testing
         for _ in 0..<2 { try head.take(Array(("a:" + String(repeating: "b", count: 8182)).utf8)) }
         let failure = #expect(throws: FetchError.self) { try head.take([0x61]) }
         #expect(failure?.reason == "The head of the answer is larger than 16384 bytes.")
+    }
+}
+
+@Suite struct `A message of libcurl` {
+    @Test func `Only its printable letters are shown, and all of them`() {
+        let all = SiteDownload.printable(Array(0...255))
+        #expect(Array(all.utf8) == Array(0x20...0x7E))
+        #expect(SiteDownload.printable(Array("\u{1B}[31m a\u{E9}~\u{7F}\r\n".utf8)) == "[31m a~")
     }
 }
 

@@ -67,6 +67,38 @@ import Testing
         }
     }
 
+    /// The threads of this process that block SIGPIPE.
+    private static func threadsWithoutSIGPIPE() throws -> Set<String> {
+        let folder = "/proc/self/task"
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { name in
+            let status = try? String(contentsOfFile: "\(folder)/\(name)/status", encoding: .utf8)
+            let line = status?.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }
+            let mask = line.flatMap { UInt64($0.dropFirst(8), radix: 16) } ?? 0
+            return mask >> UInt64(SIGPIPE - 1) & 1 == 1
+        }
+        return Set(names)
+    }
+
+    @Test(.ownThreads, .timeLimit(.minutes(2)))
+    func `A site that closes its connection does not end the process, because the thread blocks that signal`() async {
+        // In another process, because threads of other tests block it too.
+        await #expect(processExitsWith: .success) {
+            var site: Site? = try Site()
+            let options = site?.options(timeout: .seconds(60)) ?? .init()
+            let before = try Self.threadsWithoutSIGPIPE()
+            let download = Task { try? await AssociationFetcher(options).fetch("silent.site.example") }
+            var threads: Set<String> = []
+            let end = ContinuousClock.now + .seconds(20)
+            while threads.isEmpty, ContinuousClock.now < end {
+                threads = try Self.threadsWithoutSIGPIPE().subtracting(before)
+                await Task.yield()
+            }
+            #expect(!threads.isEmpty)
+            site = nil
+            #expect(await download.value == nil)
+        }
+    }
+
     @Test func `The certificate has to be the domain's, from a trusted authority`() async {
         #expect(await code("good.other.example", site.options()) == .certificate)
         var options = site.options()

@@ -129,6 +129,64 @@ import VisibleText
         #expect(try findings(#""\#(path)""#, list: "paths").map(\.id) == rules)
     }
 
+    @Test func `Each variable of a pattern is found by itself, up to the next parenthesis`() throws {
+        #expect(try findings(#"{"/":"/$(lang)/$(region)/x"}"#).isEmpty)
+        for (path, names) in [
+            ("/$(a)/$(lang)/$(b)", ["a", "b"]), ("/$(a$(b)", ["a$(b"]), ("/$(a)b)", ["a"]), ("/$(lang)$(a))", ["a"]),
+        ] {
+            let found = try findings(#"{"/":"\#(path)"}"#)
+            #expect(found.map(\.id) == names.map { _ in "AASA009" }, "\(path)")
+            for (finding, name) in zip(found, names) {
+                #expect(finding.message.contains("names the variable \"\(name)\", which is not defined"), "\(path)")
+            }
+        }
+    }
+
+    // MARK: Links
+
+    private func opens(_ rule: String, _ link: String, other: String = "") throws -> Bool {
+        let text = #"{"applinks":{\#(other)"details":[{"appIDs":["T.a"],"components":[\#(rule)]}]}}"#
+        let matcher = LinkMatcher(try AssociationFile(parsing: Data(text.utf8)))
+        return matcher.answer(try LinkURL("https://h.example\(link)"), installed: ["T.a"]).app == "T.a"
+    }
+
+    @Test func `An item of a query ends before the mark that ends the query`() throws {
+        let rule = #"{"/":"/x","?":{"a":"1"}}"#
+        for query in ["a=1", "a=1&", "&a=1", "b=2&a=1&", "a=1&a=1&", "a=1&&"] {
+            #expect(try opens(rule, "/x?\(query)"), "\(query)")
+        }
+        for query in ["a=1&a=2&", "a=1&a=2", "a=1&a", "a=1&a&", "a=12&"] {
+            #expect(try !opens(rule, "/x?\(query)"), "\(query)")
+        }
+    }
+
+    @Test func `Without case a variable keeps its name, and a letter that becomes two stays one`() throws {
+        let options = #""caseSensitive":false,"percentEncoded":false"#
+        let other = #""substitutionVariables":{"Name":["x"]},"#
+        for link in ["/%C3%A9/x", "/%C3%89/X"] {
+            #expect(try opens("{\"/\":\"/\u{C9}/$(Name)\",\(options)}", link, other: other), "\(link)")
+        }
+        let dotted = "{\"/\":\"/\u{130}\",\(options)}"
+        #expect(try opens(dotted, "/%C4%B0"))
+        for link in ["/i", "/I", "/i%CC%87"] { #expect(try !opens(dotted, link), "\(link)") }
+    }
+
+    @Test func `A file may have as many states as the limit, and no more`() throws {
+        // The pattern has four states more than the value of its variable has letters.
+        let rules = [String](repeating: #"{"/":"/$(v)"}"#, count: LinkMatcher.maximumStates >> 13)
+        let values = #""v":["\#(String(repeating: "a", count: (1 << 13) - 4))"],"w":[""]"#
+        for (more, isTooLong) in [(#"{"/":"/last"}"#, false), (#"{"/":"/$(w)"},{"/":"/last"}"#, true)] {
+            let list = rules.joined(separator: ",") + "," + more
+            let other = #""substitutionVariables":{\#(values)},"#
+            let text = #"{"applinks":{\#(other)"details":[{"appIDs":["T.a"],"components":[\#(list)]}]}}"#
+            let matcher = LinkMatcher(try AssociationFile(parsing: Data(text.utf8)))
+            let findings = matcher.file.findings.map(\.message).filter { $0.contains("too long together") }
+            #expect(findings.count == (isTooLong ? 1 : 0))
+            let answer = matcher.answer(try LinkURL("https://h.example/last"), installed: ["T.a"])
+            #expect((answer.app == nil) == isTooLong)
+        }
+    }
+
     // MARK: Work
 
     @Test func `The last step of the limit may be taken, and none beyond it`() {

@@ -103,6 +103,17 @@ import UniversalLinks
         }
     }
 
+    @Test("What is wrong with an app's identifier comes before what is wrong with its entry")
+    func order() throws {
+        let first = "details is a dictionary, as before iOS 9.3; its order is that of the identifiers."
+        let second = "is no application identifier: it is the team's prefix, a full stop, the bundle ID."
+        #expect(
+            try messages(#"{"nobody":{"paths":[]}}"#) == [
+                first, "\"nobody\" \(second)", "details.nobody has no paths, so it matches nothing.",
+            ]
+        )
+    }
+
     // MARK: Links
 
     @Test("A rule that excludes a URL does so for each app of its entry")

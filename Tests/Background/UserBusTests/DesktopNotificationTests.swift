@@ -88,6 +88,17 @@ struct `A notification that goes to a desktop` {
         #expect(call.values.count == 8 && call.values[6] == .properties(["urgency": .byte(1)]))
     }
 
+    @Test func `is there for the app when it can't be closed on the desktop`() throws {
+        let (_, events) = try notify { _ in }
+        #expect(events == [Self.shown])
+        try app.listen(to: "sender='\(Self.name)',member='NotificationClosed'")
+        desktopBus.end()
+        #expect(throws: BusError.self) { try stand.dismiss(41) }
+        // The bus delivers the signal before its answer.
+        _ = try app.ask(BusCall(.daemon, "GetId"))
+        while let message = try app.receive() { #expect(!message.isSignal || message.sender == ReplyLedger.daemon) }
+    }
+
     @Test func `is closed by the program that shows it, and by no other that has its name later`() throws {
         let (_, events) = try notify { _ in }
         #expect(events == [Self.shown])

@@ -158,6 +158,17 @@ struct `A program that systemd starts` {
         #expect(try unit.wait(Self.limit) == .exited(5))
     }
 
+    @Test func `is asked for its state only when something may have changed`() throws {
+        let manager = try Manager(bus, ["ActiveState": .string("active")])
+        let unit = try #require(try unit())
+        let count = manager.peer.calls.count
+        #expect(try unit.wait(.milliseconds(200)) == .running)
+        manager.set([:], job: 7)
+        #expect(throws: BusError.self) { try unit.waitForStart(.milliseconds(200)) }
+        // At the beginning and at the end of each wait, and for the signal. Without a pause they would be hundreds.
+        #expect(manager.peer.calls.count - count < 20)
+    }
+
     @Test func `wakes its waiter by its signals`() async throws {
         let manager = try Manager(bus, ["ActiveState": .string("inactive")])
         manager.set([:], job: 7)

@@ -148,6 +148,21 @@ struct `Values of messages` {
         }
     }
 
+    @Test func `are read up to a number of values and of bytes`() {
+        var budget = BusMessageReader.Budget()
+        let count = (0...(1 << 14)).count { _ in budget.takeValue() }
+        #expect(count == 1 << 14)
+        // None is taken twice, and one value alone may be too large.
+        for sizes in [[1 << 24], [1 << 23, 0, 1 << 23], [(1 << 24) - 1, 1]] {
+            for rest in [1, Int.max] {
+                var budget = BusMessageReader.Budget()
+                let areTaken = sizes.map { budget.take($0) }
+                let isRestTaken = budget.take(rest)
+                #expect(areTaken.allSatisfy(\.self) && !isRestTaken)
+            }
+        }
+    }
+
     @Test func `have the one property that their kind has`() {
         let values: [BusValue] = [
             .string("a"), .path("/"), .boolean(true), .byte(1), .int32(-1), .uint32(2), .number(3), .bytes([1]),

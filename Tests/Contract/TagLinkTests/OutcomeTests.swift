@@ -23,6 +23,18 @@ struct OutcomeTests {
         )
     }
 
+    @Test("counts the request and the answer each in its own direction")
+    func directions() {
+        // The answer to this request comes later than any other, and has more bytes.
+        let request = Frame([0x06, 0x00, 0x12, 0xFC, 0x00, 0x00])
+        let answer = Frame([UInt8](repeating: 0, count: 18))
+        var counted = LinkStatistics()
+        counted.count(request, .success(answer), .nfcF, timeout: .milliseconds(5))
+        var expected = LinkStatistics()
+        expected.count(request: request, response: answer, timing: FrameTiming(.nfcF), timeout: .milliseconds(5))
+        #expect(counted == expected && counted.bytesOnAir == 28)
+    }
+
     @Test("counts the time that was waited only where nothing came")
     func failure() {
         for (code, waited): (LinkError.Code, Airtime) in [

@@ -25,6 +25,8 @@ import Testing
                         _ = try await field.completion { LinkReader(queue: .main).begin($0) }
                         if signal == SIGABRT { abort() }
                         raise(signal)
+                        // The signal is not handled and forgotten: nothing else happens in the process.
+                        exit(1)
                     }
                 }
             )

@@ -24,3 +24,18 @@ import Testing
         try await trait.provideScope(for: test, testCase: nil) { #expect(NFCEnvironment.scoped === scoped) }
     }
 }
+
+/// A suite whose trait is for each of its tests.
+@Suite(.field("NTAG215", seed: 4711), .timeLimit(.minutes(5))) struct `A suite with a field` {
+    @Test func `Each test is in a field`() { #expect(isInField) }
+
+    struct `A suite inside it` {
+        @Test func `Each test is in a field`() { #expect(isInField) }
+    }
+}
+
+/// Whether the caller is in a field of the suite with a field.
+private var isInField: Bool {
+    guard let field = TestField.current, NFCEnvironment.scoped === field.environment else { return false }
+    return field.seed == 4711 && field.tags.count == 1
+}

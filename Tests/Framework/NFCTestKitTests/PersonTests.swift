@@ -125,6 +125,17 @@ import Testing
         }
     }
 
+    @Test func `A call is noted before the test goes on`() async throws {
+        try await withField { field in
+            let thread = OneThread()
+            let notes = try await Task(executorPreference: thread) {
+                let _: Int = try await field.completion("read") { done in thread.queue.async { done(1) } }
+                return Self.notes(field)
+            }.value
+            #expect(notes == ["called: read"])
+        }
+    }
+
     @Test func `Those that were never called are named, in the order they were passed`() async throws {
         let reason = await StrangersReason.of {
             try await withField(grace: .milliseconds(50)) { field in
@@ -160,4 +171,20 @@ import Testing
             #expect(field.tags[0].before == contents)
         }
     }
+}
+
+/// Runs tasks on a queue. A task that work of the queue resumes goes on at once, in the middle of that work.
+private final class OneThread: TaskExecutor {
+    private static let key = DispatchSpecificKey<Bool>()
+    let queue = DispatchQueue(label: "one thread")
+
+    init() { queue.setSpecific(key: Self.key, value: true) }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        if DispatchQueue.getSpecific(key: Self.key) == true { return run(job) }
+        queue.async { [self] in run(job) }
+    }
+
+    private func run(_ job: UnownedJob) { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import TestThreads
 import Testing
 
 @testable import PCSCDriver
@@ -64,6 +65,10 @@ import Testing
             watched.finish()
         }
         while limit != nil { try await Task.sleep(for: .milliseconds(1)) }
+    }
+
+    @Test(.ownThreads) func `Work of the driver's thread that runs on another one ends the process`() async {
+        await #expect(processExitsWith: .failure) { DriverThread().checkIsolated() }
     }
 
     @Test func `A table of readers is laid out as pcsc-lite's, whatever is in it`() {

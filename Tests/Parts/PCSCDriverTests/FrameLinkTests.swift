@@ -218,6 +218,30 @@ struct FrameLinkTests {
 
     // MARK: Transparent sessions
 
+    @Test("A transparent session is ended before the reader resets its tag, and begun again after that")
+    func transparentReset() async throws {
+        let answers = [
+            "ffca000000": "33221100500104e0 9000", "ffc2000002810000": "c003009000 9000",
+            "ffc20002048f02020300": "c003009000 8f0100 9000", "ffc2000002820000": "c003009000 9000",
+        ]
+        let (box, log) = (Locked<ScriptedService?>(nil), Locked<[String]>([]))
+        let service = SampleCards.service(SampleCards.vicinityAnswer) { command in
+            let resets = box.withLock { $0 }?.look(\.resets) ?? 0
+            log.withLock { $0.append("\(resets) \(command.hex)") }
+            return [UInt8](hex: answers[command.hex] ?? "6a81")
+        }
+        box.withLock { $0 = service }
+        let (_, link, _) = try await Self.link(service)
+        log.withLock { $0 = [] }
+        try await link.reactivate()
+        #expect(
+            log.withLock { $0 } == [
+                "0 ffc2000002820000", "1 ffca000000", "1 ffc2000002810000", "1 ffc20002048f02020300",
+            ]
+        )
+        box.withLock { $0 = nil }
+    }
+
     @Test("A transparent session carries frames with their time, and is ended", arguments: ["c2", "50"])
     func transparent(instruction: String) async throws {
         let head = "ff" + instruction

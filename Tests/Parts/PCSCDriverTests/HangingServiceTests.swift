@@ -30,6 +30,13 @@ struct HangingServiceTests {
         #expect(failure?.reason.contains("systemctl restart pcscd") == true)
     }
 
+    @Test("is looked at for a minute at most, however long its caller would wait")
+    func longestLook() throws {
+        // So many milliseconds are no number.
+        let states = try PCSCReader.states(Self.service(), within: .seconds(Int64.max))
+        #expect(states.map(\.reader) == [SampleCards.name])
+    }
+
     @Test("does not keep a session from its end, on the driver's own thread either")
     func interruption() async throws {
         let service = Self.service([.establish])

@@ -154,6 +154,34 @@ struct LibraryCallTests {
         _ = try Self.cards.transmit(Self.card, [1])
     }
 
+    @Test("that connects says when the user may not use the socket of the service", .ownThreads)
+    func forbidden() async throws {
+        let folder = "/tmp/nfc-tests-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for (name, mode) in [("/open", 0o666), ("/closed", 0)] as [(String, mode_t)] {
+            #expect(FileManager.default.createFile(atPath: folder + name, contents: nil))
+            #expect(unsafe chmod(folder + name, mode) == 0)
+        }
+        #expect(unsafe chmod(folder, 0o755) == 0)
+        await #expect(processExitsWith: .success) { [folder = folder as String] in
+            // Root may use every file. In some containers there is no other user.
+            if geteuid() == 0, setuid(65_534) != 0 { return }
+            for (name, status, code) in [
+                ("/closed", Library.noService, .socketForbidden), ("/open", Library.noService, .noService),
+                ("/none", Library.noService, .noService), ("/closed", 0, nil),
+            ] as [(String, Int, SmartCardError.Code?)] {
+                _ = unsafe setenv("PCSCLITE_CSOCK_NAME", folder + name, 1)
+                Library.current.withLock { $0 = Library(statuses: [status]) }
+                let found = LibraryCallTests.code { () throws(SmartCardError) in
+                    _ = try LibraryCallTests.cards.establishContext(WaitCut())
+                }
+                #expect(found == code, "\(name)")
+                #expect(Library.current.withLock { $0.calls } == ["establish"])
+            }
+        }
+    }
+
     @Test("gives back the memory that it took", .ownThreads)
     func memory() async {
         await #expect(processExitsWith: .success) {
@@ -209,7 +237,7 @@ extension PCSCLite {
     /// A library that answers as it is told.
     fileprivate static var scripted: PCSCLite {
         unsafe PCSCLite(
-            establish: { _, _, _, _ in 0 },
+            establish: { _, _, _, _ in Library.current.withLock { $0.end("establish") } },
             release: { context in Library.current.withLock { $0.end("release \(context)") } },
             cancel: { _ in 0 },
             list: { context, _, names, length in

@@ -25,6 +25,24 @@ struct LostCardTests {
         await #expect(throws: LinkError(.tagRemoved, "")) { try await reader.select(tag) }
     }
 
+    @Test("A link is to no tag any more when the reader has opened its tag again")
+    func earlier() async throws {
+        let service = SampleCards.service(SampleCards.cardAnswer, table: ["ffca000000": Self.identifier])
+        let reader = PCSCReader(.first, layer: service)
+        let (_, link) = try await Self.found(reader)
+        #expect(await link.isPresent())
+        let (_, again) = try await Self.found(reader)
+        #expect(await again.isPresent())
+        #expect(await !link.isPresent())
+        // Nothing is asked for a task that is cancelled.
+        let cancelled = Task {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            return await again.isPresent()
+        }
+        #expect(await !cancelled.value)
+        #expect(await again.isPresent())
+    }
+
     @Test(
         "A reader's driver that can't say whether a card is there does not make it leave",
         arguments: [

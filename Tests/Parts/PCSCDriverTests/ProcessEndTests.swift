@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Glibc
+import TagLink
 import TestThreads
 import Testing
 
@@ -23,6 +25,40 @@ struct ProcessEndTests {
                 }
             }
             _ = try PCSCLite.forCall("SCardListReaders")
+            exit(3)
+        }
+    }
+
+    /// How far a call of the test below is that closes something.
+    private enum Closing {
+        case before, running, done
+    }
+
+    private static let closing = Locked(Closing.before)
+
+    @Test(
+        "waits for a call that closes something, and lets no other one begin",
+        .ownThreads,
+        .enabled(if: hasLibrary, "libpcsclite is not installed.")
+    )
+    func waitsForClosing() async {
+        await #expect(processExitsWith: .exitCode(42)) {
+            atexit {
+                PCSCLite.close { _exit(1) }
+                _exit(ProcessEndTests.closing.withLock { $0 == .done } ? 42 : 2)
+            }
+            _ = try PCSCLite.forCall("SCardReleaseContext")
+            let thread = Thread {
+                PCSCLite.close {
+                    ProcessEndTests.closing.withLock { $0 = .running }
+                    // Until the process ends, and then a moment.
+                    while (try? PCSCLite.forCall("SCardReleaseContext")) != nil { usleep(100) }
+                    usleep(5000)
+                    ProcessEndTests.closing.withLock { $0 = .done }
+                }
+            }
+            thread.start()
+            while ProcessEndTests.closing.withLock({ $0 == .before }) { usleep(100) }
             exit(3)
         }
     }

@@ -214,6 +214,8 @@ struct ServiceTests {
             #expect(failure?.code == .inUse)
             #expect(failure?.reason.contains("in use by another program") == true)
         }
+        // Every tenth of a second, for two seconds.
+        #expect(service.look(\.sharingViolations) == max(0, violations - 20))
     }
 
     @Test("Answers without a status word mean that the tag is lost", arguments: ["", "90"])

@@ -221,6 +221,16 @@ struct ExactExchangeTests {
         }
     }
 
+    @Test("A tag has its whole time for an answer through the registers")
+    func registerTime() async throws {
+        let responder = Self.unit(.syntaxError, Self.checked(Self.block))
+        try await Self.withTag(Self.type1, modulation: 4, responder) { _, _, link in
+            let start = ContinuousClock.now
+            _ = try await link.transceive(Frame(Self.readBlock, checksum: .crcB), timeout: .milliseconds(200))
+            #expect(ContinuousClock.now - start >= .milliseconds(200))
+        }
+    }
+
     @Test("What comes from the registers is silence, or whole bytes with a checksum that is right")
     func registerAnswers() async throws {
         let wrong = Self.withParity(Self.block + [0, 0])

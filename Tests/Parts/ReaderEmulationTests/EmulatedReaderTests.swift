@@ -48,6 +48,11 @@ import VirtualTags
         #expect(await reader(VirtualType3Tag(felica)).atr == Self.storageATR(0x03, 0xF011))
         field.removeAll()
         #expect(await reader(VirtualType5Tag(.icodeSLIX)).atr == Self.storageATR(0x0B, 0x0014))
+        // A card without a name of its own has FF and its SEL_RES.
+        field.removeAll()
+        var contents = Type2Contents(blank: .ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80])
+        contents.sak = 0x10
+        #expect(await reader(VirtualType2Tag(contents)).atr == Self.storageATR(0x03, 0xFF10))
     }
 
     @Test func `A reader that has no numbers of its own has those of the standard`() async {

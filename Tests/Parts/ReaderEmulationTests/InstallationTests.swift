@@ -2,8 +2,9 @@
 import Foundation
 import Glibc
 import PrivateStorage
-import ReaderEmulation
 import Testing
+
+@testable import ReaderEmulation
 
 /// The driver that pcscd loads as root, and the reader that root installs for a user.
 @Suite struct `A reader that root installs` {
@@ -195,6 +196,26 @@ import Testing
                 "CHANNELID    1",
             ]
         )
+    }
+
+    @Test func `has its socket in the folder that root has made for its user`() throws {
+        let place = try Place()
+        let path = place.path + "/" + (try #require(ReaderOwner.current)).name
+        #expect(unsafe mkdir(path, 0o755) == 0 && chmod(path, 0o755) == 0)
+        #expect(PCSCInstallation.defaultFolder(in: place.path)?.path == path)
+    }
+
+    @Test func `has the driver of the first place that has one`() throws {
+        let (first, second) = (try Place(), try Place())
+        func found(_ folders: [String]) throws(EmulationError) -> String {
+            try PCSCInstallation.findDriver("The driver", beside: [], or: folders, otherwise: "Build it.")
+        }
+        let paths = try [first, second].map { try $0.write("libOpenCoreNFCReader.so", [1]) }
+        #expect(try found([first.path, second.path]) == paths[0])
+        #expect(try found([second.path, first.path]) == paths[1])
+        #expect(try found([first.path + "/none", second.path]) == paths[1])
+        let missing = problem { () throws(EmulationError) in _ = try found(["/none/a", "/none/b"]) }
+        #expect(missing == "The driver is in none of /none/a, /none/b. Build it.")
     }
 
     @Test func `is a user's who exists, by name or number`() throws {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
+import Foundation
 import Glibc
 import PrivateStorage
 import ReaderEmulation
@@ -95,6 +96,13 @@ import VirtualTags
         #expect(await !hangsUp(within: 0))
         await Self.ended(server, work)
         #expect(await hangsUp(within: 30_000))
+        // Of the terminal's own end, nothing is open but what the host has opened.
+        let names = [server.terminalName, server.terminalName + " (deleted)"]
+        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter { descriptor in
+            let file = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + descriptor)
+            return file.map { names.contains($0) } ?? false
+        }
+        #expect(descriptors == [String(line)])
         withExtendedLifetime(server) {}
     }
 
@@ -121,6 +129,12 @@ import VirtualTags
             Self.problem(place.link)
                 == "Another program is the PN532 at \(place.link) already. Stop it, or give another path."
         )
+        // It is the same link when its path is written in another way.
+        for link in [place.folder.path + "//line", place.folder.path + "/./line"] {
+            #expect(
+                Self.problem(link) == "Another program is the PN532 at \(link) already. Stop it, or give another path."
+            )
+        }
         #expect(place.target() == server.terminalName)
         for target in ["/dev/null", "/dev/pts/", "/dev/pts/1x", "/dev/pts/../null", "line"] {
             #expect(unsafe symlink(target, place.link + "-2") == 0)

@@ -33,6 +33,23 @@ import Testing
     }
 
     @Test(.enabled(if: unsafe access("/usr/sbin/pcscd", X_OK) == 0, "pcscd is not installed"))
+    func `says why it has ended, and nothing while it runs`() async throws {
+        let readers = try folder.folder("readers")
+        let pcscd = try PrivatePCSCD(folder: folder, configuration: readers.path)
+        #expect(pcscd.failure() == nil)
+        #expect(kill(pcscd.processIdentifier, SIGKILL) == 0)
+        while pcscd.failure() == nil { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(
+            pcscd.failure()
+                == "pcscd was ended by signal 9 (Killed). Look for the program that sent it, and start again."
+        )
+        await callDriver { pcscd.stop() }
+        try folder.remove("pcscd.log")
+        readers.removeIfEmpty()
+        folder.removeIfEmpty()
+    }
+
+    @Test(.enabled(if: unsafe access("/usr/sbin/pcscd", X_OK) == 0, "pcscd is not installed"))
     func `says why it can't be started`() throws {
         let error = #expect(throws: EmulationError.self) { try PrivatePCSCD(folder: folder, configuration: "a\0b") }
         #expect(error?.reason == "pcscd can't be started: Invalid argument.")

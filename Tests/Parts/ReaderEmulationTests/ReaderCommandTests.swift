@@ -60,6 +60,22 @@ import VirtualTags
         #expect(await reader.transmit([0xFF, 0xB0, 0, 6, 4]) == .done([1, 2, 3, 4, 0x90, 0x00]))
     }
 
+    @Test func `A command may have lengths of three bytes, with and without Le`() async {
+        let tag = Self.ntag()
+        var reader = await reader(on: tag)
+        for (number, end) in [(1, []), (2, [0, 0])] as [(UInt8, [UInt8])] {
+            let data = [UInt8](repeating: number, count: 4)
+            #expect(await reader.transmit([0xFF, 0xD6, 0, 6, 0, 0, 4] + data + end) == .done([0x90, 0x00]))
+            #expect(Array(tag.contents.memory[24..<28]) == data)
+        }
+        #expect(await reader.transmit([0xFF, 0xB0, 0, 6, 0, 0, 4]) == .done([2, 2, 2, 2, 0x90, 0x00]))
+        for count in [3, 5, 7] {
+            let data = [UInt8](repeating: 3, count: count)
+            #expect(await reader.transmit([0xFF, 0xD6, 0, 6, 0, 0, 4] + data) == .done([0x67, 0x00]))
+        }
+        #expect(Array(tag.contents.memory[24..<28]) == [2, 2, 2, 2])
+    }
+
     @Test func `Blocks of a Type 5 tag are read up to the last one, and written one after the other`() async {
         // Of 28 blocks.
         var reader = await reader(on: VirtualType5Tag(.icodeSLIX))

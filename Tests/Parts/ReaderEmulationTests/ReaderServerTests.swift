@@ -102,6 +102,28 @@ import Testing
         await end(serving)
     }
 
+    @Test func `has its socket until it is freed, though it was never started`() async throws {
+        func another() throws(EmulationError) -> ReaderServer {
+            let (_, calls) = AsyncStream.makeStream(of: String.self)
+            let firmware = Firmware(calls: calls)
+            return try ReaderServer("other.sock", in: folder, reader: firmware, observePresence: { _ in nil })
+        }
+        var first: ReaderServer? = try another()
+        #expect(throws: EmulationError.self) { _ = try another() }
+        #expect(first != nil)
+        first = nil
+        // The socket is closed on the queue of the reader that is gone.
+        var second = try? another()
+        for _ in 0..<5000 where second == nil {
+            try await Task.sleep(for: .milliseconds(2))
+            second = try? another()
+        }
+        #expect(second != nil)
+        second = nil
+        try folder.remove("other.sock")
+        await end(server.start())
+    }
+
     @Test func `unplugs the reader without a word, and plugs it in again`() async throws {
         let serving = server.start()
         var heard = calls.makeAsyncIterator()

@@ -150,6 +150,69 @@ import VirtualTags
         withExtendedLifetime(first) {}
     }
 
+    @Test func `An arrival is asked for once, and known on other threads, until the tags near the phone change`()
+        async throws
+    {
+        let simulator = FakeSimulator { _, request in
+            guard let id = request["id"] else { return [FakeSimulator.greeting] }
+            return [request["do"] as? String == "arrival" ? #"{"id":\#(id),"arrival":7}"# : #"{"id":\#(id)}"#]
+        }
+        let reader = simulator.reader
+        let uid: [UInt8] = [1, 2, 3, 4]
+        let numbers: [UInt64?] = [7, 7]
+        try await reader.prepare()
+        #expect(reader.arrival(of: uid) == nil)
+        let news = AsyncStream.makeStream(of: [UInt64?].self)
+        let observation = reader.observePresence { [weak reader] in
+            news.continuation.yield([reader?.arrival(of: uid), reader?.arrival(of: uid)])
+        }
+        var heard = news.stream.makeAsyncIterator()
+        try await reader.setCarrier(true)
+        for count in 1...2 {
+            simulator.push(#"{"event":"presence"}"#)
+            #expect(await heard.next() == numbers)
+            #expect(reader.arrival(of: uid) == 7)
+            #expect(simulator.lines.count { $0.contains("\"arrival\"") } == count)
+        }
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test func `A request waits for room in a connection that is full`() async throws {
+        let ends = Locked<[Int32]>([])
+        let reader = SimulatorReader { () throws(LinkError) in
+            var pair: [Int32] = [-1, -1]
+            guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0 else {
+                throw LinkError(.readerUnavailable, "There are no sockets.")
+            }
+            for end in pair { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+            let line = Array("\(FakeSimulator.greeting)\n".utf8)
+            _ = unsafe send(pair[1], line, line.count, Int32(MSG_NOSIGNAL))
+            ends.withLock { [pair] in $0 = pair }
+            return pair[0]
+        }
+        try await reader.prepare()
+        let pair = ends.withLock { $0 }
+        try #require(pair.count == 2)
+        let (own, end) = (pair[0], pair[1])
+        defer { close(end) }
+        let noise = [UInt8](repeating: 0x20, count: 4096)
+        while unsafe send(own, noise, noise.count, Int32(MSG_NOSIGNAL)) > 0 {}
+        let observation = reader.observePresence {}
+        // Most often the request has met the full connection by then; if not, it finds room at once.
+        try await Task.sleep(for: .milliseconds(20))
+        var received: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        var count = -1
+        while count != 0, received.count(where: { $0 == 0x0A }) < 2 {
+            count = unsafe recv(end, &buffer, buffer.count, 0)
+            if count < 0 { try await Task.sleep(for: .milliseconds(1)) }
+            received += buffer.prefix(max(0, count)).filter { $0 != 0x20 }
+        }
+        // The greeting came before the noise.
+        #expect(String(decoding: received, as: UTF8.self).hasSuffix("\n" + #"{"id":1,"do":"watch"}"# + "\n"))
+        withExtendedLifetime(observation) {}
+    }
+
     @Test(
         arguments: [
             (0, 0), (5000, 5000), (1 << 40, 1 << 40), ((1 << 40) + 1, nil), (-1, nil), (nil, nil),

@@ -42,4 +42,18 @@ import VirtualTags
         #expect(await send(script, "06 \(second) 01 09 10 01 80 00") == "1d 07 \(second) 00 00 01 \(ones)")
         #expect(await send(script, "02 \(second) 02 ff ff 0b 10") == "0f 03 \(second) 02 21 00 25 00")
     }
+
+    @Test func `A system has the limits of its first block when it has the services of NDEF, and no others`() throws {
+        let text = try Files.text("felica-standard.nfc").replacing("System 00: 0003", with: "System 00: 12FC")
+            .replacing("Code 0048", with: "Code 0009").replacing("Service code 090F", with: "Service code 0009")
+        guard case .type3(.standard(let card)) = try TagImage(parsing: Array(text.utf8)).contents else {
+            Issue.record("no FeliCa")
+            return
+        }
+        let system = card.systems[0]
+        #expect(system.code == 0x12FC)
+        #expect(system.files.map(\.serviceCodes) == [[0x0009], [0x004A], [0x008B], [0x090F]])
+        #expect(Array(system.files[0].memory.prefix(3)) == hex("16 01 00"))
+        #expect(system.maximumRead == 15 && system.maximumWrite == 13)
+    }
 }

@@ -245,4 +245,27 @@ import VirtualTags
     func `Faults of a payment card are reported`(original: String, fault: String, code: String) throws {
         #expect(try Files.failure("emv.nfc", original, fault)?.code.description == code)
     }
+
+    @Test(arguments: [(27, false), (28, true), (29, true), (30, false)])
+    func `An answer to GET VERSION has 28 bytes, or 29 with the fab's key`(count: Int, isTaken: Bool) throws {
+        let version = "04 04 02 30 00 11 05 04 04 02 01 02 11 05 04 11 22 33 44 55 66 CF 39 D4 49 80 34 20 00"
+        let other = hexText((hex(version) + [0x00]).prefix(count)).uppercased()
+        let error = try Files.failure("ntag424-version.nfc", "PICC Version: \(version)", "PICC Version: \(other)")
+        #expect(error?.code == (isTaken ? nil : .malformed))
+    }
+
+    @Test(arguments: [0, 255] as [UInt8])
+    func `The attempts that are left for a PIN are one byte in a JSON image`(tries: UInt8) throws {
+        var contents = EMVContents(applicationIdentifier: hex("a0 00 00 00 03 10 10"), accountNumber: [])
+        contents.pinTries = tries
+        let front = Type4FrontEnd.nfcA(uid: hex("08 01 02 03"), ats: [1])
+        let image = TagImage(.type4(Type4Contents(frontEnd: front, kind: .emv(contents))))
+        let text = String(decoding: try image.encoded(), as: UTF8.self)
+        #expect(try TagImage(parsing: Array(text.utf8)).contents == image.contents)
+        let member = "\"pin_tries\": \(tries)"
+        #expect(text.contains(member))
+        for wrong in ["-1", "256"] {
+            #expect(Files.failure(text.replacing(member, with: "\"pin_tries\": \(wrong)"))?.code == .malformed)
+        }
+    }
 }

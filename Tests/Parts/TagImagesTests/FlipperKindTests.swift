@@ -59,6 +59,31 @@ import VirtualTags
         #expect(!String(decoding: try image.encoded(), as: UTF8.self).contains("File 2 Hi Limit"))
     }
 
+    @Test func `A DESFire's value and records have their sizes and limits in the file, and are read again`() throws {
+        let kinds: [DESFireFile.Kind] = [
+            .value(lower: -10, upper: 1000, current: 7, limitedCredit: true),
+            .linearRecords(size: 4, maximum: 3, records: Array(1...8)),
+            .cyclicRecords(size: 2, maximum: 5, records: Array(1...6)),
+        ]
+        guard case .type4(var type4) = try Files.image("desfire.nfc").contents, case .desfire(var card) = type4.kind
+        else {
+            Issue.record("no DESFire")
+            return
+        }
+        card.applications[0].files = kinds.enumerated().map {
+            DESFireFile(number: UInt8($0.offset + 1), accessRights: 0xEEEE, kind: $0.element)
+        }
+        type4.kind = .desfire(card)
+        let text = String(decoding: try TagImage(.type4(type4), format: .flipper).encoded(), as: UTF8.self)
+        let file = "Application 563412 File"
+        for lines in [
+            "\(file) 1 Type: 02\n", "\(file) 1 Limited Credit Enabled: true\n\(file) 1: 07 00 00 00\n",
+            "\(file) 2 Type: 03\n", "\(file) 2 Size: 4\n\(file) 2 Max: 3\n\(file) 2 Cur: 2\n\(file) 2: 01 02 03",
+            "\(file) 3 Type: 04\n", "\(file) 3 Size: 2\n\(file) 3 Max: 5\n\(file) 3 Cur: 3\n\(file) 3: 01 02 03",
+        ] { #expect(text.contains("\n" + lines), "\(lines)") }
+        #expect(try TagImage(parsing: Array(text.utf8)).contents == .type4(type4))
+    }
+
     @Test(arguments: [
         ("Application IDs: 56 34 12 01 00 00", "Application IDs: 56 34 12 01 00", "malformed"),
         ("Application Count: 2", "Application Count: 29", "malformed"),
@@ -173,5 +198,18 @@ import VirtualTags
         try await script.activate(tag.identifier, atqa: 0x0004, sak: 0x20)
         #expect(await script.send("30 00") == "timeout")
         #expect(try Files.failure("iso14443-4a.nfc", "TB(1): 70\n", "")?.code == .missingField)
+    }
+
+    @Test(arguments: [("00 81 71", "ISO14443-4B"), ("00 80 71", "ISO14443-3B"), ("00 7e 71", "ISO14443-3B")])
+    func `An NFC-B card is one of part 4 when a bit of its protocol info says so`(info: String, type: String) throws {
+        let front = Type4FrontEnd.nfcB(
+            pupi: hex("11 22 33 44"),
+            applicationData: hex("00 00 00 01"),
+            protocolInfo: hex(info)
+        )
+        let contents = TagContents.type4(Type4Contents(frontEnd: front, kind: .unspecified))
+        let text = String(decoding: try TagImage(contents, format: .flipper).encoded(), as: UTF8.self)
+        #expect(text.contains("\nDevice type: \(type)\n"))
+        #expect(try TagImage(parsing: Array(text.utf8)).contents == contents)
     }
 }

@@ -40,4 +40,34 @@ import VirtualTags
             #expect(image.contents == .type5(contents))
         }
     }
+
+    @Test(
+        "A number is written from zero up to the greatest that the tag can hold",
+        arguments: [
+            (Type5Product.icodeSLIX2, "page_pointer", 0xFF), (.icodeSLIX2, "eas_id", 0xFFFF),
+            (.st25tv02K, "st_eas_id", 0xFFFF),
+        ]
+    )
+    func numbers(product: Type5Product, key: String, maximum: Int) throws {
+        var contents = Type5Contents(blank: product)
+        if product == .icodeSLIX2 {
+            contents.protection.pointer = 18
+            contents.protection.surveillanceIdentifier = 18
+        } else {
+            contents.settings.surveillanceIdentifier = 18
+        }
+        let text = String(decoding: try TagImage(.type5(contents)).encoded(), as: UTF8.self)
+        let member = "\"\(key)\": 18"
+        #expect(text.contains(member))
+        for (value, code): (Int, TagImageError.Code?) in [
+            (-1, .malformed), (0, nil), (maximum, nil), (maximum + 1, .malformed),
+        ] {
+            #expect(Files.failure(text.replacing(member, with: "\"\(key)\": \(value)"))?.code == code, "\(value)")
+        }
+        // Without the member, the number is zero.
+        let images = try ["\"\(key)\": 0", "\"note\": 18"].map { other in
+            try TagImage(parsing: Array(text.replacing(member, with: other).utf8)).contents
+        }
+        #expect(images[0] == images[1] && images[0] != .type5(contents))
+    }
 }

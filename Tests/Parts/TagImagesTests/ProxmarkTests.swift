@@ -353,4 +353,23 @@ import VirtualTags
         #expect(error?.code == .unknownFormat)
         #expect(error?.reason.contains("The lines have 40 bytes") == true)
     }
+
+    @Test(
+        "A product is known by its maker, type, size and major version, whatever its subtype is",
+        arguments: [
+            ("0004030201000B03", "MIFARE Ultralight EV1 UL11"), ("0004030101010B03", "MIFARE Ultralight EV1 UL11"),
+            ("0004040501000B03", "NTAG210"), ("0005030201000B03", nil), ("0004050201000B03", nil),
+            ("0004030202000B03", nil), ("0004030201000C03", nil),
+        ] as [(String, String?)]
+    )
+    func relatives(version: String, product: String?) throws {
+        let text = try Files.text("hf-mfu-ul11-dump.json")
+        let changed = text.replacing("\"0004030101000B03\"", with: "\"\(version)\"")
+        #expect(changed != text)
+        if let product {
+            #expect(try TagImage(parsing: Array(changed.utf8)).product == product)
+        } else {
+            #expect(Files.failure(changed)?.code == .unsupported)
+        }
+    }
 }

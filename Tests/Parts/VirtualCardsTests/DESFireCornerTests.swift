@@ -141,6 +141,33 @@ import VirtualTags
         )
     }
 
+    @Test func `A file of records may have an ISO identifier`() {
+        expect(
+            DESFireContents(applications: [DESFireApplication(identifier: 1)]),
+            [
+                "5a 01 00 00": "00", "c1 05 03 e1 00 ee ee 04 00 00 03 00": "7e",
+                "c1 05 03 e1 00 ee ee 04 00 00 03 00 00 00": "7e", "c1 05 03 e1 00 ee ee 04 00 00 03 00 00": "00",
+                "f5 05": "00 03 00 ee ee 04 00 00 03 00 00 00 00 00",
+                "c0 06 04 e1 00 ee ee 02 00 00 05 00 00": "00",
+                "f5 06": "00 04 00 ee ee 02 00 00 05 00 00 00 00 00", "61": "00 03 e1 04 e1",
+            ]
+        )
+    }
+
+    @Test(
+        arguments: [
+            ([], .ev1), ([0x04, 0x01, 0x01], .ev1), ([0x04, 0x01, 0x01, 0x01], .ev1), ([0x04, 0x01, 0x01, 0x12], .ev2),
+            ([0x04, 0x01, 0x01, 0x33], .ev3), ([0x02, 0x02, 0x02, 0x30], .ev1),
+        ] as [([UInt8], DESFireContents.Generation)]
+    ) func `The generation is in the fourth byte of the version`(
+        version: [UInt8],
+        generation: DESFireContents.Generation
+    ) {
+        var contents = DESFireContents()
+        contents.version = version
+        #expect(contents.generation == generation)
+    }
+
     @Test func `A value reaches its limits, and no further`() {
         let kind = DESFireFile.Kind.value(lower: 0, upper: 100, current: 50, limitedCredit: false)
         let file = DESFireFile(number: 1, accessRights: 0xEEEE, kind: kind)

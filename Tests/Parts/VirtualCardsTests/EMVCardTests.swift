@@ -49,4 +49,34 @@ import VirtualTags
     ]) func `What the card does not have is refused`(command: String, status: String) {
         #expect(run([select, options, command])[2] == status)
     }
+
+    @Test func `The record has what is known of the card, and in this order`() {
+        var contents = EMVContents(applicationIdentifier: hex("a0 00 00 00 03 10 10"), accountNumber: hex("41 11"))
+        contents.cardholder = "AB"
+        contents.expiration = EMVContents.Date([0x30, 0x12, 0x31])
+        contents.effective = EMVContents.Date([0x25, 0x01, 0x02])
+        contents.country = 0x0840
+        contents.currency = 0x0978
+        var card = EMVCard(contents)
+        let answers = [select, options, record].map { hexText(card.process(hex($0), tear: nil).bytes) }
+        #expect(
+            answers[2] == "70 1f 5a 02 41 11 5f 20 02 41 42 5f 24 03 30 12 31 5f 25 03 25 01 02 "
+                + "5f 28 02 08 40 9f 42 02 09 78 90 00"
+        )
+    }
+
+    @Test(arguments: [
+        (0, 0, true), (0, 10, true), (0, 11, false), (4, 10, false), (5, 10, true), (5, 11, false), (16, 10, true),
+        (17, 10, false),
+    ]) func `An application's name has 5 to 16 bytes or none, and a card's number 10 at most`(
+        name: Int,
+        number: Int,
+        isInRange: Bool
+    ) {
+        let contents = EMVContents(
+            applicationIdentifier: Array(repeating: 0xA0, count: name),
+            accountNumber: Array(repeating: 0x41, count: number)
+        )
+        #expect(contents.isInRange == isInRange)
+    }
 }

@@ -57,6 +57,16 @@ extension `NTAG 424 DNA with keys` {
         #expect(reader.send(0xAD, [3, 0, 0, 0, 1, 0, 0]).status == 0xAE)
     }
 
+    @Test(arguments: [false, true])
+    func `No transaction goes on after the application is selected again, or the power was off`(isOff: Bool) throws {
+        var reader = try reader()
+        #expect(try reader.authenticate(0x71, 3, key(3)) == 0)
+        if isOff { reader.card.losePower() }
+        #expect(reader.exchange("00 a4 04 0c 07 d2 76 00 00 85 01 01 00") == "90 00")
+        #expect(reader.send(0x77, [0]).status == 0x9D)
+        #expect(reader.send(0xAD, [3, 0, 0, 0, 1, 0, 0]).status == 0xAE)
+    }
+
     @Test func `SET CONFIGURATION is for key 0, and knows no option`() throws {
         var reader = try reader()
         #expect(reader.send(0x5C, [0]).status == 0xAE)
@@ -81,6 +91,7 @@ extension `NTAG 424 DNA with keys` {
     @Test func `The answer of AUTHENTICATE EV2 FIRST has the reader's capabilities`() throws {
         var reader = try reader()
         #expect(reader.send(0x71, [0, 6, 1]).status == 0x7E)
+        #expect(reader.send(0x71, [0]).status == 0x7E)
         let cipher = try BlockCipher.aes(key(0).bytes)
         let zero = BlockCipher.Mode.blockChaining(vector: [UInt8](repeating: 0, count: 16))
         for capabilities in [[1, 2, 3, 4, 5, 6], [9]] as [[UInt8]] {

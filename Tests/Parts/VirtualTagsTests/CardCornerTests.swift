@@ -30,6 +30,20 @@ import VirtualTags
         #expect(answer.workTime == .milliseconds(7) && answer.waitingTimeExtensions == [3, 4])
     }
 
+    @Test func `Its tag has a random UID of four bytes, and the other answers of a card`() {
+        var generator = Numbers(seed: 5)
+        let fronts = (0..<2).map { _ in Type4FrontEnd.randomUID(using: &generator) }
+        #expect(fronts[0] != fronts[1])
+        for front in fronts + [VirtualType4Tag(card: ScriptedCard()).frontEnd] {
+            guard case .nfcA(let uid, let atqa, let sak, let ats) = front else {
+                Issue.record("\(front)")
+                continue
+            }
+            #expect(uid.count == 4 && uid[0] == 0x08)
+            #expect(atqa == 0x0004 && sak == 0x20 && ats == hex("05 78 80 70 02"))
+        }
+    }
+
     @Test func `Statuses are those of ISO 7816-4`() {
         let statuses: [(CardStatus, UInt16)] = [
             (.success, 0x9000), (.endOfFile, 0x6282), (.executionError, 0x6400), (.memoryFailure, 0x6581),

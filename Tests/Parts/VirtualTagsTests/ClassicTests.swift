@@ -43,6 +43,15 @@ import VirtualTags
         #expect(second.count == 4 && second != first)
     }
 
+    @Test func `A card that lost its power after the nonce is activated at once`() async throws {
+        let card = ClassicTag(ClassicContents(blank: .classic1K, uid: hex("9c 0c 37 01")))
+        let script = try Script(card)
+        try await script.activate(card.identifier, atqa: 0x0004, sak: 0x08)
+        #expect(hex(await script.sendRaw("60 04 d1 3d")).count == 4)
+        card.losePower()
+        try await script.activate(card.identifier, atqa: 0x0004, sak: 0x08)
+    }
+
     @Test(arguments: ["30 00", "a0 04", "60 40", "60", "c1 04", "1b ff ff ff ff"])
     func `What needs an authentication is refused`(command: String) async throws {
         let card = ClassicTag(ClassicContents(blank: .classic1K, uid: hex("9c 0c 37 01")))

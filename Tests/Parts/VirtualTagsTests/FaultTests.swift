@@ -250,3 +250,16 @@ import VirtualTags
         #expect(calls.value == 1)
     }
 }
+
+extension `A write that was torn` {
+    @Test func `A bit that does not change stays, and each other one is the old one or the new one`() {
+        let same = Array(UInt8(0x51)...0x58)
+        let (zeros, ones) = ([UInt8](repeating: 0x00, count: 8), [UInt8](repeating: 0xFF, count: 8))
+        for seed in UInt64(0)..<32 {
+            let tear = TornWrite.mixed(seed: seed)
+            #expect(tear.remains(of: same, under: same, unit: 4) == same)
+            let set = tear.remains(of: zeros, under: ones, unit: 4)
+            #expect(tear.remains(of: ones, under: zeros, unit: 4) == set.map { ~$0 })
+        }
+    }
+}

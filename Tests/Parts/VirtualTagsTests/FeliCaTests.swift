@@ -239,4 +239,19 @@ private func send(_ script: LinkScript, _ command: String) async -> String {
         #expect(await send(script, "08 \(idmText) 01 09 00 01 80 01 \(data)") == "0c 09 \(idmText) ff 70")
         #expect(await send(script, "06 \(idmText) 01 0b 00 01 80 01").hasSuffix("00 00 00 00"))
     }
+
+    @Test func `A transit card has its balance, its journeys and its limits`() throws {
+        let idm = hex("01 2e 4c e1 9c 5b 12 34")
+        let long = [UInt8](repeating: 3, count: 17)
+        let card = FeliCaStandardContents.transitCard(idm: idm, balance: 0x1234, history: [[1, 2], long])
+        #expect(card.idm == idm && card.pmm == hex("10 0b 4b 42 84 85 d0 ff") && card.systems.count == 1)
+        let system = try #require(card.systems.first)
+        #expect(system.code == 0x0003 && system.maximumRead == 12 && system.maximumWrite == 8)
+        #expect(system.files.map(\.serviceCodes) == [[0x0048, 0x004A], [0x0088, 0x008B], [0x090C, 0x090F]])
+        #expect(system.files.map(\.memory.count) == [32, 16, 320])
+        #expect(system.files[1].memory == hex("00 00 00 00 00 00 00 00 20 00 00 34 12 00 00 00"))
+        let log = system.files[2].memory
+        #expect(Array(log[..<32]) == [1, 2] + [UInt8](repeating: 0, count: 14) + long.dropLast())
+        #expect(log[32...].allSatisfy { $0 == 0 })
+    }
 }

@@ -130,13 +130,13 @@ import VirtualTags
         #expect(script.field.stopRecording().isEmpty)
         script.field.startRecording()
         try await script.activate(wake: 0x26)
-        #expect(await script.send("a2 04 00 00 00 00") == "ACK")
+        #expect(await script.send("a2 04 0f 10 00 00") == "ACK")
         #expect(await script.send("ff") == "NAK 0")
         #expect(await script.send("30 00") == "timeout")
         let records = script.field.stopRecording()
         #expect(
             records.map(\.description) == [
-                "26' -> 44 00", "93 70 88 04 a1 b2 9f -> 04", "95 70 c3 d4 e5 80 72 -> 00", "a2 04 00 00 00 00 -> 0a'",
+                "26' -> 44 00", "93 70 88 04 a1 b2 9f -> 04", "95 70 c3 d4 e5 80 72 -> 00", "a2 04 0f 10 00 00 -> 0a'",
                 "ff -> 00'", "30 00 -> timeout",
             ]
         )

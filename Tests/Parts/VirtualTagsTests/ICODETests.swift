@@ -313,4 +313,20 @@ import VirtualTags
         bench.tag.losePower()
         #expect(await bench.script.send("02 b3 04 04 \(password)") == "timeout")
     }
+
+    @Test func `The block of the counter is there only where there is a counter`() {
+        var slix2 = Type5Contents(blank: .icodeSLIX2)
+        slix2.counter = 0x1234
+        slix2.protection.isCounterProtected = true
+        #expect(slix2.counterBlock == [0x34, 0x12, 0x00, 0x01])
+        slix2.readCounterBlock([1, 2, 3])
+        #expect(slix2.counter == 0x1234 && slix2.protection.isCounterProtected)
+        slix2.readCounterBlock([1, 2, 3, 4, 0x78, 0x56, 0x00, 0xFE])
+        #expect(slix2.counter == 0x5678 && !slix2.protection.isCounterProtected)
+        var slix = Type5Contents(blank: .icodeSLIX)
+        slix.counter = 0x1234
+        #expect(slix.counterBlock.isEmpty)
+        slix.readCounterBlock([0x78, 0x56, 0x00, 0x01])
+        #expect(slix.counter == 0x1234 && !slix.protection.isCounterProtected)
+    }
 }

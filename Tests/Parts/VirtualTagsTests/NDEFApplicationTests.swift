@@ -86,7 +86,7 @@ import VirtualTags
         #expect(run(hidden, [Self.selectVersion2, "00 a4 00 0c 02 e1 03", "00 d6 00 0e 01 ff"])[2] == "69 82")
     }
 
-    @Test(arguments: [("17", "69 82", "90 00"), ("0f", "00 90 00", "69 82")])
+    @Test(arguments: [("17", "69 82", "90 00"), ("0f", "00 90 00", "69 82"), ("20", "69 82", "90 00")])
     func `A proprietary file has the rights that the container names, as far as it is long`(
         length: String,
         read: String,

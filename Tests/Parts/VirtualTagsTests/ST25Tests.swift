@@ -118,6 +118,7 @@ import VirtualTags
         for request in ["02 a3 02", "02 a7 02 00 00", "02 21 f8 00 00 00 00"] {
             #expect(await script.send(request) == "01 12", "\(request)")
         }
+        #expect(await script.send("02 a5 02") == "00 41 42 43 44")
     }
 
     @Test(arguments: [("00", 32), ("01", 16), ("02", 8), ("03", 4), ("04", 32), ("fe", 8)])

@@ -133,4 +133,16 @@ import VirtualTags
         var generator = Constant()
         #expect(Type2Contents.randomUID(using: &generator) == [0x04, 0x88, 0x88, 0x08, 0x88, 0x88, 0x88])
     }
+
+    @Test(arguments: Type2Product.all)
+    func `The key of Ultralight C is behind the pages that can be read, and no other product has one`(
+        product: Type2Product
+    ) {
+        #expect(product.readablePageCount == (product == .ultralightC ? 44 : product.pageCount))
+        let first: [Type2Product: Int] = [
+            .ultralightC: 42, .ultralightEV1UL11: 16, .ultralightEV1UL21: 37, .ntag210: 16, .ntag212: 37, .ntag213: 41,
+            .ntag215: 131, .ntag216: 227,
+        ]
+        #expect(product.firstConfigurationPage == first[product])
+    }
 }

@@ -98,6 +98,15 @@ import VirtualTags
         #expect(await script.sendEnd() == "timeout")
     }
 
+    @Test func `A tag of the first slot answers the request itself`() async throws {
+        let first = "50 33 22 11 10 01 04 e0"
+        let script = try LinkScript(.nfcV, VirtualType5Tag(.icodeSLIX, uid: Array(hex(first).reversed())))
+        #expect(await script.send("06 01 00") == "00 00 \(first)")
+        #expect(await script.sendEnd() == "timeout")
+        #expect(await script.send("06 01 04 00") == "timeout")
+        for slot in 1...5 { #expect(await script.sendEnd() == (slot == 5 ? "00 00 \(first)" : "timeout")) }
+    }
+
     @Test func `The option flag adds security to reads, and holds writes back until the end of a frame`() async throws {
         let tag = VirtualType5Tag(.icodeSLIX)
         let script = try LinkScript(.nfcV, tag)

@@ -61,6 +61,33 @@ import Testing
         }
     }
 
+    @Test(.ownThreads) func `A file that may not be written is not replaced, although another one could be made`()
+        async throws
+    {
+        await #expect(processExitsWith: .success) { [folder = place.folder as String] in
+            Self.becomeOrdinary(with: folder)
+            let path = folder + "/file"
+            #expect(FileManager.default.createFile(atPath: path, contents: Data("old".utf8)))
+            #expect(unsafe chmod(path, 0o444) == 0)
+            #expect(throws: StorageError(.denied, "")) {
+                try OutputFile.write(Array("new".utf8), to: path, readers: .everyone)
+            }
+            #expect(FileManager.default.contents(atPath: path) == Data("old".utf8))
+        }
+        #expect(try place.names == ["file"])
+    }
+
+    @Test(.ownThreads) func `Folders that are made have their mode, also where standard input is closed`()
+        async throws
+    {
+        await #expect(processExitsWith: .success) { [path = place.path("a/b/c/d") as String] in
+            // The next folders that are opened have the number zero.
+            close(0)
+            _ = try PrivateFolder(path, guests: .mayRead, newMode: 0o755)
+        }
+        for name in ["a", "a/b", "a/b/c", "a/b/c/d"] { #expect(try place.mode(name) == 0o755, "\(name)") }
+    }
+
     @Test(.ownThreads) func `A file that its owner may only read can be claimed`() async throws {
         await #expect(processExitsWith: .success) { [folder = place.folder as String] in
             Self.becomeOrdinary(with: folder)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Synchronization
+import TestThreads
 import Testing
 
 @testable import PrivateStorage
@@ -43,20 +45,27 @@ import Testing
         #expect(throws: StorageError(.tooLarge, "")) { try read("/dev/zero", limit: 1 << 20, takesPipes: true) }
     }
 
-    @Test func `A pipe that does not wait is waited for all the same`() throws {
+    @Test(.ownThreads) func `A pipe that does not wait is waited for all the same`() throws {
         let path = try place.pipe("pipe")
         let reader = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         let writer = unsafe open(path, O_WRONLY | O_CLOEXEC)
         try #require(reader >= 0 && writer >= 0)
         let input = try InputFile(owning: reader, name: "A pipe", limit: 4)
+        let thread = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
+        let isAsleep = Mutex(false)
         // This task blocks its thread, and tasks may have no other one. So the writer needs its own thread.
         Thread {
-            // By then it is read already, most of the time.
-            for _ in 0..<1000 { sched_yield() }
+            // Who tries again and again in place of waiting is never asleep.
+            let end = ContinuousClock.now + .seconds(20)
+            while !isAsleep.withLock({ $0 }), ContinuousClock.now < end {
+                let status = try? String(contentsOfFile: "/proc/\(thread)/stat", encoding: .utf8)
+                if status?.split(separator: ")").last?.hasPrefix(" S ") == true { isAsleep.withLock { $0 = true } }
+            }
             _ = unsafe Glibc.write(writer, "text", 4)
             close(writer)
         }.start()
         #expect(try input.readToEnd() == Array("text".utf8))
+        #expect(isAsleep.withLock { $0 })
     }
 
     @Test func `A file that is a link to another one is read`() throws {

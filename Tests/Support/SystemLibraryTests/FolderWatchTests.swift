@@ -227,6 +227,16 @@ private final class Tree {
         #expect((descriptor >= 0) == (count <= 40))
     }
 
+    @Test(.ownThreads) func `ends at a link that leads nowhere and can't be read`() throws {
+        // A process that has ended has no folder any more, until it is waited for.
+        let process = try ProgramLaunch("/bin/sh", ["sh", "-c", "exit 0"]).start()
+        defer { waitpid(process, nil, 0) }
+        var information = unsafe siginfo_t()
+        try #require(unsafe waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) == 0)
+        let watch = try #require(FolderWatch("/proc/\(process)/cwd"))
+        #expect(!watch.isThere && !watch.changes().isThere)
+    }
+
     @Test func `ends at links that lead to each other`() throws {
         try tree.link("a", to: "b")
         try tree.link("b", to: "a")

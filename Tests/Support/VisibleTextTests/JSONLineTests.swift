@@ -36,6 +36,7 @@ struct JSONLineTests {
     @Test("A key of a stranger is shown without what nobody sees")
     func keys() {
         for (text, reason) in [
+            ("{\"a\":1.5}", "\"a\" has a value of a wrong kind."),
             ("{\"\u{202E}a\":1,\"b\":0,\"\u{202E}a\":2}", "\"\\u{202e}a\" is there twice."),
             ("{\"\\u001b\":{}}", "\"\\u{1b}\" has a value of a wrong kind."),
         ] {

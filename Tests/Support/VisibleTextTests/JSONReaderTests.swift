@@ -50,8 +50,11 @@ import VisibleText
         let text = #""\"\\\/\b\f\n\r\t\u0041\u00e9\ud83c\udf89\u001f""#
         let content = try JSONReader.read(Array(text.utf8), maximumDepth: 0)
         #expect(content.string == "\"\\/\u{8}\u{c}\n\r\tA\u{e9}\u{1f389}\u{1f}")
+        // The first and the last pair.
+        let pairs = try JSONReader.read(Array(#""\ud800\udc00\udbff\udfff""#.utf8), maximumDepth: 0)
+        #expect(pairs.string == "\u{10000}\u{10FFFF}")
         // A low surrogate behind a high one alone.
-        for half in [#""\ud83c\u0041""#, #""\udf89""#] {
+        for half in [#""\ud83c\u0041""#, #""\ud800\udbff""#, #""\ud800\ue000""#, #""\udf89""#] {
             #expect(throws: JSONReader.Problem.self) { try JSONReader.read(Array(half.utf8), maximumDepth: 0) }
         }
     }

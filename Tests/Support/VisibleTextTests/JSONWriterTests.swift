@@ -58,4 +58,17 @@ import VisibleText
         }
         #expect(line == #"{"a":{"b": "\u202e"},"c":1}"# + "\n\"d\"")
     }
+
+    @Test(arguments: [(["a\n", "b"], #"["a\u000a","b"]"#), ([], "[]"), (nil, "null")] as [([String]?, String)])
+    func `An array of texts has all of them, and a missing one is null`(values: [String]?, expected: String) {
+        #expect(text { $0.values(values) } == expected)
+        let member = text {
+            $0.beginObject()
+            $0.key("a")
+            $0.values(values)
+            $0.member("b", 1)
+            $0.endObject()
+        }
+        #expect(member == #"{"a":\#(expected),"b":1}"#)
+    }
 }

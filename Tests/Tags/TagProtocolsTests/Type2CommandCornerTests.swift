@@ -35,6 +35,20 @@ import Testing
         #expect(link.remaining == 0)
     }
 
+    @Test func `A READ begins with the first page that is missing, or ends with the data area`() async throws {
+        let middle = ScriptedLink([
+            Step.exchange("3003", "e1100600 03120102 03040506 0708090a"),
+            Step.exchange("3007", "0b0c0d0e 0f101112 fe000000 00000000"),
+        ])
+        #expect(try await makeTag(middle).readNDEF() == [UInt8](1...18))
+        let end = ScriptedLink([
+            Step.exchange("3003", "e1100200 030e0102 03040506 0708090a"),
+            Step.exchange("3004", "030e0102 03040506 0708090a 0b0c0d0e"),
+        ])
+        #expect(try await makeTag(end).readNDEF() == [UInt8](1...14))
+        #expect(middle.remaining == 0 && end.remaining == 0)
+    }
+
     @Test func `A command that arrives damaged is sent three times`() async throws {
         let damaged = [Step.exchange("3003", nibble: 1)]
         let again = damaged + Step.reactivation

@@ -120,6 +120,17 @@ import VirtualTags
         )
     }
 
+    /// ACCESS, and the writes: the password, its acknowledgement, AUTH0, and ACCESS where it changes.
+    @Test(arguments: [(UInt8(0x00), 3), (0x05, 3), (0x85, 4)])
+    func `Protecting writes no page that stays the same`(access: UInt8, writes: Int) async throws {
+        let field = VirtualField()
+        var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
+        contents.memory[42 * 4] = access
+        field.bring(VirtualType2Tag(contents))
+        try await activate(field).protect(with: password(1))
+        #expect(field.writeCount == writes)
+    }
+
     /// The last page is 2C: a password from there on is one, and from the page after it on it is none.
     @Test(arguments: [(UInt8(0x2C), TagError.Code.authenticationFailed), (0x2D, nil)] as [(UInt8, TagError.Code?)])
     func `A password that covers no more than the last page is one already`(

@@ -60,6 +60,7 @@ final class ChildProgram: StartedProgram, Sendable {
             while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
             end.note(status)
         }
+        // mutate: equivalent, because the usual stack of a thread is large enough too.
         thread.stackSize = 64 << 10
         thread.start()
     }

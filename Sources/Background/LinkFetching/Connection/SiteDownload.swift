@@ -154,12 +154,17 @@ final class SiteDownload {
         errno == 0 ? "" : ": \(unsafe String(cString: strerror(errno)))"
     }
 
-    /// Returns libcurl's message in printable ASCII only, because a site may have put other text in it.
+    /// Returns libcurl's message.
     private func text(_ error: ocn_curl_error) -> String {
         let bytes = unsafe withUnsafeBytes(of: error.text) { unsafe Array($0.prefix { $0 != 0 }) }
-        let text = String(decoding: bytes.filter { (0x20...0x7E).contains($0) }, as: UTF8.self)
+        let text = Self.printable(bytes)
         let prefix = "SSL certificate problem: "
         return text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
+    }
+
+    /// Returns the printable ASCII of a message, because a site may have put other text in it.
+    static func printable(_ message: [UInt8]) -> String {
+        String(decoding: message.filter { (0x20...0x7E).contains($0) }, as: UTF8.self)
     }
 }
 

@@ -120,13 +120,12 @@ extension BusMessageReader {
         return .properties(members)
     }
 
-    private func bytes(_ budget: inout Budget) -> [UInt8]? {
+    func bytes(_ budget: inout Budget) -> [UInt8]? {
         var start: UnsafeRawPointer?
         var count = 0
-        guard unsafe ocn_bus_message_read_array(message, 0x79, &start, &count) >= 0, budget.take(count) else {
-            return nil
-        }
-        guard let start = unsafe start, count > 0 else { return [] }
+        // mutate: equivalent, because zero means that no value is left, and the caller has seen that there is one.
+        guard unsafe ocn_bus_message_read_array(message, 0x79, &start, &count) >= 0 else { return nil }
+        guard budget.take(count) else { return nil }
         return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
     }
 

@@ -109,6 +109,7 @@ final class PCSCCardPort: CardReaderPort {
                 reader: AppCardReader(port: self),
                 observePresence: observePresence
             )
+            // mutate: equivalent, because what is stored is only looked at when the next card is attached.
             state.withLock { $0.server = server }
             _ = server.start()
             return true

@@ -103,6 +103,7 @@ final class ImageFolder: Sendable {
             guard !state.withLock({ $0.refused.contains(name) }) else { continue }
             do throws(TagFileError) {
                 let tag = try ImageFiles.load(path + "/" + name).tag
+                // mutate: equivalent, because whoever the field informs does not look at the folder's names.
                 state.withLock { $0.tags[name] = tag }
                 field.bring(tag)
             } catch {

@@ -24,9 +24,12 @@ struct GateMessages: Sendable {
         guard !isOver else { return [] }
         pending += bytes
         var messages: [Message] = []
-        while !isOver, let message = next() {
+        while let message = next() {
             messages.append(message)
-            isOver = message == .nonsense
+            if message == .nonsense {
+                isOver = true
+                break
+            }
         }
         return messages
     }

@@ -94,6 +94,7 @@ extension TestField {
     private func visit(by companion: NearbyTag?) -> Bool {
         guard let virtual, let companion else { return false }
         note("a second tag comes near: \(companion)")
+        // mutate: equivalent, because the field's time does not advance between the two.
         virtual.bring(companion.virtual)
         _ = environment.clock.schedule(after: Self.absence) { [weak self] in
             self?.note("the second tag is taken away")

@@ -100,8 +100,11 @@ final class FieldPlace: TestPlace {
     func noteBlocked() { state.withLock { $0.isBlocked = true } }
 
     func close() {
-        state.withLock { $0.work.isOpen = false }
-        releaseJobs()
+        let jobs = state.withLock { state in
+            defer { (state.work.isOpen, state.postponed) = (false, []) }
+            return state.postponed
+        }
+        for job in jobs { job.enqueue() }
     }
 
     // MARK: What happens

@@ -37,8 +37,11 @@ enum OpenFields {
         if let carried = CarriedPlace.carried { return carried }
         guard areThere else { return nil }
         let open = environments.withLock { $0 }
-        guard let first = open.first else { return nil }
-        return open.count == 1 ? first : unknown(among: open)
+        return switch open.count {
+        case 0: nil
+        case 1: open[0]
+        default: unknown(among: open)
+        }
     }
 
     /// An environment without a reader, for a session that may belong to any of several tests. None of these tests can

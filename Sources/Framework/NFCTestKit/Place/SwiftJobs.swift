@@ -79,6 +79,7 @@ import TagLink
     /// Passes the job that was kept for some work to other threads.
     static func release(after work: CarriedWork?) {
         guard let work else { return }
+        // mutate: equivalent, because otherwise the monitor passes the job on, a moment later.
         release { $0.owner == ObjectIdentifier(work) }
     }
 

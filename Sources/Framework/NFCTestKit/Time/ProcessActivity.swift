@@ -75,12 +75,18 @@ package struct ProcessActivity {
     #endif
 
     /// The activity of a thread so far.
-    struct Course: Equatable {
+    package struct Course: Equatable {
         /// How long it has run, in nanoseconds.
         var processorTime: UInt64
         /// How many times it was given a processor.
         var timesRun: UInt64
         var isAsleep: Bool
+
+        package init(processorTime: UInt64, timesRun: UInt64, isAsleep: Bool) {
+            self.processorTime = processorTime
+            self.timesRun = timesRun
+            self.isAsleep = isAsleep
+        }
     }
 
     /// The activity of each thread except the caller's, by the threads' numbers.

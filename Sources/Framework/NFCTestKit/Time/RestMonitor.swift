@@ -189,6 +189,7 @@ final class RestMonitor: Sendable {
         guard probe.isDone else {
             return !work.waits.isEmpty && watched.quiet >= Self.longQuiet && threads.isResting()
         }
+        // mutate: equivalent, because threads that all rest have had their chance a moment later.
         if threads.isResting() { return true }
         var chances = watched.chances ?? ThreadChances()
         let haveCome = chances.haveComeForAll()

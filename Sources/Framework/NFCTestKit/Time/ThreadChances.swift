@@ -7,7 +7,7 @@
 /// thread that has taken a block starts it within microseconds of its own processor time. If since then a thread has
 /// run for long, was given a processor many times, or slept all the time, it has started all of its work. So the speed
 /// of the machine does not matter.
-struct ThreadChances {
+package struct ThreadChances {
     /// The processor time after which a thread has started its work, in nanoseconds. It is sufficient even under
     /// ThreadSanitizer, where all code is slow.
     private static let processorTime: UInt64 = 10_000_000
@@ -32,9 +32,7 @@ struct ThreadChances {
         let courses = activity.courses()
         var areAllAsleep = true
         for (thread, first) in open {
-            guard let course = courses[thread], course.processorTime < first.processorTime + Self.processorTime,
-                course.timesRun < first.timesRun + Self.timesRun
-            else {
+            guard let course = courses[thread], !Self.hasStartedWork(course, since: first) else {
                 open[thread] = nil
                 continue
             }
@@ -45,5 +43,14 @@ struct ThreadChances {
             areAllAsleep = areAllAsleep && asleep[thread].map { $0.since.duration(to: now) >= Self.sleep } == true
         }
         return areAllAsleep
+    }
+
+    /// Whether a thread has run for so long, or so many times, that it has started all work that it had taken before.
+    ///
+    /// - Parameters:
+    ///   - course: the thread's activity now.
+    ///   - first: its activity before.
+    package static func hasStartedWork(_ course: ProcessActivity.Course, since first: ProcessActivity.Course) -> Bool {
+        course.processorTime >= first.processorTime + processorTime || course.timesRun >= first.timesRun + timesRun
     }
 }

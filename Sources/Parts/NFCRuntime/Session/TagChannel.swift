@@ -76,6 +76,7 @@ actor TagChannel {
         forgetTags()
         let found = try await source.find(plan)
         tags = found.tags.map { (ConnectableTag($0, session: session), $0) }
+        // mutate: equivalent, because each tag is in the list once.
         selected = tags.first { $0.tag === found.selected }?.handle
         return tags.map(\.handle)
     }

@@ -52,12 +52,13 @@ package struct PCSCInstallation: Sendable {
     /// Finds the default folder for the sockets of the user's readers: the one that root has created for the user, else
     /// one in `XDG_RUNTIME_DIR`.
     ///
+    /// - Parameter system: the folder in which root has created it.
     /// - Returns: the folder; nil when there is neither. A fixed name in a world-writable folder would allow another
     ///   user to create it first.
-    package static func defaultFolder() -> PrivateFolder? {
+    package static func defaultFolder(in system: String = systemFolder) -> PrivateFolder? {
         if let name = ReaderOwner.current?.name,
             let folder = try? PrivateFolder(
-                systemFolder + "/" + name,
+                system + "/" + name,
                 creates: false,
                 guests: .mayRead,
                 newMode: 0o755

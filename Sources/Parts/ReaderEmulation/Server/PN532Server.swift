@@ -72,6 +72,7 @@ package final class PN532Server: Sendable {
             case .presence: await device.presenceChanged(send: send)
             }
         }
+        // mutate: equivalent, because stop() or the end of the line closes the channel, whatever is first here.
         await device.powerOff()
         channel.close()
         close()
@@ -79,6 +80,7 @@ package final class PN532Server: Sendable {
 
     /// Ends the task of ``start()``, which then removes the link.
     package func stop() {
+        // mutate: equivalent, because neither call waits, and the task that sees their effects runs beside them.
         continuation.finish()
         // Does not wait for pending answers.
         channel.close()
@@ -117,6 +119,7 @@ struct PseudoTerminal {
         }
         let name = "/dev/pts/\(number)"
         let terminal = unsafe open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
+        // mutate: equivalent, because a descriptor opened after the controller's is not number 0.
         guard terminal >= 0 else {
             close(controller)
             throw .system("The pseudo-terminal can't be opened")

@@ -56,6 +56,7 @@ struct LineSocket {
     /// - Throws: `LinkError` with `readerUnavailable` when it is no valid object, or too long.
     mutating func next() throws(LinkError) -> JSONLine? {
         guard let end = buffer[scanned...].firstIndex(of: 0x0A) else {
+            // mutate: equivalent, because it only saves searching the same bytes again.
             scanned = buffer.count
             guard buffer.count - start <= Self.maximumLine else { throw SimulatorError.nonsense("A line is too long.") }
             return nil

@@ -27,6 +27,7 @@ struct ArmedFaults: Sendable {
             taken.append(call)
             return true
         }
+        // mutate: equivalent, because the number only saves a search that finds nothing.
         calls -= taken.count
         return taken
     }

@@ -112,7 +112,7 @@ public struct SecretFinder: Sendable, Hashable {
     // MARK: Commands
 
     private mutating func command(_ bytes: ArraySlice<UInt8>) -> [Range<Int>] {
-        guard bytes.count > 5 else { return [] }
+        guard bytes.count >= 5 else { return [] }
         let start = bytes.startIndex
         let (cla, ins) = (bytes[start], bytes[start + 1])
         let isExtended = bytes[start + 4] == 0 && bytes.count > 7

@@ -7,7 +7,7 @@ enum Type2Words {
     static func request(_ bytes: [UInt8], hidesData: Bool = false) -> String {
         guard let command = bytes.first else { return "nothing" }
         let place = bytes.count > 1 ? " " + bytes[1].hexText(digits: 2) : ""
-        let data = bytes.count > 2 && !hidesData ? ": " + bytes[2...].hexText() : ""
+        let data = hidesData ? "" : ": " + bytes.dropFirst(2).hexText()
         switch (command, bytes.count) {
         case (0x30, 2): return "READ" + place
         case (0x3A, 3): return "FAST READ\(place) to \(bytes[2].hexText(digits: 2))"

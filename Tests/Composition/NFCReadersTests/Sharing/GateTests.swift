@@ -48,6 +48,19 @@ import Testing
 
         func say(_ bytes: [UInt8]) { ReaderGate.send(bytes, to: descriptor) }
 
+        /// Says a byte out of band, and waits until the service has looked: it has found nothing to read.
+        ///
+        /// - Returns: false on a system without such bytes.
+        func saysOutOfBand() async -> Bool {
+            let byte: [UInt8] = [0]
+            guard unsafe send(descriptor, byte, 1, Int32(MSG_OOB | MSG_NOSIGNAL)) == 1 else {
+                return false
+            }
+            var unread: CInt = 1
+            while unsafe ioctl(descriptor, UInt(TIOCOUTQ), &unread) == 0, unread > 0 { await Task.yield() }
+            return true
+        }
+
         /// What the service says next; nothing when it has closed the connection.
         func hears() -> [UInt8] {
             var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -118,6 +131,16 @@ import Testing
         program.say(nonsense)
         #expect(program.hears() == [])
         #expect(await service.wants() == [])
+    }
+
+    @Test func `A program is not disconnected when there is nothing to read after all`() async throws {
+        let service = try Service()
+        let program = try Program(service.gate)
+        guard await program.saysOutOfBand() else { return }
+        program.say([0x52])
+        #expect(await service.wants() == [.session])
+        service.server.grant()
+        #expect(program.hears() == [0x59])
     }
 
     @Test func `Too many programs are disconnected, and there is room again when some have left`()

@@ -65,6 +65,22 @@ import VirtualTags
         #expect(await scene.event() == "a ended: userCanceled")
     }
 
+    @Test func `A look that fails is repeated, also when the time until then is over at once`() async throws {
+        let reader = ScriptedReader([.failure(LinkError(.transmission, "Noise.")), .tags([Self.tag()])])
+        let environment = NFCEnvironment(reader: .discovering(reader), clock: PollingClock())
+        let session = try #require(ReaderSession(environment: environment))
+        let (ends, continuation) = AsyncStream.makeStream(of: SessionEnd.self)
+        session.observe { if case .ended(let end) = $0 { continuation.yield(end) } }
+        session.begin()
+        await reader.looks(1)
+        // The second time, the look that the first one asked for is done.
+        for _ in 0..<2 { await session.settles() }
+        #expect(reader.lookCount == 2)
+        session.invalidate()
+        var iterator = ends.makeAsyncIterator()
+        #expect(await iterator.next() == .userCanceled)
+    }
+
     @Test func `A tag whose data break every standard is left out, and those after it are found`() async throws {
         let field = VirtualField()
         field.bring(Self.tag())
@@ -107,6 +123,37 @@ import VirtualTags
                 "given back, released 1 times", "ended",
             ]
         )
+    }
+
+    @Test func `The service's reader is not claimed for a session that ends as soon as it is active`() async throws {
+        let reader = ScriptedReader([.nothing])
+        let gate = Gate(reader)
+        let environment = NFCEnvironment(reader: .discovering(reader), clock: ManualClock(), gate: gate)
+        let session = try #require(ReaderSession(environment: environment))
+        let (ends, continuation) = AsyncStream.makeStream(of: SessionEnd.self)
+        session.observe { [weak session] event in
+            switch event {
+            case .becameActive: session?.invalidate()
+            case .detected: break
+            case .ended(let end): continuation.yield(end)
+            }
+        }
+        session.begin()
+        var iterator = ends.makeAsyncIterator()
+        #expect(await iterator.next() == .userCanceled)
+        #expect(gate.log == [] && reader.lookCount == 0)
+    }
+}
+
+/// A clock that stands still, and on which the time until the next look is over at once.
+private final class PollingClock: RuntimeClock {
+    private let base = ManualClock()
+    var now: Duration { base.now }
+
+    func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledEvent {
+        guard delay == SessionLimits().pollingInterval else { return base.schedule(after: delay, action) }
+        action()
+        return ScheduledEvent {}
     }
 }
 

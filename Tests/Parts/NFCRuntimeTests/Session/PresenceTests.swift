@@ -5,6 +5,7 @@ import SessionTesting
 import TagLink
 import TagProtocols
 import Testing
+import VirtualCards
 import VirtualTags
 
 /// Checks how a session learns that a tag has left, on readers that report it and on readers that don't.
@@ -112,6 +113,22 @@ import VirtualTags
         reader.field.removeAll()
         guard case .tag(let error)? = await session.connects(to: tag) else { return #expect(Bool(false)) }
         #expect(error.code == .tagLost && !tag.isAvailable && session.connectedTag == nil)
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
+    @Test func `A tag that has no question for it is near while the reader can select it`() async throws {
+        let classic = try #require(TagProduct(named: "Classic 1K")).blank().makeTag()
+        let reader = ScriptedReader([.tags([classic])])
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session("a", plan: .everyTag)
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        let tag = try #require(scene.tags.first)
+        for _ in 0..<2 { #expect(await session.connects(to: tag) == nil) }
+        reader.removeTags()
+        guard case .tag(let error)? = await session.connects(to: tag) else { return #expect(Bool(false)) }
+        #expect(error.code == .tagLost && !tag.isAvailable)
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")
     }

@@ -30,6 +30,19 @@ import Testing
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")
     }
+
+    @Test func `A card has counts when its link counts what is on the air`() async throws {
+        let scene = Scene(.discovering(SelectingReader([1, 2], countingAir: [2])))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 2"])
+        for (card, counts) in zip(scene.tags, [nil, LinkStatistics(exchanges: 2)]) {
+            let found = try await session.work(with: card) { tag throws(TagError) in tag.statistics }
+            #expect(found == counts)
+        }
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
 }
 
 /// A reader that finds cards with these numbers, and notes what it selects and what they are sent.
@@ -41,9 +54,12 @@ private final class SelectingReader: DiscoveringDriver {
         let maximumResponseLength = 258
         let singleBlockCommandLength = 261
         let singleBlockResponseLength = 258
-        var statistics: LinkStatistics { .zero }
+        let countsAir: Bool
+        var statistics: LinkStatistics { LinkStatistics(exchanges: Int(number)) }
 
-        init(_ number: UInt8, _ lines: Locked<[String]>) { (self.number, self.lines) = (number, lines) }
+        init(_ number: UInt8, _ lines: Locked<[String]>, countsAir: Bool) {
+            (self.number, self.lines, self.countsAir) = (number, lines, countsAir)
+        }
 
         func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8] {
             lines.withLock { $0.append("\(number): \(apdu.hexText())") }
@@ -57,11 +73,13 @@ private final class SelectingReader: DiscoveringDriver {
     let name = "selecting"
     let technologies: Set<Technology> = [.nfcA]
     private let numbers: [UInt8]
+    private let countingAir: Set<UInt8>
     private let lines = Locked<[String]>([])
     var statistics: LinkStatistics { .zero }
     var log: [String] { lines.withLock { $0 } }
 
-    init(_ numbers: [UInt8]) { self.numbers = numbers }
+    /// - Parameter countingAir: the numbers of the cards whose links count what is on the air.
+    init(_ numbers: [UInt8], countingAir: Set<UInt8> = []) { (self.numbers, self.countingAir) = (numbers, countingAir) }
 
     func clear() { lines.withLock { $0 = [] } }
 
@@ -71,7 +89,10 @@ private final class SelectingReader: DiscoveringDriver {
         numbers.map { number in
             DiscoveredTag(
                 identity: .nfcA(atqa: 0x0344, sak: 0x20, uid: [4, 1, 2, 3, 4, 5, number]),
-                port: .commands(Card(number, lines), answerToSelect: nil)
+                port: .commands(
+                    Card(number, lines, countsAir: countingAir.contains(number)),
+                    answerToSelect: nil
+                )
             )
         }
     }

@@ -111,6 +111,20 @@ import Testing
         }
         #expect(screen.hasSuffix(Self.restored) && !screen.contains("Again."))
     }
+
+    @Test(.ownThreads) func `can be written to when it is restored, so that its app notices nothing`() async throws {
+        let screen = await Self.screen(try #require(PseudoTerminal())) { path in
+            await #expect(processExitsWith: .exitCode(7)) { [path = path as String] in
+                // It comes after what the sheet does at the exit.
+                atexit { App.endIfWritable() }
+                App.kept.withLock { $0 = App.present(path) }
+                let terminals = App.descriptors(of: path)
+                App.terminals.withLock { $0 = terminals }
+                exit(1)
+            }
+        }
+        #expect(screen.hasSuffix(Self.restored))
+    }
 }
 
 /// What the exit tests share.
@@ -127,6 +141,18 @@ private enum App {
     }
 
     static let kept = Mutex<TerminalSheet?>(nil)
+    static let terminals = Mutex<[Int32]>([])
+
+    /// The open descriptors of a terminal.
+    static func descriptors(of path: String) -> [Int32] {
+        (0..<100).filter { unsafe ttyname($0).map { unsafe String(cString: $0) } == path }
+    }
+
+    /// Ends the process with 7 if every terminal takes a text, which is empty.
+    static func endIfWritable() {
+        let terminals = terminals.withLock { $0 }
+        if !terminals.isEmpty, terminals.allSatisfy({ unsafe write($0, "", 0) == 0 }) { _exit(7) }
+    }
 
     static func drawAgain() {
         let content = SheetContent(state: .scanning, title: "", message: "Again.", showsErrorSymbol: false)

@@ -161,6 +161,23 @@ import VirtualTags
         }
     }
 
+    @Test func `A tag is halted before another one is woken`() async throws {
+        let frames = Locked<[[UInt8]]>([])
+        let field = VirtualField(onExchange: { record in frames.withLock { $0.append(record.request.bytes) } })
+        for number in 1...2 { field.bring(Self.ntag(UInt8(number))) }
+        let scene = Scene(.field(field))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 2"])
+        #expect(await session.connects(to: scene.tags[1]) == nil)
+        frames.withLock { $0 = [] }
+        #expect(await session.connects(to: scene.tags[0]) == nil)
+        // HLTA, and then WUPA.
+        #expect(frames.withLock { $0.prefix(2) } == [[0x50, 0x00], [0x52]])
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
     @Test func `A tag that leaves is gone for its app, and the others stay`() async throws {
         let crowd = [Self.ntag(1), Self.ntag(2)]
         try await find(crowd, opens: false) { session, _, tags, field in

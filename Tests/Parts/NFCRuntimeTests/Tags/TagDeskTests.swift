@@ -30,4 +30,16 @@ import VirtualTags
             #expect(await Self.error(tag) == nil, "\(name)")
         }
     }
+
+    @Test func `wakes a Type B card before it opens it, because others were looked for since`() async throws {
+        let frames = Locked<[[UInt8]]>([])
+        let field = VirtualField(onExchange: { record in
+            if record.technology == .nfcB { frames.withLock { $0.append(record.request.bytes) } }
+        })
+        field.bring(try #require(TagProduct(named: "generic Type 4B")).blank().makeTag())
+        try await TagDesk.with(field) { tag throws(TagError) in _ = try await tag.detectNDEF() }
+        // REQB, WUPB, and ATTRIB.
+        #expect(frames.withLock { $0.prefix(2) } == [[0x05, 0x00, 0x00], [0x05, 0x00, 0x08]])
+        #expect(frames.withLock { $0.dropFirst(2).first?.first } == 0x1D)
+    }
 }

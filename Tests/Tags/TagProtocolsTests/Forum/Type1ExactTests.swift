@@ -175,9 +175,15 @@ import Testing
             #expect(fewer == .updateFailed && more == (isErasing ? .updateFailed : nil))
         }
         let silent = Self.step("5308a5" + Self.uid, .timeout)
-        let lost = Type1Tag(target: small, link: ScriptedLink([silent, silent, silent]))
+        let thrice = ScriptedLink([silent, silent, silent])
+        let lost = Type1Tag(target: small, link: thrice)
         await #expect(throws: TagError(.tagLost, "")) { try await lost.write([0xA5], to: 8) }
+        #expect(thrice.remaining == 0)
         await #expect(throws: TagError(.tagLost, "")) { try await lost.write([0xA5], to: 8) }
+        // The third time may be the one that is answered.
+        let answered = Self.step("5308a5" + Self.uid, "08a5")
+        let late = Type1Tag(target: small, link: ScriptedLink([silent, silent, answered]))
+        try await late.write([0xA5], to: 8)
     }
 
     @Test func `The container says where the data area ends and what may be done`() throws {

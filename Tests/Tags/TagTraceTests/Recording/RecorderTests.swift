@@ -58,6 +58,8 @@ struct RecorderTests {
 
         func select(_ tag: DiscoveredTag) async throws(LinkError) { selected.withLock { $0 += 1 } }
         func release() async {}
+
+        func arrival(of identifier: [UInt8]) -> UInt64? { identifier == [1, 2, 3, 4] ? 7 : nil }
     }
 
     private static func tag(_ card: Card) -> DiscoveredTag {
@@ -171,5 +173,20 @@ struct RecorderTests {
         let recorded = try Self.recorded(reader, to: scratch)
         await #expect(throws: LinkError(.tagRemoved, "")) { try await recorded.select(Self.tag(Card())) }
         #expect(reader.selected.withLock { $0 } == 0)
+    }
+
+    @Test("Whether a tag has stayed near is recorded with the answer, and its arrival once")
+    func stays() async throws {
+        let scratch = Scratch()
+        let recorded = try Self.recorded(Reader([.success([Self.tag(Card())])]), to: scratch)
+        _ = try await recorded.discover([.nfcA], systemCodes: [])
+        for _ in 0..<2 { #expect(recorded.arrival(of: [1, 2, 3, 4]) == 7 && recorded.arrival(of: [5]) == nil) }
+        #expect(await recorded.isStillNear([1, 2, 3, 4], since: 7))
+        #expect(await !recorded.isStillNear([1, 2, 3, 4], since: 6))
+        let recording = try scratch.recording
+        let near = Recording.Action.isStillNear([1, 2, 3, 4])
+        #expect(recording.steps.dropFirst().map(\.action) == [.arrival([1, 2, 3, 4], number: 7), near, near])
+        #expect(recording.steps.dropFirst().map(\.outcome) == [nil, .isPresent(true), .isPresent(false)])
+        #expect(!recording.isCutOff)
     }
 }

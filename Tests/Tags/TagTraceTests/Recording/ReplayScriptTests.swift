@@ -204,6 +204,9 @@ import Testing
         #expect(await reader.isStillNear([4], since: 3))
         try await link.reactivate()
         #expect(replay.departure == nil)
+        // The tag was woken once.
+        await #expect(throws: LinkError.self) { try await link.reactivate() }
+        #expect(replay.departure?.actual == "wake tag 1")
         let other = try Self.replay(kind: "discovering", [Self.look, Self.nothing])
         guard case .discovering(let patient) = other.reader else { throw LinkError(.unsupported, "") }
         for _ in 0..<3 { #expect(try await patient.discover([.nfcA], systemCodes: [0x12FC]).isEmpty) }

@@ -118,6 +118,11 @@ import Testing
             ([0x03, 4, 5], [])
         )
         #expect(found == [[], Self.pin, [1, 2], [], [3], []])
+        // The first block of a chain may end before the PIN.
+        for count in [5, 6] {
+            let (start, rest) = (Array(Self.verify.prefix(count)), Array(Self.verify.dropFirst(count)))
+            #expect(all(Self.a, open, ([0x12] + start, [0xA2]), ([0x03] + rest, []))[2] == rest, "\(count)")
+        }
         // A chain that begins with no secret has none.
         #expect(all(Self.a, open, ([0x12, 0, 0xD6, 0, 0, 1, 2], []), ([0x03] + Self.verify, []))[2] == Self.pin)
         // A tag that is woken or put to sleep is in no chain, and in no block.

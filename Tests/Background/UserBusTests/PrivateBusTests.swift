@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import BusTesting
+import Foundation
+import Glibc
+import PrivateStorage
+import TestThreads
+import Testing
+
+@testable import UserBus
+
+/// The bus of a process, whose daemon is a child of it. Each test has a process of its own, whose children and
+/// descriptors it counts.
+@Suite(.ownThreads, .timeLimit(.minutes(3)))
+struct `A bus of one process` {
+    private static func count() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+    }
+
+    /// Makes a folder, and removes it after it was used.
+    private static func withFolder(_ body: (PrivateFolder) throws -> Void) throws {
+        let folder = try PrivateFolder.random("nfc-tests")
+        defer { try? FileManager.default.removeItem(atPath: folder.path) }
+        try body(folder)
+    }
+
+    @Test(.enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"))
+    func `is reached in a folder of any name`() async {
+        await #expect(processExitsWith: .success) {
+            try Self.withFolder { parent in
+                let folder = try parent.folder("a b%,=;\u{E9}\u{FF}")
+                let bus = try PrivateBus(in: folder, environment: ["PATH": "/usr/bin:/bin"])
+                defer {
+                    kill(bus.process, SIGKILL)
+                    waitpid(bus.process, nil, 0)
+                }
+                #expect(FileManager.default.fileExists(atPath: folder.path + "/bus"))
+                #expect(try !BusConnection(.user, address: bus.address).isThere("org.example.App"))
+            }
+        }
+    }
+
+    @Test(.enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"))
+    func `starts no program whose name is owned, and says who owns it`() async {
+        await #expect(processExitsWith: .success) {
+            try Self.withFolder { folder in
+                // A daemon that knows a program, which ends at once when it is started.
+                let line = "<servicedir>\(folder.path)</servicedir>"
+                let script = """
+                    #!/bin/sh
+                    /bin/sed -i 's|<auth>|\(line)&|' '\(folder.path)/bus.conf'
+                    exec /usr/bin/dbus-daemon "$@"
+
+                    """
+                try folder.replace("dbus-daemon", with: Array(script.utf8), mode: 0o700)
+                let service = "[D-BUS Service]\nName=org.example.App\nExec=/bin/false\n"
+                try folder.write("org.example.App.service", Array(service.utf8))
+                let bus = try PrivateBus(in: folder, environment: ["PATH": folder.path])
+                defer {
+                    kill(bus.process, SIGKILL)
+                    waitpid(bus.process, nil, 0)
+                }
+                let user = try UserBus(address: bus.address)
+                let error = #expect(throws: BusError.self) { try user.start("org.example.App", limit: .seconds(60)) }
+                #expect(error?.code == .noAnswer)
+                let app = try Peer(bus.address, "org.example.App")
+                #expect(try user.start("org.example.App", limit: .seconds(60)) == app.owner)
+                app.stop()
+            }
+        }
+    }
+
+    @Test func `is none when its daemon does not listen, and leaves no process and no descriptor`() async {
+        await #expect(processExitsWith: .success) {
+            try Self.withFolder { folder in
+                // It says nothing, and would run on.
+                let script = "#!/bin/sh\nexec >&-\nexec /bin/sleep 600\n"
+                try folder.replace("dbus-daemon", with: Array(script.utf8), mode: 0o700)
+                let before = try Self.count()
+                let reason = "does not begin to listen. Use a folder with a shorter path: TMPDIR=/tmp"
+                for _ in 0..<8 {
+                    let error = #expect(throws: BusError.self) {
+                        try PrivateBus(in: folder, environment: ["PATH": folder.path])
+                    }
+                    #expect(error?.code == .noBus && error?.reason == "\(folder.path)/dbus-daemon \(reason)")
+                    #expect(waitpid(-1, nil, WNOHANG) == -1 && errno == ECHILD)
+                }
+                #expect(try Self.count() < before + 8)
+            }
+        }
+    }
+}

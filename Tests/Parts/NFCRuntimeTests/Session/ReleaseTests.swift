@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import NFCRuntime
+import TagLink
+import Testing
+
+/// Checks in which order a session that ends lets go of its reader.
+@Suite(.timeLimit(.minutes(1))) struct `The release of a reader` {
+    @Test func `What it does is cut off first, because the next session's work comes after the release`() async throws {
+        let reader = NotedReader()
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.event() == "a active")
+        while !reader.isIdle { await Task.yield() }
+        reader.clear()
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+        #expect(reader.log.prefix(2) == ["interrupted", "work"])
+        #expect(reader.log.filter { $0 != "work" } == ["interrupted", "released"])
+    }
+}
+
+/// A reader without tags that notes what is asked of it, and when its thread is given work.
+private final class NotedReader: DiscoveringDriver {
+    /// What was noted, and the work that has not ended.
+    struct State {
+        var log: [String] = []
+        var jobs = 0
+        var hasLooked = false
+    }
+
+    private final class Thread: SerialExecutor, TaskExecutor {
+        private let queue = DispatchQueue(label: "noted")
+        let state = Locked(State())
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            state.withLock { state in
+                state.log.append("work")
+                state.jobs += 1
+            }
+            queue.async { [self] in
+                unsafe job.runSynchronously(
+                    isolatedTo: asUnownedSerialExecutor(),
+                    taskExecutor: asUnownedTaskExecutor()
+                )
+                state.withLock { $0.jobs -= 1 }
+            }
+        }
+    }
+
+    let name = "noted"
+    let technologies: Set<Technology> = [.nfcA]
+    private let thread = Thread()
+    var statistics: LinkStatistics { .zero }
+    var executor: (any SerialExecutor & TaskExecutor)? { thread }
+    var log: [String] { thread.state.withLock { $0.log } }
+    /// Whether it has looked once, and has nothing more to do.
+    var isIdle: Bool { thread.state.withLock { $0.hasLooked && $0.jobs == 0 } }
+
+    func clear() { thread.state.withLock { $0.log = [] } }
+
+    // It reports changes, of which there are none, so that it looks only once.
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? { PresenceObservation {} }
+
+    func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
+        thread.state.withLock { $0.hasLooked = true }
+        return []
+    }
+
+    func select(_ tag: DiscoveredTag) async throws(LinkError) {}
+    func interrupt() { thread.state.withLock { $0.log.append("interrupted") } }
+    func release() async { thread.state.withLock { $0.log.append("released") } }
+}
