@@ -186,7 +186,7 @@ struct RecorderTests {
         let recording = try scratch.recording
         let near = Recording.Action.isStillNear([1, 2, 3, 4])
         #expect(recording.steps.dropFirst().map(\.action) == [.arrival([1, 2, 3, 4], number: 7), near, near])
-        #expect(recording.steps.dropFirst().map(\.outcome) == [nil, .isPresent(true), .isPresent(false)])
+        #expect(recording.steps.dropFirst().map(\.outcome) == [.done, .isPresent(true), .isPresent(false)])
         #expect(!recording.isCutOff)
     }
 }
