@@ -163,7 +163,7 @@ struct `Links of cards that come to TagReader` {
         let keys = folder.path("keys")
         let made = unsafe mkfifo(keys, 0o600)
         #expect(made == 0)
-        let descriptor = unsafe Glibc.open(keys, O_RDWR)
+        let descriptor = unsafe Glibc.open(keys, O_RDWR | O_CLOEXEC)
         defer { close(descriptor) }
         try install(
             name,
@@ -197,7 +197,8 @@ struct `Links of cards that come to TagReader` {
     private func install(_ name: String, _ script: String) throws {
         let path = folder.path("bin/\(name)")
         try FileManager.default.createDirectory(atPath: folder.path("bin"), withIntermediateDirectories: true)
-        try Data(script.utf8).write(to: URL(fileURLWithPath: path))
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        // A program can't be run while any process has it open for writing, and other tests start processes meanwhile.
+        let file = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o755)
+        try FileHandle(fileDescriptor: file, closeOnDealloc: true).write(contentsOf: Data(script.utf8))
     }
 }
