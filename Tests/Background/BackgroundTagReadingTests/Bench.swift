@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
+import Testing
 
 /// A state machine with its own clock and names.
 struct Bench {
@@ -31,11 +32,24 @@ struct Bench {
 
     var lastID: InboxEntry.ID { InboxEntry.ID(received: 1, number: count) }
 
+    /// Reads a link from a new tag, and does not store it yet.
+    mutating func readUnsaved(_ number: UInt8) throws -> InboxEntry.ID {
+        guard case .store(let entry)? = try read(number, at: "example.org").first else {
+            Issue.record("\(number) is not stored.")
+            return lastID
+        }
+        return entry.id
+    }
+
+    private mutating func read(_ number: UInt8, at host: String) throws -> [BackgroundReader.Action] {
+        try read("https://\(host)/buy/\(number)", tag: [number, 1, 2, 3, 4, 5, 6])
+    }
+
     /// Reads a link from a new tag, and stores it.
     ///
     /// - Returns: the entry's name, and the actions.
     mutating func arrive(_ number: UInt8, at host: String = "example.org") throws -> Arrival {
-        let actions = try read("https://\(host)/buy/\(number)", tag: [number, 1, 2, 3, 4, 5, 6])
+        let actions = try read(number, at: host)
         guard case .store(let entry)? = actions.first else { return Arrival(id: lastID, actions: actions) }
         return Arrival(id: entry.id, actions: handle(.stored(entry.id, isKept: true)))
     }

@@ -4,19 +4,9 @@ import Testing
 
 /// Events that come late, twice, or at a moment at which nobody expects them.
 @Suite struct `Events that come late or twice` {
-    /// Reads a link from a new tag, and does not store it yet.
-    private func read(_ number: UInt8, _ bench: inout Bench) throws -> InboxEntry.ID {
-        let actions = try bench.read("https://example.org/buy/\(number)", tag: [number, 1, 2, 3, 4, 5, 6])
-        guard case .store(let entry)? = actions.first else {
-            Issue.record("\(number) is not stored.")
-            return bench.lastID
-        }
-        return entry.id
-    }
-
     @Test func `What is not saved yet is opened by nobody, and counts neither as kept nor as stored`() throws {
         var bench = try Bench()
-        let id = try read(1, &bench)
+        let id = try bench.readUnsaved(1)
         #expect(bench.handle(.activated(id)) == [])
         #expect(bench.reader.keptEntries == [] && bench.reader.storedEntries == [])
         #expect(bench.handle(.stored(id, isKept: true)).announced == [id])
@@ -25,7 +15,7 @@ import Testing
 
     @Test func `What the disk does not take is noted, and shown all the same`() throws {
         var bench = try Bench()
-        let id = try read(1, &bench)
+        let id = try bench.readUnsaved(1)
         let actions = bench.handle(.stored(id, isKept: false))
         #expect(actions.first == .note(.notKept(id)) && actions.announced == [id] && actions.count == 2)
     }
@@ -74,7 +64,7 @@ import Testing
     @Test func `One that is counted and saved only after the desktop is gone is still counted`() throws {
         var bench = try Bench()
         for number: UInt8 in 1...8 { _ = try bench.arrive(number) }
-        let id = try read(9, &bench)
+        let id = try bench.readUnsaved(9)
         #expect(bench.handle(.desktopGone) == [])
         let actions = bench.handle(.stored(id, isKept: true))
         #expect(actions.summary?.ids == [id] && actions.announced == [])

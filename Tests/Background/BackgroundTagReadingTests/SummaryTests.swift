@@ -11,26 +11,16 @@ import Testing
         return bench
     }
 
-    /// Reads a link from a new tag, and does not store it yet.
-    private func read(_ number: UInt8, _ bench: inout Bench) throws -> InboxEntry.ID {
-        let actions = try bench.read("https://example.org/buy/\(number)", tag: [number, 1, 2, 3, 4, 5, 6])
-        guard case .store(let entry)? = actions.first else {
-            Issue.record("\(number) is not stored.")
-            return bench.lastID
-        }
-        return entry.id
-    }
-
     @Test func `Counts no entry that is not saved yet, and later counts it too`() throws {
         var bench = try full()
-        let (first, second) = (try read(9, &bench), try read(10, &bench))
+        let (first, second) = (try bench.readUnsaved(9), try bench.readUnsaved(10))
         #expect(bench.handle(.stored(second, isKept: true)).summary?.ids == [second])
         #expect(bench.handle(.stored(first, isKept: true)).summary?.ids == [first, second])
     }
 
     @Test func `Takes no entry with it that comes when it is dismissed`() throws {
         var bench = try full()
-        let (first, second) = (try read(9, &bench), try read(10, &bench))
+        let (first, second) = (try bench.readUnsaved(9), try bench.readUnsaved(10))
         _ = bench.handle(.stored(second, isKept: true))
         #expect(bench.handle(.closed(.summary, isDismissed: true)) == [.mark(second, .dismissed)])
         #expect(bench.handle(.stored(first, isKept: true)).summary?.ids == [first])
@@ -38,7 +28,7 @@ import Testing
 
     @Test func `Is of entries in memory alone when one of them could not be saved`() throws {
         var bench = try full()
-        let (first, second) = (try read(9, &bench), try read(10, &bench))
+        let (first, second) = (try bench.readUnsaved(9), try bench.readUnsaved(10))
         _ = bench.handle(.stored(first, isKept: true))
         #expect(bench.reader.remainder(of: .summary) == .inbox)
         _ = bench.handle(.stored(second, isKept: false))

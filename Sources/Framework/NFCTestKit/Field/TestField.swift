@@ -99,10 +99,8 @@ public final class TestField: Sendable {
         self.seed = seed
         self.limit = limit
         self.grace = grace
-        // mutate: equivalent, because jobs that are not kept run as well, in any order; it only wakes more threads.
-        var isDriven = true
-        if case .reader = reader.kind { isDriven = false }
-        let owner = FieldPlace(isDriven: isDriven)
+        let isReal = if case .reader = reader.kind { true } else { false }
+        let owner = FieldPlace(isDriven: !isReal)
         place = owner
         let limits = SessionLimits()
         let arbiter = SessionArbiter(policy: busyPolicy)
