@@ -29,6 +29,9 @@ import VirtualTags
             }
         }
 
+        /// How many notes there are.
+        var noteCount: Int { notes.withLock { $0.count } }
+
         /// How many sessions were noted.
         var sessionCount: Int { sessions.withLock { $0.count } }
 
@@ -98,6 +101,8 @@ import VirtualTags
         let tags = [1, 2].map { TestTag.ntag213(uri: "https://example.com/a", serial: $0) }
         try await NFCEnvironment.$scoped.withValue(Self.environment(phone, tags)) {
             var found = try await FoundTags()
+            // The app hears of its tags before the phone has noted that.
+            for _ in 0..<6000 where phone.noteCount < 3 { try await Task.sleep(for: .milliseconds(10)) }
             found.session.restartPolling()
             #expect(await found.events.nextTags()?.count == 2)
             found.session.invalidate()

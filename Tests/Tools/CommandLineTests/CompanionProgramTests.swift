@@ -35,7 +35,11 @@ import Testing
         let folder = clone.appendingPathComponent(".build/debug")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let copy = folder.appendingPathComponent("nfc")
-        try FileManager.default.copyItem(atPath: Command(name: "nfc").path, toPath: copy.path)
+        // By another process: a program that this one has open for writing could be open in what other tests start.
+        let places = [Command(name: "nfc").path, copy.path]
+        let copying = try Process.run(URL(fileURLWithPath: "/bin/cp"), arguments: places)
+        copying.waitUntilExit()
+        try #require(copying.terminationStatus == 0)
         return Command(name: copy.path, environment: ["PATH": path])
     }
 
