@@ -225,6 +225,25 @@ enum OwnLimit: String, CaseIterable, Sendable {
         )
     }
 
+    @Test func `It stands while the thread waits for a moment again and again`() async throws {
+        let pipe = Pipe()
+        let isOver = Locked(false)
+        // Created outside of the field, so it does not belong to the test.
+        Thread.detachNewThread {
+            while !isOver.withLock({ $0 }) {
+                pipe.fileHandleForWriting.write(Data([0]))
+                usleep(1000)
+            }
+        }
+        defer { isOver.withLock { $0 = true } }
+        #expect(
+            try await Self.isInTime {
+                let end = ContinuousClock.now + .seconds(1.5)
+                while ContinuousClock.now < end { _ = try? pipe.fileHandleForReading.read(upToCount: 1) }
+            }
+        )
+    }
+
     @Test func `It passes at once while the thread waits for something else`() async throws {
         let start = ContinuousClock.now
         let semaphore = DispatchSemaphore(value: 0)

@@ -40,11 +40,10 @@ package struct ProcessActivity {
         return timesRun(whileAllRest: others, alsoForATime: true)
     }
 
-    /// Checks once whether each of these threads waits for something other than time. A thread that sleeps for a time
-    /// counts as working.
-    mutating func areWaiting(_ threads: Set<Int32>) -> Bool {
-        guard let first = timesRun(whileAllRest: threads, alsoForATime: false) else { return false }
-        return timesRun(whileAllRest: threads, alsoForATime: false) == first
+    /// How many times a thread was given a processor, if it waits now for something other than time. A thread that
+    /// sleeps for a time counts as working.
+    mutating func timesRunIfWaiting(_ thread: Int32) -> UInt64? {
+        timesRun(whileAllRest: CollectionOfOne(thread), alsoForATime: false)?[thread]
     }
 
     /// How many times each thread was given a processor. Nil when one of them does not sleep; or when one of them

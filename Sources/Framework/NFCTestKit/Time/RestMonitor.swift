@@ -133,6 +133,7 @@ final class RestMonitor: Sendable {
             let places = state.withLock { $0.places }
             for place in places { place.releaseJobs(onlyOld: true) }
             rounds = places.isEmpty ? rounds + 1 : 0
+            threads.goOn(round)
             watched = places.map { place in
                 let work = place.work
                 guard var watched = watched.first(where: { $0.place === place }) else { return Watched(place, work) }
@@ -236,12 +237,35 @@ final class QueueProbe: Sendable {
 struct ThreadRest {
     private var activity = ProcessActivity()
     private var probe: QueueProbe?
+    /// The time in which the process could run.
+    private var now = Duration.zero
+    /// Threads that wait: how many times they had been given a processor, since when, and when that was last seen.
+    private var waiting: [Int32: (timesRun: UInt64, since: Duration, lastLook: Duration)] = [:]
 
     /// Whether every thread rests.
     mutating func isResting() -> Bool { activity.isAtRest() }
 
-    /// Whether each of these threads waits for something other than time.
-    mutating func areWaiting(_ threads: Set<Int32>) -> Bool { threads.isEmpty || activity.areWaiting(threads) }
+    /// Notes that time has passed in which the process could run.
+    mutating func goOn(_ round: Duration) {
+        now += round
+        // Only threads of the tests that run now are asked for, so the others have ended.
+        waiting = waiting.filter { now - $0.value.lastLook < .seconds(1) }
+    }
+
+    /// Whether each of these threads waits for something other than time, and not only for a lock that another thread
+    /// is about to release.
+    mutating func areWaiting(_ threads: Set<Int32>) -> Bool {
+        var areAll = true
+        for thread in threads {
+            let timesRun = activity.timesRunIfWaiting(thread)
+            let before = waiting[thread]
+            waiting[thread] = timesRun.map { timesRun in
+                (timesRun, since: before?.timesRun == timesRun ? before?.since ?? now : now, lastLook: now)
+            }
+            areAll = areAll && waiting[thread].map { now - $0.since >= ThreadChances.sleep } == true
+        }
+        return areAll
+    }
 
     /// Whether every thread rests, and new work would start.
     mutating func isThere() -> Bool {

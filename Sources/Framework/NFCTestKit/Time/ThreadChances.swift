@@ -14,7 +14,7 @@ package struct ThreadChances {
     /// How many times a thread is given a processor until it has started its work.
     private static let timesRun: UInt64 = 100
     /// How long a thread sleeps if it does not wait for a lock that another thread is about to release.
-    private static let sleep = Duration.milliseconds(50)
+    static let sleep = Duration.milliseconds(50)
 
     private var activity = ProcessActivity()
     /// The activity of each thread at first. Threads that started later have no earlier work.
