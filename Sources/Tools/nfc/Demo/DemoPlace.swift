@@ -105,7 +105,6 @@ final class DemoPlace {
         if let failure = await bench.tag.write(message, checks: false, locks: false).failure {
             throw CommandFailure(failure)
         }
-        bench.clear()
         guard let contents = TagContents(of: tag) else {
             throw CommandFailure(.refused, "no-product", "The virtual NTAG215 can't be saved to a file.")
         }

@@ -161,6 +161,7 @@ struct DecodeJSONPrinter: DecodeSink {
             json.failure(error.name, offset: error.offset, message: error.message)
         }
         json.newLine()
+        // mutate: equivalent, because the lines are the same in whichever pieces they are written.
         if json.text.count >= 1 << 16 { endBlock() }
     }
 

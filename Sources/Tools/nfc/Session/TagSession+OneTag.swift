@@ -23,7 +23,11 @@ extension TagSession {
             case .becameActive: break
             case .detected(let tags):
                 hasSeveral = tags.count > 1
-                guard let tag = tags.first, !hasSeveral else {
+                guard
+                    !hasSeveral,
+                    // mutate: equivalent, because it is the only one.
+                    let tag = tags.first
+                else {
                     session.alertMessage = Self.severalTags
                     _ = environment.clock.schedule(after: .milliseconds(500)) { [session] in session.restartPolling() }
                     continue

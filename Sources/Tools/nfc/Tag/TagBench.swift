@@ -85,11 +85,6 @@ struct TagBench {
         }
     }
 
-    /// Removes the tag: it loses its power, and keeps its memory.
-    func clear() {
-        field.removeAll()
-    }
-
     /// Sets the faults that happen from now on.
     func arm(_ plan: FaultPlan) {
         field.arm(plan)

@@ -144,7 +144,6 @@ struct TagCreateCommand: AsyncParsableCommand {
             let bytes = try message.checkedMessage()
             let outcome = await bench.tag.write(bytes, checks: false, locks: false)
             if let failure = outcome.failure { throw CommandFailure(failure) }
-            bench.clear()
             contents = TagContents(of: tag) ?? contents
         }
         try ImageFile.save(TagImage(contents, format: format ?? TagImage.Format(path: out) ?? .json), to: out)

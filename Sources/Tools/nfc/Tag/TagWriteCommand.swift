@@ -94,7 +94,6 @@ struct TagWriteCommand: AsyncParsableCommand {
         let bench = try await TagBench(virtualTag)
         if let tearAfter { bench.arm(.tear(afterWrite: tearAfter)) }
         let outcome = await bench.tag.write(bytes, checks: check, locks: lock)
-        bench.clear()
         try file.save(virtualTag, to: out)
         // Read the tag in another field, so that the read does not count in the airtime of the write.
         var (report, _) = try await TagBench(virtualTag).read(product: file.product)
