@@ -122,6 +122,7 @@ import Testing
         #expect(summary["errors"] as? Int == 2)
         #expect(summary["bytes"] as? Int == 14)
         #expect(summary["ns"] is NSNumber)
+        #expect(try NFCTool.run("ndef", "decode", "--quiet", lines: ["d00000"]).status == 0)
     }
 
     @Test(arguments: [

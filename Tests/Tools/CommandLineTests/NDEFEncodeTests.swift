@@ -51,31 +51,48 @@ import Testing
         #expect(output.lines == [#"{"ok":true,"hex":"\#(hex)"}"#])
     }
 
-    @Test(arguments: [
-        ("{", "bad-json"), ("[]", "bad-record"), ("{}", "bad-record"), (#"{"kind":"uri"}"#, "bad-record"),
-        (#"{"kind":"cheese"}"#, "bad-record"), (#"{"tnf":8}"#, "bad-record"), (#"{"tnf":1.5}"#, "bad-record"),
-        (#"{"tnf":1,"type_hex":"5"}"#, "bad-record"), (#"{"records":[]}"#, "no-records"),
-        (#"{"tnf":0,"payload_hex":"00"}"#, "empty-record-not-empty"), (#"{"tnf":6}"#, "unexpected-unchanged"),
-        (#"{"kind":"uri","uri":"a\u0001"}"#, "control-character"), (#"{"kind":"uri","error":"x"}"#, "bad-record"),
-    ])
-    func `What can't be encoded is refused by name`(line: String, name: String) throws {
-        let output = try NFCTool.run("ndef", "encode", "--json", lines: [line, #"{"kind":"empty"}"#])
+    /// Encodes lines, each of which is refused, with one after each that is not.
+    ///
+    /// - Returns: the answers to the refused lines.
+    private func refusals(_ refused: [String]) throws -> [NSDictionary] {
+        let good = #"{"kind":"empty"}"#
+        let output = try NFCTool.run("ndef", "encode", "--json", lines: refused.flatMap { [$0, good] })
         #expect(output.status == 1)
-        try #require(output.lines.count == 2)
-        #expect(try NDEFVector.object(output.lines[0])["error"] as? String == name)
-        #expect(output.lines[1] == #"{"ok":true,"hex":"d00000"}"#)
+        let lines = output.lines
+        try #require(lines.count == 2 * refused.count)
+        for (index, line) in refused.enumerated() {
+            #expect(lines[2 * index + 1] == #"{"ok":true,"hex":"d00000"}"#, "\(line.prefix(20))")
+        }
+        return try refused.indices.map { try NDEFVector.object(lines[2 * $0]) }
     }
 
-    @Test(arguments: [
-        ("{", 1), ("", 0), ("{\"a\" 1}", 5), ("[1,]", 3), ("{\"a\":01x}", 7), ("\"\\u12\"", 3), ("nul", 0), ("1 2", 2),
-        ("\"\\ud800\"", 7), ("\"a", 2), (String(repeating: "[", count: 10_000), 64), ("-", 0), ("\"\u{1}\"", 1),
-    ])
-    func `What isn't JSON is refused where it stops being JSON`(line: String, offset: Int) throws {
-        let output = try NFCTool.run("ndef", "encode", "--json", lines: [line])
-        #expect(output.status == 1)
-        let answer = try NDEFVector.object(output.text)
-        #expect(answer["error"] as? String == "bad-json")
-        #expect(answer["offset"] as? Int == offset)
+    @Test func `What can't be encoded is refused by name`() throws {
+        let lines = [
+            ("{", "bad-json"), ("[]", "bad-record"), ("{}", "bad-record"), (#"{"kind":"uri"}"#, "bad-record"),
+            (#"{"kind":"cheese"}"#, "bad-record"), (#"{"tnf":8}"#, "bad-record"), (#"{"tnf":1.5}"#, "bad-record"),
+            (#"{"tnf":1,"type_hex":"5"}"#, "bad-record"), (#"{"records":[]}"#, "no-records"),
+            (#"{"tnf":0,"payload_hex":"00"}"#, "empty-record-not-empty"), (#"{"tnf":6}"#, "unexpected-unchanged"),
+            (#"{"kind":"uri","uri":"a\u0001"}"#, "control-character"), (#"{"kind":"uri","error":"x"}"#, "bad-record"),
+        ]
+        // Each half of a version has four bits.
+        let versions = ["16.1", "1.16", "1", "1.2.3", "1.x"].flatMap { version in
+            ["signature", "handover-mediation"].map { (#"{"kind":"\#($0)","version":"\#(version)"}"#, "bad-record") }
+        }
+        for ((line, name), answer) in zip(lines + versions, try refusals((lines + versions).map(\.0))) {
+            #expect(answer["error"] as? String == name, "\(line)")
+        }
+    }
+
+    @Test func `What isn't JSON is refused where it stops being JSON`() throws {
+        let lines = [
+            ("{", 1), ("", 0), ("{\"a\" 1}", 5), ("[1,]", 3), ("{\"a\":01x}", 7), ("\"\\u12\"", 3), ("nul", 0),
+            ("1 2", 2), ("\"\\ud800\"", 7), ("\"a", 2), (String(repeating: "[", count: 10_000), 64), ("-", 0),
+            ("\"\u{1}\"", 1),
+        ]
+        for ((line, offset), answer) in zip(lines, try refusals(lines.map(\.0))) {
+            #expect(answer["error"] as? String == "bad-json", "\(line.prefix(20))")
+            #expect(answer["offset"] as? Int == offset, "\(line.prefix(20))")
+        }
     }
 
     @Test func `Escapes and characters of all planes are read`() throws {
