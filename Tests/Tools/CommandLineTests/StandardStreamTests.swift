@@ -41,6 +41,17 @@ import Testing
         #expect(try lines(script) == ["1", "d101055402656e4869", "1"])
     }
 
+    @Test func `The number of a closed standard error is not free for a file`() throws {
+        let script = """
+            mkfifo in out
+            '\(Command(name: "nfc").path)' ndef decode < in > out 2>&- &
+            # Its answer comes after its start.
+            exec 3> in 4< out; echo d00000 >&3; read -t 60 -r line <&4; echo "$line"
+            readlink /proc/$!/fd/2; exec 3>&-; wait $!; echo $?
+            """
+        #expect(try lines(script) == ["Message 1: 1 record, 3 bytes", "/dev/null", "0"])
+    }
+
     @Test(arguments: ["", "trap '' PIPE; "])
     func `A reader that has gone ends a command without a word`(trap: String) throws {
         let script = """
