@@ -126,10 +126,18 @@ import Testing
             attempts += 1
         }
         let readers = try nfc.run("readers", "--verbose", "--reader", "pn532:" + line, "--json")
-        let calls = try #require(try readers.objects().first?["calls"] as? [[String: Any]])
+        let object = try #require(try readers.objects().first)
+        let calls = try #require(object["calls"] as? [[String: Any]])
         let iso15693 = try #require(calls.first { ($0["name"] as? String)?.hasPrefix("NFCISO15693Tag") == true })
         #expect(iso15693["support"] as? String == "no")
         #expect(calls.count > 5)
+        // What the reader does not say is null, but not left out.
+        #expect(
+            Set(object.keys) == [
+                "name", "technologies", "kind", "presence", "in_use", "contactless", "atr", "problem", "usb",
+                "firmware", "chip", "extended_apdus", "escape_commands", "transparent", "calls", "used",
+            ]
+        )
         let text = try nfc.run("readers", "--verbose", "--reader", "pn532:" + line)
         #expect(text.output.contains("  yes  NFCMiFareTag.sendMiFareCommand: "))
     }

@@ -12,24 +12,29 @@ import Testing
         images = try Images()
     }
 
+    /// The path of a dump of the tests of images.
+    private static func dump(_ name: String) -> String {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Parts/TagImagesTests/Dumps/\(name)").path
+    }
+
     @Test func `Pages that are locked are listed as ranges`() throws {
         let path = try images.blank("NTAG213")
         let text = try String(contentsOfFile: path, encoding: .utf8)
-        // The bits of pages 4, 5 and 7.
-        let changed = text.replacing(/Page 2: (\w\w \w\w) 00 00/) { "Page 2: \($0.1) B0 00" }
+        // The bits of pages 4, 5, 7, 9 and 10.
+        let changed = text.replacing(/Page 2: (\w\w \w\w) 00 00/) { "Page 2: \($0.1) B0 06" }
         try #require(changed != text)
         try changed.write(toFile: path, atomically: true, encoding: .utf8)
         let outcome = try nfc.run("tag", "info", "--image", path)
         #expect(
-            outcome.lines.contains("Locks      pages 4-5, 7 are read-only (static b000, dynamic 000000)"),
+            outcome.lines.contains("Locks      pages 4-5, 7, 9-10 are read-only (static b006, dynamic 000000)"),
             "\(outcome)"
         )
-        #expect(try nfc.object("tag", "info", "--image", path)["locked_pages"] as? [Int] == [4, 5, 7])
+        #expect(try nfc.object("tag", "info", "--image", path)["locked_pages"] as? [Int] == [4, 5, 7, 9, 10])
     }
 
     @Test func `Of a payment card's number the last four digits are shown alone`() throws {
-        let dump = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Parts/TagImagesTests/Dumps/emv.nfc").path
+        let dump = Self.dump("emv.nfc")
         let text = try nfc.run("tag", "info", "--image", dump)
         #expect(text.lines.contains("Number     ends in 1111"), "\(text)")
         #expect(text.lines.contains("Application a0000000031010, TEST DEBIT"), "\(text)")
@@ -50,6 +55,18 @@ import Testing
                 "e105 with 128 bytes (reading with key 2 or 3, writing with key 3)",
             ]
         )
+    }
+
+    @Test func `The services that need a key are marked, and a file has the identifier of its application`() throws {
+        func members(_ key: String, of name: String) throws -> [[String: Any]] {
+            try #require(try nfc.object("tag", "info", "--image", Self.dump(name))[key] as? [[String: Any]])
+        }
+        let services = try members("services", of: "felica-keys.nfc")
+        #expect(services.map { $0["services"] as? String } == ["0048,004a", "008b", "0050", "1009", "100b"])
+        #expect(services.map { $0["needs_key"] as? Bool } == [true, false, true, false, false])
+        let files = try members("files", of: "desfire.nfc")
+        let applications = ["123456", "123456", "123456", "123456", "000001", "000001"]
+        #expect(files.map { $0["application"] as? String } == applications)
     }
 
     @Test func `The list of products has their types, identifiers and sizes`() throws {
