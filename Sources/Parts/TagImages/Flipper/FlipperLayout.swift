@@ -8,14 +8,12 @@ import VirtualTags
 struct FlipperLayout: Sendable {
     /// The number of memory pages for the file, including gaps.
     let memoryPages: Int
-    private let filePages: Int
     private let gap: Range<Int>?
 
     /// Creates the layout of a file; nil when it has more pages than the product.
     init?(_ product: Type2Product, pages: Int) {
         let all = Self.pages(of: product)
         guard pages <= all else { return nil }
-        filePages = pages
         if product.features.contains(.sectors), let lock = product.dynamicLock, pages > lock.page + 1 {
             gap = (lock.page + 1)..<(product.pageCount - 2)
             memoryPages = product.pageCount
@@ -25,9 +23,8 @@ struct FlipperLayout: Sendable {
         }
     }
 
-    /// Returns the memory page for a page of the file; nil for a session register.
+    /// Returns the memory page for one of the file's pages; nil for a session register.
     func memoryPage(_ index: Int) -> Int? {
-        guard index < filePages else { return nil }
         guard let gap, index >= gap.lowerBound else { return index }
         let page = index + gap.count
         return page < memoryPages ? page : nil

@@ -47,7 +47,7 @@ struct ArmedFaults: Sendable {
                 faulty = faulty ?? FaultyExchange(random: random.next())
                 faulty?.addForWrite(fault.effect)
             default:
-                continue
+                break
             }
         }
         return faulty
@@ -101,11 +101,12 @@ struct FaultyExchange {
                 state.removeAllTags()
             case .swap(let tag):
                 state.removeAllTags()
+                // mutate: equivalent, because nothing looks at the field between the two.
                 tag.losePower()
                 state.add(tag)
                 swapsTags = true
             default:
-                continue
+                break
             }
         }
     }
@@ -132,7 +133,7 @@ struct FaultyExchange {
                 frame = Frame(Array(frame.bytes.dropLast(max(0, count))), checksum: frame.checksum)
                 answer.reply = frame.bytes.isEmpty ? .silence : .frame(frame)
             default:
-                continue
+                break
             }
         }
     }

@@ -28,10 +28,9 @@ package struct LockField: Sendable {
         locks.reduce(0) { $0 | 1 << $1.bit | 1 << $1.frozenBy }
     }
 
-    /// Returns the bits in a memory.
+    /// Returns the bits in the memory of a whole tag.
     func bits(in memory: [UInt8]) -> UInt32 {
         let start = page * 4 + offset
-        guard start + bytes <= memory.count else { return 0 }
         return UInt32(bytes: memory[start..<(start + bytes)].reversed())
     }
 
