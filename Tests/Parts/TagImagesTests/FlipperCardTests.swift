@@ -154,6 +154,11 @@ import VirtualTags
                 + "ST25TB Type: 512AT\nBlock 0: 00 00 00 01\nBlock 1: 00 00 00 02\nSystem OTP Block: FF FF FF FF\n",
             "The file has the UID D0 02 33 7B AA FB 4F 28, 2 of 16 blocks, the system block."
         ),
+        (
+            "Filetype: Flipper NFC device\nVersion: 4\nDevice type: ST25TB\n"
+                + "Block 0: 00 00 00 01\nBlock 1: 00 00 00 02\n",
+            "there is no virtual tag of it. The file has 2 blocks."
+        ),
         ("Filetype: Flipper Picopass device\nVersion: 1\nCredential: 00 00 00 00 00 00 00 00\n", "no phone sees it"),
         ("Filetype: Flipper EMV resources\nVersion: 1\n", "\"Flipper EMV resources\", which is not an image of a tag"),
     ])
@@ -233,6 +238,18 @@ import VirtualTags
         // A file that ends before the profile was cut off.
         let cut = text.prefix(upTo: try #require(text.firstRange(of: "Country code")).lowerBound)
         #expect(throws: TagImageError(.missingField, "")) { try TagImage(parsing: Array(cut.utf8)) }
+    }
+
+    @Test func `Of two counters of PIN attempts, the attempts left count, and the other is left out`() throws {
+        let text = try Files.text("emv.nfc")
+            .replacing("PIN try counter: 3", with: "PIN counter: 3\nPIN attempts left: 2")
+        let image = try TagImage(parsing: Array(text.utf8))
+        guard case .type4(let contents) = image.contents, case .emv(let card) = contents.kind else {
+            Issue.record("This is no payment card.")
+            return
+        }
+        #expect(card.pinTries == 2)
+        #expect(image.remarks.last?.text.contains("no place for PIN counter:") == true)
     }
 
     @Test(arguments: [

@@ -70,6 +70,16 @@ import VirtualTags
         #expect(await script.send("30 e8").hasPrefix("01 00 f8 48 08 01 00 00"))
     }
 
+    @Test func `A new file of NTAG I2C has the configuration after the lock page, and no session registers`() throws {
+        var contents = Type2Contents(blank: .ntagI2C1K, uid: Script.uid)
+        contents.memory.replaceSubrange((232 * 4)..<(234 * 4), with: hex("01 02 03 04 05 06 07 08"))
+        let text = String(decoding: try TagImage(contents, format: .flipper).encoded(), as: UTF8.self)
+        let pages = ["00 00 00 00", "01 02 03 04", "05 06 07 08", "00 00 00 00", "00 00 00 00"]
+        let lines = pages.enumerated().map { "Page \(226 + $0.offset): \($0.element)\n" }.joined()
+        #expect(text.contains("\n\(lines)Failed authentication attempts: 0\n"))
+        #expect(try TagImage(parsing: Array(text.utf8)).contents == .type2(contents))
+    }
+
     @Test(arguments: Files.dumps) func `A dump that is not changed is written byte for byte`(
         _ name: String
     ) async throws {

@@ -131,6 +131,27 @@ import VirtualTags
         )
     }
 
+    @Test func `A MIFARE Classic has the ATQA and the SAK of its file`() throws {
+        let text = try Files.text("classic-unknown.nfc").replacing("ATQA: 00 04", with: "ATQA: 00 02")
+            .replacing("SAK: 08", with: "SAK: 88")
+        let contents = try TagImage(parsing: Array(text.utf8)).contents
+        guard case .classic(let card) = contents else {
+            Issue.record("no MIFARE Classic")
+            return
+        }
+        #expect(card.atqa == 0x0002 && card.sak == 0x88)
+        #expect(try TagImage(parsing: TagImage(contents, format: .flipper).encoded()).contents == contents)
+    }
+
+    @Test(arguments: [("9C 0C 37", 15), ("9C 0C 37 01 A6", 17)])
+    func `A block of a MIFARE Classic has 16 bytes`(start: String, count: Int) throws {
+        let error = try #require(
+            try Files.failure("classic-unknown.nfc", "Block 0: 9C 0C 37 01", "Block 0: \(start)")
+        )
+        #expect(error.code == .malformed && error.line == 14)
+        #expect(error.reason == "Block 0 has \(count) bytes instead of 16.")
+    }
+
     @Test func `A FeliCa Standard answers what needs no key`() async throws {
         let image = try Files.image("felica-standard.nfc")
         guard case .type3(.standard(let card)) = image.contents else { return }
@@ -198,6 +219,23 @@ import VirtualTags
         try await script.activate(tag.identifier, atqa: 0x0004, sak: 0x20)
         #expect(await script.send("30 00") == "timeout")
         #expect(try Files.failure("iso14443-4a.nfc", "TB(1): 70\n", "")?.code == .missingField)
+    }
+
+    @Test(
+        arguments: [
+            ("01", ""), ("02 08", "T0: 08\n"), ("03 08 80", "T0: 08\nT1...Tk: 80\n"),
+            ("05 18 77 aa bb", "T0: 18\nTA(1): 77\nT1...Tk: AA BB\n"), ("03 28 80", "T0: 28\nTB(1): 80\n"),
+            ("03 48 02", "T0: 48\nTC(1): 02\n"),
+        ]
+    )
+    func `An ATS has a line for each of its parts, and none for those that it lacks`(ats: String, lines: String)
+        throws
+    {
+        let front = Type4FrontEnd.nfcA(uid: hex("ba e2 7c 9d"), atqa: 0x0004, ats: hex(ats))
+        let contents = TagContents.type4(Type4Contents(frontEnd: front, kind: .unspecified))
+        let text = String(decoding: try TagImage(contents, format: .flipper).encoded(), as: UTF8.self)
+        #expect(text.hasSuffix("\n# ISO14443-4A specific data\n\(lines)"))
+        #expect(try TagImage(parsing: Array(text.utf8)).contents == contents)
     }
 
     @Test(arguments: [("00 81 71", "ISO14443-4B"), ("00 80 71", "ISO14443-3B"), ("00 7e 71", "ISO14443-3B")])

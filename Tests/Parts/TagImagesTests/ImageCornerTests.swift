@@ -10,13 +10,16 @@ import VirtualTags
 struct ImageCornerTests {
     private static let zeros = String(repeating: "00", count: 64)
 
-    @Test("A tag of another kind or product changes no image")
+    @Test("A tag of another kind or product changes no image, whatever its name")
     func otherTags() throws {
         var image = try Files.image("ntag215-uri.nfc")
         let contents = image.contents
         let others: [any VirtualTag] = [
             VirtualType2Tag(Type2Contents(blank: .ntag213, uid: Script.uid)),
             VirtualType5Tag(Type5Contents(blank: .icodeSLIX2)), VirtualType4Tag(NTAG424Contents()),
+            VirtualType5Tag(
+                Type5Product(name: image.product, uidPrefix: [0xE0], blockCount: 16, icReference: 0, features: [])
+            ),
         ]
         for other in others {
             image.update(from: other)

@@ -63,6 +63,37 @@ import VirtualTags
         #expect(read == held)
     }
 
+    @Test(arguments: [("80", nil), ("81", 1), ("8e", 14), ("8f", nil), ("c1", nil)] as [(String, Int?)])
+    func `The NDEF application of a DESFire has 1 to 14 keys of a kind`(settings: String, count: Int?) throws {
+        var contents = DESFireContents.ndef(generation: .ev2, size: .kilobytes2)
+        contents.applications[0].keyCount = 0xA2
+        contents.applications[0].keys = [.zero(.aes), .zero(.aes)]
+        let held = try #require(TagContents(of: VirtualType4Tag(contents)))
+        let member = #""key_settings": "0fa2""#
+        let text = try text(TagImage(held))
+        #expect(text.contains(member))
+        let changed = text.replacing(member, with: #""key_settings": "0f\#(settings)""#)
+        guard let count else { return #expect(error(changed)?.code == .malformed) }
+        guard case .type4(let read) = try image(changed).contents, case .desfire(let card) = read.kind else {
+            Issue.record("no DESFire")
+            return
+        }
+        #expect(card.applications[0].keys == Array(repeating: DESFireKey.zero(.aes), count: count))
+    }
+
+    @Test func `A new image of a DESFire has its members in the order in which people read them`() throws {
+        let file = DESFireFile(number: 1, isoIdentifier: 0xE103, accessRights: 0xEEE0, kind: .standard([1, 2]))
+        var application = DESFireApplication(identifier: 1)
+        application.files = [file]
+        let contents = DESFireContents(applications: [application])
+        let front = Type4FrontEnd.nfcA(uid: contents.uid, ats: hex("06 75 77 81 02 80"))
+        let text = try text(TagImage(.type4(Type4Contents(frontEnd: front, kind: .desfire(contents)))))
+        let head = #"{"type": "T4T", "product": "DESFire EV1", "uid": "04112233445566", "ats": "067577810280", "#
+        #expect(text.hasPrefix(head + #""sak": "20", "atqa": "0344", "get_version": ""#))
+        let members = #""iso_id": "e103", "communication": "00", "access_rights": "eee0", "type": "standard", "#
+        #expect(text.contains(#""files": {"01": {\#(members)"data": "0102"}}"#))
+    }
+
     @Test(arguments: [
         (#""keys": {"0": "aes:00"}"#, TagImageError.Code.malformed),
         (#""keys": {"5": "aes:000102030405060708090a0b0c0d0e0f"}"#, .malformed),

@@ -64,6 +64,26 @@ import VirtualTags
         #expect(throws: TagImageError.self) { try TagImage(parsing: bytes + [0, 0, 0, 0]) }
     }
 
+    @Test(
+        "A file of an ISO 15693 tag that was cut off is known by its locks, which are 0 or 1",
+        arguments: [(0, 0, true), (1, 0, true), (0, 1, true), (1, 1, true), (2, 0, false), (0, 2, false)]
+            as [(UInt8, UInt8, Bool)]
+    )
+    func locksOfCutFiles(dsfid: UInt8, afi: UInt8, isKnown: Bool) throws {
+        var bytes = Array(try Files.dump("hf-15-slix2-v5.bin").dropLast(24))
+        (bytes[9], bytes[11]) = (dsfid, afi)
+        let error = #expect(throws: TagImageError.self) { try TagImage(parsing: bytes) }
+        #expect(error?.code == (isKnown ? .missingField : .unknownFormat))
+    }
+
+    @Test(arguments: [TagImage.Format.proxmarkJSON, .proxmarkBinary])
+    func `An ISO 15693 tag has 256 blocks and 2048 bytes at most`(format: TagImage.Format) {
+        for (blocks, size, isHeld) in [(64, 32, true), (256, 8, true), (65, 32, false), (257, 4, false)] {
+            let contents = Type5Contents(blank: .generic(blockCount: blocks, blockSize: size))
+            #expect(format.canHold(.type5(contents)) == isHeld, "\(blocks) blocks of \(size)")
+        }
+    }
+
     @Test("An NTAG I2C, which has no check bytes, is read behind a header of either length")
     func headersOfNTAGI2C() throws {
         var contents = Type2Contents(blank: .ntagI2C1K, uid: Script.uid)

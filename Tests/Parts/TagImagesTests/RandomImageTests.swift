@@ -120,6 +120,7 @@ import VirtualTags
                 return error.code
             }
         }
+        #expect(TagImage.maximumSize == 262_144)
         #expect(code(TagImage.maximumSize) == .unknownFormat)
         #expect(code(TagImage.maximumSize + 1) == .tooLarge)
     }

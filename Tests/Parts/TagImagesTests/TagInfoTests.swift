@@ -47,7 +47,8 @@ import VirtualTags
         ("<address>7</address>", "<address>8</address>", "malformed"),
         ("<address>7</address>", "", "malformed"), ("04:A1:B2:C3:D4:E5:80</uid>", "04:A1</uid>", "missing-field"),
         ("04:A1:B2:C3:D4:E5:80</uid>", "E0:04:01:10:11:22:33:44</uid>", "inconsistent"),
-        ("34 03 10 D1", "34 03 10 G1", "malformed"), ("</scan>", "", "malformed"),
+        ("34 03 10 D1", "34 03 10 G1", "malformed"), ("34 03 10 D1", "34 03 10 D1 01", "malformed"),
+        ("</scan>", "", "malformed"),
         ("</scan>", "</scan>more", "malformed"),
         ("</scan>", "</scan><scan/>", "malformed"), ("<hasndef>", "<hasndef a=1>", "malformed"),
         ("&amp; more", "&more; more", "malformed"), ("&amp; more", "&#xD800; more", "malformed"),
@@ -59,6 +60,15 @@ import VirtualTags
         #expect(text.contains(original))
         let changed = text.replacing(original, with: fault, maxReplacements: 1)
         #expect(Files.failure(changed)?.code.description == code)
+    }
+
+    @Test(arguments: [
+        ("<address>7</address>", "<address>8</address>"), (">6F 6D FE 00<", ">6F 6D FE<"),
+    ])
+    func `A SLIX has every block, and all are of one size`(original: String, fault: String) throws {
+        let error = try #require(try Files.failure("taginfo-slix.xml", original, fault))
+        #expect(error.code == .malformed)
+        #expect(error.reason == "A block is missing, or not of the size of the others.")
     }
 
     @Test func `Comments, instructions, sections of characters and references are read`() throws {
