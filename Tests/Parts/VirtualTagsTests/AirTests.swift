@@ -176,6 +176,11 @@ private final class Parrot: VirtualTag {
         let plan = FaultPlan.effect(.bitError, atExchange: 0)
         #expect((try? Self.answer(of: Self.bits([0x0A], 7), faults: plan).get())?.bitCount == 7)
         #expect(Self.code(Self.answer(of: Self.bits([0x0A]), faults: plan)) == .transmission)
+        // Also where the caller checks the checksum.
+        let raw = Frame([0x30], checksum: .none)
+        for bytes: [UInt8] in [[0x0A], [0x0A, 0x0B]] {
+            #expect(Self.code(Self.answer(of: Self.bits(bytes), to: raw, faults: plan)) == .transmission)
+        }
     }
 }
 

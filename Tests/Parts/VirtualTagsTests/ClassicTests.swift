@@ -63,6 +63,17 @@ import VirtualTags
         try await script.activate(card.identifier, atqa: 0x0004, sak: 0x08)
     }
 
+    @Test(arguments: [
+        ("04 11 22 33 04 55 66 08 44 00", 7), ("04 11 22 33 04 55 66 08 84 00", 4),
+        ("04 11 22 33 04 55 66 08 44 01", 4), ("05 11 22 33 05 55 66 08 44 00", 4),
+    ])
+    func `After four bytes and their check byte, only NXP's UID with the ATQA of seven bytes is one of seven`(
+        memory: String,
+        count: Int
+    ) {
+        #expect(ClassicContents(.classic1K, memory: hex(memory)).uid == Array(hex(memory).prefix(count)))
+    }
+
     @Test func `What is at the beginning of the memory is the UID`() {
         var memory = [UInt8](repeating: 0, count: 1024)
         memory.replaceSubrange(0..<8, with: hex("9c 0c 37 01 a6 88 04 00"))

@@ -155,6 +155,18 @@ import VirtualTags
         #expect(await script.send("30 00") == "timeout")
     }
 
+    @Test func `All effects of an exchange happen, in either order`() async throws {
+        let (script, _) = try await activated()
+        let slow = FaultPlan.effect(.delay(.milliseconds(3)), atExchange: 0)
+        let short = FaultPlan.effect(.tooShort(by: 15), atExchange: 0)
+        for plan in [slow + short, short + slow] {
+            script.field.arm(plan)
+            #expect(await script.exchange(Frame([0x30, 0x00]), timeout: .milliseconds(2)) == "timeout")
+            script.field.arm(plan)
+            #expect(await script.exchange(Frame([0x30, 0x00]), timeout: .milliseconds(3)) == "04")
+        }
+    }
+
     @Test func `A slow answer is heard when the reader waits for it`() async throws {
         let (script, _) = try await activated()
         let slow = FaultPlan.effect(.delay(.milliseconds(3)), atExchange: 0)

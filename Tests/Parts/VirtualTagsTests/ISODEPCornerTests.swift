@@ -258,6 +258,30 @@ import VirtualTags
         #expect(await script.send("02 06") == "02 11")
     }
 
+    /// A card that has another ATS from its first loss of power on.
+    private struct RestlessCard: SelfPresentingCard {
+        var hasLostPower = false
+
+        var presentation: CardPresentation {
+            CardPresentation(answerToSelect: hasLostPower ? hex("05 78 80 70 00") : nil)
+        }
+
+        mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer { CardAnswer(status: .success) }
+
+        mutating func losePower() { hasLostPower = true }
+    }
+
+    @Test func `What a loss of power changes in a card's activation counts from the next one on`() async throws {
+        let frontEnd = Type4FrontEnd.nfcA(uid: VirtualType4Tag.defaultUID, ats: hex("05 72 80 70 02"))
+        let script = try LinkScript(.nfcA, VirtualType4Tag(card: RestlessCard(), frontEnd: frontEnd))
+        for ats in ["05 72 80 70 02", "05 78 80 70 00"] {
+            await script.activateA()
+            #expect(await script.send("e0 80") == ats)
+            try await script.field.setCarrier(false)
+            try await script.field.setCarrier(true)
+        }
+    }
+
     @Test(arguments: [("01", "0a 03 aa 90 00"), ("02 08", "0a 03 aa 90 00"), ("04 68 70 00", "timeout")])
     func `A card has a CID unless its ATS says otherwise`(ats: String, answer: String) async throws {
         let script = try await makeScript(ats: ats, rats: "e0 83")

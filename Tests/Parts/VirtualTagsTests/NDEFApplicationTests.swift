@@ -172,6 +172,18 @@ import VirtualTags
         }
     }
 
+    @Test func `Le of zero is all up to MLe, in one byte and in three, and 256 in three is a number`() {
+        let answers = run(
+            NDEFApplication(size: 64, maximumRead: 15),
+            [
+                Self.selectVersion2, "00 a4 00 0c 02 e1 04", "00 b0 00 00 00", "00 b0 00 00 00 00 00",
+                "00 b0 00 00 00 00 0f", "00 b0 00 00 00 01 00",
+            ]
+        )
+        let all = String(repeating: "00 ", count: 15) + "90 00"
+        #expect(answers.suffix(4) == [all, all, all, "67 00"])
+    }
+
     @Test func `A SELECT that fails leaves the application and the file selected`() {
         let answers = run(
             NDEFApplication(),

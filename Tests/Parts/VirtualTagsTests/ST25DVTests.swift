@@ -175,6 +175,19 @@ import VirtualTags
         #expect(await script.send("02 ad 02 02") == "00 0c")
     }
 
+    @Test(arguments: [
+        "a0 02", "a0 02 00 00", "a1 02 00", "a1 02 00 00 00", "a9 02 00 00", "ab 02 00", "ac 02 00", "ac 02 00 00 00",
+        "ad 02", "ad 02 00 00", "ae 02 02", "ae 02 02 01 00",
+    ])
+    func `A command with other parameters than its own is refused, and changes nothing`(command: String) async throws {
+        let (script, tag) = try make()
+        let before = tag.contents
+        #expect(await script.send("02 \(command)") == "01 02")
+        #expect(tag.contents == before)
+        // Energy harvesting is still off.
+        #expect(await script.send("02 ad 02 02") == "00 0c")
+    }
+
     @Test func `A message stays when the mailbox is switched on again and while the chip has a supply`() async throws {
         let (script, tag) = try make { $0.settings.registers[0x0D] = 0x01 }
         #expect(await script.send("02 ae 02 0d 01") == "00")

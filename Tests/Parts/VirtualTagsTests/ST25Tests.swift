@@ -121,6 +121,26 @@ import VirtualTags
         #expect(await script.send("02 a5 02") == "00 41 42 43 44")
     }
 
+    @Test func `A surveillance bit that is reset makes the tag silent again`() async throws {
+        let (script, _) = try make()
+        #expect(await script.send("02 a2 02") == "00")
+        #expect(await script.send("02 a5 02").hasPrefix("00 "))
+        #expect(await script.send("02 a3 02") == "00")
+        #expect(await script.send("02 a5 02") == "timeout")
+    }
+
+    @Test func `The telegram has the blocks F8 to FF`() async throws {
+        let (script, _) = try make()
+        #expect(await script.send("02 a2 02") == "00")
+        for index in UInt8(0)..<8 {
+            let data = hexText([UInt8](repeating: index + 1, count: 4))
+            #expect(await script.send("02 21 \(hexText([0xF8 + index])) \(data)") == "00", "block \(index)")
+        }
+        #expect(await script.send("02 21 f7 01 02 03 04") == "01 10")
+        let telegram = (UInt8(1)...8).flatMap { [UInt8](repeating: $0, count: 4) }
+        #expect(await script.send("02 a5 02") == "00 \(hexText(telegram))")
+    }
+
     @Test(arguments: [("00", 32), ("01", 16), ("02", 8), ("03", 4), ("04", 32), ("fe", 8)])
     func `The lowest two bits choose the length of the telegram`(parameter: String, length: Int) async throws {
         let (script, _) = try make()

@@ -134,6 +134,23 @@ import VirtualTags
         #expect(Type2Contents.randomUID(using: &generator) == [0x04, 0x88, 0x88, 0x08, 0x88, 0x88, 0x88])
     }
 
+    @Test(
+        arguments: [
+            (.ultralight, 48, []), (.ultralightC, 144, []), (.ultralightEV1UL11, 48, [0, 1, 2]),
+            (.ultralightEV1UL21, 128, [0, 1, 2]), (.ntag203, 144, []), (.ntag210, 48, []), (.ntag212, 128, []),
+            (.ntag213, 144, [2]), (.ntag215, 504, [2]), (.ntag216, 888, [2]), (.ntagI2C1K, 888, []),
+            (.ntagI2C2K, 1904, []),
+        ] as [(Type2Product, Int, [Int])]
+    )
+    func `Each product has the bytes for data and the counters of its data sheet`(
+        product: Type2Product,
+        bytes: Int,
+        counters: [Int]
+    ) {
+        #expect(product.userPages.lowerBound == 4 && product.userPages.count * 4 == bytes)
+        #expect(Type2Contents(blank: product, uid: Script.uid).countersOfProduct == counters)
+    }
+
     @Test(arguments: Type2Product.all)
     func `The key of Ultralight C is behind the pages that can be read, and no other product has one`(
         product: Type2Product

@@ -136,6 +136,15 @@ import VirtualTags
         #expect(tag.contents == before)
     }
 
+    @Test(arguments: [("9f", "01 01"), ("a0", "timeout"), ("df", "timeout"), ("e0", "01 01")])
+    func `Commands A0 to DF are for the tags of a manufacturer, and others have no such code`(
+        command: String,
+        answer: String
+    ) async throws {
+        let script = try LinkScript(.nfcV, VirtualType5Tag(.icodeSLIX))
+        #expect(await script.send("02 \(command) 02") == answer)
+    }
+
     @Test func `Locks of blocks and identifiers are for good`() async throws {
         let script = try LinkScript(.nfcV, VirtualType5Tag(.icodeSLIX))
         #expect(await script.send("02 22 05") == "00")
