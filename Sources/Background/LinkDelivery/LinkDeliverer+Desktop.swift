@@ -80,10 +80,14 @@ extension LinkDeliverer {
     var browserTool: String? {
         let tool = "xdg-open"
         guard let path = program(tool) else { return nil }
-        guard ["/usr/bin/\(tool)", "/bin/\(tool)"].contains(path) else { return tool }
+        return ["/usr/bin/\(tool)", "/bin/\(tool)"].contains(path) && !hasBrowser ? nil : tool
+    }
+
+    /// Whether there is a browser that the system's `xdg-open` finds: one that `BROWSER` names, or one that it knows.
+    var hasBrowser: Bool {
         let chosen = (environment["BROWSER"] ?? "").split(separator: ":")
             .compactMap { $0.split(separator: " ").first.map(String.init) }
-        return (chosen + Self.browsers).contains { program($0) != nil } ? tool : nil
+        return (chosen + Self.browsers).contains { program($0) != nil }
     }
 
     /// What this desktop can open: the schemes of `LinkScheme`, and web links.

@@ -19,6 +19,7 @@ import CSDBus
 
     func boolean() -> Bool? {
         var number: CInt = 0
+        // mutate: equivalent, because zero means that no value is left, and callers have compared the signature.
         return unsafe ocn_bus_message_read_basic(message, 0x62, &number) > 0 ? number != 0 : nil
     }
 

@@ -110,7 +110,7 @@ public final class PCSCReader: DiscoveringDriver {
 
     /// Calls `handler` when a card, a reader or the service appears or disappears.
     public func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
-        monitor.observe { _ in handler() }
+        monitor.observe(handler)
     }
 
     /// The service's count of arrivals and removals in the reader, combined with how many times the service restarted

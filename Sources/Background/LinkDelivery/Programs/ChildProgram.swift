@@ -22,9 +22,7 @@ final class ChildProgram: StartedProgram, Sendable {
         }
 
         func wait(_ limit: Duration) -> Int32? {
-            let (seconds, attoseconds) = limit.components
-            let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
-            guard signal.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success else { return nil }
+            guard signal.wait(timeout: .now() + .nanoseconds(ChildProgram.nanoseconds(limit))) == .success else { return nil }
             // For the next call of this function.
             signal.signal()
             return status
@@ -57,6 +55,7 @@ final class ChildProgram: StartedProgram, Sendable {
         self.end = end
         let thread = Thread { [process] in
             var status: Int32 = 0
+            // mutate: equivalent, because without an option it never returns zero.
             while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
             end.note(status)
         }
@@ -66,4 +65,10 @@ final class ChildProgram: StartedProgram, Sendable {
     }
 
     func wait(_ limit: Duration) -> Int32? { end.wait(limit) }
+
+    /// A time in the unit of Dispatch.
+    static func nanoseconds(_ time: Duration) -> Int {
+        let (seconds, attoseconds) = time.components
+        return Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+    }
 }

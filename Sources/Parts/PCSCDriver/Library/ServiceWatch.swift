@@ -28,9 +28,8 @@ enum ServiceWatch {
             isWatched = unsafe inotify_add_watch(watch, folder, events) >= 0
             if folder == "/" { break }
         }
-        var descriptors = [watch, inlet].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         // If no folder can be watched, only the time and the cut end the wait.
-        if !isWatched { descriptors.removeFirst() }
+        var descriptors = [watch, inlet].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         _ = try? cut.wait(endedBy: { shutdown(outlet, Int32(SHUT_RDWR)) }) {
             unsafe poll(&descriptors, nfds_t(descriptors.count), Int32(milliseconds))
         }

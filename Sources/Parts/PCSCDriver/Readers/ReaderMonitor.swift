@@ -6,17 +6,8 @@ import TagLink
 /// The service reports changes by itself, so waiting takes no processor time. The thread runs only while there are
 /// observers.
 final class ReaderMonitor: Sendable {
-    /// What an observer may want to know.
-    struct Event: OptionSet, Sendable {
-        var rawValue: Int
-        /// A card may have arrived or left in some reader.
-        static let cards = Event(rawValue: 1)
-        /// A reader, or the service, has appeared or disappeared.
-        static let readers = Event(rawValue: 2)
-    }
-
     private struct State {
-        var observers: [Int: @Sendable (Event) -> Void] = [:]
+        var observers: [Int: @Sendable () -> Void] = [:]
         var nextKey = 0
         var thread: DriverThread?
         /// The number of the current run of the thread; a thread of an older run ends.
@@ -63,7 +54,7 @@ final class ReaderMonitor: Sendable {
     }
 
     /// Calls `handler` on the monitor's thread whenever something changes, until the result is released.
-    func observe(_ handler: @escaping @Sendable (Event) -> Void) -> PresenceObservation {
+    func observe(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation {
         let key = state.withLock { state in
             let key = state.nextKey
             state.nextKey += 1
@@ -121,9 +112,9 @@ final class ReaderMonitor: Sendable {
         state.withLock { $0.run == run }
     }
 
-    private func tell(_ event: Event, _ run: Int) {
+    private func tell(_ run: Int) {
         let observers = state.withLock { $0.run == run ? Array($0.observers.values) : [] }
-        for observer in observers { observer(event) }
+        for observer in observers { observer() }
     }
 
     // MARK: The thread
@@ -143,7 +134,7 @@ final class ReaderMonitor: Sendable {
                 }
                 if !hadService {
                     setWatching(false)
-                    tell([.cards, .readers], run)
+                    tell(run)
                 }
                 hadService = true
                 isWaitedFor = true
@@ -158,7 +149,7 @@ final class ReaderMonitor: Sendable {
             } catch {
                 guard isWanted(run) else { return }
                 setWatching(true)
-                if hadService { tell([.cards, .readers], run) }
+                if hadService { tell(run) }
                 hadService = false
                 if error.isServiceLost {
                     state.withLock { if $0.run == run, $0.absentSince == nil { $0.absentSince = Monitor<Watch>.now } }
@@ -166,7 +157,7 @@ final class ReaderMonitor: Sendable {
                 var pause = 10_000
                 if isWaitedFor, let remaining = remainingAbsence {
                     isWaitedFor = remaining > 0
-                    if isWaitedFor { pause = Int((remaining + 999_999) / 1_000_000) } else { tell(.readers, run) }
+                    if isWaitedFor { pause = Int((remaining + 999_999) / 1_000_000) } else { tell(run) }
                 }
                 layer.waitForService(milliseconds: pause, cut)
             }
@@ -183,7 +174,7 @@ final class ReaderMonitor: Sendable {
                 // mutate: equivalent, because the service gives each reader a name of its own.
                 known.first { $0.reader == name } ?? SmartCardReaderState(name)
             }
-            if !isFirst, Set(names) != Set(known.map(\.reader)) { tell([.cards, .readers], run) }
+            if !isFirst, Set(names) != Set(known.map(\.reader)) { tell(run) }
             // The first answer about a reader arrives at once, with its current state.
             let isLook = states.contains { $0.flags.isEmpty }
             states.append(plugAndPlay)
@@ -200,7 +191,7 @@ final class ReaderMonitor: Sendable {
             var new = changed ?? states
             // Newer services count the readers in the upper half.
             plugAndPlay = new.removeLast()
-            if !isFirst, Self.differ(known, new) { tell(.cards, run) }
+            if !isFirst, Self.differ(known, new) { tell(run) }
             known = new
             if isFirst { setWatching(true) }
             isFirst = false

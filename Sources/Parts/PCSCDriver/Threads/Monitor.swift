@@ -28,6 +28,7 @@ import Glibc
     }
 
     deinit {
+        // mutate: equivalent, because no thread uses either of them any more.
         unsafe pthread_cond_destroy(condition)
         unsafe pthread_mutex_destroy(mutex)
         unsafe condition.deallocate()
