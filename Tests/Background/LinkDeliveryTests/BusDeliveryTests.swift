@@ -141,6 +141,19 @@ struct `A link on a bus` {
         withExtendedLifetime(systemd) {}
     }
 
+    @Test func `is opened by the desktop's portal where no app and no tool opens it, and nobody knows by which app`()
+        throws
+    {
+        let place = try Place()
+        let portal = BusProgram(place.bus.address, "org.freedesktop.portal.Desktop") { _, call in
+            try call.answer([.path("/request/1")])
+        }
+        let deliverer = LinkDeliverer(environment: place.environment, limit: .seconds(60), settling: .seconds(60))
+        let receipt = try deliverer.deliver(.system(.call, "tel:1"))
+        #expect(receipt == LinkDeliverer.Receipt(app: nil, hasMessage: false))
+        withExtendedLifetime(portal) {}
+    }
+
     @Test func `counts as opened while the unit of systemd runs`() throws {
         let place = try Place("Exec=/bin/true %u")
         let systemd = Self.systemd(place.bus.address, "active", 0, 0)

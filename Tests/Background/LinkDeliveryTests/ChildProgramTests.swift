@@ -24,6 +24,14 @@ import Testing
         #expect(program.wait(.seconds(60)) == SIGTERM)
     }
 
+    @Test func `is waited for as long as asked, to the nanosecond`() {
+        let times: [(Duration, Int)] = [
+            (.zero, 0), (.nanoseconds(1), 1), (.milliseconds(20), 20_000_000), (.seconds(2), 2_000_000_000),
+            (.milliseconds(1500), 1_500_000_000), (.seconds(-1), -1_000_000_000),
+        ]
+        for (time, nanoseconds) in times { #expect(ChildProgram.nanoseconds(time) == nanoseconds) }
+    }
+
     @Test func `says why it can't be started`() {
         let error = #expect(throws: DeliveryError.self) {
             try ChildProgram("/nowhere", ["x"], folder: "/", environment: [:])

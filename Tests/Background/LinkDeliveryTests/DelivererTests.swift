@@ -2,71 +2,11 @@
 import BackgroundTagReading
 import BusTesting
 import Foundation
-import NDEF
-import PrivateStorage
 import TestThreads
 import Testing
 import UserBus
 
 @testable import LinkDelivery
-
-/// A user whose programs are shell scripts that log their words.
-private struct Desk {
-    static let app = InstalledApp(id: "TEAM.app", name: "App", desktopID: "org.example.App", associatedDomains: [])
-    let scratch: Scratch
-    let environment: [String: String]
-
-    init(_ bus: TestBus? = nil) throws {
-        scratch = try Scratch()
-        environment = [
-            "HOME": scratch.path, "XDG_STATE_HOME": scratch.path + "/state", "XDG_CACHE_HOME": scratch.path + "/cache",
-            "XDG_DATA_HOME": scratch.path + "/own", "XDG_DATA_DIRS": scratch.path + "/system",
-            "XDG_CONFIG_HOME": scratch.path + "/config", "XDG_CONFIG_DIRS": scratch.path + "/etc",
-            "PATH": scratch.path + "/bin",
-            "DBUS_SESSION_BUS_ADDRESS": bus?.address ?? "unix:path=\(scratch.path)/nothing",
-        ]
-    }
-
-    func deliverer(limit: Duration = .seconds(60), settling: Duration = .seconds(60)) -> LinkDeliverer {
-        LinkDeliverer(environment: environment, limit: limit, settling: settling)
-    }
-
-    /// Installs a program that logs its words, and then goes on with a script.
-    func program(_ name: String, _ rest: String = "exit 0") throws {
-        let script = "#!/bin/sh\nprintf '%s\\n' \"${0##*/}\" \"$@\" >> '\(scratch.path)/log'\n\(rest)\n"
-        try scratch.write("bin/\(name)", script, mode: 0o755)
-    }
-
-    func entry(_ name: String, _ lines: String...) throws {
-        let text = (["[Desktop Entry]", "Type=Application", "Name=\(name)"] + lines).joined(separator: "\n")
-        try scratch.write("own/applications/\(name).desktop", text)
-    }
-
-    func handlers(_ scheme: String, _ apps: String) throws {
-        try scratch.write("config/mimeapps.list", "[Default Applications]\nx-scheme-handler/\(scheme)=\(apps)\n")
-    }
-
-    var log: [String] {
-        let text = (try? String(contentsOfFile: scratch.path + "/log", encoding: .utf8)) ?? ""
-        return text.split(separator: "\n").map(String.init)
-    }
-
-    func link() throws -> Delivery {
-        let link = "https://example.org/a"
-        let payload = try UserActivityPayload(
-            activityType: UserActivityPayload.browsingWeb,
-            webpageURL: link,
-            message: try NDEFMessage([try .uri(link)]).encoded()
-        )
-        return .app(Self.app, payload)
-    }
-
-    func expect(_ code: DeliveryError.Code, _ reason: String, _ body: () throws -> Void) {
-        let error = #expect(throws: DeliveryError.self) { try body() }
-        #expect(error?.code == code)
-        #expect(error?.reason.replacing(scratch.path, with: "~") == reason)
-    }
-}
 
 @Suite(.ownThreads, .timeLimit(.minutes(3))) struct `What opens a link` {
     @Test func `gets the token that lets it come to the front, and no old one`() throws {
@@ -160,10 +100,12 @@ private struct Desk {
 
     @Test func `is the first app of the scheme that can be started with it`() throws {
         let desk = try Desk()
-        try desk.program("good")
+        for name in ["good", "other"] {
+            try desk.program(name)
+            try desk.entry(name, "Exec=\(name) %u")
+        }
         try desk.entry("none", "Exec=missing %u")
-        try desk.entry("good", "Exec=good %u")
-        try desk.handlers("tel", "none.desktop;good.desktop")
+        try desk.handlers("tel", "none.desktop;good.desktop;other.desktop")
         #expect(
             try desk.deliverer().deliver(.system(.call, "tel:1"))
                 == LinkDeliverer.Receipt(app: "good", hasMessage: false)
@@ -192,6 +134,47 @@ private struct Desk {
         try desk.handlers("tel", "first.desktop;second.desktop")
         let reason = "first can't be started: there is no program missing. (~/own/applications/first.desktop)"
         desk.expect(.notStarted, reason) { _ = try desk.deliverer().deliver(.system(.call, "tel:1")) }
+        // Also where a tool of the desktop knows no app either.
+        try desk.program("gio", "exit 2")
+        desk.expect(.notStarted, reason) { _ = try desk.deliverer().deliver(.system(.call, "tel:1")) }
+        #expect(desk.log == ["gio", "open", "tel:1"])
+    }
+
+    @Test func `is the next app where the first one takes no link`() throws {
+        let desk = try Desk()
+        for name in ["first", "good"] { try desk.program(name) }
+        try desk.entry("first", "Exec=first")
+        try desk.entry("good", "Exec=good %u")
+        try desk.handlers("tel", "first.desktop;good.desktop")
+        let receipt = try desk.deliverer().deliver(.system(.call, "tel:1"))
+        #expect(receipt == LinkDeliverer.Receipt(app: "good", hasMessage: false) && desk.log == ["good", "tel:1"])
+    }
+
+    @Test func `is no tool where an app takes no link, though another app can't be started at all`() throws {
+        let desk = try Desk()
+        for name in ["first", "second", "gio", "xdg-open"] { try desk.program(name) }
+        for name in ["first", "second"] { try desk.entry(name, "Exec=\(name)") }
+        try desk.entry("third", "Exec=missing %u")
+        try desk.handlers("tel", "first.desktop;second.desktop;third.desktop")
+        let reason =
+            "first can't be started: Exec has no %u for a link, and Implements does not name "
+            + "org.opencorenfc.UserActivity1. (~/own/applications/first.desktop)"
+        desk.expect(.takesNoLink, reason) { _ = try desk.deliverer().deliver(.system(.call, "tel:1")) }
+        #expect(desk.log.isEmpty)
+    }
+
+    @Test func `is the app that the running desktop prefers`() throws {
+        let desk = try Desk()
+        for name in ["usual", "mobile"] {
+            try desk.program(name)
+            try desk.entry(name, "Exec=\(name) %u")
+        }
+        try desk.handlers("tel", "usual.desktop")
+        let list = "[Default Applications]\nx-scheme-handler/tel=mobile.desktop\n"
+        try desk.scratch.write("config/phosh-mimeapps.list", list)
+        #expect(desk.deliverer().opener(of: "tel")?.name == "usual")
+        let environment = desk.environment.merging(["XDG_CURRENT_DESKTOP": "Phosh:GNOME"]) { $1 }
+        #expect(LinkDeliverer(environment: environment).opener(of: "tel")?.name == "mobile")
     }
 
     @Test func `is the desktop's own tool where no app is set, the next one if it fails`() throws {
@@ -294,97 +277,5 @@ private final class Ending: @unchecked Sendable {
     func finish() {
         lock.withLock { isSet = true }
         ended.wait()
-    }
-}
-
-@Suite struct `The findings about apps` {
-    private func findings(_ desk: Desk, _ check: String) -> [Finding] {
-        Examination(environment: desk.environment, now: 0).findings.filter { $0.check == check }
-    }
-
-    @Test func `name for each scheme what opens it, what is wrong, and what to do`() throws {
-        let desk = try Desk()
-        let fix = { (scheme: String) in
-            "Install an app for it, and: xdg-mime default NAME.desktop x-scheme-handler/\(scheme)"
-        }
-        var schemes = findings(desk, "scheme")
-        #expect(schemes.first == Finding("scheme", of: "https", .fails, "No app opens it.", fix: fix("https")))
-        #expect(schemes.contains(Finding("scheme", of: "tel", .limited, "No app opens it.", fix: fix("tel"))))
-        try desk.program("app")
-        try desk.program("xdg-open")
-        try desk.entry("app", "Exec=app %u")
-        try desk.entry("broken", "Exec=missing %u")
-        try desk.scratch.write(
-            "config/mimeapps.list",
-            "[Default Applications]\nx-scheme-handler/tel=app.desktop\nx-scheme-handler/https=broken.desktop\n"
-        )
-        schemes = findings(desk, "scheme")
-        let place = desk.scratch.path + "/own/applications/"
-        #expect(schemes.contains(Finding("scheme", of: "tel", .works, "app opens it (\(place)app.desktop).")))
-        let text = "broken can't be started (\(place)broken.desktop). xdg-open is left to choose."
-        #expect(schemes.contains(Finding("scheme", of: "https", .limited, text, fix: fix("https"))))
-    }
-
-    @Test func `name the file of each domain, and that a local one takes the site's place`() throws {
-        let desk = try Desk()
-        #expect(findings(desk, "association") == [])
-        try desk.program("app")
-        try desk.entry("org.example.App", "Exec=app %u")
-        try desk.scratch.write(
-            "own/nfc/apps/org.example.App.json",
-            #"{"app_id":"T.org.example.app","associated_domains":["applinks:a.example","applinks:*.a.example"]}"#
-        )
-        let none = "There is no association file, so links open in the browser."
-        let fix = "nfc links fetch --force a.example"
-        #expect(
-            findings(desk, "association") == [Finding("association", of: "a.example", .fails, none, fix: fix)]
-        )
-        let file = #"{"applinks":{"details":[{"appIDs":["T.org.example.app"],"paths":["*"]}]}}"#
-        try desk.scratch.write("config/nfc/links/a.example.association", file)
-        let local = "A local file is used in developer mode; the site is not asked."
-        let removal = "nfc links remove a.example"
-        #expect(
-            findings(desk, "association") == [Finding("association", of: "a.example", .limited, local, fix: removal)]
-        )
-    }
-
-    @Test func `say why there is no file of a domain where the last try failed`() throws {
-        let desk = try Desk()
-        try desk.program("app")
-        try desk.entry("org.example.App", "Exec=app %u")
-        try desk.scratch.write(
-            "own/nfc/apps/org.example.App.json",
-            #"{"app_id":"T.org.example.app","associated_domains":["applinks:a.example"]}"#
-        )
-        try desk.scratch.write("cache/nfc/links/a.example.links", "nfc-links 1 5 - - no-connection: It is off.\n")
-        let text =
-            "There is no association file, so links open in the browser. The last try failed: no-connection: It is off."
-        let fix = "nfc links fetch --force a.example"
-        #expect(
-            findings(desk, "association") == [Finding("association", of: "a.example", .fails, text, fix: fix)]
-        )
-    }
-
-    @Test func `name each app, and what is wrong with it`() throws {
-        let desk = try Desk()
-        #expect(findings(desk, "app") == [Finding("app", .works, "No app is installed: links open in the browser.")])
-        try desk.scratch.write(
-            "own/nfc/apps/org.example.App.json",
-            #"{"app_id":"T.org.example.app","associated_domains":["applinks:a.example"]}"#
-        )
-        let missing = findings(desk, "app")
-        #expect(missing.map(\.state) == [.fails] && missing[0].subject?.hasSuffix("/org.example.App.json") == true)
-        #expect(missing[0].text == "There is no desktop entry org.example.App.desktop.")
-        #expect(missing[0].fix == "Correct the file; see: nfc apps --help")
-        try desk.entry("org.example.App", "Exec=app %u")
-        let unstarted = findings(desk, "app")
-        #expect(unstarted.map(\.subject) == ["T.org.example.app"] && unstarted.map(\.fix) == ["Install it again."])
-        #expect(unstarted[0].text.contains("there is no program app."))
-        try desk.program("app")
-        #expect(
-            findings(desk, "app") == [
-                Finding("app", of: "T.org.example.app", .works, "org.example.App can be started.")
-            ]
-        )
     }
 }

@@ -78,6 +78,17 @@ import Testing
         #expect(error?.reason.hasPrefix(folders.state + "/nfc/inbox/folder can't be removed") == true)
     }
 
+    @Test func `is not said to be removed where something without a readable name is left in it`() throws {
+        let inbox = folders.state + "/nfc/inbox"
+        try FileManager.default.createDirectory(atPath: inbox, withIntermediateDirectories: true)
+        // A name that is not UTF-8.
+        let odd = Array(inbox.utf8CString.dropLast()) + [0x2F, 0x61, CChar(bitPattern: 0xE9), 0]
+        #expect(unsafe mkdir(odd, 0o700) == 0)
+        let error = #expect(throws: StorageError.self) { try ServiceData(folders).remove() }
+        #expect(error?.reason.hasPrefix(inbox + " can't be removed") == true)
+        #expect(unsafe rmdir(odd) == 0)
+    }
+
     @Test func `is not looked for behind links`() throws {
         try write(folders.state + "/others/file")
         try FileManager.default.createDirectory(atPath: folders.state + "/nfc", withIntermediateDirectories: true)

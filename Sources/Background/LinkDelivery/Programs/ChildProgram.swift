@@ -22,7 +22,8 @@ final class ChildProgram: StartedProgram, Sendable {
         }
 
         func wait(_ limit: Duration) -> Int32? {
-            guard signal.wait(timeout: .now() + .nanoseconds(ChildProgram.nanoseconds(limit))) == .success else { return nil }
+            let nanoseconds = ChildProgram.nanoseconds(limit)
+            guard signal.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success else { return nil }
             // For the next call of this function.
             signal.signal()
             return status

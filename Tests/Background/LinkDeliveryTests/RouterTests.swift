@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundTagReading
+import Testing
+
+@testable import LinkDelivery
+
+/// Checks what a desktop can open, before a link is there to open.
+@Suite struct `What a desktop opens` {
+    @Test func `is known for each scheme, and a tool that may open web links is left to choose`() throws {
+        let desk = try Desk()
+        var router = try desk.deliverer().router()
+        #expect(router.schemesWithoutBrowser == ["http", "https"] && router.browserNames == [:])
+        #expect(router.unopenedSchemes == Set(LinkScheme.allCases))
+        try desk.program("fox")
+        try desk.entry("fox", "Exec=fox %u")
+        try desk.handlers("https", "fox.desktop")
+        router = try desk.deliverer().router()
+        #expect(router.schemesWithoutBrowser == ["http"] && router.browserNames == ["https": "fox"])
+        try desk.handlers("tel", "fox.desktop")
+        try desk.program("xdg-open")
+        router = try desk.deliverer().router()
+        #expect(router.schemesWithoutBrowser == [] && router.browserNames == [:])
+        #expect(router.unopenedSchemes == Set(LinkScheme.allCases).subtracting([.call]))
+    }
+
+    @Test(
+        arguments: [
+            ("", [], false), ("", ["other"], false), ("", ["firefox"], true), ("other", ["other"], true),
+            ("missing:other --new %s", ["other"], true), ("missing other", ["other"], false),
+            ("missing", ["wslview"], true),
+        ] as [(String, [String], Bool)]
+    )
+    func `has a browser where one is named by a variable, or by a name that the system's tool knows`(
+        variable: String,
+        programs: [String],
+        hasOne: Bool
+    ) throws {
+        let desk = try Desk()
+        for program in programs { try desk.program(program) }
+        let environment = desk.environment.merging(["BROWSER": variable]) { $1 }
+        #expect(LinkDeliverer(environment: environment).hasBrowser == hasOne)
+        #expect(LinkDeliverer(environment: desk.environment).browserTool == nil)
+    }
+}
