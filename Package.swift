@@ -303,6 +303,8 @@ let package = Package(
         .target(name: "CTestSetup", path: "Tests/TestSupport/CTestSetup"),
         // Threads for tests that wait for a program.
         .target(name: "TestThreads", path: "Tests/TestSupport/TestThreads", swiftSettings: strict),
+        // Programs that tests write and run.
+        .target(name: "ProgramTesting", path: "Tests/TestSupport/ProgramTesting", swiftSettings: strict),
         // Sends frames to virtual tags, written as hexadecimal text.
         .target(
             name: "TagScripts",
@@ -399,8 +401,8 @@ let package = Package(
         .testTarget(
             name: "LinkDeliveryTests",
             dependencies: [
-                "BackgroundTagReading", "BusTesting", "CSDBus", "LinkDelivery", "NDEF", "PrivateStorage", "TestThreads",
-                "UserBus",
+                "BackgroundTagReading", "BusTesting", "CSDBus", "LinkDelivery", "NDEF", "PrivateStorage",
+                "ProgramTesting", "TestThreads", "UserBus",
             ],
             path: "Tests/Background/LinkDeliveryTests",
             swiftSettings: strict
@@ -423,7 +425,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SystemLibraryTests",
-            dependencies: ["SystemLibrary", "TestThreads"],
+            dependencies: ["ProgramTesting", "SystemLibrary", "TestThreads"],
             path: "Tests/Support/SystemLibraryTests",
             swiftSettings: strict
         ),
@@ -585,7 +587,7 @@ let package = Package(
             name: "CommandLineTests",
             dependencies: [
                 "nfc", "nfcd", "TagReader", "FirstScan", "BackgroundTagReading", "LinkDelivery", "NDEF",
-                "PrivateStorage", "SystemLibrary", "UserBus", "TestThreads",
+                "PrivateStorage", "ProgramTesting", "SystemLibrary", "UserBus", "TestThreads",
             ],
             path: "Tests/Tools/CommandLineTests",
             exclude: ["Images", "LinkageProbe.swift", "broker_bus.py", "bus_peer.py"],

@@ -3,6 +3,7 @@ import BackgroundTagReading
 import Foundation
 import LinkDelivery
 import PrivateStorage
+import ProgramTesting
 import Testing
 
 /// A test's own folder, which is removed with this object.
@@ -35,8 +36,7 @@ final class Scratch {
             atPath: (file as NSString).deletingLastPathComponent,
             withIntermediateDirectories: true
         )
-        try Data(text.utf8).write(to: URL(fileURLWithPath: file))
-        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+        try ProgramFile.write(text, to: file, mode: mode)
     }
 
     func mode(_ name: String) throws -> Int {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import ProgramTesting
 import SystemLibrary
 import TestThreads
 import Testing
@@ -64,7 +65,7 @@ import Testing
     @Test func `A program that somebody writes all the time is not started in the end`() throws {
         let path = "/tmp/nfc-tests-\(UUID().uuidString)"
         defer { _ = unsafe unlink(path) }
-        try FileManager.default.copyItem(atPath: "/bin/true", toPath: path)
+        try ProgramFile.copy("/bin/true", to: path)
         let file = unsafe open(path, O_WRONLY | O_CLOEXEC)
         defer { close(file) }
         try #require(file >= 0)
@@ -92,7 +93,7 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: folder) }
         for name in ["a) b", "(c) 1 2", "d"] {
             let path = "\(folder)/\(name)"
-            try FileManager.default.copyItem(atPath: "/bin/sleep", toPath: path)
+            try ProgramFile.copy("/bin/sleep", to: path)
             let process = try ProgramLaunch(path, [path, "600"]).start()
             let other = try ProgramLaunch(path, [path, "600"]).start()
             // A child task: it blocks one of the test's own threads, and no thread of the pool.

@@ -4,6 +4,7 @@ import Foundation
 import LinkDelivery
 import NDEF
 import PrivateStorage
+import ProgramTesting
 
 /// A user with folders, apps and an inbox of a test's own.
 struct User {
@@ -39,8 +40,7 @@ struct User {
             atPath: (path as NSString).deletingLastPathComponent,
             withIntermediateDirectories: true
         )
-        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        try ProgramFile.write(text, to: path, mode: mode)
     }
 
     /// Puts an association file into the cache, as if its site had served it now.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import ProgramTesting
 import TestThreads
 import Testing
 
@@ -23,9 +24,8 @@ import Testing
     /// Puts a program into a folder, which prints its words after a name of its own.
     private static func put(_ name: String, in folder: URL, saying word: String) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let program = folder.appendingPathComponent(name)
-        try Data("#!/bin/sh\necho \(word)\nprintf '%s\\n' \"$@\"\nexit 5\n".utf8).write(to: program)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
+        let script = "#!/bin/sh\necho \(word)\nprintf '%s\\n' \"$@\"\nexit 5\n"
+        try ProgramFile.write(script, to: folder.appendingPathComponent(name).path)
     }
 
     /// Copies nfc to the place that it has in a clone.
@@ -35,11 +35,7 @@ import Testing
         let folder = clone.appendingPathComponent(".build/debug")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let copy = folder.appendingPathComponent("nfc")
-        // By another process: a program that this one has open for writing could be open in what other tests start.
-        let places = [Command(name: "nfc").path, copy.path]
-        let copying = try Process.run(URL(fileURLWithPath: "/bin/cp"), arguments: places)
-        copying.waitUntilExit()
-        try #require(copying.terminationStatus == 0)
+        try ProgramFile.copy(Command(name: "nfc").path, to: copy.path)
         return Command(name: copy.path, environment: ["PATH": path])
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import ProgramTesting
 import TestThreads
 import Testing
 import UserBus
@@ -195,10 +196,7 @@ struct `Links of cards that come to TagReader` {
     }
 
     private func install(_ name: String, _ script: String) throws {
-        let path = folder.path("bin/\(name)")
         try FileManager.default.createDirectory(atPath: folder.path("bin"), withIntermediateDirectories: true)
-        // A program can't be run while any process has it open for writing, and other tests start processes meanwhile.
-        let file = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o755)
-        try FileHandle(fileDescriptor: file, closeOnDealloc: true).write(contentsOf: Data(script.utf8))
+        try ProgramFile.write(script, to: folder.path("bin/\(name)"))
     }
 }
