@@ -62,6 +62,9 @@ struct `A bus of one process` {
                 let user = try UserBus(address: bus.address)
                 let error = #expect(throws: BusError.self) { try user.start("org.example.App", limit: .seconds(60)) }
                 #expect(error?.code == .noAnswer)
+                // In the words of the daemon.
+                let reason = "org.example.App was started and ended at once: org.freedesktop.DBus says: "
+                #expect(error?.reason.hasPrefix(reason) == true)
                 let app = try Peer(bus.address, "org.example.App")
                 #expect(try user.start("org.example.App", limit: .seconds(60)) == app.owner)
                 app.stop()

@@ -190,13 +190,17 @@ struct `A program that systemd starts` {
 
     @Test func `has the variables that systemd takes, and no others, for which it would refuse the program`() {
         let taken = ["XDG_RUNTIME_DIR": "/run", "_": "x", "a1": "", "T": "a\tb", "N": "a\nb", "U": "ü ~"]
-        let others = ["1A": "x", "A-B": "x", "": "x", "E": "a\u{1B}", "D": "a\u{7F}", "Z": "\u{0}", "R": "a\rb"]
+        let names = ["0A": "x", "1A": "x", "9A": "x", "A-B": "x", "": "x"]
+        let others = names.merging(["E": "a\u{1B}", "D": "a\u{7F}", "Z": "\u{0}", "R": "a\rb"]) { $1 }
         #expect(program(taken.merging(others) { $1 }).environment == taken)
     }
 
     @Test func `has a name that is not longer than systemd takes, with every sign but a few as an escape`() {
         let unit = program(app: String(repeating: "a", count: 200)).unit
         #expect(unit.hasPrefix("app-nfc-" + String(repeating: "a", count: 57) + "-"))
+        // Of a long name the beginning.
+        let long = program(app: String(repeating: "a", count: 56) + String(repeating: "b", count: 56)).unit
+        #expect(long.hasPrefix("app-nfc-" + String(repeating: "a", count: 56) + "b-"))
         let escaped = program(app: String(repeating: "-", count: 60)).unit
         #expect(escaped.utf8.count <= 255 && escaped.hasSuffix(".service"))
         #expect(escaped.hasPrefix("app-nfc-" + String(repeating: #"\x2d"#, count: 57) + "-"))
