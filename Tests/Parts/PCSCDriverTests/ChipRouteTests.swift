@@ -199,6 +199,8 @@ struct ChipRouteTests {
             (.nfcA, "970107", Frame(bits: [0x07], validBitsInLastByte: 4), nil),
             (.nfcA, "920104 9701fa", Frame(bits: [0x0A], validBitsInLastByte: 4), nil),
             (.nfcA, "920104 960108 9701fa", Frame(bits: [0x0A], validBitsInLastByte: 4), nil),
+            // Of a longer object the first byte counts.
+            (.nfcA, "92020400 960108 9701fa", Frame(bits: [0x0A], validBitsInLastByte: 4), nil),
             (.nfcA, "960108 9701fa", nil, .transmission), (.nfcA, "97020102", Frame([1, 2]), nil),
             (.nfcV, "920104 9701fa", Frame([0xFA]), nil), (.nfcV, "970107", Frame([7]), nil),
             (.nfcA, "960102 97020102", nil, .collision), (.nfcA, "960103 97020102", nil, .collision),

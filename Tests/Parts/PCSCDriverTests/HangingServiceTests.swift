@@ -95,6 +95,21 @@ struct HangingServiceTests {
         withExtendedLifetime(observation) {}
     }
 
+    @Test("is waited for in the time of a restart, however long that is")
+    func restart() async throws {
+        let service = Self.service()
+        let limits = CallLimits(call: Self.long, look: Self.long, absence: Self.long)
+        let reader = PCSCReader(.first, layer: service, limits: limits)
+        let observation = reader.observePresence {}
+        #expect(try await reader.discover(Self.all, systemCodes: []).count == 1)
+        service.change { $0.isRunning = false }
+        await Self.wait { !service.look(\.serviceWaits).isEmpty }
+        // The rest of the time, and not the time after which one without a restart is looked for again.
+        let wait = try #require(service.look(\.serviceWaits).first)
+        #expect(wait > 10_000 && wait <= Self.long)
+        withExtendedLifetime(observation) {}
+    }
+
     @Test("keeps no thread of an observer that has gone")
     func observer() async {
         let service = Self.service([.establish])

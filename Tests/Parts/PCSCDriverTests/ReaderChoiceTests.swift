@@ -41,6 +41,11 @@ struct ReaderChoiceTests {
         #expect(ReaderChoice.named("sony").pick(from: states) == Self.names[4])
         #expect(ReaderChoice.named("picc").pick(from: states) == Self.names[3])
         #expect(ReaderChoice.named("nothing").pick(from: states) == nil)
+        // A later one that fits better comes first.
+        let similar = ["Another ACS 00 00", "ACS 00 00", "ACS"]
+        #expect(ReaderChoice.named("acs 0").pick(from: Self.states(similar)) == similar[1])
+        #expect(ReaderChoice.named("acs").pick(from: Self.states(similar)) == similar[2])
+        #expect(ReaderChoice.named("other acs").pick(from: Self.states(similar)) == similar[0])
     }
 
     @Test("Where none is contactless for certain, the first one is taken when one was asked for")

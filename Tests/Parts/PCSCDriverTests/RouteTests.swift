@@ -49,6 +49,15 @@ struct RouteTests {
 
     private static func frame(_ hex: String) -> Frame { Frame([UInt8](hex: hex)) }
 
+    @Test("A status that a sentence names has four digits")
+    func statusText() throws {
+        for (answer, text) in [("6a81", "6a81"), ("07000a", "000a"), ("0000", "0000")] {
+            #expect(ReaderAnswer([UInt8](hex: answer))?.statusText == text)
+        }
+        let missing = StorageCommands.missing(try #require(ReaderAnswer([0x6D, 0x00])))
+        #expect(missing.reason == "The reader has no commands for this kind of tag (6d00).")
+    }
+
     // MARK: Type 2
 
     @Test(

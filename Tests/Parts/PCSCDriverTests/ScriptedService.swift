@@ -48,6 +48,8 @@ final class ScriptedService: SmartCardLayer {
         var waiting = 0
         /// Whether another program takes the readers when a call begins to wait for an answer.
         var isTakenMeanwhile = false
+        /// How long each wait for the service would take, in milliseconds.
+        var serviceWaits: [Int] = []
         /// What the reader's driver answers for attributes.
         var attributes: [UInt32: [UInt8]] = [:]
         /// What SCardGetAttrib fails with, where it does.
@@ -170,6 +172,7 @@ final class ScriptedService: SmartCardLayer {
     }
 
     func waitForService(milliseconds: Int, _ cut: WaitCut) {
+        state.withLock { $0.serviceWaits.append(milliseconds) }
         try? cut.wait(endedBy: { [changes] in _ = changes.signal() }) {
             _ = changes.wait(timeout: .now() + .milliseconds(milliseconds))
         }

@@ -158,4 +158,31 @@ struct ServiceProbeTests {
             #expect(error?.code == .cancelled && ServiceSocket.connections().isEmpty)
         }
     }
+
+    /// Whether this process watches a folder.
+    private static var isWatching: Bool {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fdinfo")) ?? []
+        return names.contains { name in
+            (try? String(contentsOfFile: "/proc/self/fdinfo/" + name, encoding: .utf8))?.contains("inotify wd:") == true
+        }
+    }
+
+    @Test("is waited for until something is made on the way to it, or the wait is cut", .ownThreads)
+    func waiting() async throws {
+        let socket = try Socket()
+        await #expect(processExitsWith: .success) { [folder = socket.folder as String] in
+            _ = unsafe setenv("PCSCLITE_CSOCK_NAME", folder + "/later/pcscd.comm", 1)
+            for isCut in [true, false] {
+                let (cut, isOver) = (WaitCut(), Locked(false))
+                let other = Thread {
+                    while !ServiceProbeTests.isWatching { usleep(1000) }
+                    isOver.withLock { $0 = true }
+                    if isCut { cut.cut() } else { _ = unsafe mkdir(folder + "/later", 0o700) }
+                }
+                other.start()
+                SystemSmartCards.shared.waitForService(milliseconds: 600_000, cut)
+                #expect(isOver.withLock { $0 })
+            }
+        }
+    }
 }
