@@ -184,5 +184,6 @@ struct ServiceProbeTests {
                 #expect(isOver.withLock { $0 })
             }
         }
+        withExtendedLifetime(socket) {}
     }
 }

@@ -92,7 +92,7 @@ struct PN53xRoute: FrameRoute {
     /// The chip's errors (NXP UM0701-02, 7.1).
     private static func check(_ status: UInt8) throws(LinkError) {
         switch status {
-        case 0x00: return
+        case 0x00: break
         case 0x01: throw LinkError(.timeout, "The tag did not answer.")
         case 0x02, 0x03, 0x05, 0x06, 0x0B, 0x0D, 0x13:
             throw LinkError(.transmission, "The tag's answer was damaged (the chip's error \(status)).")
