@@ -10,3 +10,13 @@ package func ageText(seconds: Int64) -> String {
     default: "\(seconds / 86400) days ago"
     }
 }
+
+/// Describes a length of time in words, rounded up, such as "5 minutes".
+package func durationText(seconds: Int64) -> String {
+    let minutes = (seconds + 59) / 60
+    switch seconds {
+    case ...60: return "a minute"
+    case ...7200: return "\(minutes) minutes"
+    default: return "\((minutes + 59) / 60) hours"
+    }
+}

@@ -65,4 +65,16 @@ import Testing
     ) func `An age is told in the largest unit of which there are two`(seconds: Int64, text: String) {
         #expect(ageText(seconds: seconds) == text)
     }
+
+    @Test(
+        arguments: [
+            (0, "a minute"), (60, "a minute"), (61, "2 minutes"), (120, "2 minutes"), (121, "3 minutes"),
+            (7200, "120 minutes"), (7201, "3 hours"), (10_800, "3 hours"), (10_801, "4 hours"), (21_600, "6 hours"),
+        ] as [(Int64, String)]
+    ) func `A wait is told in minutes up to two hours, and then in hours, and no shorter than it is`(
+        seconds: Int64,
+        text: String
+    ) {
+        #expect(durationText(seconds: seconds) == text)
+    }
 }

@@ -47,18 +47,8 @@ struct LinkStatus {
 
     private func nextTryText(_ known: CachedAssociation) -> String {
         guard let next = known.nextTry(at: now) else { return "" }
-        let when = next <= now ? "now" : "in \(Self.durationText(seconds: next - now))"
+        let when = next <= now ? "now" : "in \(durationText(seconds: next - now))"
         return "The next try is due \(when). To try at once: nfc links fetch \(domain) --force"
-    }
-
-    /// A length of time as people say it, rounded up.
-    static func durationText(seconds: Int64) -> String {
-        let minutes = (seconds + 59) / 60
-        switch seconds {
-        case ...60: return "a minute"
-        case ...7200: return "\(minutes) minutes"
-        default: return "\((minutes + 59) / 60) hours"
-        }
     }
 
     /// Writes the members of an object.

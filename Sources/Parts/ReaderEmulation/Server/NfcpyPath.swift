@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// nfcpy's name of a PN532 on a serial line, such as `tty:USB0:pn532` (nfcpy 1.0.4, `nfc.clf.transport.TTY.find`).
-struct NfcpyPath {
+package struct NfcpyPath {
     /// The name, for `nfc.ContactlessFrontend`.
-    let text: String
+    package let text: String
 
     /// Finds the name of a line.
     ///
@@ -11,7 +11,7 @@ struct NfcpyPath {
     ///
     /// - Parameter line: the line's path.
     /// - Returns: nil when nfcpy has no name for it. nfcpy takes files directly in /dev, of ASCII letters, digits and hyphens.
-    init?(line: String) {
+    package init?(line: String) {
         guard line.hasPrefix("/dev/") else { return nil }
         let name = line.dropFirst(5)
         let isPlain = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
