@@ -52,15 +52,17 @@ struct User {
     static let association =
         #"{"applinks":{"details":[{"appIDs":["TEAM.org.example.reader"],"components":[{"/":"/x/*"}]}]}}"#
 
+    /// The folder of the files that come with the sample app.
+    static let tagReaderFiles = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../../Examples/TagReader/Installation").standardizedFileURL
+
     /// Installs the sample app with the files that come with it.
     func installTagReader() throws {
         let association =
             #"{"applinks":{"details":[{"appIDs":["OPENCORENFC.org.opencorenfc.TagReader"],"components":[{"/":"/x/*"}]}]}}"#
-        let files = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../../Examples/TagReader/Installation").standardizedFileURL
         for (file, folder) in [("json", "nfc/apps"), ("desktop", "applications")] {
             let name = "org.opencorenfc.TagReader.\(file)"
-            let text = try String(contentsOf: files.appendingPathComponent(name), encoding: .utf8)
+            let text = try String(contentsOf: Self.tagReaderFiles.appendingPathComponent(name), encoding: .utf8)
             try write("data/\(folder)/\(name)", text)
         }
         try cache(association, of: "tagreader.example")

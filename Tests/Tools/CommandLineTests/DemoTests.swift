@@ -38,6 +38,47 @@ struct `nfc demo` {
         try outcome.objects().map { $0["step"] as? String ?? $0["error"] as? String ?? "" }
     }
 
+    /// Writes a program of a test's own.
+    ///
+    /// - Parameter script: its lines. In them, `$app` is the sample app.
+    private func write(_ path: String, _ script: String) throws {
+        let text = "#!/bin/sh\napp='\(Command(name: "TagReader").path)'\n\(script)\n"
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    }
+
+    /// A copy of nfc, in the folder `programs`, which finds programs of a test's own beside it.
+    ///
+    /// - Parameters:
+    ///   - app: what the program in place of the sample app does.
+    ///   - service: what the program in place of the service does; nil for the service itself.
+    private func copy(app: String, service: String? = nil) throws -> Command {
+        let files = FileManager.default
+        let folder = scratch.path("programs")
+        try files.createDirectory(atPath: folder + "/x_TagReader.resources", withIntermediateDirectories: true)
+        try files.createSymbolicLink(
+            atPath: folder + "/x_TagReader.resources/Installation",
+            withDestinationPath: User.tagReaderFiles.path
+        )
+        try write(folder + "/TagReader", app)
+        if let service {
+            try write(folder + "/nfcd", service)
+        } else {
+            let path = Command(name: "nfcd").path
+            try files.createSymbolicLink(atPath: folder + "/nfcd", withDestinationPath: path)
+        }
+        try #require(try Command(name: "cp").run(Command(name: "nfc").path, folder).status == 0)
+        return Command(name: folder + "/nfc", environment: nfc.environment)
+    }
+
+    /// Makes a folder as a demonstration leaves it that was killed.
+    private func leave() throws -> String {
+        let path = scratch.path("nfc-demo.killed")
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        try Data().write(to: URL(fileURLWithPath: path + "/lock"))
+        return path
+    }
+
     @Test func `Without a desktop it goes from the tag to the message in the app, and takes all of it away`() throws {
         let outcome = try nfc.run("demo", "--yes", "--json")
         #expect(outcome.status == 0, "\(outcome)")
@@ -177,15 +218,83 @@ struct `nfc demo` {
         }
     }
 
-    @Test func `Without dbus-daemon it shows what it can, and says what to install`() throws {
+    @Test func `When the service ends it says so with the service's last words`() throws {
+        let words = #"{"event":"failed","message":"There are no tags today."}"#
+        let nfc = try copy(app: "exit 1", service: "echo '\(words)'")
+        let outcome = try nfc.run("demo", "--terminal", "--json")
+        #expect(outcome.status == 1)
+        #expect(try steps(outcome) == ["place", "app", "service-ended"])
+        let message = try outcome.objects().last?["message"] as? String
+        #expect(message == "The service has ended. There are no tags today.")
+        #expect(try left().isEmpty)
+    }
+
+    @Test func `Ctrl-C ends it while the app shows the message, too`() throws {
+        let app = """
+            [ "$1" = --plain ] || exec "$app" "$@"
+            kill -INT "$PPID"
+            exec sleep 60
+            """
+        let outcome = try copy(app: app).run("demo", "--terminal", "--yes", "--json")
+        #expect(outcome.status == 130, "\(outcome)")
+        #expect(try steps(outcome).suffix(2) == ["click", "cancelled"])
+        #expect(try left().isEmpty)
+    }
+
+    @Test func `It ends when the window of the app is closed`() throws {
+        // The window is the app without a person, whose input does not end.
+        let app = """
+            [ "$1" = --background ] || exec "$app" "$@"
+            mkfifo "$0.input"
+            echo $$ > "$0.window"
+            exec "$app" --plain <> "$0.input"
+            """
+        let demo = try TerminalSession(try copy(app: app), ["demo", "--terminal"])
+        try demo.type("\n", at: "Press Return to click it")
+        try demo.wait(for: "Close the window")
+        let number = try String(contentsOfFile: scratch.path("programs/TagReader.window"), encoding: .utf8)
+        kill(try #require(pid_t(number.trimmingCharacters(in: .newlines))), SIGKILL)
+        #expect(try demo.end() == 0)
+        #expect(demo.output.contains("- Everything is removed again"))
+        #expect(try left().isEmpty)
+    }
+
+    @Test func `Without dbus-daemon it shows what it can, says what to install, and removes what a killed one left`()
+        throws
+    {
         var nfc = nfc
         nfc.environment["PATH"] = scratch.path("")
+        let killed = try leave()
         let outcome = try nfc.run("demo", "--json")
         #expect(outcome.status == 1)
-        #expect(try steps(outcome) == ["place", "app", "link", "notification", "no-bus-daemon"])
+        #expect(try steps(outcome) == ["leftovers", "place", "app", "link", "notification", "no-bus-daemon"])
         let objects = try outcome.objects()
-        #expect(objects[3]["lines"] as? [String] == ["NFC Tag Detected", "Open “tagreader.example” in Tag Reader"])
-        #expect((objects[4]["message"] as? String)?.contains("apt-get install dbus") == true)
+        #expect((objects[0]["message"] as? String)?.hasSuffix("Its folder is removed: \(killed)") == true)
+        #expect(objects[4]["lines"] as? [String] == ["NFC Tag Detected", "Open “tagreader.example” in Tag Reader"])
+        #expect((objects[5]["message"] as? String)?.contains("apt-get install dbus") == true)
+        #expect(try left().isEmpty)
+        // The process that waits for the end of a demonstration does the same.
+        let watcher = try nfc.run("demo", "--take-away", leave())
+        #expect(watcher.status == 0 && watcher.output == "")
+        #expect(try left().isEmpty)
+    }
+
+    @Test func `Its programs find the display of the desktop, and no reader and no files of the person`() throws {
+        var nfc = nfc
+        nfc.environment["PATH"] = scratch.path("")
+        nfc.environment["XDG_RUNTIME_DIR"] = "/run/user/7"
+        nfc.environment["WAYLAND_DISPLAY"] = "wayland-7"
+        nfc.environment["NFC_READER"] = "pcsc"
+        try write(scratch.path("dbus-daemon"), "/usr/bin/env > '\(scratch.path("variables"))'")
+        let outcome = try nfc.run("demo", "--json")
+        let folder = try #require((try outcome.objects().first?["message"] as? String)?.split(separator: " ").last)
+        let variables = try String(contentsOfFile: scratch.path("variables"), encoding: .utf8).split(separator: "\n")
+        for variable in [
+            "WAYLAND_DISPLAY=/run/user/7/wayland-7", "XDG_RUNTIME_DIR=\(folder)/run", "XDG_DATA_HOME=\(folder)/data",
+            "NFC_READER=virtual",
+        ] {
+            #expect(variables.contains(Substring(variable)), "\(variables)")
+        }
         #expect(try left().isEmpty)
     }
 }

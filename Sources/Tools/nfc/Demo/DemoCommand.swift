@@ -47,17 +47,18 @@ struct DemoCommand: AsyncParsableCommand {
         }
         let signals = DemoSignals()
         defer { signals.cancel() }
+        let words = DemoWords(json: json)
         try await reportingFailure(json: json) { () async throws(CommandFailure) in
             do throws(CommandFailure) {
-                try await show(signals)
+                try await show(signals, words)
+                words.say("end", "Everything is removed again: the service, the bus, the app and the folder.")
             } catch  where error === DemoSignals.noOutput {
-                return
+                // The end of the process reports it, as for all commands.
             }
         }
     }
 
-    private func show(_ signals: DemoSignals) async throws(CommandFailure) {
-        let words = DemoWords(json: json)
+    private func show(_ signals: DemoSignals, _ words: DemoWords) async throws(CommandFailure) {
         for folder in DemoLeftovers.removeAll() {
             words.say("leftovers", "An earlier demonstration was killed. Its folder is removed: \(folder)")
         }
@@ -81,7 +82,5 @@ struct DemoCommand: AsyncParsableCommand {
         place.busAddress = bus.address
         let show = DemoShow(place: place, words: words, signals: signals, clicks: yes)
         try show.run(address: bus.address, usesDesktop: !terminal)
-        place.remove()
-        words.say("end", "Everything is removed again: the service, the bus, the app and the folder.")
     }
 }

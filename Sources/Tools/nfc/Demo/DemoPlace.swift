@@ -30,7 +30,6 @@ final class DemoPlace {
     private let lock: Int32
     /// Removes everything when this process is killed.
     private let lifeline: Lifeline
-    private var isRemoved = false
 
     /// - Parameters:
     ///   - programs: the service and the sample app.
@@ -135,10 +134,8 @@ final class DemoPlace {
         try ImageFile.save(tag, to: "\(folder.path)/tags/card.json")
     }
 
-    /// Ends every program that was started here, and removes the folder. A second call does nothing.
+    /// Ends every program that was started here, and removes the folder. Call it once.
     func remove() {
-        guard !isRemoved else { return }
-        isRemoved = true
         DemoProcesses.endAll(of: folder.path)
         try? FileManager.default.removeItem(atPath: folder.path)
         lifeline.cut()
