@@ -38,6 +38,7 @@ import Testing
         #expect(
             run.text.hasPrefix(#"{"ok":true,"user":"nobody","socket":"/run/opencorenfc/nobody/reader.sock","files":["#)
         )
+        #expect(run.text.hasSuffix("/etc/reader.conf.d/opencorenfc-nobody\"]}\n"))
         let lines = try String(contentsOfFile: root + "/etc/reader.conf.d/opencorenfc-nobody", encoding: .utf8)
         #expect(lines.contains(#"FRIENDLYNAME "Desk""#))
         #expect(lines.contains("DEVICENAME   /dev/null:/run/opencorenfc/nobody/reader.sock\n"))

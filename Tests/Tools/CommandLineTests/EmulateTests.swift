@@ -160,6 +160,11 @@ import Testing
         #expect(
             json.lines.first?.hasPrefix(#"{"event":"note","name":"uid-only","message":"A MIFARE Classic 1K"#) == true
         )
+        let ready = try #require(json.lines.dropFirst().first)
+        let start = #"{"event":"ready","reader":"pn532","path":"\#(line)","terminal":"/dev/pts/"#
+        #expect(ready.hasPrefix(start), "\(ready)")
+        // nfcpy finds no line outside /dev.
+        #expect(ready.contains(#","libnfc_device":"pn532_uart:\#(line)","nfcpy_path":null,"product":""#), "\(ready)")
     }
 
     @Test func `An image that can't be saved says so at the start, and goes on`() throws {

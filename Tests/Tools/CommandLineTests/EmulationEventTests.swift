@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestThreads
+import Testing
+
+/// What `nfc emulate` reports while a program writes to its tag.
+@Suite(.ownThreads) struct `The events of an emulation` {
+    @Test func `What is done is reported in JSON, and it is a failure when the last that was written can't be saved`()
+        throws
+    {
+        let images = try Images()
+        let card = try images.blank("NTAG213")
+        // Standard input does not end, so that the commands stay possible.
+        let script = """
+            mkdir out; mkfifo commands
+            '\(Command(name: "nfc").path)' emulate --image '\(card)' --out out/card.nfc \
+                --pn532 line --json --trace --commands --timeout 120 <> commands > events & emulation=$!
+            happens() { while ! grep -q "$1" events && kill -0 $emulation; do sleep 0.01; done; }
+            write() { nfc tag write --reader "pn532:$PWD/line" --text "$1" >/dev/null; echo $?; }
+            printf 'remove\\ninsert\\nturn\\n' > commands; happens '"turn"'
+            write one; happens '"saved"'
+            rm -r out; write two
+            kill $emulation; wait $emulation; echo $?
+            """
+        let outcome = try Command.shell(script, in: images.folder.path(""))
+        #expect(outcome.lines == ["0", "0", "1"], "\(outcome.error)")
+        let events = try String(contentsOfFile: images.folder.path("events"), encoding: .utf8)
+        let lines = events.split(separator: "\n")
+        for event in [
+            #""command","line":"remove","ok":true"#, #""command","line":"insert","ok":true"#,
+            #""command","line":"turn","ok":false"#, #""saved","file":"out/card.nfc""#,
+        ] {
+            #expect(lines.contains { $0 == #"{"event":\#(event)}"# }, "\(event) in \(events)")
+        }
+        let exchanges = lines.filter { $0.hasPrefix(#"{"event":"exchange","#) }
+        let keys = Set(exchanges.map { $0.matches(of: /[{,]"(\w+)":/).map { String($0.1) } })
+        #expect(
+            keys == [["event", "layer", "name", "request", "response", "failure", "meaning", "answer_meaning"]]
+        )
+        #expect(lines.last?.hasPrefix(#"{"ok":false,"error":"unwritable-file","#) == true, "\(events)")
+    }
+}
