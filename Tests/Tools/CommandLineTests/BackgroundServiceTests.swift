@@ -6,11 +6,14 @@ import Testing
 @Suite(.ownThreads) struct `nfc background` {
     /// A user whose systemctl logs its arguments, and exits with a status.
     ///
-    /// - Parameter failing: the command that fails.
-    private func user(status: Int = 0, failing: String = "-") throws -> User {
+    /// - Parameters:
+    ///   - status: the status.
+    ///   - failing: the command that fails.
+    ///   - bus: the address of the user's bus.
+    private func user(status: Int = 0, failing: String = "-", bus: String = "unix:path=/nowhere") throws -> User {
         let scratch = try ScratchFolder()
         let user = try User(environment: [
-            "HOME": scratch.path(""), "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere", "XDG_RUNTIME_DIR": "/nowhere",
+            "HOME": scratch.path(""), "DBUS_SESSION_BUS_ADDRESS": bus, "XDG_RUNTIME_DIR": "/nowhere",
         ])
         let script = """
             #!/bin/sh
@@ -58,6 +61,24 @@ import Testing
         } else {
             #expect(outcome.error.hasPrefix("Error: The program with nfcd's name"))
         }
+    }
+
+    @Test(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))
+    func `A service that a person has started is not replaced by another, and keeps its files`() throws {
+        let scratch = try ScratchFolder()
+        let bus = try Bus(scratch.path(""))
+        let service = try BusPeer(scratch.path("bus"), geteuid(), "empty", "org.opencorenfc.Background")
+        #expect(service.firstLine == "ready")
+        let user = try user(failing: "is-active", bus: bus.address)
+        _ = try user.add("https://b.example/1")
+        for arguments in [["enable"], ["disable", "--purge"]] {
+            let outcome = try user.nfc.run(["background"] + arguments + ["--json"])
+            #expect(outcome.status == 1)
+            #expect(try outcome.objects().first?["error"] as? String == "still-running", "\(outcome)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: user.scratch.path("config/systemd")))
+        #expect(try user.nfc.run("inbox", "list").lines.count == 1)
+        withExtendedLifetime((bus, service)) {}
     }
 
     private func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }

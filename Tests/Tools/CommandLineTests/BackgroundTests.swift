@@ -53,6 +53,11 @@ import UserBus
         let other = try user.nfc.run("apps", "choose", "other.example", "browser", "--json")
         #expect(try other.objects().first?["error"] as? String == "not-listed")
         #expect(try user.nfc.run("apps", "choose", "good.site.example", "other").status == 2)
+        // Of all hosts below a domain, an app has to list just that.
+        let app = #"{"app_id":"TEAM.org.example.reader","associated_domains":["applinks:*.good.site.example"]}"#
+        try user.write("data/nfc/apps/org.example.Reader.json", app)
+        let below = try user.nfc.run("apps", "choose", "*.good.site.example", "browser")
+        #expect(below.output == "Links of *.good.site.example open in the browser.\n", "\(below)")
     }
 
     @Test func `An invalid app is reported`() throws {

@@ -46,9 +46,14 @@ import Testing
 
     @Test func `The site's own file counts again when it is removed`() throws {
         try user.cache(#"{"applinks":{"details":[]}}"#)
-        #expect(try user.nfc.run("links", "add", "good.site.example", "-", input: User.association).status == 0)
+        let added = try user.nfc.run("links", "add", "good.site.example", "-", "--json", input: User.association)
+        let members =
+            #"{"ok":true,"domain":"good.site.example","source":"local","size":\#(User.association.utf8.count),"#
+            + #""apps":["TEAM.org.example.reader"]}"#
+        #expect(added.status == 0 && added.output == members + "\n", "\(added)")
         #expect(try user.nfc.run("links", "check", "good.site.example").status == 0)
-        #expect(try user.nfc.run("links", "remove", "good.site.example").status == 0)
+        let removed = try user.nfc.run("links", "remove", "good.site.example", "--json")
+        #expect(removed.status == 0 && removed.output == #"{"ok":true,"domain":"good.site.example"}"# + "\n")
         #expect(try object("links", "check", "good.site.example")["source"] as? String == "site")
         let again = try user.nfc.run("links", "remove", "good.site.example", "--json")
         #expect(again.status == 1)
@@ -94,12 +99,15 @@ import Testing
         )
         let next = try #require(try object("links", "fetch")["next_try_s"] as? Int)
         #expect((1200...1320).contains(next))
-        // After many failures it is tried only every six hours, which are rounded up. One that is overdue is due now.
+        // After many failures it is tried only every six hours, which are rounded up. One that is overdue is due now, and
+        // so is one that was tried at a time that has not come yet.
         let file = "cache/nfc/links/good.site.example.links"
         try user.write(file, "nfc-links 2 \(now - 600) - - 10 \(failure)\n")
         #expect(try user.nfc.run("links", "list").output.contains(" The next try is due in 6 hours. "))
-        try user.write(file, "nfc-links 2 \(now - 100_000) - - 1 \(failure)\n")
-        #expect(try user.nfc.run("links", "list").output.contains(" The next try is due now. "))
+        for asked in [now + 100_000, now - 100_000] {
+            try user.write(file, "nfc-links 2 \(asked) - - 1 \(failure)\n")
+            #expect(try user.nfc.run("links", "list").output.contains(" The next try is due now. "))
+        }
         #expect(try object("links", "list")["next_try_s"] as? Int == 0)
     }
 }

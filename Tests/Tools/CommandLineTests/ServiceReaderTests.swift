@@ -66,6 +66,7 @@ import Testing
         #expect(try status.objects().first?["reader"] as? String == missing)
         let words = try service.user.nfc.run("background", "status")
         #expect(words.lines.first == "Tags are not read." && words.output.contains(missing))
+        #expect(words.lines.contains { $0.hasPrefix("  no    reader          --tags: ") }, "\(words)")
         try FileManager.default.createDirectory(atPath: tags.path("tags"), withIntermediateDirectories: true)
         #expect(service.prints(#""event":"reading""#))
         #expect(try service.user.nfc.run("background", "status").status == 0)
