@@ -292,6 +292,7 @@ actor SimulatorClient {
         let waiting = unanswered.values
         unanswered = [:]
         for continuation in waiting { continuation.resume(returning: .failure(SimulatorError.gone)) }
+        // mutate: equivalent, because the app comes back in a later turn of the queue.
         known.withLock { known in
             known.arrivals = [:]
             known.switches = nil

@@ -60,6 +60,7 @@ package final class SimulatorReader: FieldDriver {
 
     package func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
         let number = client.known.withLock { known in
+            // mutate: equivalent, because the numbers only have to differ.
             known.lastObserver += 1
             known.observers[known.lastObserver] = handler
             return known.lastObserver
@@ -98,7 +99,6 @@ final class SimulatorLink: FrameLink {
     var statistics: LinkStatistics { counts.withLock { $0 } }
 
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
-        let timing = FrameTiming(technology)
         do throws(LinkError) {
             let (answer, elapsed) = try await client.perform { [technology] (client, cancellation) throws(LinkError) in
                 try client.ask(within: timeout.duration, cancellation) { id in
@@ -107,12 +107,12 @@ final class SimulatorLink: FrameLink {
             }
             counts.withLock { counts in
                 let before = counts.airtime
-                counts.count(request: frame, response: answer, timing: timing, timeout: timeout)
+                counts.count(frame, .success(answer), technology, timeout: timeout)
                 if let elapsed { counts.tagWorkTime += max(.zero, elapsed - (counts.airtime - before)) }
             }
             return answer
         } catch {
-            counts.withLock { $0.count(request: frame, response: nil, timing: timing, timeout: timeout) }
+            counts.withLock { $0.count(frame, .failure(error), technology, timeout: timeout) }
             throw error
         }
     }

@@ -19,6 +19,7 @@ struct SimulatorRequest: Sendable {
 
     private init() {
         // There is a request in each exchange.
+        // mutate: equivalent, because it only saves making room later.
         writer.text.reserveCapacity(128)
         writer.beginObject()
     }

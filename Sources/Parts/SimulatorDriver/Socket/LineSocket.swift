@@ -125,6 +125,8 @@ struct LineSocket {
         _ cancellation: Cancellation?
     ) throws(LinkError) -> Bool {
         while true {
+            // Before the check, so that a cancellation that comes after it still ends the wait.
+            interrupt.clear()
             if cancellation?.isCancelled == true { throw SimulatorError.cancelled }
             let rest = (deadline - .now).components
             let milliseconds = rest.seconds * 1000 + (rest.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
@@ -139,7 +141,6 @@ struct LineSocket {
                 }
             }
             if count < 0, errno != EINTR { throw SimulatorError.gone }
-            if polled.1.revents != 0 { interrupt.clear() }
             // The next call reports what is wrong with the connection.
             if polled.0.revents != 0 { return true }
         }
