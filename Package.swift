@@ -494,7 +494,7 @@ let package = Package(
             name: "SimulatorDriverTests",
             dependencies: [
                 "CoreNFC", "NFCReaders", "NFCRuntime", "NFCTestKit", "PhoneScreens", "SimulatorDriver",
-                "SimulatorTesting", "TagLink", "TestThreads", "VirtualTags",
+                "SimulatorTesting", "SystemLibrary", "TagLink", "TestThreads", "VirtualTags",
             ],
             path: "Tests/Parts/SimulatorDriverTests",
             swiftSettings: strict

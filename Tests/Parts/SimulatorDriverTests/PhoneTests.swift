@@ -138,14 +138,16 @@ import VirtualTags
 
     // MARK: Screens
 
-    @Test func `A screen is shown again when the simulator has ended and runs again`() async throws {
+    @Test func `A screen is shown again each time that the simulator has ended and runs again`() async throws {
         let simulator = Self.simulator()
         let reader = simulator.reader
         reader.showScreen(PhoneScreen(title: "One").json)
         try await Self.received(#""screen":{"title":"One","items":[]}"#, by: simulator)
-        simulator.end()
-        while simulator.lines.count(where: { $0.contains("\"screen\"") }) < 2 {
-            try await Task.sleep(for: .milliseconds(20))
+        for count in 2...3 {
+            simulator.end()
+            while simulator.lines.count(where: { $0.contains("\"screen\"") }) < count {
+                try await Task.sleep(for: .milliseconds(20))
+            }
         }
     }
 
@@ -264,6 +266,20 @@ import VirtualTags
             #expect(request["message"] as? String == message)
             #expect(request["shows_error_symbol"] as? Bool == showsErrorSymbol)
         }
+    }
+
+    @Test func `A sheet and a note are sent with these members, in this order`() async throws {
+        let simulator = Self.simulator()
+        let reader = simulator.reader
+        reader.showSheet(state: "failure", title: "Ready to Scan", message: "Gone.", showsErrorSymbol: true) {}
+        reader.note("session", session: 2, name: "begin", detail: "NFCTagReaderSession")
+        try await Self.received("\"event\"", by: simulator)
+        #expect(
+            Array(simulator.lines.dropFirst()) == [
+                #"{"do":"sheet","state":"failure","title":"Ready to Scan","message":"Gone.","shows_error_symbol":true}"#,
+                #"{"do":"event","kind":"session","session":2,"name":"begin","detail":"NFCTagReaderSession"}"#,
+            ]
+        )
     }
 
     @Test func `The switches can be asked for on the reader's own thread, after the simulator has ended too`()

@@ -74,6 +74,24 @@ import VirtualTags
         #expect(driver.statistics == counts)
     }
 
+    @Test(
+        arguments: [
+            ("timeout", Airtime.milliseconds(1)), ("transmission", .zero), ("collision", .zero), ("unsupported", nil),
+            ("in-use", nil), ("reader-unavailable", nil),
+        ] as [(String, Airtime?)]
+    )
+    func `counts a frame without an answer, if it was sent`(name: String, wait: Airtime?) async throws {
+        let simulator = FakeSimulator { _, request in
+            guard let id = request["id"] else { return [FakeSimulator.greeting] }
+            return [#"{"id":\#(id),"error":"\#(name)","message":"Why."}"#]
+        }
+        let link = try #require(simulator.reader.link(for: .nfcA))
+        await #expect(throws: LinkError.self) { try await link.transceive(Self.reqA, timeout: .milliseconds(1)) }
+        var expected = LinkStatistics.zero
+        if let wait { expected.count(request: Self.reqA, response: nil, timing: FrameTiming(.nfcA), timeout: wait) }
+        #expect(link.statistics == expected)
+    }
+
     // MARK: Failures
 
     @Test func `says what to do when no simulator runs`() async {
@@ -236,20 +254,15 @@ import VirtualTags
     }
 
     @Test func `closes the connection to a simulator that refuses it`() async throws {
-        let ends = Locked<[Int32]>([])
+        let pairs = Locked<[SocketPair]>([])
         let reader = SimulatorReader { () throws(LinkError) in
-            var pair: [Int32] = [-1, -1]
-            guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0 else {
-                throw LinkError(.readerUnavailable, "There are no sockets.")
-            }
-            _ = fcntl(pair[0], F_SETFL, O_NONBLOCK)
-            let line = Array("{\"error\":\"no\",\"message\":\"No.\"}\n".utf8)
-            _ = unsafe send(pair[1], line, line.count, Int32(MSG_NOSIGNAL))
-            ends.withLock { [end = pair[1]] in $0.append(end) }
-            return pair[0]
+            let pair = try SocketPair()
+            pair.send(#"{"error":"no","message":"No."}"#)
+            pairs.withLock { $0.append(pair) }
+            return pair.reader
         }
         await #expect(throws: LinkError(.readerUnavailable, "")) { try await reader.prepare() }
-        let end = try #require(ends.withLock { $0.first })
+        let end = try #require(pairs.withLock { $0.first }).simulator
         defer { close(end) }
         var buffer = [UInt8](repeating: 0, count: 4096)
         // The greeting, and then the end.

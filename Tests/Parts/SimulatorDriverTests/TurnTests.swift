@@ -178,22 +178,17 @@ import VirtualTags
     }
 
     @Test func `A request waits for room in a connection that is full`() async throws {
-        let ends = Locked<[Int32]>([])
+        let pairs = Locked<[SocketPair]>([])
         let reader = SimulatorReader { () throws(LinkError) in
-            var pair: [Int32] = [-1, -1]
-            guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0 else {
-                throw LinkError(.readerUnavailable, "There are no sockets.")
-            }
-            for end in pair { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
-            let line = Array("\(FakeSimulator.greeting)\n".utf8)
-            _ = unsafe send(pair[1], line, line.count, Int32(MSG_NOSIGNAL))
-            ends.withLock { [pair] in $0 = pair }
-            return pair[0]
+            let pair = try SocketPair()
+            _ = fcntl(pair.simulator, F_SETFL, O_NONBLOCK)
+            pair.send(FakeSimulator.greeting)
+            pairs.withLock { $0.append(pair) }
+            return pair.reader
         }
         try await reader.prepare()
-        let pair = ends.withLock { $0 }
-        try #require(pair.count == 2)
-        let (own, end) = (pair[0], pair[1])
+        let pair = try #require(pairs.withLock { $0.first })
+        let (own, end) = (pair.reader, pair.simulator)
         defer { close(end) }
         let noise = [UInt8](repeating: 0x20, count: 4096)
         while unsafe send(own, noise, noise.count, Int32(MSG_NOSIGNAL)) > 0 {}

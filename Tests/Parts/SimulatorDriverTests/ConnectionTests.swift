@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+import SimulatorDriver
+import SimulatorTesting
+import SystemLibrary
+import TagLink
+import TestThreads
+import Testing
+
+/// What a connection does apart from the lines that it carries.
+@Suite(.timeLimit(.minutes(2))) struct `A connection to a simulator` {
+    private static let hasEnded = "The simulator has ended. Start it with: nfc simulator"
+
+    @Test func `that nobody reads any more is one to a simulator that has ended`() async {
+        let reader = SimulatorReader { () throws(LinkError) in
+            let pair = try SocketPair()
+            close(pair.simulator)
+            return pair.reader
+        }
+        let error = await #expect(throws: LinkError.self) { try await reader.prepare() }
+        #expect(error?.code == .readerUnavailable && error?.reason == Self.hasEnded)
+    }
+
+    @Test(.ownThreads) func `that the system does not let wait is one to a simulator that has ended`() async {
+        await #expect(processExitsWith: .success) {
+            let simulator = FakeSimulator { _, request in request["hello"] == nil ? [] : [FakeSimulator.greeting] }
+            let reader = simulator.reader
+            try await reader.prepare()
+            // poll(2) takes no more descriptors than a process may open.
+            var limit = rlimit(rlim_cur: 1, rlim_max: 1)
+            #expect(unsafe setrlimit(__rlimit_resource_t(7), &limit) == 0)
+            let error = await #expect(throws: LinkError.self) { try await reader.setCarrier(true) }
+            #expect(error?.code == .readerUnavailable && error?.reason == Self.hasEnded)
+        }
+    }
+
+    @Test func `that ends before a claim is sent ends the claim`() async throws {
+        let executor = QueueExecutor(target: nil)
+        let simulator = FakeSimulator { _, request in
+            guard request["hello"] != nil else { return [] }
+            // The claim goes on only when its connection has ended.
+            executor.queue.suspend()
+            return [FakeSimulator.greeting]
+        }
+        let reader = simulator.reader
+        let (news, events) = AsyncStream.makeStream(of: Void.self)
+        let observation = reader.observePresence { events.yield() }
+        #expect(observation != nil)
+        let claim = Task(executorPreference: executor) { try await reader.claimTurn() }
+        while !reader.wasThere { try await Task.sleep(for: .milliseconds(2)) }
+        simulator.end()
+        for await _ in news { break }
+        executor.queue.resume()
+        let error = await #expect(throws: LinkError.self) { try await claim.value }
+        #expect(error?.code == .readerUnavailable && error?.reason == Self.hasEnded)
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test func `has room for a long line, and for whatever comes behind it`() async throws {
+        let simulator = FakeSimulator { _, _ in [FakeSimulator.greeting] }
+        let reader = simulator.reader
+        try await reader.prepare()
+        let (stream, events) = AsyncStream.makeStream(of: String.self)
+        var received = stream.makeAsyncIterator()
+        reader.onPress { events.yield($0) }
+        // More than half of what a line may have.
+        let more = String(repeating: "a", count: 140_000)
+        for item in ["one", "two"] {
+            simulator.push(#"{"event":"press","item":"\#(item)","more":"\#(more)"}"#)
+            #expect(await received.next() == item)
+        }
+    }
+}
