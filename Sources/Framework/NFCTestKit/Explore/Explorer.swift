@@ -243,8 +243,9 @@ struct Explorer {
         }
         defer {
             // An abandoned flow must not add anything to the note of the next run.
-            field.state.withLock { $0.runNote = nil }
-            note?.end()
+            field.state.withLock { state in
+                if let note = state.runNote.take() { note.end() }
+            }
         }
         if first == nil { field.watchMemory() }
         if let script { field.arm(script, companion: try await companion(for: script, in: field)) }

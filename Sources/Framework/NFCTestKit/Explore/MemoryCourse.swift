@@ -91,9 +91,8 @@ extension Invariant {
                 guard !course.isEmpty else { continue }
                 if course.hasWrites || after != before {
                     verdict = .holds
-                } else {
-                    if verdict != .holds { verdict = .nothingToCheck("no memory was written") }
-                    continue
+                } else if verdict != .holds {
+                    verdict = .nothingToCheck("no memory was written")
                 }
                 let isDone = !run.reportsFailure
                 // A tear leaves bits of both, and no app can prevent that.

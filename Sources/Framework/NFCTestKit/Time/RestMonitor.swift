@@ -157,7 +157,7 @@ final class RestMonitor: Sendable {
         guard work.activity == watched.activity else { return }
         let quiet = watched.quiet
         let threadsWork = work.comingThreads > 0 || !threads.areWaiting(work.threads)
-        if threadsWork, work.isAtRest || work.mayBeStuck, quiet < field.grace.long { return }
+        if threadsWork, work.onlyWaits, quiet < field.grace.long { return }
         if work.isAtRest {
             // Uncounted work rests when all threads rest. A long quiet time also counts as rest, whatever other tests
             // do.
@@ -165,10 +165,11 @@ final class RestMonitor: Sendable {
                 !work.hasUncounted || quiet >= field.grace.duration(after: work)
                 || watched.isTimeToLook() && threads.isThere()
             watched.place.letTimePass(watched.stillness(after: work, isOfAll: isOfAll))
-        } else if work.mayBeStuck {
+        } else if work.onlyWaits {
             guard quiet >= Self.stuck else { return }
             let isKnown = watched.isKnownToBeStuck
             if isKnown || watched.isTimeToLook() && isStuck(work, &watched, &threads) {
+                // mutate: equivalent, because otherwise it is found again, a moment later.
                 watched.isKnownToBeStuck = true
                 watched.place.letTimePass(watched.stillness(after: work), isStuck: true)
             }
