@@ -113,6 +113,17 @@ private func read(on queue: DispatchQueue) async throws {
         }
     }
 
+    @Test func `Its own limit ends it, also where nothing else happens for longer than the grace`() async throws {
+        try await withField(grace: .milliseconds(10)) { field in
+            try await field.completion("work") { done in
+                queue.async {
+                    _ = DispatchSemaphore(value: 0).wait(timeout: .now() + 1)
+                    done(())
+                }
+            }
+        }
+    }
+
     @Test func `A thread of the test's own that takes seconds ends it`() async throws {
         try await wait { semaphore in
             Thread.detachNewThread {

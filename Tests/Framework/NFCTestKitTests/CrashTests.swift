@@ -46,6 +46,20 @@ import Testing
         #expect(said.contains("NFC_REPLAY=cancel@1\n"), "\(said)")
     }
 
+    @Test(.ownThreads, .enabled(if: !isSanitized, "a sanitizer handles signals itself"))
+    func `What the program does about a signal is done when the run is named`() async throws {
+        let said = try Self.said(
+            await #expect(processExitsWith: .exitCode(7), observing: [\.standardErrorContent]) {
+                signal(SIGABRT) { _ in _exit(7) }
+                try await explore(.losses, near: "NTAG215") { field in
+                    _ = try await field.completion { LinkReader(queue: .main).begin($0) }
+                    abort()
+                }
+            }
+        )
+        #expect(said.contains("in this run: no fault, in the first run\n"), "\(said)")
+    }
+
     @Test(.ownThreads) func `A process that a run ends with the status of success does not pass`() async throws {
         let said = try Self.said(
             await #expect(processExitsWith: .exitCode(1), observing: [\.standardErrorContent]) {

@@ -17,6 +17,16 @@ import Testing
         }
     }
 
+    @Test func `What a test function throws goes on to the testing library`() async throws {
+        let test = try #require(Test.current)
+        let trait: FieldTrait = .field("NTAG215")
+        await #expect(throws: FieldError(.noButton, "")) {
+            try await trait.provideScope(for: test, testCase: Test.Case.current) {
+                throw FieldError(.noButton, "There is none.")
+            }
+        }
+    }
+
     @Test func `A suite gets no field, since each of its tests does`() async throws {
         let test = try #require(Test.current)
         let trait: FieldTrait = .field("NTAG215")

@@ -80,6 +80,14 @@ import VirtualCards
         #expect(TagSpec.product("NTAG215", holding: message).description == "NTAG215 with \(message)")
     }
 
+    @Test func `It has no power before it is near, though its message was written`() async throws {
+        try await withField { field in
+            let tag = try await field.make(.product("NTAG213", holding: .uri("https://example.com")))
+            // Only a tag that a reader has selected answers READ.
+            #expect(tag.virtual.answer(Frame([0x30, 0x04]), disturbance: nil) == nil)
+        }
+    }
+
     @Test func `A tag of one's own is left as it is by an exploration, in which each run has one like it`() async throws
     {
         let contents = try #require(TagProduct(named: "NTAG215")).blank(uid: [4, 1, 2, 3, 4, 5, 6])

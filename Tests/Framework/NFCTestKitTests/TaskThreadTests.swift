@@ -20,6 +20,15 @@ import Testing
     @Test(.ownThreads, .enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1, "there is no other thread"))
     func `It begins on another thread when its own does not return`() async {
         await #expect(processExitsWith: .success) {
+            // First where no field is open whose time passes by itself.
+            let hasBegun = Locked(false)
+            let wasSeen = await withVirtualField { _ in
+                await Task {
+                    Task { hasBegun.withLock { $0 = true } }
+                    return Self.spin { hasBegun.withLock { $0 } }
+                }.value
+            }
+            guard wasSeen else { fatalError("In a field that the test drives, the task has not begun.") }
             for count in [1, 2, 5] {
                 let begun = Locked(0)
                 let haveBegun = try await withField { _ in

@@ -203,6 +203,13 @@ private func read(
         }
     }
 
+    @Test(.timeLimit(.minutes(2))) func `A delay passes at once, however long it and the grace are`() async throws {
+        try await withField(grace: .seconds(3600)) { field in
+            try await Task.sleep(for: .seconds(500))
+            #expect(field.now == .seconds(500))
+        }
+    }
+
     @Test func `A session's limit passes when the test lets it pass, without a grace`() async throws {
         try await withField(grace: .seconds(3600)) { field in
             async let found: Result<String, any Error> = field.completion("read") { LinkReader().begin($0) }
