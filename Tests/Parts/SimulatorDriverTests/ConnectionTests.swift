@@ -22,6 +22,22 @@ import Testing
         #expect(error?.code == .readerUnavailable && error?.reason == Self.hasEnded)
     }
 
+    @Test func `that is full is waited for, until the task is cancelled`() async throws {
+        let pairs = Locked<[SocketPair]>([])
+        let reader = SimulatorReader { () throws(LinkError) in
+            let pair = try SocketPair()
+            let noise = [UInt8](repeating: 0x20, count: 4096)
+            while unsafe send(pair.reader, noise, noise.count, Int32(MSG_NOSIGNAL)) > 0 {}
+            pairs.withLock { $0.append(pair) }
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            return pair.reader
+        }
+        let opening = Task { try await reader.prepare() }
+        let error = await #expect(throws: LinkError.self) { try await opening.value }
+        #expect(error?.code == .cancelled)
+        close(try #require(pairs.withLock { $0.first }).simulator)
+    }
+
     @Test(.ownThreads) func `that the system does not let wait is one to a simulator that has ended`() async {
         await #expect(processExitsWith: .success) {
             let simulator = FakeSimulator { _, request in request["hello"] == nil ? [] : [FakeSimulator.greeting] }
