@@ -17,6 +17,9 @@ public struct AssociationFile: Sendable {
         public var apps: [String]
         /// The rules, in the file's order. The first rule that matches a URL decides.
         public var rules: [Rule]
+        /// The position in the file, such as `details[2]`. Values that are ignored have their positions too. In the form
+        /// before iOS 9.3, a dictionary, it is `details.APP`.
+        public internal(set) var place: String
     }
 
     /// A rule.
@@ -45,6 +48,9 @@ public struct AssociationFile: Sendable {
         public var comment: String?
         /// Whether the rule is from `paths`, the form before iOS 13.
         public var isLegacy = false
+        /// The position in its list in the file, such as `components[1]`. Values that are ignored have their positions
+        /// too.
+        public internal(set) var place: String
     }
 
     /// The entries of `details`.

@@ -7,12 +7,13 @@ extension AssociationFileReader {
     ]
 
     /// Reads a path of the form before iOS 13.
-    func legacyRule(_ text: String) -> AssociationFile.Rule {
+    func legacyRule(_ text: String, _ index: Int) -> AssociationFile.Rule {
         let excludes = text.hasPrefix("NOT ")
         return AssociationFile.Rule(
             path: excludes ? String(text.dropFirst(4)) : text,
             excludes: excludes,
-            isLegacy: true
+            isLegacy: true,
+            place: "paths[\(index)]"
         )
     }
 
@@ -29,12 +30,15 @@ extension AssociationFileReader {
     /// - Parameters:
     ///   - own: the rule's object.
     ///   - defaults: the values for the keys that the rule does not have.
-    ///   - place: the rule's position in the file, for messages.
+    ///   - index: the rule's index in `components`.
+    ///   - entry: the position of the rule's entry in the file.
     mutating func rule(
         _ own: [String: JSONValue],
         _ defaults: [String: JSONValue],
-        _ place: String
+        _ index: Int,
+        in entry: String
     ) -> AssociationFile.Rule {
+        let place = "\(entry).components[\(index)]"
         let values = own.merging(defaults) { own, _ in own }
         let takesAll = ["/", "?", "#"].allSatisfy { values[$0] == nil }
         let effect = takesAll ? "which is ignored, so the rule matches every URL." : "which is ignored."
@@ -47,7 +51,8 @@ extension AssociationFileReader {
             excludes: values["exclude"]?.boolean ?? false,
             isCaseSensitive: values["caseSensitive"]?.boolean ?? true,
             isPercentEncoded: values["percentEncoded"]?.boolean ?? true,
-            comment: values["comment"]?.string
+            comment: values["comment"]?.string,
+            place: "components[\(index)]"
         )
     }
 

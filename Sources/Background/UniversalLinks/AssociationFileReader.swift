@@ -79,15 +79,25 @@ struct AssociationFileReader {
 
     /// Returns the strings of an array. Other values are reported and left out.
     mutating func texts(_ value: JSONValue?, _ place: String) -> [String] {
+        numberedTexts(value, place).map(\.text)
+    }
+
+    /// Returns the strings of an array, each with its index there. Other values are reported and left out.
+    private mutating func numberedTexts(_ value: JSONValue?, _ place: String) -> [(index: Int, text: String)] {
         guard let value else { return [] }
         guard let values = value.array else {
             note("AASA003", .error, "\(place) is \(value.kind), and has to be an array of texts.")
             return []
         }
-        for (index, value) in values.enumerated() where value.string == nil {
-            note("AASA003", .error, "\(place)[\(index)] is \(value.kind) and is ignored; it has to be a text.")
+        var texts: [(index: Int, text: String)] = []
+        for (index, value) in values.enumerated() {
+            if let text = value.string {
+                texts.append((index, text))
+            } else {
+                note("AASA003", .error, "\(place)[\(index)] is \(value.kind) and is ignored; it has to be a text.")
+            }
         }
-        return values.compactMap(\.string)
+        return texts
     }
 
     // MARK: Variables
@@ -184,12 +194,12 @@ struct AssociationFileReader {
         let own = self.defaults(entry["defaults"], "\(place).defaults")
         let defaults = outer.merging(own) { _, own in own }
         guard let components = entry["components"] else {
-            let rules = texts(entry["paths"], "\(place).paths").map(legacyRule)
+            let rules = numberedTexts(entry["paths"], "\(place).paths").map { legacyRule($0.text, $0.index) }
             if rules.isEmpty {
                 let what = entry["paths"] == nil ? "has neither components nor paths" : "has no paths"
                 note("AASA003", .error, "\(place) \(what), so it matches nothing.")
             }
-            return AssociationFile.Details(apps: apps, rules: rules)
+            return AssociationFile.Details(apps: apps, rules: rules, place: place)
         }
         if entry["paths"] != nil {
             note("AASA006", .warning, "\(place) has components, so its paths count before iOS 13 only.")
@@ -199,14 +209,14 @@ struct AssociationFileReader {
         }
         var rules: [AssociationFile.Rule] = []
         for (index, component) in (components.array ?? []).enumerated() {
-            let place = "\(place).components[\(index)]"
             guard let component = component.object else {
-                note("AASA003", .error, "\(place) is \(component.kind), no object, and is ignored.")
+                let text = "\(place).components[\(index)] is \(component.kind), no object, and is ignored."
+                note("AASA003", .error, text)
                 continue
             }
-            rules.append(rule(component, defaults, place))
+            rules.append(rule(component, defaults, index, in: place))
         }
         if rules.isEmpty { note("AASA003", .error, "\(place) has no components, so it matches nothing.") }
-        return AssociationFile.Details(apps: apps, rules: rules)
+        return AssociationFile.Details(apps: apps, rules: rules, place: place)
     }
 }

@@ -84,11 +84,11 @@ extension LinkMatcher {
     /// All apps in the file.
     var apps: Set<String> { Set(file.details.flatMap(\.apps)) }
 
-    /// Returns the name of a rule: its position and its content.
+    /// Returns the name of a rule: its position in the file, and its content.
     public func name(_ position: RulePosition) -> String {
-        let rule = file.details[position.details].rules[position.rule]
-        let list = rule.isLegacy ? "paths" : "components"
-        return "details[\(position.details)].\(list)[\(position.rule)] \(rule)"
+        let details = file.details[position.details]
+        let rule = details.rules[position.rule]
+        return "\(details.place).\(rule.place) \(rule)"
     }
 
     private func note(_ position: RulePosition) -> String {

@@ -2,7 +2,8 @@
 
 /// A compiled association file, to find quickly which app opens a URL.
 public struct LinkMatcher: Sendable {
-    /// The position of a rule in its file.
+    /// Which rule of a file it is. Values of the file that are ignored don't count; ``LinkMatcher/name(_:)`` has the
+    /// position in the file itself.
     public struct RulePosition: Sendable, Hashable {
         /// The index in ``AssociationFile/details``.
         public var details: Int
@@ -55,14 +56,14 @@ public struct LinkMatcher: Sendable {
         let variables = SubstitutionVariables(file.variables)
         var states = 0
         var entries: [CompiledDetails] = []
-        for (index, details) in file.details.enumerated() {
+        for details in file.details {
             let rules = CompiledRules(details.rules, variables: variables, states: &states)
             if states > Self.maximumStates {
                 file.findings.append(
                     LinkFinding(
                         "AASA002",
                         .error,
-                        "details[\(index)] and what follows are too long together, and match nothing."
+                        "\(details.place) and what follows are too long together, and match nothing."
                     )
                 )
                 break

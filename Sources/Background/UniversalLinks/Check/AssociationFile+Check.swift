@@ -5,9 +5,9 @@ extension AssociationFile {
     /// while reading, then those found by comparing its rules and variables.
     public func check() -> [LinkFinding] {
         var result = findings
-        for (index, entry) in details.enumerated() {
-            for (number, rule) in entry.rules.enumerated() {
-                let place = "details[\(index)].\(rule.isLegacy ? "paths" : "components")[\(number)]"
+        for entry in details {
+            for rule in entry.rules {
+                let place = "\(entry.place).\(rule.place)"
                 result += PatternCheck(rule: rule, place: place, variables: variables).findings
             }
         }

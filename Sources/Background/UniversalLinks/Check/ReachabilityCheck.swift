@@ -13,15 +13,15 @@ struct ReachabilityCheck {
             let rules = entry.rules.prefix(Self.maximumCount).map(Reach.init)
             if let other = earlierEntry(before: index) {
                 result.append(
-                    finding("details[\(index)]", "a rule of details[\(other)] matches every URL for its apps.")
+                    finding(entry.place, "a rule of \(file.details[other].place) matches every URL for its apps.")
                 )
             }
             for (number, rule) in rules.enumerated() {
                 guard let earlier = rules[..<number].firstIndex(where: { $0.covers(rule) }) else { continue }
-                let list = entry.rules[number].isLegacy ? "paths" : "components"
-                let what = entry.rules[earlier].excludes ? "excludes" : "matches"
+                let (own, other) = (entry.rules[number], entry.rules[earlier])
+                let what = other.excludes ? "excludes" : "matches"
                 let all = rules[earlier].takesEverything ? "every URL" : "all that it matches"
-                result.append(finding("details[\(index)].\(list)[\(number)]", "\(list)[\(earlier)] \(what) \(all)."))
+                result.append(finding("\(entry.place).\(own.place)", "\(other.place) \(what) \(all)."))
             }
         }
         return result

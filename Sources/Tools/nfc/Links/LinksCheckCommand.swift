@@ -101,9 +101,9 @@ struct LinksCheckCommand: AsyncParsableCommand {
 
     private func show(_ file: AssociationFile, _ loaded: AssociationFileOptions.Loaded, _ findings: [LinkFinding]) {
         if let note = loaded.note { printLine(note) }
-        for (index, details) in file.details.enumerated() {
+        for details in file.details {
             let names = details.apps.joined(separator: ", ")
-            let apps = names.isEmpty ? "details[\(index)], which names no app" : names
+            let apps = names.isEmpty ? "\(details.place), which names no app" : names
             let count = details.rules.count
             printLine("\(apps): \(count) \(count == 1 ? "rule" : "rules")")
         }
