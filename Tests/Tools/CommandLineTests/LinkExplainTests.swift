@@ -178,6 +178,20 @@ import Testing
         #expect(outcome.lines.first == "details[0], which names no app: 1 rule")
     }
 
+    @Test func `The entries and rules after ignored ones have the positions of the file`() throws {
+        let user = try User()
+        let file = #"{"applinks":{"details":[0,{"paths":["*"]},{"appIDs":["T.a"],"components":[0,{"/":"/x"}]}]}}"#
+        let checked = try user.nfc.run(["links", "check", "-"], input: Data(file.utf8))
+        #expect(checked.lines.first == "details[1], which names no app: 1 rule")
+        // A wildcard covers this host, which can't be an associated domain itself.
+        let link = "https://a-.h.example/x"
+        let explained = try user.nfc.run(["links", "explain", "-", link], input: Data(file.utf8))
+        #expect(explained.status == 0)
+        for start in ["details[2]  T.a", "  details[2].components[1] {"] {
+            #expect(explained.lines.contains { $0.hasPrefix(start) }, "\(explained)")
+        }
+    }
+
     @Test(arguments: ["1.2.3.4", "localhost", "[::1]"])
     func `A local file is for a domain alone`(name: String) throws {
         let user = try User()

@@ -24,7 +24,9 @@ extension LinkFinding {
             result.append(LinkFinding("AASA017", severity, text))
         }
         if !url.lowercased().hasPrefix("https:") { add("The file is served by http. It has to be served by https.") }
-        switch place.pathText {
+        // A folder of this name is not the file.
+        let end = place.bytes[place.path.upperBound...].first == 0x2F ? "/" : ""
+        switch place.pathText + end {
         case "/.well-known/\(name)": break
         case "/\(name)":
             add(
