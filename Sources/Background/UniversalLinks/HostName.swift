@@ -49,7 +49,8 @@ public enum HostName {
     }
 
     /// Converts the domain of an association file to ASCII, as ``ascii(_:)`` does. Sites have certificates for internet
-    /// names, so an address or a name without a dot is not valid.
+    /// names, so an address or a name without a dot is not valid. No label begins or ends with a hyphen (RFC 1123, 2.1),
+    /// although browsers open links of such hosts.
     ///
     /// - Parameter name: the domain.
     /// - Throws: ``DomainProblem``.
@@ -63,6 +64,7 @@ public enum HostName {
         }
         let labels = ascii.split(separator: ".").map(String.init)
         if isAddress(labels) { throw .address }
+        guard !labels.contains(where: hasOuterHyphen) else { throw .notAName }
         guard labels.count > 1 else { throw .singleLabel }
         return ascii
     }
@@ -85,9 +87,28 @@ public enum HostName {
             default: return nil
             }
         }
+        // Hosts with two hyphens where `xn--` has them exist, such as r3---sn.example.
         if isASCII { return text.utf8.count <= 63 ? String(text) : nil }
-        guard let encoded = Punycode.encode(text.unicodeScalars), encoded.utf8.count <= 59 else { return nil }
+        guard isConverted(text), let encoded = Punycode.encode(text.unicodeScalars), encoded.utf8.count <= 59 else {
+            return nil
+        }
         return "xn--" + encoded
+    }
+
+    /// Returns whether a label that is not ASCII may be converted (RFC 5891, 5.4): it has no hyphen at its ends, not two
+    /// hyphens where `xn--` has them, and does not begin with a mark that belongs to a letter.
+    private static func isConverted(_ label: Substring) -> Bool {
+        let scalars = Array(label.unicodeScalars)
+        let isMark =
+            switch scalars[0].properties.generalCategory {
+            case .nonspacingMark, .spacingMark: true
+            default: false
+            }
+        return !isMark && !hasOuterHyphen(String(label)) && scalars.dropFirst(2).prefix(2) != ["-", "-"]
+    }
+
+    private static func hasOuterHyphen(_ label: String) -> Bool {
+        label.utf8.first == 0x2D || label.utf8.last == 0x2D
     }
 
     /// Returns whether programs read a name that ends in this label as an IPv4 address (WHATWG URL, 3.5).

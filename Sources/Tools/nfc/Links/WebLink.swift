@@ -32,6 +32,8 @@ struct WebLink {
             _ = try HostName.domain(url.host)
             return nil
         } catch {
+            // Such a host can't be an associated domain, but a wildcard covers it.
+            if error == .notAName { return nil }
             return "No app can have \(url.host) as an associated domain: it \(error.description)"
         }
     }
