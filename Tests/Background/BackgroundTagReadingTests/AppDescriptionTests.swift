@@ -25,6 +25,15 @@ import UniversalLinks
         #expect(throws: AppDescription.Problem.self) { try description(text) }
     }
 
+    @Test(arguments: [
+        ("T.a_b", false), ("T_x.a", false), ("T.a", true), ("T.a-b.C9", true), ("T", false), ("T..a", false),
+    ])
+    func `Descriptions of apps and association files have the same identifiers`(id: String, isOne: Bool) {
+        #expect(AssociationFile.isIdentifier(id) == isOne && AppDescription.isIdentifier(id) == isOne)
+        let found = try? description(#"{"app_id":"\#(id)","associated_domains":[]}"#)
+        #expect(found?.id == (isOne ? id : nil))
+    }
+
     @Test func `Size, depth and number are bounded`() throws {
         #expect(throws: AppDescription.Problem.self) { try description(String(repeating: "[", count: 60_000)) }
         #expect(throws: AppDescription.Problem.self) { try description(String(repeating: " ", count: 70_000)) }

@@ -56,7 +56,9 @@ public struct AppDescription: Sendable, Hashable {
             throw Problem(reason: "The file is no JSON object with app_id and associated_domains.")
         }
         guard Self.isIdentifier(content.app_id) else {
-            throw Problem(reason: "app_id has to be a prefix, a period and a bundle identifier of ASCII.")
+            throw Problem(
+                reason: "app_id has to be a prefix, a period and a bundle identifier of letters, digits, - and periods."
+            )
         }
         id = content.app_id
         associatedDomains = []
@@ -117,18 +119,9 @@ public struct AppDescription: Sendable, Hashable {
         return "\(domain.service):\(domain.isWildcard ? "*." : "")\(domain.domain)\(mode)"
     }
 
-    /// Returns whether a string is an application identifier, such as `ABCDE12345.org.example.reader`.
+    /// Returns whether a string is an application identifier as in an association file, such as
+    /// `ABCDE12345.org.example.reader`, and has at most 255 bytes.
     public static func isIdentifier(_ text: String) -> Bool {
-        let labels = text.split(separator: ".", omittingEmptySubsequences: false)
-        return text.utf8.count <= 255 && labels.count >= 2
-            && labels.allSatisfy { label in
-                !label.isEmpty
-                    && label.utf8.allSatisfy { byte in
-                        switch byte {
-                        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
-                        default: false
-                        }
-                    }
-            }
+        text.utf8.count <= 255 && AssociationFile.isIdentifier(text)
     }
 }
