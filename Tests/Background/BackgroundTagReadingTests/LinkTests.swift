@@ -132,6 +132,14 @@ import UniversalLinks
             return
         }
         #expect(app.id == "TEAM.org.example.reader" && app.name == "Reader")
+        // The domains of the second one do not count either.
+        twin.associatedDomains = Fixture.domains("applinks:twin.example")
+        router.apps = [Fixture.reader, twin]
+        router.associations["twin.example"] = router.associations["example.org"]
+        guard case .browser = try route("https://twin.example/buy/42", router) else {
+            Issue.record("the second app's domain counts")
+            return
+        }
         router.apps = [Fixture.reader, other]
         #expect(router.universalLink(try Fixture.uri(Fixture.link)).app == Fixture.reader.id)
         // The sites of other services are not asked for links.

@@ -96,7 +96,8 @@ public struct LinkRouter: Sendable {
             return LinkAnswer(app: nil, rule: nil, why: error.description)
         }
         var files: [String: Set<String>] = [:]
-        for app in apps {
+        var seen: Set<String> = []
+        for app in apps where seen.insert(app.id).inserted {
             guard let entry = app.entry(for: url.host) else { continue }
             files[entry.domain, default: []].insert(app.id)
         }
