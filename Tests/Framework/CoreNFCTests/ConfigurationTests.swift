@@ -225,6 +225,14 @@ import Testing
         #expect(AppConfiguration.parse(Data("no list".utf8)) == nil)
     }
 
+    @Test(arguments: ["<integer>1</integer>", "<integer>0</integer>", "<real>1.0</real>", "<string>NO</string>"])
+    func `A value of another type is no flag that is set`(value: String) throws {
+        let key = "com.apple.developer.nfc.hce"
+        let list = "<plist><dict><key>\(key)</key>\(value)</dict></plist>"
+        let rights = Self.entitlements(try #require(AppConfiguration.parse(Data(list.utf8))))
+        #expect(Self.verdict(AppConfiguration(entitlements: rights), .cardEmulation) == "refused \(key)")
+    }
+
     @Test func `Only a SELECT by name is compared with the list of applications`() async throws {
         let configuration = AppConfiguration(infoPlist: Self.plist([Self.usage: ["Why."], Self.aids: ["A000000247"]]))
         let done = Result<[UInt8], NFCReaderError>.success([0x90, 0])

@@ -42,6 +42,17 @@ import Testing
         }
     }
 
+    @Test(arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
+    func `Have flags, and numbers are none`(format: PropertyListSerialization.PropertyListFormat) throws {
+        try inFolder { folder in
+            let file = folder.appending(path: "App.entitlements")
+            let list: [String: Any] = ["set": true, "not set": false, "one": 1, "none": 0, "real": 1.0]
+            try PropertyListSerialization.data(fromPropertyList: list, format: format, options: 0).write(to: file)
+            let app = try AppProperties(contentsOf: nil, entitlements: file.path)
+            #expect(app.entitlements == ["set": true, "not set": false])
+        }
+    }
+
     @Test func `Are not asked for where they are not named`() throws {
         let app = try AppProperties(contentsOf: nil)
         #expect(app.infoPlist == nil && app.entitlements == nil)

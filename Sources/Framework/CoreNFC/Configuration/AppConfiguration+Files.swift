@@ -65,7 +65,7 @@ extension AppConfiguration {
         (try? InputFile(path, limit: maximumSize).readToEnd()).map { Data($0) }
     }
 
-    /// Reads the strings and lists of strings of a property list; nil when the data are not a property list.
+    /// Reads the strings, lists of strings and flags of a property list; nil when the data are not a property list.
     package static func parse(_ data: Data) -> [String: [String]]? {
         guard let list = try? unsafe PropertyListSerialization.propertyList(from: data, options: [], format: nil),
             let dictionary = list as? [String: Any]
@@ -74,7 +74,8 @@ extension AppConfiguration {
             switch value {
             case let text as String: [text]
             case let texts as [String]: texts
-            case let flag as Bool: flag ? ["true"] : []
+            // `as` converts the numbers 0 and 1 too, but a number is no flag to iOS.
+            case let flag as Bool where type(of: value) == Bool.self: flag ? ["true"] : []
             default: nil
             }
         }

@@ -110,7 +110,7 @@ extension AppConfiguration {
                     key: .cardEmulation,
                     isEntitlement: true,
                     fix: "Add it with the value true, and the prefixes of the applications to emulate.",
-                    isMet: { !$0[.cardEmulation].isEmpty }
+                    isMet: { $0[.cardEmulation] == ["true"] }
                 )
             ]
         }

@@ -57,7 +57,8 @@ extension AppProperties {
             switch value {
             case let text as String: Value([text])
             case let texts as [String]: Value(texts)
-            case let flag as Bool: Value(booleanLiteral: flag)
+            // `as` converts the numbers 0 and 1 too, but a number is no flag to iOS.
+            case let flag as Bool where type(of: value) == Bool.self: Value(booleanLiteral: flag)
             default: nil
             }
         }
