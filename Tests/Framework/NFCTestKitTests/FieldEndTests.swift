@@ -104,9 +104,11 @@ private final class Remains: @unchecked Sendable {
 @Suite(.timeLimit(.minutes(10))) struct `A session that is made when its test's field has ended` {
     /// Starts a session in each way some time after its field has ended, and waits for its result.
     ///
+    /// - Parameter last: how the work that is left makes the session in the end.
     /// - Returns: the ways whose session did not end with the right error, with the actual result.
     private static func wrong(
         _ ways: [Way],
+        lastBy last: Way = .detachedTask,
         during other: @Sendable (@escaping @Sendable () async throws -> Void) async throws -> Void
     ) async throws
         -> [String]
@@ -120,7 +122,7 @@ private final class Remains: @unchecked Sendable {
                     while !hasEnded.isSet { usleep(1000) }
                     // On, by a queue and by a delay: all of it is still the test's.
                     DispatchQueue.global().asyncAfter(deadline: .now() + 0.01) {
-                        Task.detached { LinkReader().begin { result.set($0) } }
+                        last.perform { LinkReader().begin { result.set($0) } }
                     }
                 }
             }
@@ -155,6 +157,28 @@ private final class Remains: @unchecked Sendable {
                 }
             }
             guard wrong.isEmpty else { fatalError("\(wrong)") }
+        }
+    }
+
+    @Test(.ownThreads) func `A timer, a work item or a block of what is left does not meet another test's tag`() async {
+        await #expect(processExitsWith: .success) {
+            for last in [Way.timer, .workItem, .globalQueue] {
+                let wrong = try await Self.wrong([.globalQueue], lastBy: last) { work in
+                    try await withField(.product("NTAG215", holding: .uri("https://example.com/other"))) { _ in
+                        try await work()
+                    }
+                }
+                guard wrong.isEmpty else { fatalError("\(last): \(wrong)") }
+            }
+        }
+    }
+
+    @Test(.ownThreads) func `A block that what is left enqueues while no field is open is still the test's`() async {
+        await #expect(processExitsWith: .success) {
+            for last in [Way.globalQueue, .workItem, .timer] {
+                let wrong = try await Self.wrong([.globalQueue], lastBy: last) { try await $0() }
+                guard wrong.isEmpty else { fatalError("\(last): \(wrong)") }
+            }
         }
     }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCRuntime
 
-/// Handlers of timers, files and sockets that belong to a test. These take real time, which can't be counted.
+/// Handlers of timers, files and sockets that belong to a test, also if work sets them that it has left behind. These take
+/// real time, which can't be counted.
 @safe enum SourceHandlers {
     typealias Pointer = DispatchLibrary.Pointer
 
@@ -13,7 +14,7 @@ import NFCRuntime
     }
 
     static func set(_ source: Pointer, _ block: Pointer?) {
-        guard let block = unsafe block, let (environment, place) = CarriedPlace.current else {
+        guard let block = unsafe block, let (environment, place) = CarriedPlace.owner else {
             return unsafe DispatchLibrary.setEventHandler(source, block)
         }
         place.noteSource()

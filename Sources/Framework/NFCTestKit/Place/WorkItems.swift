@@ -20,9 +20,9 @@ import TagLink
         return unsafe item.load(fromByteOffset: 16, as: UInt.self)
     }()
 
-    /// Whether a block is a barrier; nil for an unknown work item.
+    /// Whether a block is a barrier; nil for an unknown work item, and before the first field.
     static func isBarrier(_ block: Pointer) -> Bool? {
-        guard OpenFields.areThere else { return nil }
+        guard OpenFields.haveBeenThere else { return nil }
         guard unsafe block.load(fromByteOffset: 16, as: UInt.self) == function else { return false }
         return flags.withLock { $0[UInt(bitPattern: block)] }.map { $0 & barrier != 0 }
     }
@@ -47,7 +47,7 @@ import TagLink
     ///   - flags: its flags, as for libdispatch.
     ///   - make: creates the work item with the library.
     static func make(_ block: Pointer, flags: UInt, _ make: (Pointer) -> Pointer?) -> Pointer? {
-        guard let (environment, _) = CarriedPlace.current, let copy = unsafe DispatchLibrary.copyBlock(block) else {
+        guard let (environment, _) = CarriedPlace.owner, let copy = unsafe DispatchLibrary.copyBlock(block) else {
             return unsafe make(block)
         }
         let held = unsafe Held(copy)
