@@ -22,14 +22,30 @@ public struct AssociationFile: Sendable {
         public internal(set) var place: String
     }
 
+    /// A variable, which patterns use as `$(name)`.
+    public struct Variable: Sendable {
+        /// The name.
+        public var name: String
+        /// The values, in the file's order.
+        public var values: [String]
+    }
+
     /// A rule.
     public struct Rule: Sendable {
         /// The constraint on the query.
         public enum Query: Sendable, Hashable {
             /// The whole query, as a pattern.
             case whole(String)
-            /// The values of some query items, as patterns by item name.
-            case items([String: String])
+            /// The values of some query items, in the order of the items' names.
+            case items([Item])
+        }
+
+        /// The constraint on the query items with one name.
+        public struct Item: Sendable, Hashable {
+            /// The name. Of two items that differ only in how their characters are composed, each has its own constraint.
+            public var name: String
+            /// The pattern of the value.
+            public var pattern: String
         }
 
         /// The pattern of the path; nil for any path.
@@ -55,8 +71,8 @@ public struct AssociationFile: Sendable {
 
     /// The entries of `details`.
     public let details: [Details]
-    /// The variables of the file, which patterns use as `$(name)`.
-    public let variables: [String: [String]]
+    /// The variables of the file, in the order of their names.
+    public let variables: [Variable]
     /// The apps of other services: `webcredentials`, `appclips`, `activitycontinuation`.
     public let otherServices: [String: [String]]
     /// The problems found while reading the file: what is ignored, and what never matches. ``check()`` finds more.
@@ -95,7 +111,8 @@ public struct AssociationFile: Sendable {
         }
     }
 
-    /// Returns whether a string can be an application identifier: a prefix, a full stop and a bundle identifier.
+    /// Returns whether a string can be an application identifier: a prefix, a full stop and a bundle identifier. A bundle
+    /// identifier has letters, digits, hyphens and full stops of ASCII (Apple, CFBundleIdentifier).
     public static func isIdentifier(_ text: String) -> Bool {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count > 1
@@ -110,8 +127,7 @@ public struct AssociationFile: Sendable {
             }
     }
 
-    init(details: [Details], variables: [String: [String]], otherServices: [String: [String]], findings: [LinkFinding])
-    {
+    init(details: [Details], variables: [Variable], otherServices: [String: [String]], findings: [LinkFinding]) {
         self.details = details
         self.variables = variables
         self.otherServices = otherServices

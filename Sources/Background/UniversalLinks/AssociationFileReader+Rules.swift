@@ -2,7 +2,7 @@
 
 /// Reads rules and their default values.
 extension AssociationFileReader {
-    private static let known: Set<String> = [
+    private static let known: Set<ExactText> = [
         "/", "?", "#", "exclude", "comment", "caseSensitive", "percentEncoded",
     ]
 
@@ -18,7 +18,7 @@ extension AssociationFileReader {
     }
 
     /// Reads the default values for rules.
-    mutating func defaults(_ value: JSONValue?, _ place: String) -> [String: JSONValue] {
+    mutating func defaults(_ value: JSONValue?, _ place: String) -> JSONValue.Members {
         let defaults = object(value, place) ?? [:]
         noteKeys(of: defaults, place, known: Self.known)
         noteTypes(of: defaults, place)
@@ -33,14 +33,14 @@ extension AssociationFileReader {
     ///   - index: the rule's index in `components`.
     ///   - entry: the position of the rule's entry in the file.
     mutating func rule(
-        _ own: [String: JSONValue],
-        _ defaults: [String: JSONValue],
+        _ own: JSONValue.Members,
+        _ defaults: JSONValue.Members,
         _ index: Int,
         in entry: String
     ) -> AssociationFile.Rule {
         let place = "\(entry).components[\(index)]"
         let values = own.merging(defaults) { own, _ in own }
-        let takesAll = ["/", "?", "#"].allSatisfy { values[$0] == nil }
+        let takesAll = values["/"] == nil && values["?"] == nil && values["#"] == nil
         let effect = takesAll ? "which is ignored, so the rule matches every URL." : "which is ignored."
         noteKeys(of: own, place, known: Self.known, effect: effect)
         noteTypes(of: own, place)
@@ -57,13 +57,13 @@ extension AssociationFileReader {
     }
 
     /// Reports values of the wrong type, which are ignored.
-    private mutating func noteTypes(of values: [String: JSONValue], _ place: String) {
+    private mutating func noteTypes(of values: JSONValue.Members, _ place: String) {
         for key in ["/", "#", "comment"] {
-            guard let value = values[key], value.string == nil else { continue }
+            guard let value = values[ExactText(key)], value.string == nil else { continue }
             note("AASA014", .warning, "\"\(key)\" of \(place) is \(value.kind), no text, and is ignored.")
         }
         for key in ["exclude", "caseSensitive", "percentEncoded"] {
-            guard let value = values[key], value.boolean == nil else { continue }
+            guard let value = values[ExactText(key)], value.boolean == nil else { continue }
             note("AASA014", .warning, "\"\(key)\" of \(place) is \(value.kind) and is ignored; write true or false.")
         }
         guard let query = values["?"], Self.query(query) == nil else { return }
@@ -79,7 +79,11 @@ extension AssociationFileReader {
         case .string(let pattern): return .whole(pattern)
         case .object(let items):
             let patterns = items.compactMapValues(\.string)
-            return patterns.count == items.count ? .items(patterns) : nil
+            guard patterns.count == items.count else { return nil }
+            return .items(
+                patterns.sorted { $0.key < $1.key }
+                    .map { AssociationFile.Rule.Item(name: $0.key.text, pattern: $0.value) }
+            )
         default: return nil
         }
     }

@@ -10,7 +10,7 @@ struct AssociationFileReader {
     ///   - root: the object.
     ///   - repeatedKeys: the keys that an object has more than once.
     static func read(
-        _ root: [String: JSONValue],
+        _ root: JSONValue.Members,
         repeatedKeys: [(place: String, key: String)] = []
     ) -> AssociationFile {
         var reader = AssociationFileReader()
@@ -21,20 +21,20 @@ struct AssociationFileReader {
         return reader.file(root)
     }
 
-    private mutating func file(_ root: [String: JSONValue]) -> AssociationFile {
-        let services = ["webcredentials", "appclips", "activitycontinuation"]
+    private mutating func file(_ root: JSONValue.Members) -> AssociationFile {
+        let services: [ExactText] = ["webcredentials", "appclips", "activitycontinuation"]
         noteKeys(of: root, "The file", known: Set(services + ["applinks"]))
         var others: [String: [String]] = [:]
         for service in services where root[service] != nil {
-            let section = object(root[service], service) ?? [:]
-            noteKeys(of: section, service, known: ["apps"])
-            others[service] = texts(section["apps"], "\(service).apps")
+            let section = object(root[service], service.text) ?? [:]
+            noteKeys(of: section, service.text, known: ["apps"])
+            others[service.text] = texts(section["apps"], "\(service.text).apps")
         }
         guard let links = object(root["applinks"], "applinks") else {
             if root["applinks"] == nil {
                 note("AASA003", .error, "There is no applinks section, so the file gives no universal links.")
             }
-            return AssociationFile(details: [], variables: [:], otherServices: others, findings: findings)
+            return AssociationFile(details: [], variables: [], otherServices: others, findings: findings)
         }
         noteKeys(of: links, "applinks", known: ["apps", "defaults", "substitutionVariables", "details"])
         if !texts(links["apps"], "applinks.apps").isEmpty {
@@ -59,19 +59,20 @@ struct AssociationFileReader {
     ///
     /// - Parameter effect: the consequence, as the end of a sentence.
     mutating func noteKeys(
-        of object: [String: JSONValue],
+        of object: JSONValue.Members,
         _ place: String,
-        known: Set<String>,
+        known: Set<ExactText>,
         effect: String = "which is ignored."
     ) {
         for key in object.keys.sorted() where !known.contains(key) {
-            let meant = known.first { $0.lowercased() == key.lowercased() }.map { " Is \"\($0)\" meant?" } ?? ""
-            note("AASA014", .warning, "\(place) has the unknown key \"\(key)\", \(effect)\(meant)")
+            let similar = known.first { $0.text.lowercased() == key.text.lowercased() }
+            let meant = similar.map { " Is \"\($0.text)\" meant?" } ?? ""
+            note("AASA014", .warning, "\(place) has the unknown key \"\(key.text)\", \(effect)\(meant)")
         }
     }
 
     /// Returns an object; nil for a value of another type, which is reported.
-    mutating func object(_ value: JSONValue?, _ place: String) -> [String: JSONValue]? {
+    mutating func object(_ value: JSONValue?, _ place: String) -> JSONValue.Members? {
         guard let value else { return nil }
         if value.object == nil { note("AASA003", .error, "\(place) is \(value.kind), and has to be an object.") }
         return value.object
@@ -102,12 +103,14 @@ struct AssociationFileReader {
 
     // MARK: Variables
 
-    private mutating func variables(_ value: JSONValue?) -> [String: [String]] {
-        var variables: [String: [String]] = [:]
-        for (name, value) in (object(value, "substitutionVariables") ?? [:]).sorted(by: { $0.key < $1.key }) {
-            variables[name] = texts(value, "substitutionVariables.\(name)")
+    private mutating func variables(_ value: JSONValue?) -> [AssociationFile.Variable] {
+        var variables: [AssociationFile.Variable] = []
+        for (key, value) in (object(value, "substitutionVariables") ?? [:]).sorted(by: { $0.key < $1.key }) {
+            let values = texts(value, "substitutionVariables.\(key.text)")
+            variables.append(AssociationFile.Variable(name: key.text, values: values))
         }
-        for (name, values) in variables.sorted(by: { $0.key < $1.key }) {
+        for variable in variables {
+            let (name, values) = (variable.name, variable.values)
             if !SubstitutionVariables.isName(name) {
                 let why = name.isEmpty ? "has an empty name" : "has $, ( or ) in its name"
                 note("AASA009", .error, "The variable \"\(name)\" \(why), so no pattern can name it.")
@@ -125,7 +128,7 @@ struct AssociationFileReader {
 
     // MARK: Details
 
-    private mutating func details(_ value: JSONValue?, defaults: [String: JSONValue]) -> [AssociationFile.Details] {
+    private mutating func details(_ value: JSONValue?, defaults: JSONValue.Members) -> [AssociationFile.Details] {
         var details: [AssociationFile.Details] = []
         switch value {
         case .array(let entries):
@@ -146,7 +149,8 @@ struct AssociationFileReader {
                 .warning,
                 "details is a dictionary, as before iOS 9.3; its order is that of the identifiers."
             )
-            for (app, entry) in entries.sorted(by: { $0.key < $1.key }) {
+            for (key, entry) in entries.sorted(by: { $0.key < $1.key }) {
+                let app = key.text
                 noteIdentifier(app)
                 details.append(
                     self.details(object(entry, "details.\(app)") ?? [:], [app], defaults, "details.\(app)")
@@ -161,7 +165,7 @@ struct AssociationFileReader {
         return details
     }
 
-    private mutating func apps(_ entry: [String: JSONValue], _ place: String) -> [String] {
+    private mutating func apps(_ entry: JSONValue.Members, _ place: String) -> [String] {
         var apps = texts(entry["appIDs"], "\(place).appIDs")
         if let app = entry["appID"], entry["appIDs"] == nil {
             apps = app.string.map { [$0] } ?? []
@@ -185,9 +189,9 @@ struct AssociationFileReader {
     }
 
     private mutating func details(
-        _ entry: [String: JSONValue],
+        _ entry: JSONValue.Members,
         _ apps: [String],
-        _ outer: [String: JSONValue],
+        _ outer: JSONValue.Members,
         _ place: String
     ) -> AssociationFile.Details {
         noteKeys(of: entry, place, known: ["appID", "appIDs", "defaults", "components", "paths"])

@@ -88,7 +88,7 @@ struct CompiledRules: Sendable {
 
     /// Converts letters outside ASCII to lower case, one character to one character. The automaton handles ASCII
     /// letters.
-    private static func folded(_ bytes: [UInt8]) -> [UInt8] {
+    static func folded(_ bytes: [UInt8]) -> [UInt8] {
         guard bytes.contains(where: { $0 >= 0x80 }) else { return bytes }
         var result = ""
         for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
@@ -108,7 +108,6 @@ struct CompiledRules: Sendable {
         for rule in rules {
             let ignoresCase = !rule.isCaseSensitive
             func pattern(_ text: String, isPath: Bool = false) -> LinkPattern {
-                let text = ignoresCase ? String(decoding: Self.folded(Array(text.utf8)), as: UTF8.self) : text
                 let options = LinkPattern.Options(ignoresCase: ignoresCase, isPath: isPath, variables: variables)
                 let pattern = LinkPattern(text, options)
                 states += pattern.stateCount
@@ -119,7 +118,12 @@ struct CompiledRules: Sendable {
                 switch rule.query {
                 case .whole(let text): .whole(pattern(text))
                 case .items(let items):
-                    .items(items.sorted { $0.key < $1.key }.map { (Array($0.key.utf8), pattern($0.value)) })
+                    .items(
+                        items.map { item -> (name: [UInt8], value: LinkPattern) in
+                            let name = Array(item.name.utf8)
+                            return (ignoresCase ? Self.folded(name) : name, pattern(item.pattern))
+                        }
+                    )
                 case nil: nil
                 }
             self.rules.append(
@@ -228,9 +232,10 @@ struct CompiledRules: Sendable {
         return isThere || value.matches([], &work)
     }
 
+    /// Returns whether a text is a name. Without case, the letters outside ASCII of both are already in lower case.
     private static func areEqual(_ text: ArraySlice<UInt8>, _ name: [UInt8], ignoringCase: Bool) -> Bool {
         guard ignoringCase else { return text.elementsEqual(name) }
-        return text.count == name.count && zip(text, folded(name)).allSatisfy { lowered($0) == lowered($1) }
+        return text.count == name.count && zip(text, name).allSatisfy { lowered($0) == lowered($1) }
     }
 
     private static func lowered(_ byte: UInt8) -> UInt8 {

@@ -3,14 +3,17 @@ import VisibleText
 
 /// A JSON value with its type. Association files don't use numbers, so their values are not kept.
 enum JSONValue: Sendable {
-    case object([String: JSONValue])
+    /// The members of an object by key.
+    typealias Members = [ExactText: JSONValue]
+
+    case object(Members)
     case array([JSONValue])
     case string(String)
     case boolean(Bool)
     case number
     case null
 
-    var object: [String: JSONValue]? { if case .object(let value) = self { value } else { nil } }
+    var object: Members? { if case .object(let value) = self { value } else { nil } }
     var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
     var string: String? { if case .string(let value) = self { value } else { nil } }
     var boolean: Bool? { if case .boolean(let value) = self { value } else { nil } }
@@ -68,12 +71,13 @@ extension JSONValue {
             }
             self = .array(values)
         case .object(let members):
-            var values: [String: JSONValue] = [:]
+            var values: Members = [:]
             for member in members {
                 let inner = place.isEmpty ? member.key : "\(place).\(member.key)"
                 let value = JSONValue(member.value, at: inner, &repeatedKeys)
-                if values[member.key] == nil {
-                    values[member.key] = value
+                let key = ExactText(member.key)
+                if values[key] == nil {
+                    values[key] = value
                 } else {
                     repeatedKeys.append((place.isEmpty ? "The file" : place, member.key))
                 }

@@ -106,7 +106,7 @@ extension AssociationFile.Rule: CustomStringConvertible {
         switch query {
         case .whole(let pattern): parts.append("\"?\": \"\(pattern)\"")
         case .items(let items):
-            let pairs = items.sorted { $0.key < $1.key }.map { "\"\($0.key)\": \"\($0.value)\"" }
+            let pairs = items.map { "\"\($0.name)\": \"\($0.pattern)\"" }
             parts.append("\"?\": {\(pairs.joined(separator: ", "))}")
         case nil: break
         }

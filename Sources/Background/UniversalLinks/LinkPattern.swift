@@ -102,7 +102,7 @@ struct LinkPattern: Sendable {
     // MARK: Reading
 
     private static func pieces(_ text: String, _ options: Options) -> [PatternAutomaton.Piece]? {
-        var bytes = Array(text.utf8)[...]
+        var bytes = (options.ignoresCase ? folded(text) : Array(text.utf8))[...]
         if options.isPath {
             bytes = bytes.drop { $0 == 0x2F }
             while bytes.last == 0x2F { bytes.removeLast() }
@@ -116,7 +116,9 @@ struct LinkPattern: Sendable {
                 let end = bytes[(index + 2)...].firstIndex(of: 0x29)
             {
                 let name = String(decoding: bytes[(index + 2)..<end], as: UTF8.self)
-                guard let values = options.variables[name] else { return nil }
+                guard let values = options.variables.alternatives(of: name, ignoringCase: options.ignoresCase) else {
+                    return nil
+                }
                 pieces.append(.oneOf(values))
                 index = end + 1
                 continue
@@ -130,5 +132,17 @@ struct LinkPattern: Sendable {
             index += 1
         }
         return pieces
+    }
+
+    /// Returns a pattern with its letters outside ASCII in lower case, except in the names of variables.
+    private static func folded(_ text: String) -> [UInt8] {
+        var rest = Array(text.utf8)[...]
+        guard rest.contains(where: { $0 >= 0x80 }) else { return Array(rest) }
+        var result: [UInt8] = []
+        while let start = rest.firstRange(of: "$(".utf8), let end = rest[start.upperBound...].firstIndex(of: 0x29) {
+            result += CompiledRules.folded(Array(rest[..<start.lowerBound])) + rest[start.lowerBound...end]
+            rest = rest[(end + 1)...]
+        }
+        return result + CompiledRules.folded(Array(rest))
     }
 }

@@ -5,10 +5,11 @@ extension AssociationFile {
     /// while reading, then those found by comparing its rules and variables.
     public func check() -> [LinkFinding] {
         var result = findings
+        let names = Set(variables.map { ExactText($0.name) })
         for entry in details {
             for rule in entry.rules {
                 let place = "\(entry.place).\(rule.place)"
-                result += PatternCheck(rule: rule, place: place, variables: variables).findings
+                result += PatternCheck(rule: rule, place: place, variables: names).findings
             }
         }
         return result + VariableCheck(file: self).findings + ReachabilityCheck(file: self).findings
@@ -37,7 +38,7 @@ extension AssociationFile.Rule {
         if let path { result.append(("/", path)) }
         switch query {
         case .whole(let text): result.append(("?", text))
-        case .items(let items): result += items.sorted { $0.key < $1.key }.map { ("?", $0.value) }
+        case .items(let items): result += items.map { ("?", $0.pattern) }
         case nil: break
         }
         if let fragment { result.append(("#", fragment)) }
@@ -47,12 +48,13 @@ extension AssociationFile.Rule {
     /// Returns the names of the variables in a pattern, and whether one is not closed.
     static func variables(in pattern: String) -> (names: [String], isOpen: Bool) {
         var names: [String] = []
-        var rest = pattern[...]
-        while let start = rest.firstRange(of: "$(") {
+        // By bytes, as patterns are compiled: a character may have more than a bracket.
+        var rest = Array(pattern.utf8)[...]
+        while let start = rest.firstRange(of: "$(".utf8) {
             rest = rest[start.upperBound...]
-            guard let end = rest.firstIndex(of: ")") else { return (names, true) }
-            names.append(String(rest[..<end]))
-            rest = rest[rest.index(after: end)...]
+            guard let end = rest.firstIndex(of: 0x29) else { return (names, true) }
+            names.append(String(decoding: rest[..<end], as: UTF8.self))
+            rest = rest[(end + 1)...]
         }
         return (names, false)
     }

@@ -4,7 +4,8 @@
 struct PatternCheck {
     let rule: AssociationFile.Rule
     let place: String
-    let variables: [String: [String]]
+    /// The names of the file's own variables.
+    let variables: Set<ExactText>
 
     var findings: [LinkFinding] {
         var result: [LinkFinding] = []
@@ -13,7 +14,9 @@ struct PatternCheck {
             result += undefined(text, name) + escapes(text, name)
         }
         if case .items(let items) = rule.query {
-            for key in items.keys.sorted() { result += escapes(key, "The name \"\(key)\" in \"?\" of \(place)") }
+            for item in items {
+                result += escapes(item.name, "The name \"\(item.name)\" in \"?\" of \(place)")
+            }
         }
         if let path = rule.path { result += misplaced(path) + misspelledNot(path) }
         return result
@@ -23,7 +26,8 @@ struct PatternCheck {
     private func undefined(_ text: String, _ name: String) -> [LinkFinding] {
         let found = AssociationFile.Rule.variables(in: text)
         let isDefined = { (name: String) in
-            SubstitutionVariables.isPredefined(name) || SubstitutionVariables.isName(name) && variables[name] != nil
+            SubstitutionVariables.isPredefined(name)
+                || SubstitutionVariables.isName(name) && variables.contains(ExactText(name))
         }
         var result = found.names.filter { !isDefined($0) }
             .map { variable in

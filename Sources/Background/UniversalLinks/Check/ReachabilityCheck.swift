@@ -44,33 +44,43 @@ struct ReachabilityCheck {
     private struct Reach {
         private let rule: AssociationFile.Rule
         /// The path without slashes at its start and end.
-        private let path: String
+        private let path: [UInt8]
         /// The prefix that is enough for a path to match; nil for other patterns.
-        private let beginning: String?
+        private let beginning: [UInt8]?
+        /// The pattern of the whole query, or the names and patterns of its items.
+        private let query: [ExactText]
+        private let fragment: ExactText?
         private let isQueryFree: Bool
         private let isFragmentFree: Bool
 
         init(_ rule: AssociationFile.Rule) {
             self.rule = rule
-            var path = (rule.path ?? "*")[...]
-            while path.first == "/" { path.removeFirst() }
-            while path.last == "/" { path.removeLast() }
+            var path = Array((rule.path ?? "*").utf8)[...]
+            while path.first == 0x2F { path.removeFirst() }
+            while path.last == 0x2F { path.removeLast() }
             // Consecutive stars are the same as one.
-            while path.hasSuffix("**") { path.removeLast() }
-            self.path = String(path)
+            while path.suffix(2).elementsEqual("**".utf8) { path.removeLast() }
+            self.path = Array(path)
             let literal = path.dropLast()
-            let isPlain = path.last == "*" && !literal.contains { "*?$".contains($0) }
-            beginning = isPlain ? String(literal) : nil
+            let isPlain = path.last == 0x2A && !literal.contains { "*?$".utf8.contains($0) }
+            beginning = isPlain ? Array(literal) : nil
+            query =
+                switch rule.query {
+                case nil: []
+                case .whole(let pattern): [ExactText(pattern)]
+                case .items(let items): items.flatMap { [ExactText($0.name), ExactText($0.pattern)] }
+                }
+            fragment = rule.fragment.map(ExactText.init(_:))
             isQueryFree =
                 switch rule.query {
                 case nil, .whole("*"): true
-                case .items(let items): items.values.allSatisfy { $0 == "*" }
+                case .items(let items): items.allSatisfy { $0.pattern == "*" }
                 case .whole: false
                 }
             isFragmentFree = rule.fragment == nil || rule.fragment == "*"
         }
 
-        var takesEverything: Bool { beginning == "" && isQueryFree && isFragmentFree }
+        var takesEverything: Bool { beginning?.isEmpty == true && isQueryFree && isFragmentFree }
 
         func covers(_ other: Reach) -> Bool {
             if takesEverything { return true }
@@ -85,14 +95,12 @@ struct ReachabilityCheck {
                 folded.1.path = folded.1.path?.lowercased()
                 return Reach(folded.0).covers(Reach(folded.1))
             }
-            guard isAlike, isQueryFree || rule.query == other.rule.query,
-                isFragmentFree || rule.fragment == other.rule.fragment
-            else {
+            guard isAlike, isQueryFree || query == other.query, isFragmentFree || fragment == other.fragment else {
                 return false
             }
             if path == other.path { return true }
             // A slash and a star at the end also match the path before them.
-            return beginning.map { other.path.hasPrefix($0) || other.path + "/" == $0 } ?? false
+            return beginning.map { other.path.starts(with: $0) || other.path + [0x2F] == $0 } ?? false
         }
     }
 }
