@@ -140,7 +140,8 @@ struct LinkPattern: Sendable {
         guard rest.contains(where: { $0 >= 0x80 }) else { return Array(rest) }
         var result: [UInt8] = []
         while let start = rest.firstRange(of: "$(".utf8), let end = rest[start.upperBound...].firstIndex(of: 0x29) {
-            result += CompiledRules.folded(Array(rest[..<start.lowerBound])) + rest[start.lowerBound...end]
+            result += CompiledRules.folded(Array(rest[..<start.lowerBound]))
+            result += rest[start.lowerBound...end]
             rest = rest[(end + 1)...]
         }
         return result + CompiledRules.folded(Array(rest))

@@ -100,7 +100,8 @@ struct ReachabilityCheck {
             }
             if path == other.path { return true }
             // A slash and a star at the end also match the path before them.
-            return beginning.map { other.path.starts(with: $0) || other.path + [0x2F] == $0 } ?? false
+            guard let beginning else { return false }
+            return other.path.starts(with: beginning) || other.path + [0x2F] == beginning
         }
     }
 }
