@@ -33,6 +33,15 @@ import UniversalLinks
         #expect(file.check().map(\.id) == ["AASA010"])
     }
 
+    @Test func `The name of a variable may have any letters where those of the path are escaped`() throws {
+        let variables = #"{"\u00e9":["1"]}"#
+        #expect(try file(#"{"/":"/$(\u00e9)"}"#, variables: variables).check().isEmpty)
+        for path in [#"/\u00e9/$(\u00e9)"#, #"/$(\u00e9)/\u00e9"#] {
+            let found = try file(#"{"/":"\#(path)"}"#, variables: variables).check()
+            #expect(found.map(\.id) == ["AASA013"], "\(path)")
+        }
+    }
+
     @Test(arguments: [
         (##"{"/":"/\u00e9",*"##, ##"{"/":"/e\u0301",*"##), (##"{"/":"/\u00e9/*",*"##, ##"{"/":"/e\u0301/x",*"##),
         (##"{"/":"/x","#":"\u00e9",*"##, ##"{"/":"/x","#":"e\u0301",*"##),

@@ -45,17 +45,18 @@ extension AssociationFile.Rule {
         return result
     }
 
-    /// Returns the names of the variables in a pattern, and whether one is not closed.
-    static func variables(in pattern: String) -> (names: [String], isOpen: Bool) {
+    /// Returns the names of the variables in a pattern, whether one is not closed, and the bytes around them.
+    static func variables(in pattern: String) -> (names: [String], isOpen: Bool, literal: [UInt8]) {
         var names: [String] = []
+        var literal: [UInt8] = []
         // By bytes, as patterns are compiled: a character may have more than a bracket.
         var rest = Array(pattern.utf8)[...]
         while let start = rest.firstRange(of: "$(".utf8) {
-            rest = rest[start.upperBound...]
-            guard let end = rest.firstIndex(of: 0x29) else { return (names, true) }
-            names.append(String(decoding: rest[..<end], as: UTF8.self))
+            guard let end = rest[start.upperBound...].firstIndex(of: 0x29) else { return (names, true, literal + rest) }
+            literal += rest[..<start.lowerBound]
+            names.append(String(decoding: rest[start.upperBound..<end], as: UTF8.self))
             rest = rest[(end + 1)...]
         }
-        return (names, false)
+        return (names, false, literal + rest)
     }
 }

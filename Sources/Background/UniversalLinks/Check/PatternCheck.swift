@@ -11,11 +11,11 @@ struct PatternCheck {
         var result: [LinkFinding] = []
         for (key, text) in rule.patterns {
             let name = rule.isLegacy ? place : "\"\(key)\" of \(place)"
-            result += undefined(text, name) + escapes(text, name)
+            result += undefined(text, name) + escapes(AssociationFile.Rule.variables(in: text).literal, name)
         }
         if case .items(let items) = rule.query {
             for item in items {
-                result += escapes(item.name, "The name \"\(item.name)\" in \"?\" of \(place)")
+                result += escapes(Array(item.name.utf8), "The name \"\(item.name)\" in \"?\" of \(place)")
             }
         }
         if let path = rule.path { result += misplaced(path) + misspelledNot(path) }
@@ -44,8 +44,7 @@ struct PatternCheck {
     }
 
     /// Finds escapes that never match (AASA013).
-    private func escapes(_ text: String, _ name: String) -> [LinkFinding] {
-        let bytes = Array(text.utf8)
+    private func escapes(_ bytes: [UInt8], _ name: String) -> [LinkFinding] {
         let hasEscape = bytes.indices.contains { index in
             bytes[index] == 0x25 && index + 2 < bytes.count
                 && bytes[(index + 1)...(index + 2)].allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
