@@ -112,7 +112,8 @@ public struct AssociationFile: Sendable {
     }
 
     /// Returns whether a string can be an application identifier: a prefix, a full stop and a bundle identifier. A bundle
-    /// identifier has letters, digits, hyphens and full stops of ASCII (Apple, CFBundleIdentifier).
+    /// identifier has letters, digits, hyphens and full stops of ASCII (Apple, CFBundleIdentifier). Low lines are taken
+    /// too: there are apps with them.
     public static func isIdentifier(_ text: String) -> Bool {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count > 1
@@ -120,7 +121,7 @@ public struct AssociationFile: Sendable {
                 !part.isEmpty
                     && part.utf8.allSatisfy { byte in
                         switch byte {
-                        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D: true
+                        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
                         default: false
                         }
                     }

@@ -85,12 +85,12 @@ import UniversalLinks
         #expect(try rules(#"{"/":"*"},{"/":"/x"}"#) == [start + "matches every URL."])
     }
 
-    @Test("An identifier has a prefix and names of letters, digits and hyphens, none of them empty")
+    @Test("An identifier has a prefix and names of letters, digits, hyphens and low lines, none of them empty")
     func identifiers() {
-        for text in ["T.a", "ABCDE12345.org.example.My-App", "0.z.Z9"] {
+        for text in ["T.a", "ABCDE12345.org.example.My-App", "0.z.Z9", "T.a_b"] {
             #expect(AssociationFile.isIdentifier(text), "\(text)")
         }
-        for text in ["", "T", ".", "T.", ".a", "T..a", "T.a.", "T.a_b", "T.\u{E9}", "T.a/b", "T.a b", "T.*"] {
+        for text in ["", "T", ".", "T.", ".a", "T..a", "T.a.", "T.\u{E9}", "T.a/b", "T.a b", "T.*"] {
             #expect(!AssociationFile.isIdentifier(text), "\(text)")
         }
     }

@@ -57,7 +57,7 @@ public struct AppDescription: Sendable, Hashable {
         }
         guard Self.isIdentifier(content.app_id) else {
             throw Problem(
-                reason: "app_id has to be a prefix, a period and a bundle identifier of letters, digits, - and periods."
+                reason: "app_id has to be a prefix, a period and a bundle identifier of ASCII letters, digits, - and _."
             )
         }
         id = content.app_id
