@@ -70,6 +70,29 @@ import VirtualTags
         #expect(answers.suffix(3) == ["00 00 00 00 90 00", "00 00 00 00 62 82", "00 00 00 00 90 00"])
     }
 
+    @Test(arguments: [
+        ("00 b0 00 06 00", "00 00 00 00 90 00"), ("00 b0 00 06 00 00 00", "00 00 00 00 90 00"),
+        ("00 b0 00 06 00 01 00", "00 00 00 00 62 82"), ("00 b1 00 00 05 54 03 00 00 06 00", "53 04 00 00 00 00 90 00"),
+        ("00 b1 00 00 00 00 05 54 03 00 00 06 00 00", "53 04 00 00 00 00 90 00"),
+        ("00 b1 00 00 00 00 05 54 03 00 00 06 01 00", "53 04 00 00 00 00 62 82"),
+    ]) func `Le of zeros alone reads what there is, also with a data object`(command: String, expected: String) {
+        let application = NDEFApplication(mapping: .version3, size: 10, maximumRead: 0x1000)
+        #expect(run(application, [Self.selectVersion2, "00 a4 00 0c 02 e1 04", command])[2] == expected)
+    }
+
+    @Test func `All bytes with their data object are no more than MLe`() {
+        let application = NDEFApplication(mapping: .version3, size: 64, maximumRead: 15)
+        let answers = run(
+            application,
+            [
+                Self.selectVersion2, "00 a4 00 0c 02 e1 04", "00 b1 00 00 05 54 03 00 00 00 00",
+                "00 b1 00 00 00 00 05 54 03 00 00 00 00 00",
+            ]
+        )
+        let expected = "53 0d" + String(repeating: " 00", count: 13) + " 90 00"
+        #expect(answers.suffix(2) == [expected, expected])
+    }
+
     @Test func `Access rights of the capability container are enforced as soon as they are written`() {
         let answers = run(
             NDEFApplication(size: 16),

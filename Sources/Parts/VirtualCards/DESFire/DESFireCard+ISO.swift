@@ -77,7 +77,7 @@ extension DESFireCard {
         guard communication(file, .read, .readWrite) == .plain else {
             return CardAnswer(status: .conditionsNotSatisfied)
         }
-        let takesAll = expected == (command.isExtended ? 65536 : 256)
+        let takesAll = command.requestsAll
         guard takesAll || expected <= Self.frameLimit else { return CardAnswer(status: .wrongLength) }
         guard target.offset < data.count else { return CardAnswer(status: .wrongOffset) }
         let count = min(expected, Self.frameLimit, data.count - target.offset)

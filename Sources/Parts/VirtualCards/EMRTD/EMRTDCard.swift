@@ -185,8 +185,8 @@ public struct EMRTDCard: Card {
             offset = Int(bytes: objects[0].value)
         }
         guard offset < file.count else { return .refusal(.wrongOffset) }
-        // Le of 256 and 65536 is encoded as zeros, and requests as many bytes as fit.
-        let isUnlimited = [256, 65536].contains(expected)
+        // Le of zeros requests as many bytes as fit.
+        let isUnlimited = command.requestsAll
         guard isUnlimited || expected <= capacity else { return .refusal(.wrongLength) }
         var room = min(expected, capacity)
         if isOdd { room -= room < 0x82 ? 2 : room < 0x103 ? 3 : 4 }
@@ -206,7 +206,9 @@ public struct EMRTDCard: Card {
     /// GET CHALLENGE (ICAO 9303-11, 4.3.4.1). The challenge is only valid for the next command.
     private mutating func makeChallenge(_ command: CardCommand) -> Reply {
         guard command.parameters == 0 else { return .refusal(.wrongParameters) }
-        guard command.data.isEmpty, [8, 256].contains(command.expectedLength) else { return .refusal(.wrongLength) }
+        guard command.data.isEmpty, command.expectedLength == 8 || command.requestsAll else {
+            return .refusal(.wrongLength)
+        }
         guard isApplicationSelected else { return .refusal(.conditionsNotSatisfied) }
         let challenge = randomBytes(8)
         pendingChallenge = challenge

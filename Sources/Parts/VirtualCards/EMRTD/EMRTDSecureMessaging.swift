@@ -47,6 +47,7 @@ struct EMRTDSecureMessaging: Sendable {
         }
         if let object = rest.first, object.tag == 0x97 {
             plain.expectedLength = try Self.expectedLength(object.value)
+            plain.isExtended = object.value.count == 2
             rest = rest.dropFirst()
         }
         guard rest.isEmpty else { throw .incorrect }

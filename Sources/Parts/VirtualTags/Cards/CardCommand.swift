@@ -65,6 +65,10 @@ public struct CardCommand: Sendable, Hashable {
         return true
     }
 
+    /// Whether Le consists of zeros, so that the reader expects all bytes up to the most that Le can encode. Two bytes
+    /// of 01 00 are a number like any other.
+    package var requestsAll: Bool { expectedLength == (isExtended ? 65536 : 256) }
+
     /// The two parameters as one number.
     public var parameters: UInt16 { UInt16(high: p1, low: p2) }
 }

@@ -117,7 +117,7 @@ public struct NDEFApplication: CardApplication {
         guard command.data.isEmpty, let expected = command.expectedLength else {
             return CardAnswer(status: .wrongLength)
         }
-        return read(at: Int(command.parameters), expected, isExtended: command.isExtended)
+        return read(at: Int(command.parameters), expected, takesAll: command.requestsAll)
     }
 
     private mutating func updateBinary(_ command: CardCommand, _ tear: TornWrite?) -> CardAnswer {
@@ -138,9 +138,11 @@ public struct NDEFApplication: CardApplication {
             return CardAnswer(status: .wrongData)
         }
         // Le also counts the data object's header.
-        let header = expected <= 129 ? 2 : expected <= 258 ? 3 : 4
-        guard expected > header else { return CardAnswer(status: .wrongLength) }
-        var answer = read(at: offset, expected - header, isExtended: command.isExtended)
+        let takesAll = command.requestsAll
+        let room = takesAll ? min(expected, maximumRead) : expected
+        let header = room <= 129 ? 2 : room <= 258 ? 3 : 4
+        guard room > header else { return CardAnswer(status: .wrongLength) }
+        var answer = read(at: offset, room - header, takesAll: takesAll)
         let count = answer.bytes.count - 2
         guard count > 0 else { return answer }
         answer.bytes = [0x53] + Self.length(count) + answer.bytes
@@ -191,13 +193,12 @@ public struct NDEFApplication: CardApplication {
     private var maximumRead: Int { container?.maximumRead ?? 0xFF }
     private var maximumWrite: Int { container?.maximumWrite ?? 0xFF }
 
-    /// Reads the current file. Le of 00 means all bytes up to MLe. A number greater than MLe is refused.
-    private func read(at offset: Int, _ expected: Int, isExtended: Bool) -> CardAnswer {
+    /// Reads the current file. Le of zeros means all bytes up to MLe. A number greater than MLe is refused.
+    private func read(at offset: Int, _ expected: Int, takesAll: Bool) -> CardAnswer {
         guard let current, let file = files[current] else { return CardAnswer(status: .noCurrentFile) }
         if current != Self.capabilityContainer, let rights = container?.rights[current], rights.read != 0 {
             return CardAnswer(status: .securityNotSatisfied)
         }
-        let takesAll = expected == (isExtended ? 65536 : 256)
         guard takesAll || expected <= maximumRead else { return CardAnswer(status: .wrongLength) }
         guard offset < file.count else { return CardAnswer(status: .wrongOffset) }
         let count = min(expected, maximumRead, file.count - offset)

@@ -57,6 +57,30 @@ import VirtualTags
         #expect(try terminal.send("0c b0 82 00", length: [2, 0], extended: true).data.count == 512)
     }
 
+    /// The length in the protected command, whether the command has extended lengths, and the status at the end of EF.COM.
+    @Test(arguments: [
+        ([UInt8(0)], false, "90 00"), ([0, 0], false, "90 00"), ([1, 0], false, "67 00"), ([0], true, "90 00"),
+        ([0, 0], true, "90 00"), ([1, 0], true, "62 82"), ([0xFF], true, "62 82"),
+    ]) func `A length of zeros alone asks for all bytes`(length: [UInt8], extended: Bool, status: String) throws {
+        var terminal = try EMRTDTerminal.open(try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone), signer: .test))
+        let answer = try terminal.send("0c b0 9e 00", length: length, extended: extended)
+        #expect(answer.status == status)
+        #expect(answer.data.count == (status == "67 00" ? 0 : 0x16))
+    }
+
+    @Test func `An extended length of 256 is not all, without protection either`() throws {
+        let zone = try MachineReadableZone(EMRTDTerminal.zone)
+        var terminal = try EMRTDTerminal(EMRTDContents(zone, signer: .test))
+        let information = "47 03 94 01 60 7f 66 08 02 02 ff ff 02 02 ff ff"
+        #expect(terminal.plain("00 b0 81 00 00") == "\(information) 90 00")
+        #expect(terminal.plain("00 b0 81 00 00 00 00") == "\(information) 90 00")
+        #expect(terminal.plain("00 b0 81 00 00 01 00") == "\(information) 62 82")
+        #expect(terminal.plain(EMRTDTerminal.selectApplication) == "90 00")
+        for (length, count) in [("08", 10), ("00", 10), ("00 00 08", 10), ("00 00 00", 10), ("00 01 00", 2)] {
+            #expect(hex(terminal.plain("00 84 00 00 \(length)")).count == count, "\(length)")
+        }
+    }
+
     @Test func `The odd instruction reads beyond 32767 bytes`() throws {
         let contents = try largeDocument()
         let file = try #require(contents.files[0x0102])
