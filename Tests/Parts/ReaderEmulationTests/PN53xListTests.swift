@@ -68,6 +68,37 @@ import VirtualTags
         }
     }
 
+    @Test func `Each of several halted tags is listed by its UID`() async {
+        var chip = chip(Self.ntag(0x80), Self.ntag(0x81), Self.ntag(0x82))
+        _ = await chip.receive([0x32, 0x05, 0xFF, 0x01, 0x00])
+        // After the first round all three are halted.
+        for last in [0x80, 0x81, 0x82, 0x80, 0x81, 0x82, 0x81, 0x80] as [UInt8] {
+            let wanted: [UInt8] = [0x88, 0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, last]
+            #expect(await chip.receive([0x4A, 1, 0] + wanted) == .answer([1, 1] + Self.ntagData(last)))
+            // It is the selected one.
+            guard case .answer(let pages) = await chip.receive([0x40, 1, 0x30, 0]) else { continue }
+            #expect(pages.count == 17 && pages.dropFirst(8).first == last)
+            #expect(await chip.receive([0x52, 0]) == .answer([0]))
+        }
+        // The start of a UID is not a UID.
+        #expect(await chip.receive([0x4A, 1, 0, 0x88, 0x04, 0xA1, 0xB2]) == .answer([0]))
+    }
+
+    @Test func `A tag is listed by a UID of any length among others`() async {
+        let tags: [(uid: [UInt8], atqa: UInt16, sak: UInt8, wanted: [UInt8])] = [
+            ([1, 2, 3, 4], 0x0004, 0x08, [1, 2, 3, 4]),
+            ([4, 2, 3, 4, 5, 6, 7], 0x0044, 0x00, [0x88, 4, 2, 3, 4, 5, 6, 7]),
+            ([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 0x0084, 0x40, [0x88, 1, 2, 3, 0x88, 4, 5, 6, 7, 8, 9, 10]),
+        ]
+        for tag in tags { field.bring(NFCATag(NFCAContents(uid: tag.uid, atqa: tag.atqa, sak: tag.sak))) }
+        var chip = chip()
+        _ = await chip.receive([0x32, 0x05, 0xFF, 0x01, 0x00])
+        for tag in tags + tags {
+            let data = [0, UInt8(tag.atqa), tag.sak, UInt8(tag.uid.count)] + tag.uid
+            #expect(await chip.receive([0x4A, 1, 0] + tag.wanted) == .answer([1, 1] + data))
+        }
+    }
+
     @Test func `No more tags are listed than were asked for`() async {
         var chip = chip(Self.ntag(0x80), Self.ntag(0x81), Self.ntag(0x82))
         for limit in [1, 2] as [UInt8] {

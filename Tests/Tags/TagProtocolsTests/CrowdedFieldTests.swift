@@ -134,6 +134,25 @@ private final class CrowdedField: FrameLink {
         }
     }
 
+    @Test(arguments: crowds) func `Any of several halted tags is found by its UID alone`(_ uids: [[UInt8]])
+        async throws
+    {
+        let field = CrowdedField(uids)
+        let activation = NFCAActivation(link: field)
+        _ = try await activation.activateAll()
+        try await activation.halt()
+        for uid in uids {
+            let target = try await activation.activate(uid: uid)
+            #expect(target?.uid == uid && target?.sak == 0)
+            #expect(field.activeCount == 1)
+            try await activation.halt()
+        }
+        // One that is active is found too, and one that is not there is not.
+        for _ in 0..<2 { #expect(try await activation.activate(uid: uids[0])?.uid == uids[0]) }
+        #expect(try await activation.activate(uid: [9, 9, 9, 9]) == nil)
+        #expect(try await activation.activate(uid: [9, 9, 9]) == nil)
+    }
+
     @Test func `The search ends at its limit with the last tag active`() async throws {
         let field = CrowdedField(Self.many)
         let found = try await NFCAActivation(link: field).activateAll(limit: 3)

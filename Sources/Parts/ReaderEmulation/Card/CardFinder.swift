@@ -26,21 +26,22 @@ struct CardFinder: Sendable {
     /// NFC-A cards with anticollision; the last one is selected.
     ///
     /// - Parameters:
-    ///   - uid: the UID of the wanted card; nil for any.
+    ///   - uid: the UID of the only wanted card, which is then selected by it; nil for any.
     ///   - limit: the maximum number of cards.
     ///   - beginsISODEP: whether to send RATS to a card that supports ISO-DEP.
     func findNFCA(uid: [UInt8]? = nil, limit: Int, beginsISODEP: Bool) async -> [FieldCard] {
         guard let link = field.link(for: .nfcA) else { return [] }
         let activation = NFCAActivation(link: link)
         var targets: [NFCATarget] = []
-        // A card in the state ACTIVE treats the first request as an error, and answers the second.
-        for _ in 0..<2 where targets.isEmpty {
-            targets = (try? await activation.activateAll(waking: true, limit: uid == nil ? limit : 16)) ?? []
-        }
-        targets.removeAll { $0.sak == nil }
         if let uid {
-            targets.removeAll { $0.uid != uid }
-            guard let target = targets.first, (try? await activation.reactivate(target)) != nil else { return [] }
+            // Anticollision finds only one of several halted cards.
+            if let target = try? await activation.activate(uid: uid) { targets = [target] }
+        } else {
+            // A card in the state ACTIVE treats the first request as an error, and answers the second.
+            for _ in 0..<2 where targets.isEmpty {
+                targets = (try? await activation.activateAll(waking: true, limit: limit)) ?? []
+            }
+            targets.removeAll { $0.sak == nil }
         }
         var cards = targets.map { target in
             FieldCard(

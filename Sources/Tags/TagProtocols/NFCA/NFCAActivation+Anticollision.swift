@@ -17,6 +17,12 @@ extension NFCAActivation {
         var atqa: UInt16
         /// Whether more than one tag answered.
         var isCrowded: Bool
+
+        /// Returns ATQA for a tag with 1 to 3 cascade levels. When several tags answered at once, only the size of its
+        /// UID is known (ISO/IEC 14443-3, 6.5.2).
+        func atqaOfTag(levels: Int) -> UInt16 {
+            isCrowded ? [0x0004, 0x0044, 0x0084][levels - 1] : atqa
+        }
     }
 
     /// SEL of the three cascade levels.
@@ -81,8 +87,7 @@ extension NFCAActivation {
             }
             guard sak & 0x04 != 0 else {
                 uid += part[0..<4]
-                let size: UInt16 = [0x0004, 0x0044, 0x0084][level]
-                return (NFCATarget(atqa: sense.isCrowded ? size : sense.atqa, sak: sak, uid: uid), isCrowded)
+                return (NFCATarget(atqa: sense.atqaOfTag(levels: level + 1), sak: sak, uid: uid), isCrowded)
             }
             guard part[0] == Self.cascadeTag else {
                 throw TagError(

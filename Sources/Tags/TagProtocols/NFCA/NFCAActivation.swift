@@ -29,7 +29,7 @@ public struct NFCAActivation: Sendable {
     /// - Parameters:
     ///   - waking: whether halted tags are woken too (the first request is WUPA instead of REQA). Of several halted
     ///     tags only one is found, because the others go back to HALT when it is selected. To find them all, turn the
-    ///     carrier off and on. An ACTIVE tag treats the request as an error, and is missed when others answer.
+    ///     carrier off and on; a known one is found by its UID. An ACTIVE tag treats the request as an error, and is missed when others answer.
     ///   - limit: the number of tags after which the search ends.
     /// - Returns: the tags in the order in which they were found, the last one ACTIVE; empty when no tag answers.
     /// - Throws: ``TagError`` with `badAnswer` when a tag breaks the rules of anticollision, `readerUnavailable`,
@@ -71,6 +71,31 @@ public struct NFCAActivation: Sendable {
             }
         }
         return found
+    }
+
+    /// Wakes the tag with a UID, in the IDLE, ACTIVE or HALT state, and selects it through its cascade levels.
+    ///
+    /// It finds any of several halted tags, unlike ``activateAll(waking:limit:)``: the others don't answer to a UID that
+    /// isn't theirs (ISO/IEC 14443-3, 6.5.3).
+    ///
+    /// - Parameter uid: the whole UID.
+    /// - Returns: the tag; nil when no tag with this UID answers.
+    /// - Throws: ``TagError`` with `readerUnavailable`, `unsupported`, `cancelled`.
+    package func activate(uid: [UInt8]) async throws(TagError) -> NFCATarget? {
+        guard let levels = Self.cascadeLevels(of: uid) else { return nil }
+        for _ in 0..<Self.attempts {
+            // An ACTIVE tag treats WUPA as an error and goes to IDLE without an answer. The next WUPA wakes it.
+            guard let sense = try await sense(.wakeUp) else { continue }
+            do throws(LinkError) {
+                let sak = try await select(levels)
+                // Otherwise these bytes are only the start of a longer UID.
+                guard sak & 0x04 == 0 else { return nil }
+                return NFCATarget(atqa: sense.atqaOfTag(levels: levels.count), sak: sak, uid: uid)
+            } catch {
+                if let failure = TagError(fatal: error) { throw failure }
+            }
+        }
+        return nil
     }
 
     /// Wakes a known tag in the IDLE, ACTIVE or HALT state, and selects it by its complete UID.
