@@ -22,13 +22,22 @@ final class PCSCCardPort: CardReaderPort {
     /// Reports the reader's actions to the card.
     let reader = VirtualCardReader()
     private let path: String?
+    private let makeServer: @Sendable (PCSCCardPort) throws(EmulationError) -> ReaderServer
     private let state = Locked(State())
 
     /// Creates a port.
     ///
-    /// - Parameter path: the reader's socket, in a folder that belongs to the user; nil for the usual path.
-    init(path: String?) {
+    /// - Parameters:
+    ///   - path: the reader's socket, in a folder that belongs to the user; nil for the usual path.
+    ///   - makeServer: creates the socket.
+    init(
+        path: String?,
+        makeServer: @escaping @Sendable (PCSCCardPort) throws(EmulationError) -> ReaderServer = {
+            (port) throws(EmulationError) in try port.listen()
+        }
+    ) {
         self.path = path
+        self.makeServer = makeServer
     }
 
     /// Whether there is a card that answers.
@@ -51,7 +60,12 @@ final class PCSCCardPort: CardReaderPort {
     // MARK: CardReaderPort
 
     func attach(_ card: any EmulatedCard) -> Bool {
-        guard start(), reader.attach(card) else { return false }
+        // Of several cards that come at the same time, only the one that the reader takes creates the socket.
+        guard reader.attach(card) else { return false }
+        guard start() else {
+            reader.detach(card)
+            return false
+        }
         state.withLock { $0.card = card }
         return true
     }
@@ -98,17 +112,22 @@ final class PCSCCardPort: CardReaderPort {
         }
     }
 
+    /// Creates the socket and the reader behind it.
+    func listen() throws(EmulationError) -> ReaderServer {
+        let place = try socketPlace()
+        return try ReaderServer(
+            place.name,
+            in: place.folder,
+            reader: AppCardReader(port: self),
+            observePresence: observePresence
+        )
+    }
+
     /// Creates the socket, once.
     private func start() -> Bool {
         if state.withLock({ $0.server != nil }) { return true }
         do throws(EmulationError) {
-            let place = try socketPlace()
-            let server = try ReaderServer(
-                place.name,
-                in: place.folder,
-                reader: AppCardReader(port: self),
-                observePresence: observePresence
-            )
+            let server = try makeServer(self)
             // mutate: equivalent, because what is stored is only looked at when the next card is attached.
             state.withLock { $0.server = server }
             _ = server.start()

@@ -144,6 +144,41 @@ import Testing
         #expect(!PCSCCardPort(path: path).attach(RecordingCard()))
     }
 
+    @Test func `Of two cards that come at the same time one is taken, and one reader is made`() throws {
+        let place = try Place()
+        let other = RecordingCard()
+        let made = Locked(0)
+        let port = PCSCCardPort(path: place.folder + "/reader.sock") { (port) throws(EmulationError) in
+            let isFirst = made.withLock { count in
+                count += 1
+                return count == 1
+            }
+            // The second card comes while the reader is made for the first one.
+            if isFirst { #expect(!port.attach(other)) }
+            return try port.listen()
+        }
+        #expect(port.attach(place.card))
+        port.setEmulating(true)
+        #expect(port.hasCard)
+        port.detach(other)
+        #expect(port.hasCard)
+        port.detach(place.card)
+        #expect(port.attach(other))
+        #expect(made.withLock { $0 } == 1)
+    }
+
+    @Test func `A card whose reader can't be made leaves the port free for another one`() throws {
+        let place = try Place()
+        let isPossible = Locked(false)
+        let port = PCSCCardPort(path: place.folder + "/reader.sock") { (port) throws(EmulationError) in
+            guard isPossible.withLock({ $0 }) else { throw EmulationError("The reader can't be made.") }
+            return try port.listen()
+        }
+        #expect(!port.attach(RecordingCard()))
+        isPossible.withLock { $0 = true }
+        #expect(port.attach(place.card))
+    }
+
     @Test func `A port has one card, and its reader is made once`() throws {
         let place = try Place()
         #expect(place.port.attach(place.card))
