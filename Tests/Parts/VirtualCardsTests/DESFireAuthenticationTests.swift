@@ -242,7 +242,12 @@ import VirtualCards
         func challenges() throws -> [[UInt8]] {
             var reader = try reader(way)
             _ = reader.send(0x5A, select)
-            return (0..<3).map { _ in reader.send(0xAA, [0]).data }
+            return (0..<3).map { _ in
+                let challenge = reader.send(0xAA, [0]).data
+                // A proof of a wrong length ends the authentication.
+                #expect(reader.send(0xAF).status == 0x7E)
+                return challenge
+            }
         }
         let first = try challenges()
         #expect(Set(first).count == 3)

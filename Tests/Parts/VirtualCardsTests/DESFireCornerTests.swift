@@ -62,9 +62,13 @@ import VirtualTags
             contents,
             [
                 "da 05 00 00": "a0", "5a 01 00 00": "00", "da 02 00 00": "9d", "da 01 00 00": "ae", "5a 00 00 00": "00",
-                "da 02 00 00": "00", "6a": "00 01 00 00 03 00 00",
+                "da 02 00 00": "ae", "6a": "00 01 00 00 02 00 00 03 00 00",
             ]
         )
+        var master = CardReader(card: DESFireCard(contents))
+        #expect(try master.authenticate(0x0A, 0, .zero(.des)) == 0)
+        #expect(try master.command(0xDA, [2, 0, 0]).status == 0)
+        #expect(try master.command(0x6A).data == [1, 0, 0, 3, 0, 0])
         contents.keySettings = 0x0B
         expect(contents, ["da 01 00 00": "ae", "5a 01 00 00": "00", "da 01 00 00": "ae"])
         var reader = CardReader(card: DESFireCard(contents))
@@ -86,8 +90,30 @@ import VirtualTags
         contents.applications[0].keySettings = 0x0D
         expect(
             contents,
-            ["6a": "ae", "6d": "ae", "5a 01 00 00": "00", "6f": "ae", "61": "ae", "f5 01": "ae", "45": "ae"]
+            [
+                "45": "ae", "6a": "ae", "6d": "ae", "5a 01 00 00": "00", "6f": "ae", "61": "ae", "f5 01": "ae",
+                "45": "ae",
+            ]
         )
+        var reader = CardReader(card: DESFireCard(contents))
+        #expect(try reader.authenticate(0x0A, 0, .zero(.des)) == 0)
+        #expect(try reader.command(0x45).data == [0x0D, 0x01])
+    }
+
+    @Test(arguments: [UInt8(0), 1]) func `What may not be listed freely is listed with the master key alone`(key: UInt8)
+        throws
+    {
+        let file = DESFireFile(number: 1, isoIdentifier: 0xE101, accessRights: 0xEEEE, kind: .standard([7]))
+        let application = DESFireApplication(identifier: 1, keySettings: 0x0D, keyCount: 0xA2, files: [file])
+        for (command, data, answer) in [
+            (UInt8(0x6F), [], [1]), (0x61, [], [0x01, 0xE1]), (0xF5, [1], [0, 0, 0xEE, 0xEE, 1, 0, 0]),
+            (0x45, [], [0x0D, 0x82]),
+        ] as [(UInt8, [UInt8], [UInt8])] {
+            var reader = reader(application)
+            #expect(try reader.authenticate(0xAA, key, .zero(.aes)) == 0)
+            let given = try reader.command(command, data)
+            #expect(given == (key == 0 ? CardReader.Answer(status: 0, data: answer) : CardReader.Answer(status: 0xAE)))
+        }
     }
 
     // MARK: Files
@@ -215,6 +241,26 @@ import VirtualTags
                 "f5 01": "00 00 03 ee ee 01 00 00", "5f 02 00 ee ee": "9d", "5f 03 00 ee ee": "ae",
             ]
         )
+    }
+
+    @Test(arguments: [DESFireContents.Generation.ev2, .ev3])
+    func `READ SIGNATURE has a status of its own`(generation: DESFireContents.Generation) throws {
+        var contents = DESFireContents(generation: generation)
+        contents.signature = (0..<56).map { UInt8($0 * 3) }
+        let signature = hexText(contents.signature)
+        expect(
+            contents,
+            [
+                "3c 00": "90 \(signature)", "90 3c 00 00 01 00 00": "\(signature) 91 90", "3c 01": "9e", "3c": "9e",
+                "6a": "00",
+            ]
+        )
+        contents.masterKey = .zero(.aes)
+        var reader = CardReader(card: DESFireCard(contents))
+        #expect(try reader.authenticate(0x71, 0, .zero(.aes)) == 0)
+        let proved = try reader.command(0x3C, [0], mode: .maced, answers: .enciphered)
+        #expect(proved == CardReader.Answer(status: 0x90, data: contents.signature))
+        expect(DESFireContents(), ["3c 00": "1c"])
     }
 
     // MARK: Keys

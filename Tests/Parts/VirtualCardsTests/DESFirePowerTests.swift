@@ -31,7 +31,7 @@ import VirtualTags
 
     @Test(
         arguments: [
-            (["ca 02 00 00 0f 01"], 3), (["da 01 00 00"], 3),
+            (["ca 02 00 00 0f 01"], 3),
             (["5a 01 00 00", "cd 05 00 ee ee 20 00 00"], 3), (["5a 01 00 00", "cd 05 00 ee ee 21 00 00"], 6),
             (["5a 01 00 00", "cc 05 00 ee ee 00 00 00 00 09 00 00 00 05 00 00 00 00"], 3),
             (["5a 01 00 00", "c1 05 00 ee ee 01 00 00 01 00 00"], 3), (["5a 01 00 00", "df 01"], 3),
@@ -55,9 +55,10 @@ import VirtualTags
         return (try #require(reader.card as? DESFireCard), cipher)
     }
 
-    @Test(arguments: [true, false]) func `FORMAT PICC leaves all applications or none`(isOld: Bool) throws {
+    @Test(arguments: [[0xFC], [0xDA, 1, 0, 0]] as [[UInt8]], [true, false])
+    func `FORMAT PICC and DELETE APPLICATION leave all applications or none`(command: [UInt8], isOld: Bool) throws {
         var (card, _) = try proved()
-        cut(&card, [0xFC], 3, isOld: isOld)
+        cut(&card, command, 3, isOld: isOld)
         #expect(card.contents.applications.count == (isOld ? 1 : 0))
     }
 

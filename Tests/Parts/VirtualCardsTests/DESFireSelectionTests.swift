@@ -86,7 +86,35 @@ extension `MIFARE DESFire at its limits` {
         #expect(try reader.authenticate(0xAA, 1, .zero(.aes)) == 0)
         #expect(try reader.command(0xBD, [1, 0, 0, 0, 1, 0, 0]).data == [7])
         #expect(reader.send(0xAA, [0]).status == 0xAF)
+        #expect(reader.send(0xBD, [1, 0, 0, 0, 1, 0, 0]) == CardReader.Answer(status: 0xCA))
         #expect(reader.send(0xBD, [1, 0, 0, 0, 1, 0, 0]) == CardReader.Answer(status: 0xAE))
+    }
+
+    @Test func `A new command before the last frame is refused, and ends the one before it`() {
+        let version = "04 01 01 01 00 18 05"
+        expect(
+            .ndef(),
+            [
+                "60": "af \(version)", "5a 01 00 00": "ca", "af": "1c", "5a 01 00 00": "00",
+                "3d 02 00 00 00 03 00 00 aa": "af", "bd 02 00 00 00 03 00 00": "ca", "af bb cc": "1c",
+                "bd 02 00 00 00 03 00 00": "00 00 00 00", "90 60 00 00 00": "\(version) 91 af",
+                "90 6f 00 00 00": "91 ca", "90 6f 00 00 00": "01 02 91 00",
+            ]
+        )
+    }
+
+    @Test func `The name of the card selects it, unless an application has that name`() {
+        let select = "00 a4 04 00 07 d2 76 00 00 85 01"
+        expect(
+            .ndef(),
+            [
+                "\(select) 01": "90 00", "00 b0 81 00 02": "00 0f 90 00", "\(select) 00": "90 00",
+                "00 b0 81 00 02": "6a 82", "90 6a 00 00 00": "01 00 00 91 00", "\(select) 02": "6a 82",
+            ]
+        )
+        var contents = DESFireContents.ndef()
+        contents.applications[0].name = hex("d2 76 00 00 85 01 00")
+        expect(contents, ["\(select) 00": "90 00", "00 b0 81 00 02": "00 0f 90 00"])
     }
 
     @Test(arguments: [(UInt8(0x0F), UInt8(0x00)), (0x0E, 0x9D)])

@@ -109,11 +109,17 @@ extension DESFireCard {
 
     // MARK: Settings
 
+    /// Returns whether the application's key settings and files may be listed: by everybody, or with its master key (key
+    /// settings, bit 1).
+    func mayList(_ application: DESFireApplication) -> Bool {
+        application.keySettings & 0x02 != 0 || authenticatedKey == 0
+    }
+
     /// GET FILE IDS and GET ISO FILE IDS.
     func listFiles(isoIdentifiers: Bool, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 0)
         let application = try selectedApplication()
-        guard application.keySettings & 0x02 != 0 || authenticatedKey != nil else { throw .authenticationError }
+        guard mayList(application) else { throw .authenticationError }
         guard isoIdentifiers else { return DESFireReply(data: application.files.map(\.number)) }
         let identifiers = application.files.compactMap(\.isoIdentifier)
         return DESFireReply(data: identifiers.flatMap { $0.littleEndianBytes })
@@ -123,7 +129,7 @@ extension DESFireCard {
     func fileSettings(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 1)
         let application = try selectedApplication()
-        guard application.keySettings & 0x02 != 0 || authenticatedKey != nil else { throw .authenticationError }
+        guard mayList(application) else { throw .authenticationError }
         let file = try file(data[0])
         let head = [file.communication.rawValue] + file.accessRights.rawValue.littleEndianBytes
         switch file.kind {

@@ -14,15 +14,17 @@ extension DESFireCard {
         }
     }
 
+    /// The name that selects the card itself. The NDEF application of mapping version 1 has the same one.
+    static let cardName: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x00]
+
     /// SELECT by name, or by the identifier of the card, of an application, or of a file in the selected one.
     private mutating func selectISO(_ command: CardCommand) -> CardAnswer {
         guard command.p2 & 0xF3 == 0 else { return CardAnswer(status: .wrongParameters) }
         switch command.p1 {
         case 0x04:
             guard (1...16).contains(command.data.count) else { return CardAnswer(status: .wrongLength) }
-            guard let index = contents.applications.firstIndex(where: { $0.name == command.data }) else {
-                return CardAnswer(status: .notFound)
-            }
+            let index = contents.applications.firstIndex { $0.name == command.data }
+            guard index != nil || command.data == Self.cardName else { return CardAnswer(status: .notFound) }
             select(index)
             return CardAnswer(status: .success)
         case 0x00...0x02:

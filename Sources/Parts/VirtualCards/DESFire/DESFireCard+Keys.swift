@@ -96,10 +96,11 @@ extension DESFireCard {
     func keySettings(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 0)
         guard let selected else {
+            guard contents.keySettings & 0x02 != 0 || authenticatedKey == 0 else { throw .authenticationError }
             return DESFireReply(data: [contents.keySettings, 0x01 | contents.masterKey.kind.code])
         }
         let application = contents.applications[selected]
-        guard application.keySettings & 0x02 != 0 || authenticatedKey != nil else { throw .authenticationError }
+        guard mayList(application) else { throw .authenticationError }
         // The answer does not contain the bit for ISO identifiers.
         return DESFireReply(data: [application.keySettings, application.keyCount & ~0x20])
     }

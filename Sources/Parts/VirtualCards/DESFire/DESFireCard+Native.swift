@@ -4,7 +4,6 @@ import TagLink
 extension DESFireCard {
     /// Handles the first frame of a native command (MF3ICD81 data sheet, 9.4 to 9.6).
     mutating func execute(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
-        pending = .nothing
         switch command {
         case 0x0A, 0x1A, 0xAA: return try authenticate(command, data)
         case 0x71 where contents.generation != .ev1, 0x77 where contents.generation != .ev1:
@@ -27,7 +26,7 @@ extension DESFireCard {
         switch command {
         case 0x54: return .command(.enciphered, header: 0, length: 1)
         case 0x5C: return try configurationProtection(data)
-        case 0x51: return .answer(.enciphered)
+        case 0x51, 0x3C: return .answer(.enciphered)
         case 0x5F:
             guard let number = data.first else { throw .lengthError }
             let isFree = try file(number).accessRights.holder(of: .change) == .everybody
@@ -64,7 +63,7 @@ extension DESFireCard {
             return DESFireReply(parts: [Array(version[0..<7]), Array(version[7..<14]), Array(version[14...])])
         case 0x3C where contents.generation != .ev1:
             guard data == [0x00] else { throw .parameterError }
-            return DESFireReply(data: contents.signature)
+            return DESFireReply(data: contents.signature, status: .signature)
         case 0x51:
             try expect(data, 0)
             guard authenticatedKey != nil else { throw .authenticationError }

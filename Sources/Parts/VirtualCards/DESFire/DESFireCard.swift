@@ -35,6 +35,8 @@ public struct DESFireCard: Card {
         case command(UInt8, data: [UInt8], length: Int, Protection)
         /// The reader's proof. A session that was active before continues with it.
         case proof(CardAuthentication, after: EV2Messaging?)
+
+        var isNothing: Bool { if case .nothing = self { true } else { false } }
     }
 
     /// The card's persistent state.
@@ -107,10 +109,13 @@ public struct DESFireCard: Card {
         return CardAnswer(bytes, workTime: Self.programmingTime * units, isWrite: units > 0)
     }
 
-    /// Executes a native command. An error ends everything that was started, including the authentication.
+    /// Executes a native command. An error ends everything that was started, including the authentication. So does a
+    /// new command before the last frame of the one before it.
     private mutating func native(_ command: UInt8, _ data: [UInt8]) -> DESFireReply {
         do throws(DESFireStatus) {
-            return try command == 0xAF ? proceed(data) : execute(command, data)
+            guard command != 0xAF else { return try proceed(data) }
+            guard pending.isNothing else { throw .commandAborted }
+            return try execute(command, data)
         } catch {
             pending = .nothing
             if error != .noChanges { forgetAuthentication() }
@@ -158,10 +163,11 @@ public struct DESFireCard: Card {
     ) throws(DESFireStatus) -> DESFireReply {
         let plain = try session?.open(command, data, protection) ?? data
         var reply = try perform(command, plain)
-        if let sealed = try session?.seal(reply.data, protection, status: 0x00) { reply.data = sealed }
-        // From EV2 on, the answers to these commands are only split by ISO-DEP.
-        let isWhole = command == 0xAD || command == 0xAB
+        if let sealed = try session?.seal(reply.data, protection, status: reply.status.rawValue) { reply.data = sealed }
+        // The answers to the commands that only EV2 and later have are only split by ISO-DEP.
+        let isWhole = [0xAD, 0xAB, 0x3C].contains(command)
         var answer = frame(frames(of: reply.data, cuts: reply.cuts, limit: isWhole ? Int.max : Self.frameLimit))
+        if answer.status == .success { answer.status = reply.status }
         answer.programmed = reply.programmed
         return answer
     }

@@ -10,10 +10,14 @@ package struct DESFireStatus: RawRepresentable, Sendable, Hashable, Error {
 
     /// The command was successful.
     package static let success = DESFireStatus(rawValue: 0x00)
+    /// READ SIGNATURE was successful. No other command has this status (NXP AN12196; AN12343, table 44).
+    package static let signature = DESFireStatus(rawValue: 0x90)
     /// There is not enough memory for the file.
     package static let outOfMemory = DESFireStatus(rawValue: 0x0E)
     /// There are no changes to commit or to abort.
     package static let noChanges = DESFireStatus(rawValue: 0x0C)
+    /// The form of READ SIGNATURE is wrong. Only NTAG 424 DNA has this status, for this command alone.
+    package static let formatError = DESFireStatus(rawValue: 0x0C)
     /// The command is unknown.
     package static let illegalCommand = DESFireStatus(rawValue: 0x1C)
     /// A MAC, a checksum or the padding is wrong.
@@ -34,6 +38,8 @@ package struct DESFireStatus: RawRepresentable, Sendable, Hashable, Error {
     package static let additionalFrame = DESFireStatus(rawValue: 0xAF)
     /// The range ends beyond the file.
     package static let boundaryError = DESFireStatus(rawValue: 0xBE)
+    /// The previous command was not completed: the reader has not sent or requested all its frames.
+    package static let commandAborted = DESFireStatus(rawValue: 0xCA)
     /// The application or the file exists already.
     package static let duplicate = DESFireStatus(rawValue: 0xDE)
     /// There is no such file.
