@@ -15,6 +15,10 @@ extension `NTAG 424 DNA with keys` {
         #expect(reader.send(0x60).status == 0xAF)
         #expect(reader.exchange("00 b0 84 00 01") == "00 90 00")
         #expect(reader.send(0xAF).status == 0x1C)
+        #expect(reader.send(0x60).status == 0xAF)
+        #expect(reader.send(0x64, [0]) == CardReader.Answer(status: 0xCA))
+        #expect(reader.send(0xAF).status == 0x1C)
+        #expect(reader.send(0x64, [1]) == CardReader.Answer(status: 0, data: [1]))
         #expect(reader.exchange("90 60 01 00 00") == "6a 86")
         #expect(reader.exchange("90 60 00 01 00") == "6a 86")
     }
@@ -24,17 +28,58 @@ extension `NTAG 424 DNA with keys` {
         for (command, answer) in [
             ("00 a4 01 0c 02 e1 10", "90 00"), ("00 a4 01 0c 02 e1 04", "6a 82"), ("00 a4 02 0c 02 e1 10", "6a 82"),
             ("00 a4 02 0c 02 3f 00", "6a 82"), ("00 a4 03 0c 02 e1 04", "6a 86"), ("00 a4 02 0c 02 e1 03", "90 00"),
-            ("00 b0 00 00 02", "00 17 90 00"), ("00 a4 00 0c 02 3f 00", "90 00"), ("00 b0 00 00 02", "69 86"),
+            ("00 b0 00 00 02", "00 17 90 00"), ("00 a4 00 0c 02 3f 00", "90 00"), ("00 b0 00 00 02", "69 85"),
         ] {
             #expect(reader.exchange(command) == answer, "\(command)")
         }
     }
 
+    @Test(arguments: ["00 a4 04 0c 07 d2 76 00 00 85 01 00", "00 a4 00 0c", "00 a4 03 0c", "00 a4 00 0c 02 3f 00"])
+    func `The tag itself is selected by its name, by its identifier and without one`(select: String) throws {
+        var reader = try reader()
+        #expect(reader.exchange("00 b0 84 00 01") == "00 90 00")
+        #expect(reader.exchange(select) == "90 00")
+        #expect(reader.exchange("00 b0 84 00 01") == "69 85")
+        #expect(reader.send(0x64, [0]).status == 0x9D)
+        for command in ["00 a4 01 0c", "00 a4 02 0c"] { #expect(reader.exchange(command) == "67 00") }
+        #expect(reader.exchange("00 a4 04 0c 07 d2 76 00 00 85 01 02") == "6a 82")
+    }
+
+    @Test func `READ SIGNATURE of another form has a status of its own`() throws {
+        var reader = try reader { $0.signature = Array(repeating: 7, count: 56) }
+        for data in [[], [1], [0, 0]] as [[UInt8]] { #expect(reader.send(0x3C, data).status == 0x0C) }
+        #expect(reader.send(0x3C, [0]) == CardReader.Answer(status: 0x90, data: Array(repeating: 7, count: 56)))
+    }
+
+    /// The rights of a file, and the statuses of reading and writing it without a key.
+    @Test(arguments: [
+        (FileAccessRights(rawValue: 0xFFF0), UInt8(0x9D), UInt8(0x9D)), (0xF2F0, 0x9D, 0xAE), (0x2FF0, 0xAE, 0x9D),
+        (0xFF20, 0xAE, 0xAE),
+    ]) func `What nobody may do is denied, whatever the key`(rights: FileAccessRights, read: UInt8, write: UInt8)
+        throws
+    {
+        var reader = try reader { $0.files[2].accessRights = rights }
+        #expect(reader.send(0xAD, [3, 0, 0, 0, 1, 0, 0]).status == read)
+        #expect(reader.send(0x8D, [3, 0, 0, 0, 1, 0, 0, 7]).status == write)
+    }
+
+    @Test func `A file that is read with its code alone needs that key of dynamic messages`() throws {
+        var reader = try reader {
+            $0.setLink("https://example.com/{uid}{cmac}")
+            $0.files[1].accessRights = 0xFFF0
+        }
+        #expect(reader.send(0xAD, [2, 0, 0, 0, 1, 0, 0]).status == 0)
+        #expect(try reader.authenticate(0x71, 3, key(3)) == 0)
+        #expect(try reader.command(0xAD, [2, 0, 0, 0, 1, 0, 0]).status == 0xAE)
+    }
+
     @Test func `A short identifier selects its file, and a reading may end with the file`() throws {
         var reader = try reader()
         for (command, answer) in [
-            ("00 b0 00 00 01", "69 86"), ("00 b0 83 00 02", "00 17 90 00"), ("00 b0 00 02 01", "20 90 00"),
-            ("00 b0 00 1f 01", "00 90 00"), ("00 b0 00 1f 02", "00 62 82"), ("00 b0 00 1e 00", "00 00 90 00"),
+            ("00 b0 00 00 01", "69 85"), ("00 b0 80 00 01", "69 85"), ("00 b0 83 00 02", "00 17 90 00"),
+            ("00 b0 00 02 01", "20 90 00"), ("00 b0 80 02 01", "20 90 00"), ("00 b0 00 1f 01", "00 90 00"),
+            ("00 b0 00 1f 02", "00 90 00"), ("00 b0 00 1e 00", "00 00 90 00"), ("00 b0 00 20 01", "6a 86"),
+            ("00 b0 86 00 01", "6a 82"),
         ] {
             #expect(reader.exchange(command) == answer, "\(command)")
         }
@@ -54,6 +99,7 @@ extension `NTAG 424 DNA with keys` {
         var reader = try reader()
         #expect(try reader.authenticate(0x71, 3, key(3)) == 0)
         #expect(reader.send(0x71, [0, 0]).status == 0xAF)
+        #expect(reader.send(0xAD, [3, 0, 0, 0, 1, 0, 0]).status == 0xCA)
         #expect(reader.send(0xAD, [3, 0, 0, 0, 1, 0, 0]).status == 0xAE)
     }
 
@@ -80,7 +126,7 @@ extension `NTAG 424 DNA with keys` {
         var reader = try reader()
         #expect(try reader.authenticate(0x71, 0, key(0)) == 0)
         let other = hex("40 30 23 c1 f1 21 20 00 00 43 00 00 43 00 00")
-        #expect(try reader.command(0x5F, [3], other, mode: .enciphered).status == 0x9E)
+        #expect(try reader.command(0x5F, [3], other, mode: .enciphered).status == 0x9D)
         #expect(try reader.authenticate(0x71, 0, key(0)) == 0)
         let hidden = hex("40 00 e0 c1 f1 ef 20 00 00 ff ff ff")
         #expect(try reader.command(0x5F, [2], hidden, mode: .enciphered).status == 0x00)

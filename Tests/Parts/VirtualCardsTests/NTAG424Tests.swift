@@ -141,11 +141,23 @@ import VirtualTags
         let read: [UInt8] = [2, 0, 0, 0, 0x10, 0, 0]
         #expect(reader.send(0xAD, read).status == 0)
         #expect(reader.send(0xAD, read).status == 0)
-        #expect(reader.send(0x60).status == 0xAF)
-        #expect(reader.send(0xAD, read).status == 0xAE)
+        #expect(reader.transmit(0x60, []).status == 0)
+        #expect(reader.send(0xAD, read).status == 0x9D)
         #expect(reader.card.process(hex("00 b0 84 00 10"), tear: nil).bytes == [0x69, 0x82])
         #expect(try reader.authenticate(0x71, 0, key(0)) == 0)
         #expect(try reader.command(0xAD, read).status == 0)
+    }
+
+    @Test func `A counter that can't count any further is an error of the integrity`() throws {
+        var reader = try reader {
+            $0.setLink("https://example.com/{uid}{counter}")
+            $0.readCounter = 0xFF_FFFE
+        }
+        let read: [UInt8] = [2, 0, 0, 0, 0x10, 0, 0]
+        #expect(reader.send(0xAD, read).status == 0)
+        #expect(reader.transmit(0x60, []).status == 0)
+        #expect(reader.send(0xAD, read).status == 0x1E)
+        #expect(reader.card.process(hex("00 b0 84 00 10"), tear: nil).bytes == [0x69, 0x82])
     }
 
     @Test func `A link that does not fit or has other names is refused`() {
@@ -196,12 +208,42 @@ import VirtualTags
         "40 00 e0 c1 f1 51 43 00 00 43 00 00", "40 00 e0 c1 f1 25 20 00 00", "40 00 e0 c1 f1 2e 20 00 00",
         // Places that overlap, and a code that is before what it covers.
         "40 00 e0 c1 f1 21 20 00 00 20 00 00 30 00 00", "40 00 e0 c1 f1 21 20 00 00 44 00 00 43 00 00",
+        // Keys for the file that the tag does not have.
+        "00 05 e0", "00 00 d0",
+        // An identity of nothing, a UID that is nowhere, and a counter for a key that is not counted.
+        "40 00 e0 01 ff 2f 20 00 00", "40 00 e0 81 ff f1 43 00 00 43 00 00", "40 00 e0 81 f1 2f 20 00 00",
+        // An encrypted part without a key, a limit without a counter, and one that is reached already.
+        "40 00 e0 d1 ff 2f 20 00 00", "40 00 e0 a1 ff 2f 20 00 00 05 00 00", "40 00 e0 e1 ff 2f 20 00 00 00 00 00",
     ])
     func `File settings that can't be are refused`(settings: String) throws {
         var reader = try reader()
         #expect(try reader.authenticate(0x71, 0, key(0)) == 0)
         #expect(try reader.command(0x5F, [2], hex(settings), mode: .enciphered).status == 0x9E)
         #expect((reader.card as? NTAG424Card)?.contents.files == NTAG424Contents(uid: uid).files)
+    }
+
+    @Test(arguments: [
+        "00 04 e0", "40 00 e0 01 ff f1 43 00 00 43 00 00", "40 00 e0 41 f1 2f 20 00 00", "40 00 e0 81 ff 2f 20 00 00",
+        "40 00 e0 e1 ff 2f 20 00 00 01 00 00",
+    ]) func `File settings with all that they need are taken`(settings: String) throws {
+        var reader = try reader()
+        #expect(try reader.authenticate(0x71, 0, key(0)) == 0)
+        #expect(try reader.command(0x5F, [2], hex(settings), mode: .enciphered) == CardReader.Answer(status: 0))
+        #expect((reader.card as? NTAG424Card)?.contents.files[1].settings == hex(settings))
+    }
+
+    @Test(arguments: [(UInt32(5), UInt8(0x9E)), (6, 0x00)])
+    func `A limit is above the counter`(limit: UInt32, status: UInt8) throws {
+        var reader = try reader {
+            $0.setLink("https://example.com/{uid}{counter}")
+            $0.readCounter = 5
+        }
+        let file = try #require(reader.card as? NTAG424Card).contents.files[1]
+        var messaging = try #require(file.dynamicMessaging)
+        messaging.options |= 0x20
+        messaging.counterLimit = limit
+        #expect(try reader.authenticate(0x71, 0, key(0)) == 0)
+        #expect(try reader.command(0x5F, [2], hex("40 e0 ee") + messaging.bytes, mode: .enciphered).status == status)
     }
 
     @Test func `Enciphered and coded data, the UID, and versions`() throws {
@@ -290,11 +332,15 @@ import VirtualTags
         func send(_ command: String) -> String { hexText(reader.card.process(hex(command), tear: nil).bytes) }
         #expect(send("00 b0 84 00 00 00 10") == "67 00")
         #expect(send("00 b0 85 00 01") == "69 82")
+        #expect(send("00 b0 84 00 01") == "00 90 00")
         #expect(try reader.authenticate(0x71, 2, key(2)) == 0)
-        #expect(send("00 b0 85 00 01") == "69 85")
+        #expect(send("00 b0 85 00 01") == "69 82")
         #expect(send("00 d6 85 00 01 55") == "69 82")
         #expect(try reader.authenticate(0x71, 3, key(3)) == 0)
-        #expect(send("00 d6 85 00 01 55") == "69 85")
+        #expect(send("00 d6 85 00 01 55") == "69 82")
+        // With a key, ISO commands are refused where everybody else may use them too.
+        #expect(send("00 b0 84 00 01") == "69 82")
+        #expect(send("00 d6 84 00 01 55") == "69 82")
         #expect((reader.card as? NTAG424Card)?.contents.files == NTAG424Contents(uid: uid).files)
     }
 
@@ -330,5 +376,7 @@ import VirtualTags
         #expect(SecureDynamicMessaging(messaging.bytes) == messaging)
         // The keys of the data and of the code.
         #expect(hexText(messaging.bytes[2..<3]) == rights)
+        var reader = try reader { $0.files[1].accessRights = 0xEEEE }
+        #expect(reader.send(0x5F, [2] + hex("40 ee ee") + messaging.bytes) == CardReader.Answer(status: 0))
     }
 }

@@ -3,10 +3,13 @@ import TagLink
 import VirtualTags
 
 extension NTAG424Card {
-    /// Executes a native command. An error ends everything that was started, including the authentication.
+    /// Executes a native command. An error ends everything that was started, including the authentication. So does a
+    /// new command before the last frame of the one before it.
     mutating func native(_ command: UInt8, _ data: [UInt8]) -> DESFireReply {
         do throws(DESFireStatus) {
-            return try command == 0xAF ? proceed(data) : execute(command, data)
+            guard command != 0xAF else { return try proceed(data) }
+            guard pending.isNothing else { throw .commandAborted }
+            return try execute(command, data)
         } catch {
             pending = .nothing
             forgetAuthentication()
@@ -39,7 +42,6 @@ extension NTAG424Card {
     }
 
     private mutating func execute(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
-        pending = .nothing
         switch command {
         case 0x71, 0x77: return try authenticate(command, data)
         case 0xC4: return try changeKey(data)
@@ -95,7 +97,7 @@ extension NTAG424Card {
         case 0x8D:
             guard data.count >= 7 else { throw .lengthError }
             let file = contents.files[try place(data[0])]
-            guard allows(file, .write, .readWrite) else { throw .authenticationError }
+            guard allows(file, .write, .readWrite) else { throw refusal(file, .write, .readWrite) }
             let mode = communication(file, .write, .readWrite)
             return .command(mode, header: 7, length: data.littleEndian(at: 4, count: 3))
         default: return .standard
@@ -108,8 +110,8 @@ extension NTAG424Card {
             guard data.isEmpty else { throw .lengthError }
             return DESFireReply(data: contents.version)
         case 0x3C:
-            guard data == [0x00] else { throw .parameterError }
-            return DESFireReply(data: contents.signature, status: DESFireStatus(rawValue: 0x90))
+            guard data == [0x00] else { throw .formatError }
+            return DESFireReply(data: contents.signature, status: .signature)
         case 0x51:
             guard authenticatedKey != nil else { throw .authenticationError }
             guard data.isEmpty else { throw .lengthError }
@@ -154,6 +156,14 @@ extension NTAG424Card {
         return index
     }
 
+    /// Returns why a file may not be read or written: nobody may, or a key is needed.
+    private func refusal(_ file: NTAG424Contents.File, _ rights: FileAccessRights.Right...) -> DESFireStatus {
+        let isReading = rights.contains(.read)
+        let hasKey = isReading && file.dynamicMessaging.map { $0.fileReadKey < 5 } ?? false
+        let isForNobody = rights.allSatisfy { file.accessRights.holder(of: $0) == .nobody }
+        return isForNobody && !hasKey ? .permissionDenied : .authenticationError
+    }
+
     private func fileSettings(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         guard data.count == 1 else { throw .lengthError }
         let file = contents.files[try place(data[0])]
@@ -170,7 +180,12 @@ extension NTAG424Card {
         guard old.accessRights.holder(of: .change) != .nobody else { throw .permissionDenied }
         guard allows(old, .change) else { throw .authenticationError }
         var file = old
-        guard file.change(Array(data.dropFirst())) else { throw .parameterError }
+        let settings = Array(data.dropFirst())
+        guard settings.first.map({ $0 & 0x40 == 0 }) ?? true || old.number == 2 else { throw .permissionDenied }
+        guard file.change(settings) else { throw .parameterError }
+        guard file.hasPossibleSettings(readCounter: old.dynamicMessaging == nil ? 0 : contents.readCounter) else {
+            throw .parameterError
+        }
         if tear != .old {
             contents.files[index] = file
             if old.dynamicMessaging == nil, file.dynamicMessaging != nil { contents.readCounter = 0 }
@@ -193,21 +208,23 @@ extension NTAG424Card {
     private mutating func readData(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         guard data.count == 7 else { throw .lengthError }
         let index = try place(data[0])
-        guard allowsReading(contents.files[index]) else { throw .authenticationError }
+        guard allowsReading(contents.files[index]) else { throw refusal(contents.files[index], .read, .readWrite) }
         let offset = data.littleEndian(at: 1, count: 3)
         var length = data.littleEndian(at: 4, count: 3)
         let size = contents.files[index].data.count
         guard offset < size else { throw .boundaryError }
         if length == 0 { length = min(size - offset, 256) }
         guard offset + length <= size, length <= 256 else { throw .boundaryError }
-        guard let visible = visibleData(index, 0xAD) else { throw .authenticationError }
+        guard let visible = visibleData(index, 0xAD) else {
+            // The counter has reached its limit, or can't count any further.
+            throw contents.files[index].dynamicMessaging?.counterLimit == nil ? .integrityError : .permissionDenied
+        }
         return DESFireReply(data: Array(visible[offset..<(offset + length)]))
     }
 
     private mutating func writeData(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         guard data.count > 7 else { throw .lengthError }
         let index = try place(data[0])
-        guard allows(contents.files[index], .write, .readWrite) else { throw .authenticationError }
         let offset = data.littleEndian(at: 1, count: 3)
         let length = data.littleEndian(at: 4, count: 3)
         guard data.count == 7 + length else { throw .lengthError }

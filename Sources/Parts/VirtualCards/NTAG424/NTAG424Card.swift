@@ -15,6 +15,8 @@ public import VirtualTags
 public struct NTAG424Card: Card {
     /// The name of the application. It can be selected by this name or by its identifier E110.
     public static let applicationName: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
+    /// The name that selects the tag itself, outside of the application.
+    static let tagName: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x00]
     /// The number of bytes that the memory programs at a time, and the time for this.
     static let programmingUnit = 32
     static let programmingTime = Airtime.milliseconds(2)
@@ -26,6 +28,8 @@ public struct NTAG424Card: Card {
         case frames([[UInt8]])
         /// The reader's proof. A session that was active before continues with it.
         case proof(CardAuthentication, after: EV2Messaging?)
+
+        var isNothing: Bool { if case .nothing = self { true } else { false } }
     }
 
     /// A kind of reading, and the file's index. Repeated reading with the same values is not counted again.
@@ -104,17 +108,21 @@ public struct NTAG424Card: Card {
 
     // MARK: ISO/IEC 7816-4
 
+    /// SELECT by name, by identifier, or without data: then the tag itself is meant (10.9.1).
     private mutating func selectISO(_ command: CardCommand) -> CardAnswer {
         guard command.p2 & 0xF3 == 0 else { return CardAnswer(status: .wrongParameters) }
         if command.p1 == 0x04 {
-            guard command.data == Self.applicationName else { return CardAnswer(status: .notFound) }
+            guard [Self.applicationName, Self.tagName].contains(command.data) else {
+                return CardAnswer(status: .notFound)
+            }
             forgetSelection()
-            isSelected = true
+            isSelected = command.data == Self.applicationName
             return CardAnswer(status: .success)
         }
-        guard command.p1 <= 0x02 else { return CardAnswer(status: .wrongParameters) }
-        guard command.data.count == 2 else { return CardAnswer(status: .wrongLength) }
-        let identifier = UInt16(high: command.data[0], low: command.data[1])
+        let meansTag = command.data.isEmpty && [0x00, 0x03].contains(command.p1)
+        guard command.p1 <= 0x02 || meansTag else { return CardAnswer(status: .wrongParameters) }
+        guard command.data.count == 2 || meansTag else { return CardAnswer(status: .wrongLength) }
+        let identifier = meansTag ? 0x3F00 : UInt16(high: command.data[0], low: command.data[1])
         if command.p1 != 0x02, identifier == 0x3F00 || identifier == 0xE110 {
             forgetSelection()
             isSelected = identifier == 0xE110
@@ -127,40 +135,39 @@ public struct NTAG424Card: Card {
         return CardAnswer(status: .success)
     }
 
-    /// Returns the file and offset in P1 and P2. Short identifiers are the lower five bits of E103 to E105.
+    /// Returns the file and offset in P1 and P2. Short identifiers are the lower five bits of E103 to E105; 0 is the
+    /// current file.
     private mutating func target(_ command: CardCommand) -> (file: Int, offset: Int)? {
         guard isSelected else { return nil }
         guard command.p1 & 0x80 != 0 else { return currentFile.map { ($0, Int(command.parameters)) } }
         let short = UInt16(command.p1 & 0x1F)
+        guard short != 0 else { return currentFile.map { ($0, Int(command.p2)) } }
         guard let index = contents.files.firstIndex(where: { $0.isoIdentifier & 0x1F == short }) else { return nil }
         currentFile = index
         return (index, Int(command.p2))
     }
 
+    /// READ BINARY, for everybody: after an authentication it is refused. A number beyond the end of the file reads up to
+    /// the end (10.9.2).
     private mutating func readBinary(_ command: CardCommand) -> CardAnswer {
         guard command.data.isEmpty, let expected = command.expectedLength, !command.isExtended else {
             return CardAnswer(status: .wrongLength)
         }
         guard let (index, offset) = target(command) else { return missing(command) }
         let file = contents.files[index]
-        guard allowsReading(file) else { return CardAnswer(status: .securityNotSatisfied) }
-        guard communication(file, .read, .readWrite) == .plain else {
-            return CardAnswer(status: .conditionsNotSatisfied)
-        }
-        guard offset < file.data.count else { return CardAnswer(status: .wrongOffset) }
+        guard session == nil, allowsReading(file) else { return CardAnswer(status: .securityNotSatisfied) }
+        guard offset < file.data.count else { return CardAnswer(status: .wrongParameters) }
         guard let data = visibleData(index, command.ins) else { return CardAnswer(status: .securityNotSatisfied) }
         let count = min(expected, data.count - offset)
-        let isWhole = expected == 256 || count == expected
-        return CardAnswer(Array(data[offset..<(offset + count)]), status: isWhole ? .success : .endOfFile)
+        return CardAnswer(Array(data[offset..<(offset + count)]), status: .success)
     }
 
     private mutating func updateBinary(_ command: CardCommand) -> CardAnswer {
         guard !command.data.isEmpty, command.data.count <= 255 else { return CardAnswer(status: .wrongLength) }
         guard let (index, offset) = target(command) else { return missing(command) }
         let file = contents.files[index]
-        guard allows(file, .write, .readWrite) else { return CardAnswer(status: .securityNotSatisfied) }
-        guard communication(file, .write, .readWrite) == .plain else {
-            return CardAnswer(status: .conditionsNotSatisfied)
+        guard session == nil, allows(file, .write, .readWrite) else {
+            return CardAnswer(status: .securityNotSatisfied)
         }
         guard offset < file.data.count else { return CardAnswer(status: .wrongOffset) }
         guard offset + command.data.count <= file.data.count else { return CardAnswer(status: .noRoom) }
@@ -170,7 +177,8 @@ public struct NTAG424Card: Card {
     }
 
     private func missing(_ command: CardCommand) -> CardAnswer {
-        CardAnswer(status: command.p1 & 0x80 != 0 && isSelected ? .notFound : .noCurrentFile)
+        let isNamed = command.p1 & 0x80 != 0 && command.p1 & 0x1F != 0
+        return CardAnswer(status: isNamed && isSelected ? .notFound : .conditionsNotSatisfied)
     }
 
     // MARK: Dynamic messages

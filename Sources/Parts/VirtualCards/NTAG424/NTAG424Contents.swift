@@ -45,6 +45,20 @@ public struct NTAG424Contents: Sendable, Hashable {
             dynamicMessaging = messaging
             return true
         }
+
+        /// Returns whether a tag takes these settings from a reader (NT4H2421Gx data sheet, table 71): their keys exist,
+        /// and what they need is switched on.
+        func hasPossibleSettings(readCounter: UInt32) -> Bool {
+            let hasKeys = FileAccessRights.Right.allCases.allSatisfy { right in
+                if case .key(let number) = accessRights.holder(of: right) { number < 5 } else { true }
+            }
+            guard hasKeys, let messaging = dynamicMessaging else { return hasKeys }
+            let (uid, counter) = (messaging.mirrorsUID, messaging.mirrorsCounter)
+            let isReading = messaging.fileReadKey != 0x0F
+            return (messaging.metaReadKey == 0x0F ? !uid : uid || counter)
+                && (messaging.counterKey == 0x0F || counter) && (messaging.options & 0x10 == 0 || isReading)
+                && messaging.counterLimit.map { counter && $0 > readCounter } ?? true
+        }
     }
 
     /// The UID, 7 bytes.
@@ -145,7 +159,7 @@ extension NTAG424Contents {
         guard !(isPlain && messaging.piccDataOffset != nil), !places.isEmpty else { return false }
         messaging.metaReadKey = isPlain ? 0x0E : messaging.piccDataOffset == nil ? 0x0F : metaReadKey
         messaging.fileReadKey = messaging.codeOffset == nil ? 0x0F : fileReadKey
-        if isPlain {
+        if messaging.piccDataOffset == nil {
             messaging.options =
                 0x01 | (messaging.uidOffset == nil ? 0 : 0x80) | (messaging.counterOffset == nil ? 0 : 0x40)
         }
