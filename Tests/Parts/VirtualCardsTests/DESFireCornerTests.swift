@@ -52,7 +52,7 @@ import VirtualTags
         for number in UInt8(1)...28 {
             #expect(card.process([0xCA, number, 0, 0, 0x0F, 1], tear: nil).bytes == [0x00])
         }
-        #expect(card.process([0xCA, 29, 0, 0, 0x0F, 1], tear: nil).bytes == [0x0E])
+        #expect(card.process([0xCA, 29, 0, 0, 0x0F, 1], tear: nil).bytes == [0xCE])
         #expect(card.contents.applications.count == 28)
     }
 

@@ -27,12 +27,15 @@ extension `MIFARE DESFire at its limits` {
         )
     }
 
-    @Test func `Records that are cleared make room for a new one in the same transaction`() {
+    @Test func `Records that are cleared make room for a new one after the commit, and are read until then`() {
         expect(
-            contents(.linearRecords(size: 2, maximum: 1, records: [])),
+            contents(.linearRecords(size: 2, maximum: 1, records: [0xA1, 0xA2])),
             [
-                "5a 01 00 00": "00", "3b 01 00 00 00 02 00 00 a1 a2": "00", "eb 01": "00",
-                "3b 01 00 00 00 02 00 00 b1 b2": "00", "c7": "00", "bb 01 00 00 00 00 00 00": "00 b1 b2",
+                "5a 01 00 00": "00", "eb 01": "00", "bb 01 00 00 00 00 00 00": "00 a1 a2",
+                "3b 01 00 00 00 02 00 00 b1 b2": "9d", "c7": "00", "bb 01 00 00 00 00 00 00": "be",
+                "3b 01 00 00 00 02 00 00 b1 b2": "00", "eb 01": "00", "3b 01 00 00 00 01 00 00 b3": "9d", "a7": "00",
+                "3b 01 00 00 00 02 00 00 c1 c2": "00", "c7": "00", "bb 01 00 00 00 00 00 00": "00 c1 c2",
+                "eb 01": "00", "a7": "00", "bb 01 00 00 00 00 00 00": "00 c1 c2",
             ]
         )
     }

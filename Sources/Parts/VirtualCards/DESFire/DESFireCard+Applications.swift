@@ -51,7 +51,7 @@ extension DESFireCard {
                 || !name.isEmpty && $0.name == name
         }
         guard !isTaken else { throw .duplicate }
-        guard contents.applications.count < Self.applicationLimit else { throw .outOfMemory }
+        guard contents.applications.count < Self.applicationLimit else { throw .countError }
         if tear != .old {
             contents.applications.append(
                 DESFireApplication(

@@ -65,6 +65,7 @@ extension DESFireCard {
     mutating func forgetTransaction() {
         transaction = [:]
         openRecords = []
+        clearedRecords = []
     }
 }
 
@@ -121,12 +122,14 @@ extension DESFireCard {
     }
 
     /// WRITE RECORD: file, offset in the record, length, and the bytes. The first one in a transaction creates a record
-    /// of zeros; later ones write to the same record.
+    /// of zeros; later ones write to the same record. After CLEAR RECORD FILE it is refused until the commit; which
+    /// status a card has for this was in none of the available sources.
     mutating func writeRecord(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         let index = try place(of: data[0])
         let file = try file(data[0])
         guard let (size, maximum, committed) = file.kind.records else { throw .permissionDenied }
         guard allows(file.accessRights, .write, .readWrite) else { throw .authenticationError }
+        guard !clearedRecords.contains(index) else { throw .permissionDenied }
         let offset = data.littleEndian(at: 1, count: 3)
         let length = data.littleEndian(at: 4, count: 3)
         guard length > 0 else { throw .parameterError }
@@ -150,7 +153,7 @@ extension DESFireCard {
         return DESFireReply()
     }
 
-    /// CLEAR RECORD FILE.
+    /// CLEAR RECORD FILE. Until the commit, the old records are read.
     mutating func clearRecords(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 1)
         let index = try place(of: data[0])
@@ -158,7 +161,7 @@ extension DESFireCard {
         guard file.kind.records != nil else { throw .permissionDenied }
         guard allows(file.accessRights, .readWrite) else { throw .authenticationError }
         transaction[index] = file.kind.with(records: [])
-        openRecords.remove(index)
+        clearedRecords.insert(index)
         return DESFireReply()
     }
 }

@@ -52,9 +52,10 @@ public struct DESFireCard: Card {
     var authenticatedKey: UInt8?
     var session: (any SecureMessaging)?
     var pending = Pending.nothing
-    /// The files after COMMIT TRANSACTION, by index, and those with a new record.
+    /// The files after COMMIT TRANSACTION, by index, those with a new record, and those whose records were cleared.
     var transaction: [Int: DESFireFile.Kind] = [:]
     var openRecords: Set<Int> = []
+    var clearedRecords: Set<Int> = []
     /// What remains of the memory of the current command after a power cut.
     var tear: TornWrite?
 

@@ -40,6 +40,8 @@ package struct DESFireStatus: RawRepresentable, Sendable, Hashable, Error {
     package static let boundaryError = DESFireStatus(rawValue: 0xBE)
     /// The previous command was not completed: the reader has not sent or requested all its frames.
     package static let commandAborted = DESFireStatus(rawValue: 0xCA)
+    /// The card has as many applications as it can have.
+    package static let countError = DESFireStatus(rawValue: 0xCE)
     /// The application or the file exists already.
     package static let duplicate = DESFireStatus(rawValue: 0xDE)
     /// There is no such file.
