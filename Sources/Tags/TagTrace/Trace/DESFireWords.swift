@@ -41,7 +41,8 @@ enum DESFireWords {
 
     static func status(_ status: UInt8) -> String {
         switch status {
-        case 0x00: "done"
+        // READ SIGNATURE has a status of its own for success.
+        case 0x00, 0x90: "done"
         case 0x0C: "no changes"
         case 0x0E: "no room"
         case 0x1C: "no such command"
@@ -55,6 +56,7 @@ enum DESFireWords {
         case 0xAF: "more follows"
         case 0xBE: "beyond the file"
         case 0xCA: "cut off"
+        case 0xCE: "no more applications"
         case 0xDE: "there is such a one already"
         case 0xEE: "the memory failed"
         case 0xF0: "no such file"
