@@ -57,7 +57,7 @@ import VirtualTags
     }
 
     @Test func `An application is deleted by the card's key or its own`() throws {
-        var contents = DESFireContents(applications: (1...3).map { DESFireApplication(identifier: $0) })
+        let contents = DESFireContents(applications: (1...3).map { DESFireApplication(identifier: $0) })
         expect(
             contents,
             [
@@ -69,8 +69,6 @@ import VirtualTags
         #expect(try master.authenticate(0x0A, 0, .zero(.des)) == 0)
         #expect(try master.command(0xDA, [2, 0, 0]).status == 0)
         #expect(try master.command(0x6A).data == [1, 0, 0, 3, 0, 0])
-        contents.keySettings = 0x0B
-        expect(contents, ["da 01 00 00": "ae", "5a 01 00 00": "00", "da 01 00 00": "ae"])
         var reader = CardReader(card: DESFireCard(contents))
         #expect(reader.send(0x5A, [1, 0, 0]).status == 0)
         #expect(try reader.authenticate(0x0A, 0, .zero(.des)) == 0)
@@ -78,6 +76,21 @@ import VirtualTags
         // The card itself is selected now.
         reader.session = .none
         #expect(reader.send(0x6A).data == [2, 0, 0, 3, 0, 0])
+    }
+
+    @Test func `Where not everybody may create an application, the card's key alone deletes one`() throws {
+        var contents = DESFireContents(applications: (1...2).map { DESFireApplication(identifier: $0) })
+        contents.keySettings = 0x0B
+        expect(contents, ["da 01 00 00": "ae", "5a 01 00 00": "00", "da 01 00 00": "ae"])
+        var reader = CardReader(card: DESFireCard(contents))
+        #expect(reader.send(0x5A, [1, 0, 0]).status == 0)
+        #expect(try reader.authenticate(0x0A, 0, .zero(.des)) == 0)
+        #expect(try reader.command(0xDA, [1, 0, 0]).status == 0xAE)
+        #expect(reader.send(0x5A, [0, 0, 0]).status == 0)
+        reader.session = .none
+        #expect(try reader.authenticate(0x0A, 0, .zero(.des)) == 0)
+        #expect(try reader.command(0xDA, [1, 0, 0]).status == 0)
+        #expect(try reader.command(0x6A).data == [2, 0, 0])
     }
 
     @Test func `The NDEF application is listed by its names`() {

@@ -70,14 +70,16 @@ extension DESFireCard {
     /// The maximum number of applications on a card (MF3ICD81 data sheet, 9.1).
     static let applicationLimit = 28
 
-    /// DELETE APPLICATION, with the card's master key or the application's own. Unlike creating one, this is never free.
+    /// DELETE APPLICATION, with the card's master key; or with the application's own, if everybody may create
+    /// applications. Unlike creating one, this is never free (MF3ICD81 data sheet, PICC master key settings, bit 2).
     mutating func deleteApplication(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 3)
         let identifier = UInt32(data.littleEndian(at: 0, count: 3))
         let index = contents.applications.firstIndex { $0.identifier == identifier }
         guard let index else { throw .applicationNotFound }
         guard selected == nil || selected == index else { throw .permissionDenied }
-        guard authenticatedKey == 0 else { throw .authenticationError }
+        let takesOwnKey = contents.keySettings & 0x04 != 0
+        guard authenticatedKey == 0, selected == nil || takesOwnKey else { throw .authenticationError }
         if tear != .old {
             contents.applications.remove(at: index)
             if selected != nil { select(nil) }
