@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
-import Dispatch
 import PrivateStorage
+import SystemLibrary
 import UserBus
 
 /// Shows the notifications of entries, and handles what the user does with them.
@@ -13,7 +13,7 @@ final class Announcer {
     }
 
     /// How long the summary waits for more arrivals.
-    private static let settling = DispatchTimeInterval.milliseconds(250)
+    private static let settling = Duration.milliseconds(250)
 
     private let log: Log
     private let loop: MachineLoop
@@ -47,10 +47,8 @@ final class Announcer {
     /// The entries that the visible summary counts.
     var summarizedEntries: Set<InboxEntry.ID> { notifier.summarizedEntries }
 
-    /// Handles a message of the bus.
-    ///
-    /// - Returns: false when the message is not about notifications.
-    func take(_ message: ReceivedMessage) -> Bool { notifier.take(message) }
+    /// Handles a message of the bus, if it is about notifications.
+    func take(_ message: ReceivedMessage) { notifier.take(message) }
 
     /// Returns the desktop's permission that came with the click on an entry's notification, once.
     func takeToken(of id: InboxEntry.ID) -> String? { tokens.removeValue(forKey: id) }
@@ -62,14 +60,11 @@ final class Announcer {
     }
 
     func summarize(_ ids: [InboxEntry.ID], _ content: NotificationContent) {
-        let isFirst = summary == nil
         summary = PendingSummary(entries: ids, content: content)
-        guard isFirst else { return }
-        DispatchQueue.main.asyncAfter(deadline: .now() + Self.settling) { [weak self] in
-            MainActor.assumeIsolated {
-                guard let self, let summary = self.summary.take() else { return }
-                self.notifier.show(.summary, of: summary.entries, summary.content)
-            }
+        // The first one shows the newest content, and those that follow find nothing left to show.
+        Later.run(after: Self.settling) { [weak self] in
+            guard let self, let summary = self.summary.take() else { return }
+            self.notifier.show(.summary, of: summary.entries, summary.content)
         }
     }
 
@@ -85,6 +80,7 @@ final class Announcer {
             unshown = []
             switch topic.subject {
             case .entry(let id):
+                // mutate: equivalent, because neither depends on the other.
                 loop.handle(.announced(id))
                 log.write("shown", "The notification is shown.", ["id": "\(id)"])
             case .summary:
@@ -115,12 +111,10 @@ final class Announcer {
     /// Tries again after a while to show what is due.
     private func tryAgain() {
         guard let delay = retries.failed() else { return }
-        DispatchQueue.main.asyncAfter(deadline: .now() + .seconds(Int(delay.components.seconds))) { [weak self] in
-            MainActor.assumeIsolated {
-                guard let self else { return }
-                self.retries.began()
-                self.loop.handle(.desktopReady)
-            }
+        Later.run(after: delay) { [weak self] in
+            guard let self else { return }
+            self.retries.began()
+            self.loop.handle(.desktopReady)
         }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
-import Dispatch
 import PrivateStorage
+import SystemLibrary
 import UserBus
 
 /// Shows notifications (Desktop Notifications Specification 1.2), and reports what the user does with them.
@@ -42,8 +42,8 @@ final class Notifier {
     private var question: UInt64?
     /// The request to start the program that shows notifications. The bus answers it when the program has its name.
     private var start: UInt64?
-    /// The maximum time for such a start, in seconds.
-    private static let startingTime = 25
+    /// The maximum time for such a start.
+    private static let startingTime = Duration.seconds(25)
     private var waiting: [Request] = []
     private var sent: [UInt64: NotificationTopic] = [:]
     private var notifications: [ShownNotification: NotificationTopic] = [:] {
@@ -129,12 +129,10 @@ final class Notifier {
         do throws(BusError) {
             let cookie = try bus.send(BusCall(.daemon, "StartServiceByName", [.string(name), .uint32(0)]))
             start = cookie
-            DispatchQueue.main.asyncAfter(deadline: .now() + .seconds(Self.startingTime)) { [weak self] in
-                MainActor.assumeIsolated {
-                    guard let self, self.start == cookie else { return }
-                    self.start = nil
-                    self.refuseWaiting("\(name) was started, but does not respond.")
-                }
+            Later.run(after: Self.startingTime) { [weak self] in
+                guard let self, self.start == cookie else { return }
+                self.start = nil
+                self.refuseWaiting("\(name) was started, but does not respond.")
             }
         } catch {
             refuseWaiting(error.reason)
@@ -164,12 +162,13 @@ final class Notifier {
         }
     }
 
-    /// Handles a message.
-    ///
-    /// - Returns: false when the message is not about notifications.
-    func take(_ message: ReceivedMessage) -> Bool {
+    /// Handles an answer or a signal, if it is about notifications.
+    func take(_ message: ReceivedMessage) {
         if let cookie = message.answersTo { return take(message, answering: cookie) }
-        guard message.isSignal else { return false }
+        if let change = OwnerChange(message) {
+            if change.name == Self.object.destination { changeOwner(from: change.old, to: change.new) }
+            return
+        }
         let interface = Self.object.interface
         switch message.name {
         case interface + ".ActionInvoked":
@@ -177,7 +176,7 @@ final class Notifier {
             guard let shown = shown(values, message), let topic = notifications[shown],
                 let action = values.last?.text, NotificationRequest.opens(action)
             else {
-                return true
+                return
             }
             clicks[shown] = NotificationClick(at: .now)
             onEvent(.activated(topic.subject, token: tokens[shown]))
@@ -186,18 +185,13 @@ final class Notifier {
             if let shown = shown(values, message), notifications[shown] != nil { tokens[shown] = values.last?.text }
         case interface + ".NotificationClosed":
             let values = message.values()
-            guard let shown = shown(values, message), let topic = notifications[shown] else { return true }
+            guard let shown = shown(values, message), let topic = notifications[shown] else { return }
             let isForClick = clicks[shown]?.explainsClosing(at: .now) ?? false
             let isDismissed = values.last?.integer == Self.dismissed && !isForClick
             forget(shown)
             onEvent(.closed(topic.subject, isDismissed: isDismissed))
-        case "org.freedesktop.DBus.NameOwnerChanged" where message.sender == "org.freedesktop.DBus":
-            let values = message.values().compactMap(\.text)
-            guard values.count == 3, values[0] == Self.object.destination else { return false }
-            changeOwner(from: values[1], to: values[2])
-        default: return false
+        default: break
         }
-        return true
     }
 
     private func changeOwner(from old: String, to new: String) {
@@ -216,28 +210,20 @@ final class Notifier {
         if !new.isEmpty { askCapabilities() }
     }
 
-    private func take(_ message: ReceivedMessage, answering cookie: UInt64) -> Bool {
+    private func take(_ message: ReceivedMessage, answering cookie: UInt64) {
         if cookie == start {
             start = nil
-            if message.isError {
-                refuseWaiting(message.values().first?.text ?? "No program shows notifications.")
-            } else {
-                askCapabilities()
-            }
-            return true
+            guard !message.isError else { return refuseWaiting(Self.reason(message)) }
+            return askCapabilities()
         }
         if cookie == question {
             question = nil
-            guard !message.isError else {
-                refuseWaiting(message.values().first?.text ?? "No program shows notifications.")
-                return true
-            }
+            guard !message.isError else { return refuseWaiting(Self.reason(message)) }
             capabilities = Set((message.values().first?.values ?? []).compactMap(\.text))
             sendWaiting()
-            onEvent(.ready)
-            return true
+            return onEvent(.ready)
         }
-        guard let topic = sent.removeValue(forKey: cookie) else { return false }
+        guard let topic = sent.removeValue(forKey: cookie) else { return }
         if let number = message.isError ? nil : message.values().first?.integer.flatMap(UInt32.init(exactly:)) {
             isShown(ShownNotification(sender: message.sender, number: number), topic)
         } else {
@@ -246,7 +232,11 @@ final class Notifier {
             onEvent(.notShown(topic.subject, reason: reason))
         }
         sendWaiting()
-        return true
+    }
+
+    /// Why nothing can be shown, of an answer that is an error.
+    private static func reason(_ error: ReceivedMessage) -> String {
+        error.values().first?.text ?? "No program shows notifications."
     }
 
     private func isShown(_ shown: ShownNotification, _ topic: NotificationTopic) {

@@ -2,8 +2,10 @@
 import BackgroundTagReading
 import Dispatch
 import Foundation
+import LinkDelivery
 import NFCReaders
 import NFCRuntime
+import PrivateStorage
 import TagLink
 import UserBus
 
@@ -22,7 +24,7 @@ final class ReadingControl {
     private let loop: MachineLoop
     private let links: LinkOpening
     private let inbox: InboxKeeper
-    private let unlocks: UnlockMemory
+    private var unlocks: UnlockMemory<DirectoryStore>
     private(set) var surroundings = Surroundings()
     /// Whether all surroundings are known and the machine has got its conditions.
     private(set) var hasBegun = false
@@ -41,7 +43,7 @@ final class ReadingControl {
         _ loop: MachineLoop,
         _ links: LinkOpening,
         _ inbox: InboxKeeper,
-        _ unlocks: UnlockMemory
+        _ unlocks: UnlockMemory<DirectoryStore>
     ) {
         self.environment = environment
         self.log = log
@@ -70,7 +72,8 @@ final class ReadingControl {
 
     /// Starts to watch the surroundings. The machine then has tags looked for when its conditions allow it.
     func begin(_ bus: BusConnection) {
-        session = SessionWatch { [weak self] in self?.surroundingsChanged() }
+        let own = ProcessInfo.processInfo.environment["XDG_SESSION_ID"]
+        session = SessionWatch(own: own) { [weak self] in self?.surroundingsChanged() }
         devices = DeviceWatch { [weak self] in self?.surroundingsChanged() }
         desktop = DesktopWatch(bus) { [weak self] in self?.surroundingsChanged() }
         surroundingsChanged()
@@ -81,10 +84,8 @@ final class ReadingControl {
 
     // MARK: The surroundings
 
-    /// Handles a message of the bus.
-    ///
-    /// - Returns: false when the message is not about the desktop.
-    func take(_ message: ReceivedMessage) -> Bool { desktop?.take(message) == true }
+    /// Handles a message of the bus, if it is about the desktop.
+    func take(_ message: ReceivedMessage) { desktop?.take(message) }
 
     /// Checks the state of the login, because a logind that hangs does not report a lock.
     func refreshLock() { session?.refresh() }
@@ -200,6 +201,7 @@ final class ReadingControl {
             self.reading = reading
             let id = InboxEntry.ID(
                 received: UInt64(max(Date().timeIntervalSince1970 * 1000, 0)),
+                // mutate: equivalent, because any number will do.
                 number: .random(in: 0...UInt32.max)
             ).following(inbox.identifiers)
             loop.handle(.read(TagReading(identifier: reading.identifier, message: reading.message), id))

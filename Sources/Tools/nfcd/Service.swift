@@ -49,12 +49,12 @@ final class Service {
         let folders = UserFolders(environment: variables)
         let environment = try Self.environment(options.reader, log)
         bus = try Self.connect()
-        loop = MachineLoop(clock: environment.clock)
+        loop = MachineLoop { [clock = environment.clock] in clock.now }
         let store = try DirectoryStore(folders.state + "/nfc/background")
         inbox = try InboxKeeper(folders, marks: store, log, loop)
         let opener = Opener(variables, allowsCustomSchemes: options.allowsCustomSchemes)
         links = LinkOpening(opener, log, loop, inbox)
-        reading = ReadingControl(environment, log, loop, links, inbox, UnlockMemory(store))
+        reading = ReadingControl(environment, log, loop, links, inbox, UnlockMemory(store, boot: SystemFiles.boot))
         announcer = try Announcer(bus, try? DirectoryStore(ReaderGate.ofUser.folder), log, loop)
     }
 
@@ -139,8 +139,12 @@ final class Service {
         let wasSilent = bus.isSilent
         do throws(BusError) {
             while let message = try bus.receive() {
-                if announcer.take(message) || reading.take(message) { continue }
-                if message.isCall { try answers?.answer(message) }
+                if message.isCall {
+                    try answers?.answer(message)
+                } else {
+                    announcer.take(message)
+                    reading.take(message)
+                }
             }
         } catch {
             log.fail("no-bus", error.reason)

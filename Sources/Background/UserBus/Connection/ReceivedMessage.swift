@@ -66,16 +66,19 @@ import Glibc
         return BusError(answer: kind, text ?? "no answer", of: name)
     }
 
-    /// The values of a signal or an answer. Read them only once. Empty when they can't be read, or are too many.
-    package func values() -> [BusValue] { reader.values() ?? [] }
+    /// The values; nil when they can't be read, or are too many. Each part of a message can be read only once.
+    private lazy var contents = reader.values()
 
-    /// Returns the arguments of a call. Read them only once.
+    /// The values of a signal or an answer. Empty when they can't be read, or are too many.
+    package func values() -> [BusValue] { contents ?? [] }
+
+    /// Returns the arguments of a call.
     ///
     /// - Parameter signature: the required types (D-Bus Specification 0.38, Type System).
     /// - Returns: nil when they have other types, can't be read, or are too many.
     package func arguments(_ signature: String) -> [BusValue]? {
         // The types are in the head of the message, so unexpected values are not read.
-        reader.hasSignature(signature) ? reader.values() : nil
+        reader.hasSignature(signature) ? contents : nil
     }
 
     private var reader: BusMessageReader { unsafe BusMessageReader(message: message) }

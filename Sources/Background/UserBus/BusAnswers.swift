@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
-import UserBus
 
-/// Answers the calls of other programs on the bus.
-final class BusAnswers {
+/// The side of the service that reads tags in the background on the bus: answers the calls of other programs.
+package final class BusAnswers {
     /// A call to open an entry that came before the inbox was read.
     private struct EarlyCall {
         var message: ReceivedMessage
@@ -15,19 +14,21 @@ final class BusAnswers {
     private var earlyCalls: [EarlyCall] = []
     /// Whether the entries of the inbox and the routing of links are known.
     private var hasBegun = false
+    /// The maximum number of calls that wait.
+    private static let maximumEarlyCalls = 100
 
     /// Prepares the answers.
     ///
     /// - Parameters:
     ///   - status: the state of the service, as a JSON object.
     ///   - open: opens an entry, and returns one word about the result.
-    init(status: @escaping () -> String, open: @escaping (String) -> String) {
+    package init(status: @escaping () -> String, open: @escaping (String) -> String) {
         self.status = status
         self.open = open
     }
 
     /// Answers the calls that waited for the inbox. From now on no call waits.
-    func begin() throws(BusError) {
+    package func begin() throws(BusError) {
         hasBegun = true
         let calls = earlyCalls
         earlyCalls = []
@@ -82,7 +83,8 @@ final class BusAnswers {
             """
     }
 
-    func answer(_ message: ReceivedMessage) throws(BusError) {
+    /// Answers a call.
+    package func answer(_ message: ReceivedMessage) throws(BusError) {
         if message.name == "org.freedesktop.DBus.Introspectable.Introspect" {
             guard let text = Self.introspection(of: message.path) else { return try refuseObject(message) }
             guard message.arguments("") != nil else {
@@ -108,7 +110,9 @@ final class BusAnswers {
             }
             // Before that, the contents of the inbox and the routing of links are not known.
             guard hasBegun else {
-                guard earlyCalls.count < 100 else { return try message.refuse("LimitsExceeded", "The service begins.") }
+                guard earlyCalls.count < Self.maximumEarlyCalls else {
+                    return try message.refuse("LimitsExceeded", "The service begins.")
+                }
                 return earlyCalls.append(EarlyCall(message: message, id: id))
             }
             try message.answer([.string(open(id))])

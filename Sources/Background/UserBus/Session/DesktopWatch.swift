@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
-import UserBus
+import SystemLibrary
 
 /// Follows the state of the display and of the screen saver, which the desktop reports on the user's bus.
-final class DesktopWatch {
-    private static let display = BusCall.Object(
+@MainActor package final class DesktopWatch {
+    private nonisolated static let display = BusCall.Object(
         "org.gnome.Mutter.DisplayConfig",
         "/org/gnome/Mutter/DisplayConfig",
         "org.gnome.Mutter.DisplayConfig"
     )
 
     /// The service that is asked.
-    private enum Source: Hashable {
+    private enum Source: Hashable, Sendable {
         case display
         case saver(Int)
 
@@ -41,10 +40,11 @@ final class DesktopWatch {
     }
 
     /// The compositor's `PowerSaveMode`; nil if the compositor does not report it.
-    private(set) var powerSaveMode: Int?
+    package private(set) var powerSaveMode: Int?
     /// Whether the screen saver is on; nil without a screen saver.
-    private(set) var isScreenSaverOn: Bool?
+    package private(set) var isScreenSaverOn: Bool?
     private let bus: BusConnection
+    private let patience: Duration
     private let onChange: () -> Void
     /// The questions without an answer. Each source has at most one.
     private var questions: [UInt64: Source] = [:]
@@ -56,12 +56,18 @@ final class DesktopWatch {
     private var active: [Source: Bool] = [:]
 
     /// The names of the running screen savers that do not answer.
-    var silentSavers: [String] { silent.map(\.object.destination).sorted() }
+    package var silentSavers: [String] { silent.map(\.object.destination).sorted() }
 
     /// Starts to follow them. When this returns, the current state is known, so that nothing opens on a locked screen
     /// before its screen saver was asked. A screen saver that does not answer in time counts as silent until it does.
-    init(_ bus: BusConnection, onChange: @escaping () -> Void) {
+    ///
+    /// - Parameters:
+    ///   - bus: the user's bus. Give each message that it receives to ``take(_:)``.
+    ///   - patience: how long a screen saver may take to answer.
+    ///   - onChange: called when the state may have changed.
+    package init(_ bus: BusConnection, patience: Duration = ScreenSaver.patience, onChange: @escaping () -> Void) {
         self.bus = bus
+        self.patience = patience
         self.onChange = onChange
         for source in Source.all {
             let name = source.object.destination
@@ -77,8 +83,10 @@ final class DesktopWatch {
                 fallSilent(source)
             }
         }
-        let answers = (try? bus.answers(to: Set(questions.keys), within: ScreenSaver.patience)) ?? [:]
-        for (cookie, message) in answers { _ = take(answer: message, to: cookie) }
+        let answers = (try? bus.answers(to: Set(questions.keys), within: patience)) ?? [:]
+        for (cookie, answer) in answers {
+            if let source = questions.removeValue(forKey: cookie) { take(answer, of: source) }
+        }
         for source in questions.values { fallSilent(source) }
     }
 
@@ -89,7 +97,7 @@ final class DesktopWatch {
     /// Asks the screen savers to prompt for the password.
     ///
     /// - Returns: the names of those that were asked; empty if the desktop has no such call.
-    func promptToUnlock() -> [String] {
+    package func promptToUnlock() -> [String] {
         ScreenSaver.all.compactMap { saver in
             let name = saver.object.destination
             return (try? bus.isThere(name)) == true && (try? bus.send(saver.prompt)) != nil ? name : nil
@@ -104,9 +112,7 @@ final class DesktopWatch {
         do throws(BusError) {
             let cookie = try bus.send(source.question)
             questions[cookie] = source
-            DispatchQueue.main.asyncAfter(deadline: .now() + .seconds(Int(ScreenSaver.patience.components.seconds))) {
-                [weak self] in MainActor.assumeIsolated { self?.timeIsOver(for: cookie) }
-            }
+            Later.run(after: patience) { [weak self] in self?.timeIsOver(for: cookie) }
         } catch  where error.code == .nobody {
             // It has ended meanwhile. The bus reports that separately.
         } catch {
@@ -121,50 +127,39 @@ final class DesktopWatch {
         onChange()
     }
 
-    /// - Returns: false when it is not the answer to one of these questions.
-    private func take(answer: ReceivedMessage, to cookie: UInt64) -> Bool {
-        guard let source = questions.removeValue(forKey: cookie) else { return false }
+    private func take(_ answer: ReceivedMessage, of source: Source) {
         // An error from the bus itself means that the service has ended without an answer.
         if answer.sender != BusCall.Object.daemon.destination {
             keep(answer.isError ? nil : answer.values().first, of: source)
             if !changed.contains(source) { silent.remove(source) }
         }
         if changed.remove(source) != nil { ask(source) }
-        return true
     }
 
-    /// Handles a message.
-    ///
-    /// - Returns: false when the message is not about the display.
-    func take(_ message: ReceivedMessage) -> Bool {
+    /// Handles an answer or a signal, if it is about the display or a screen saver.
+    package func take(_ message: ReceivedMessage) {
         if let cookie = message.answersTo {
-            guard take(answer: message, to: cookie) else { return false }
-            onChange()
-            return true
+            guard let source = questions.removeValue(forKey: cookie) else { return }
+            take(message, of: source)
+            return onChange()
         }
-        guard message.isSignal else { return false }
-        if message.name == "org.freedesktop.DBus.NameOwnerChanged" {
-            let values = message.values().compactMap(\.text)
-            guard message.sender == "org.freedesktop.DBus", values.count == 3,
-                let source = Source.all.first(where: { $0.object.destination == values[0] })
-            else {
-                return false
+        if let change = OwnerChange(message) {
+            if let source = Source.all.first(where: { $0.object.destination == change.name }) {
+                changeOwner(of: source, isThere: !change.new.isEmpty)
             }
-            // The asked service no longer owns the name.
-            questions = questions.filter { $0.value != source }
-            changed.remove(source)
-            guard values[2].isEmpty else {
-                ask(source)
-                return true
-            }
-            keep(nil, of: source)
-            onChange()
-            return true
+        } else if let source = Source.all.first(where: { $0.signal == message.name }) {
+            // Asks again for what has changed, because any program may send such a signal.
+            ask(source)
         }
-        // Asks again for what has changed, because any program may send such a signal.
-        guard let source = Source.all.first(where: { $0.signal == message.name }) else { return false }
-        ask(source)
-        return true
+    }
+
+    private func changeOwner(of source: Source, isThere: Bool) {
+        // The asked service no longer owns the name.
+        questions = questions.filter { $0.value != source }
+        changed.remove(source)
+        guard !isThere else { return ask(source) }
+        keep(nil, of: source)
+        onChange()
     }
 
     private func keep(_ value: BusValue?, of source: Source) {

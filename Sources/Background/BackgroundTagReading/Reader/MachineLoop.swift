@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-import BackgroundTagReading
-import NFCRuntime
 
 /// Feeds events to the state machine of background reading, one after the other, and has its actions performed.
 ///
 /// Events that come before ``begin(_:)`` wait. An event that an action causes is handled after the actions of its cause.
-final class MachineLoop {
-    private(set) var machine = BackgroundReader()
+package final class MachineLoop {
+    /// The state machine.
+    package private(set) var machine = BackgroundReader()
     /// Performs an action of the machine.
-    var perform: (BackgroundReader.Action) -> Void = { _ in }
+    package var perform: (BackgroundReader.Action) -> Void = { _ in }
 
-    private let clock: any RuntimeClock
+    private let now: () -> Duration
     private var inputs: [BackgroundReader.Input] = []
     private var isHandling = false
     private var hasBegun = false
 
-    init(clock: any RuntimeClock) {
-        self.clock = clock
+    /// Creates the machine.
+    ///
+    /// - Parameter now: the time since any fixed moment; it never goes back.
+    package init(now: @escaping () -> Duration) {
+        self.now = now
     }
 
-    func handle(_ input: BackgroundReader.Input) {
+    /// Handles an event, after those that wait.
+    package func handle(_ input: BackgroundReader.Input) {
         inputs.append(input)
         drain()
     }
@@ -27,7 +30,7 @@ final class MachineLoop {
     /// Starts the machine.
     ///
     /// - Parameter first: what the machine has to know before the events that waited.
-    func begin(_ first: [BackgroundReader.Input]) {
+    package func begin(_ first: [BackgroundReader.Input]) {
         inputs = first + inputs
         hasBegun = true
         drain()
@@ -38,7 +41,7 @@ final class MachineLoop {
         isHandling = true
         defer { isHandling = false }
         while !inputs.isEmpty {
-            for action in machine.handle(inputs.removeFirst(), now: clock.now) { perform(action) }
+            for action in machine.handle(inputs.removeFirst(), now: now()) { perform(action) }
         }
     }
 }

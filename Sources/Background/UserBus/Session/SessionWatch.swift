@@ -1,37 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-import BackgroundTagReading
+package import BackgroundTagReading
 import Dispatch
-import Foundation
-import UserBus
+import Glibc
+import SystemLibrary
 
 /// Follows the user's session with logind, over the system bus.
-final class SessionWatch {
+@MainActor package final class SessionWatch {
     private static let manager = BusConnection.loginManager
 
     /// The session; nil if it is not known.
-    private(set) var session: LoginSession?
+    package private(set) var session: LoginSession?
     /// Whether logind or the system bus exists but does not answer. If logind ends without an answer, this stays true
     /// until its next instance answers.
-    private(set) var isSilent = false
+    package private(set) var isSilent = false
     /// Whether the system is about to sleep.
-    private(set) var isGoingToSleep = false
-    private let own = ProcessInfo.processInfo.environment["XDG_SESSION_ID"]
+    package private(set) var isGoingToSleep = false
+    private let own: String?
+    private let address: String?
+    private let pause: Duration
     private let onChange: () -> Void
     private var bus: BusConnection?
     private var source: (any DispatchSourceRead)?
     private var isDue = false
     private var isToLookAgain = false
-    /// How long a service that does not answer is left alone, because a question waits for its answer.
-    private static let pause = DispatchTimeInterval.seconds(10)
 
-    init(onChange: @escaping () -> Void) {
+    /// Starts to follow it. When this returns, the current state is known.
+    ///
+    /// - Parameters:
+    ///   - own: the session of this process; nil if it is not in a session.
+    ///   - address: the address of the system bus; nil for the one of this process.
+    ///   - pause: how long a service that does not answer is left alone, because a question waits for its answer.
+    ///   - onChange: called when the state may have changed.
+    package init(
+        own: String?,
+        address: String? = nil,
+        pause: Duration = .seconds(10),
+        onChange: @escaping () -> Void
+    ) {
+        self.own = own
+        self.address = address
+        self.pause = pause
         self.onChange = onChange
         connect()
     }
 
     private func connect() {
         do throws(BusError) {
-            let bus = try BusConnection(.system)
+            let bus = try BusConnection(.system, address: address)
             let name = Self.manager.destination
             try bus.listen(to: "sender='\(name)',interface='\(Self.manager.interface)'")
             try bus.listen(
@@ -83,7 +98,7 @@ final class SessionWatch {
     }
 
     /// Asks logind now, so that opening a link does not depend only on its last signal.
-    func refresh() {
+    package func refresh() {
         if let bus, !isSilent { look(bus) }
     }
 
@@ -115,13 +130,11 @@ final class SessionWatch {
     private func lookLater() {
         guard !isToLookAgain else { return }
         isToLookAgain = true
-        DispatchQueue.main.asyncAfter(deadline: .now() + Self.pause) { [weak self] in
-            MainActor.assumeIsolated {
-                guard let self else { return }
-                self.isToLookAgain = false
-                guard let bus = self.bus else { return self.connect() }
-                if self.isSilent { self.look(bus) }
-            }
+        Later.run(after: pause) { [weak self] in
+            guard let self else { return }
+            self.isToLookAgain = false
+            guard let bus = self.bus else { return self.connect() }
+            if self.isSilent { self.look(bus) }
         }
     }
 }

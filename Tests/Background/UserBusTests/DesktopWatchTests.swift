@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import BusTesting
+import Synchronization
+import TestThreads
+import Testing
+
+@testable import UserBus
+
+/// What a screen saver on a bus answers; nil when it is silent.
+private final class SaverState: Sendable {
+    private let state: Mutex<Bool?>
+
+    init(_ isOn: Bool?) { state = Mutex(isOn) }
+
+    var isOn: Bool? {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+}
+
+/// A watch with its connection.
+@MainActor private final class Desktop {
+    private let bus: BusConnection
+    /// How often the watch has reported a change.
+    private(set) var changes = 0
+    private(set) var watch: DesktopWatch?
+
+    init(_ bus: TestBus, patience: Duration = .seconds(30)) throws {
+        self.bus = try BusConnection(.user, address: bus.address)
+        watch = DesktopWatch(self.bus, patience: patience) { [weak self] in self?.changes += 1 }
+    }
+
+    /// Gives the watch what arrives until something holds.
+    func wait(until isDone: (DesktopWatch) -> Bool) async throws {
+        let watch = try #require(watch)
+        for _ in 0..<30_000 where !isDone(watch) {
+            while let message = try bus.receive() { watch.take(message) }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        #expect(isDone(watch))
+    }
+}
+
+@Suite(.ownThreads, .enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
+struct `A watch of the desktop` {
+    private static let saver = ScreenSaver.all[0].object
+    private static let compositor = "org.gnome.Mutter.DisplayConfig"
+    private let bus: TestBus
+
+    init() throws { bus = try TestBus() }
+
+    private func saver(_ state: SaverState) throws -> Peer {
+        try Peer(bus.address, Self.saver.destination) { call in
+            switch call.name {
+            case "org.gnome.ScreenSaver.GetActive": state.isOn.map { .values([.boolean($0)]) } ?? .silence
+            case "org.gnome.ScreenSaver.SimulateUserActivity": .values([])
+            default: .unknown
+            }
+        }
+    }
+
+    @MainActor @Test func `knows at once what the screen saver and the compositor say that run before it`() throws {
+        let saver = try saver(SaverState(true))
+        let compositor = try Peer(bus.address, Self.compositor) { call in
+            call.values == [.string(Self.compositor), .string("PowerSaveMode")] ? .values([.int32(3)]) : .unknown
+        }
+        let watch = try #require(try Desktop(bus).watch)
+        #expect(watch.isScreenSaverOn == true && watch.powerSaveMode == 3 && watch.silentSavers == [])
+        #expect(saver.methods == ["GetActive"] && compositor.methods == ["Get"])
+    }
+
+    @MainActor @Test func `knows nothing where there are none, and what one says that comes later, until it ends`()
+        async throws
+    {
+        let desktop = try Desktop(bus)
+        let watch = try #require(desktop.watch)
+        #expect(watch.isScreenSaverOn == nil && watch.powerSaveMode == nil && watch.silentSavers == [])
+        let saver = try saver(SaverState(true))
+        try await desktop.wait { $0.isScreenSaverOn == true }
+        #expect(desktop.changes == 1)
+        saver.stop()
+        try await desktop.wait { $0.isScreenSaverOn == nil }
+        #expect(desktop.changes == 2)
+    }
+
+    @MainActor @Test func `asks what has changed, whatever the signal says`() async throws {
+        let state = SaverState(false)
+        let saver = try saver(state)
+        let desktop = try Desktop(bus)
+        #expect(desktop.watch?.isScreenSaverOn == false)
+        state.isOn = true
+        saver.emit(Self.saver, "ActiveChanged", [.boolean(false)])
+        try await desktop.wait { $0.isScreenSaverOn == true }
+        #expect(desktop.changes == 1 && saver.methods == ["GetActive", "GetActive"])
+    }
+
+    @MainActor @Test func `names the screen savers that do not answer in time, until they do`() async throws {
+        let state = SaverState(nil)
+        let saver = try saver(state)
+        let desktop = try Desktop(bus, patience: .milliseconds(100))
+        let watch = try #require(desktop.watch)
+        #expect(watch.isScreenSaverOn == nil && watch.silentSavers == [Self.saver.destination])
+        saver.stop()
+        state.isOn = false
+        let next = try self.saver(state)
+        try await desktop.wait { $0.isScreenSaverOn == false && $0.silentSavers == [] }
+        // One that answered before is named too, and that is reported.
+        let changes = desktop.changes
+        state.isOn = nil
+        next.emit(Self.saver, "ActiveChanged", [.boolean(true)])
+        try await desktop.wait { $0.silentSavers == [Self.saver.destination] }
+        #expect(desktop.changes == changes + 1 && watch.isScreenSaverOn == false)
+    }
+
+    @MainActor @Test func `has the running screen savers ask for the password, and no others`() async throws {
+        let desktop = try Desktop(bus)
+        #expect(desktop.watch?.promptToUnlock() == [])
+        let saver = try saver(SaverState(true))
+        #expect(desktop.watch?.promptToUnlock() == [Self.saver.destination])
+        try await desktop.wait { _ in saver.methods.contains("SimulateUserActivity") }
+    }
+}

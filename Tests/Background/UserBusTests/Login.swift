@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import BusTesting
+import Synchronization
+
+@testable import UserBus
+
+/// A logind on a bus.
+struct Login: Sendable {
+    var sessions: [(id: String, user: UInt32, seat: String)] = [
+        ("2", 1000, "seat0"), ("c1", 1000, ""), ("3", 7, "seat0"),
+    ]
+    var properties: [String: BusValue] = [
+        "Class": .string("user"), "Active": .boolean(true), "LockedHint": .boolean(false), "IdleHint": .boolean(true),
+    ]
+    /// What it answers in place of the properties of a session.
+    var answer: Peer.Answer?
+    /// Whether a session that was asked for is then gone.
+    var forgets = false
+
+    func peer(_ bus: TestBus) throws -> Peer {
+        let login = self
+        let gone = Gone()
+        return try Peer(bus.address, "org.freedesktop.login1") { call in
+            switch call.name {
+            case "org.freedesktop.login1.Manager.ListSessions":
+                let sessions = login.sessions.filter { !gone.contains("/session/" + $0.id) }
+                return .written { writer in
+                    writer.array(of: "(susso)") { writer in
+                        for session in sessions {
+                            writer.structure("susso") { writer in
+                                writer.string(session.id)
+                                writer.number(session.user)
+                                writer.string("name")
+                                writer.string(session.seat)
+                                writer.value(.path("/session/" + session.id))
+                            }
+                        }
+                    }
+                }
+            case "org.freedesktop.DBus.Properties.GetAll"
+            where call.values == [.string("org.freedesktop.login1.Session")]:
+                if login.forgets { gone.insert(call.path) }
+                return login.answer ?? .values([.properties(login.properties)])
+            default: return .unknown
+            }
+        }
+    }
+}
+
+/// The objects that are gone.
+private final class Gone: Sendable {
+    private let paths = Mutex<Set<String>>([])
+
+    func contains(_ path: String) -> Bool { paths.withLock { $0.contains(path) } }
+
+    func insert(_ path: String) { paths.withLock { _ = $0.insert(path) } }
+}

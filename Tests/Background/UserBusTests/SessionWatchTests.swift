@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import BusTesting
+import Foundation
+import TestThreads
+import Testing
+import UserBus
+
+@Suite(.ownThreads, .enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
+struct `A watch of the user's session` {
+    private let first: TestBus
+    private let second: TestBus
+
+    init() throws { (first, second) = (try TestBus(), try TestBus()) }
+
+    @MainActor private func wait(until isDone: () -> Bool) async throws {
+        for _ in 0..<30_000 where !isDone() { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(isDone())
+    }
+
+    private func login() -> Login { Login(sessions: [("2", getuid(), "seat0")]) }
+
+    @MainActor @Test func `knows the session at once, and looks for a system bus that has ended until it is back`()
+        async throws
+    {
+        let logins = [try login().peer(first), try login().peer(second)]
+        // The place of the system bus: now the first one, later the second one.
+        let place = second.path + "/place"
+        let files = FileManager.default
+        try files.createSymbolicLink(atPath: place, withDestinationPath: first.path + "/bus")
+        var changes = 0
+        let watch = SessionWatch(own: nil, address: "unix:path=\(place)", pause: .milliseconds(5)) { changes += 1 }
+        #expect(watch.session?.id == "2" && watch.session?.isActive == true && !watch.isSilent)
+        first.end()
+        try await wait { watch.session == nil }
+        #expect(!watch.isSilent)
+        // It looks several times meanwhile, and finds no bus.
+        try await Task.sleep(for: .milliseconds(100))
+        try files.removeItem(atPath: place)
+        let before = changes
+        try files.createSymbolicLink(atPath: place, withDestinationPath: second.path + "/bus")
+        try await wait { watch.session?.id == "2" }
+        #expect(changes > before)
+        withExtendedLifetime(logins) {}
+    }
+}
