@@ -2,7 +2,8 @@
 import Dispatch
 import SystemLibrary
 
-/// Reports changes in a folder of installed apps. The folder may be created and removed meanwhile.
+/// Reports changes in a folder of installed apps, as long as the service runs. The folder may be created and removed
+/// meanwhile.
 final class AppFolderWatch {
     private let source: any DispatchSourceRead
 
@@ -27,6 +28,4 @@ final class AppFolderWatch {
         }
         source.activate()
     }
-
-    isolated deinit { source.cancel() }
 }

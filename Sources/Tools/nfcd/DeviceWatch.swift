@@ -20,7 +20,6 @@ final class DeviceWatch {
     init(onChange: @escaping () -> Void) {
         self.onChange = onChange
         files = FileWatch { [weak self] in self?.filesChanged() }
-        files?.add(SystemFiles.path("/dev"), Int32(IN_CREATE | IN_DELETE | IN_ATTRIB))
         look()
     }
 
@@ -39,8 +38,9 @@ final class DeviceWatch {
 
     private func look() {
         lastLook = .now()
+        // Before the look, so that what comes meanwhile is not missed.
+        files?.add(SystemFiles.path("/dev"), Int32(IN_CREATE | IN_DELETE | IN_ATTRIB))
         let cameras = SystemFiles.cameras
-        files?.keep(cameras.union([SystemFiles.path("/dev")]))
         for camera in cameras { files?.add(camera, Int32(IN_OPEN | IN_CLOSE_WRITE | IN_CLOSE_NOWRITE)) }
         isCameraOpen = cameras.isEmpty ? nil : SystemFiles.isOpen(cameras)
         openRadios()

@@ -6,7 +6,6 @@ import Glibc
 final class FileWatch {
     private let descriptor: CInt
     private let source: (any DispatchSourceRead)?
-    private var watched: Set<String> = []
 
     /// Starts to watch. Reports nothing if the system can't watch files.
     init(_ onChange: @escaping () -> Void) {
@@ -31,15 +30,6 @@ final class FileWatch {
 
     isolated deinit { source?.cancel() }
 
-    /// Adds a path; false when that is not possible.
-    @discardableResult
-    func add(_ path: String, _ events: Int32) -> Bool {
-        guard !watched.contains(path), descriptor >= 0 else { return true }
-        guard unsafe inotify_add_watch(descriptor, path, UInt32(events)) >= 0 else { return false }
-        watched.insert(path)
-        return true
-    }
-
-    /// Forgets all other paths.
-    func keep(_ paths: Set<String>) { watched.formIntersection(paths) }
+    /// Adds what is at a path now. For what was added before this changes nothing; what can't be watched is left out.
+    func add(_ path: String, _ events: Int32) { _ = unsafe inotify_add_watch(descriptor, path, UInt32(events)) }
 }

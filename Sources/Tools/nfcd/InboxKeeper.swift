@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
-import Dispatch
 import Glibc
 import LinkDelivery
 import PrivateStorage
+import SystemLibrary
 
 /// Stores what was read on disk, even if the disk is full for a while or the inbox folder disappears.
 final class InboxKeeper {
     /// How long to wait before storing again what the disk did not accept.
-    private static let storingPause = DispatchTimeInterval.seconds(5)
+    private static let storingPause = Duration.seconds(5)
     /// How long a folder may be missing before a new one is created. A program that moves it may put another one in its
     /// place.
-    private static let movingTime = DispatchTimeInterval.seconds(1)
+    private static let movingTime = Duration.seconds(1)
     /// The number of damaged files for which the log has a separate line.
     private static let toldDamage = 10
 
@@ -113,16 +113,13 @@ final class InboxKeeper {
     private func storeLater() {
         guard !isToStoreAgain else { return }
         isToStoreAgain = true
-        DispatchQueue.main.asyncAfter(deadline: .now() + Self.storingPause) { [weak self] in
-            MainActor.assumeIsolated {
-                guard let self else { return }
-                self.isToStoreAgain = false
-                guard self.check() else { return }
-                self.loop.handle(.storeAgain)
-                // If the rejected entries were opened meanwhile, nothing was written: then the disk's state is not
-                // known.
-                if self.loop.machine.storedEntries == self.loop.machine.keptEntries { self.problem = nil }
-            }
+        Later.run(after: Self.storingPause) { [weak self] in
+            guard let self else { return }
+            self.isToStoreAgain = false
+            guard self.check() else { return }
+            self.loop.handle(.storeAgain)
+            // If the rejected entries were opened meanwhile, nothing was written: then the disk's state is not known.
+            if self.loop.machine.storedEntries == self.loop.machine.keptEntries { self.problem = nil }
         }
     }
 
@@ -137,11 +134,9 @@ final class InboxKeeper {
     private func checkSoon() {
         guard !isToCheck else { return }
         isToCheck = true
-        DispatchQueue.main.asyncAfter(deadline: .now() + Self.movingTime) { [weak self] in
-            MainActor.assumeIsolated {
-                self?.isToCheck = false
-                self?.check()
-            }
+        Later.run(after: Self.movingTime) { [weak self] in
+            self?.isToCheck = false
+            self?.check()
         }
     }
 

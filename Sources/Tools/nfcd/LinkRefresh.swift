@@ -26,7 +26,6 @@ final class LinkRefresh {
     private let timer = DispatchSource.makeTimerSource(queue: .main)
     private var network: NetworkWatch?
     private var appFolders: [AppFolderWatch] = []
-    private var isBusy = false
     /// Whether something has changed, so that sites that failed are asked even if they are not due.
     private var hasChanged = false
 
@@ -42,12 +41,18 @@ final class LinkRefresh {
         self.folders = folders
         self.onAnswers = onAnswers
         self.log = log
-        timer.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.refresh() } }
+        // A check that is due during another one follows it.
+        let (due, checks) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        // mutate: equivalent, because the timer does not run yet.
+        timer.setEventHandler { checks.yield() }
         schedule(after: Self.delay)
         timer.activate()
         network = NetworkWatch { [weak self] in self?.change() }
         appFolders = folders.allData.compactMap { folder in
             AppFolderWatch(folder + "/nfc/apps") { [weak self] in self?.change() }
+        }
+        Task { [weak self] in
+            for await _ in due { await self?.check() }
         }
     }
 
@@ -62,21 +67,16 @@ final class LinkRefresh {
         schedule(after: Self.settling)
     }
 
-    private func refresh() {
-        guard !isBusy else { return }
-        isBusy = true
+    private func check() async {
         let retriesFailures = hasChanged
         hasChanged = false
-        Task {
-            var next = Self.longestInterval
-            do {
-                next = try await refresh(retriesFailures: retriesFailures)
-            } catch {
-                log.fail("links", "The files of the apps' sites can't be saved: \(error)")
-            }
-            isBusy = false
-            schedule(after: hasChanged ? Self.settling : next)
+        var next = Self.longestInterval
+        do {
+            next = try await refresh(retriesFailures: retriesFailures)
+        } catch {
+            log.fail("links", "The files of the apps' sites can't be saved: \(error)")
         }
+        schedule(after: hasChanged ? Self.settling : next)
     }
 
     /// Asks the sites that are due.

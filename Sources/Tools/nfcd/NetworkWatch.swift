@@ -2,7 +2,8 @@
 import Dispatch
 import Glibc
 
-/// Reports that the addresses or the routes of this machine have changed, from the kernel's messages (rtnetlink(7)).
+/// Reports that the addresses or the routes of this machine have changed, from the kernel's messages (rtnetlink(7)), as
+/// long as the service runs.
 final class NetworkWatch {
     /// `RTMGRP_IPV4_IFADDR`, `RTMGRP_IPV4_ROUTE`, `RTMGRP_IPV6_IFADDR` and `RTMGRP_IPV6_ROUTE`.
     private static let groups: UInt32 = 0x10 | 0x40 | 0x100 | 0x400
@@ -17,7 +18,7 @@ final class NetworkWatch {
     init?(onChange: @escaping () -> Void) {
         let type = CInt(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let descriptor = socket(AF_NETLINK, type, Self.route)
-        guard descriptor >= 0 else { return nil }
+        guard descriptor != -1 else { return nil }
         var address: (family: UInt16, padding: UInt16, number: UInt32, groups: UInt32) = (
             UInt16(AF_NETLINK), 0, 0, Self.groups
         )
@@ -31,15 +32,13 @@ final class NetworkWatch {
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
         source.setEventHandler {
             MainActor.assumeIsolated {
-                // It does not matter what changed, or whether messages were lost: the sites are asked in any case.
+                // It does not matter what changed, or whether messages were lost: the sites are asked in any case. Each
+                // further message is an event of its own.
                 var buffer = [UInt8](repeating: 0, count: 8 << 10)
-                while unsafe recv(descriptor, &buffer, buffer.count, 0) > 0 || errno == ENOBUFS { errno = 0 }
+                _ = unsafe recv(descriptor, &buffer, buffer.count, 0)
                 onChange()
             }
         }
-        source.setCancelHandler { close(descriptor) }
         source.activate()
     }
-
-    isolated deinit { source.cancel() }
 }

@@ -16,7 +16,7 @@ enum SystemFiles {
     static var isDisplayLit: Bool? {
         let folder = "/sys/class/drm"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path(folder))) ?? []
-        let states = names.prefix(64).compactMap { name -> Bool? in
+        let states = names.compactMap { name -> Bool? in
             guard line("\(folder)/\(name)/status") == "connected" else { return nil }
             return line("\(folder)/\(name)/dpms").map { $0 == "On" }
         }
@@ -40,13 +40,14 @@ enum SystemFiles {
                 return unsafe String(cString: path)
             }
         )
-        var buffer = [CChar](repeating: 0, count: 256)
+        // The system gives no longer target.
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         for process in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         where process.allSatisfy(\.isNumber) {
             let folder = "/proc/\(process)/fd"
             for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
                 let count = unsafe readlink("\(folder)/\(name)", &buffer, buffer.count)
-                guard count > 0, count < buffer.count else { continue }
+                guard count > 0 else { continue }
                 let target = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
                 if real.contains(target) { return true }
             }

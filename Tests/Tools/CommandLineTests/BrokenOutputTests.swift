@@ -45,6 +45,22 @@ import Testing
         #expect(outcome.status == 1, "\(outcome)")
     }
 
+    @Test func `The end of who reads the log of nfcd does not end it by a signal`() throws {
+        // Signals as a shell leaves them to a program.
+        let script = """
+            import os, signal, sys
+            reader, writer = os.pipe()
+            os.close(reader)
+            os.dup2(writer, 1)
+            signal.pthread_sigmask(signal.SIG_SETMASK, [])
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+            os.execv(sys.argv[1], [sys.argv[1], "--json"])
+            """
+        // Without a bus it fails with 1.
+        let outcome = try Command(name: "env").run("python3", "-c", script, Command(name: "nfcd").path)
+        #expect(outcome.status == 1, "\(outcome)")
+    }
+
     @Test(arguments: redirections)
     func `The help of nfcd ends with 1`(redirection: String, reason: String) throws {
         let outcome = try run("nfcd", "--help", redirection)

@@ -22,6 +22,37 @@ struct `The service and association files` {
         #expect(try (#require(status["next_try_s"] as? Int)) <= 60)
     }
 
+    @Test func `An app that comes into a new folder is noticed while no other site is due for hours`() throws {
+        let service = try RunningNfcd { user in
+            try FileManager.default.removeItem(atPath: user.scratch.path("data/nfc"))
+            // An app of the system, whose site has failed so often that it is asked every six hours, and now.
+            try user.write("none/nfc/apps/org.example.Old.json", Self.app.replacing(".reader", with: ".old"))
+            try user.write(
+                "none/applications/org.example.Old.desktop",
+                "[Desktop Entry]\nType=Application\nName=Old\nDBusActivatable=true\n"
+            )
+            let asked = Int64(Date().timeIntervalSince1970) - 7 * 3600
+            try user.write("cache/nfc/links/site.invalid.links", "nfc-links 2 \(asked) - - 12 unreachable: gone\n")
+        }
+        #expect(service.prints("The next try is in 360 minutes, or when there is a network again."), "\(service.log)")
+        let app = Self.app.replacing("site.invalid", with: "other.invalid")
+        try service.user.write("data/nfc/apps/org.example.Reader.json", app)
+        #expect(service.prints("The links of other.invalid: "), "\(service.log)")
+        #expect(service.end() == 0)
+    }
+
+    @Test func `It hears of each address and each route that comes or goes, of both versions of the internet`() throws {
+        let service = try RunningNfcd()
+        #expect(service.prints(#""event":"reading""#), "\(service.log)")
+        // Of each socket of netlink(7): its address in the kernel, the protocol, the process, and the groups.
+        let table = try String(contentsOfFile: "/proc/\(service.identifier)/net/netlink", encoding: .utf8)
+        let sockets = table.split(separator: "\n").map { $0.split(separator: " ") }
+            .filter { $0.count > 3 && $0[1] == "0" && $0[2] == "\(service.identifier)" }
+        // RTMGRP_IPV4_IFADDR, RTMGRP_IPV4_ROUTE, RTMGRP_IPV6_IFADDR and RTMGRP_IPV6_ROUTE.
+        #expect(sockets.contains { UInt32($0[3], radix: 16) == 0x10 | 0x40 | 0x100 | 0x400 }, "\(sockets)")
+        #expect(service.end() == 0)
+    }
+
     /// Whether programs can run in their own network namespace here.
     private static let hasNetworks =
         geteuid() == 0 && (try? Command(name: "unshare").run("-n", "true"))?.status == 0

@@ -16,9 +16,17 @@ struct `Notifications of the service` {
 
         /// - Parameters:
         ///   - holds: whether the desktop answers `Notify` only when it is let go on.
+        ///   - refusals: how many notifications the desktop refuses at first.
+        ///   - isLocked: whether the desktop's screen saver covers the screen; nil if it has none.
         ///   - path: the folders of programs; nil for those of the user and the system.
         ///   - preparing: called first, to prepare the user's files.
-        init(holds: Bool, path: String? = nil, preparing: (User) throws -> Void = { _ in }) throws {
+        init(
+            holds: Bool = false,
+            refusals: Int = 0,
+            isLocked: Bool? = nil,
+            path: String? = nil,
+            preparing: (User) throws -> Void = { _ in }
+        ) throws {
             let parts = Mutex<(desktop: NotificationServer, id: String)?>(nil)
             var environment = ["NFC_READER": "virtual"]
             environment["PATH"] = path
@@ -26,7 +34,7 @@ struct `Notifications of the service` {
                 try preparing(user)
                 let id = try user.add("https://b.example/1")
                 let address = try #require(user.nfc.environment["DBUS_SESSION_BUS_ADDRESS"])
-                let desktop = try NotificationServer(address, holds: holds)
+                let desktop = try NotificationServer(address, holds: holds, refusals: refusals, isLocked: isLocked)
                 parts.withLock { $0 = (desktop, id) }
             }
             let known = try #require(parts.withLock { $0 })
@@ -113,5 +121,54 @@ struct `Notifications of the service` {
         #expect(notified.map { $0[3] } == [.string("NFC Tag Detected"), .string("The Link Was Not Opened")])
         #expect(scene.service.end() == 0)
         scene.desktop.stop()
+    }
+
+    @Test func `Several links that wait are counted by one summary`() throws {
+        let scene = try Scene { user in
+            for number: UInt32 in 2...3 { _ = try user.add("https://b.example/\(number)", number: number) }
+        }
+        #expect(scene.service.prints(#""event":"summary""#), "\(scene.service.log)")
+        #expect(try scene.service.objects().last { $0["event"] as? String == "summary" }?["count"] as? String == "3")
+        #expect(scene.desktop.notified.count == 1)
+        #expect(scene.service.end() == 0)
+        scene.desktop.stop()
+    }
+
+    @Test func `One that is refused is reported once, and tried again until it is shown`() throws {
+        let scene = try Scene(refusals: 2)
+        #expect(scene.service.prints(#""event":"shown""#), "\(scene.service.log)")
+        #expect(scene.desktop.notified.count == 3)
+        let failures = try scene.service.objects().filter { $0["event"] as? String == "not-shown" }
+        let text = "No notification can be shown. The inbox has the link. There is no room."
+        #expect(failures.compactMap { $0["message"] as? String } == [text])
+        #expect(scene.service.end() == 0)
+        scene.desktop.stop()
+    }
+
+    @Test func `A link that is wanted while the screen is locked opens when the screen saver has gone`() throws {
+        let scene = try Scene(isLocked: true) { try $0.opener() }
+        #expect(scene.service.prints(#""event":"shown""#), "\(scene.service.log)")
+        #expect(scene.service.log.contains("The screen is locked."))
+        #expect(try scene.ask(Self.service, "Open", [.string(scene.id)]) == [.string("locked")])
+        #expect(scene.service.prints(#""asked":"org.gnome.ScreenSaver""#), "\(scene.service.log)")
+        #expect(scene.desktop.isAsked("SimulateUserActivity"), "\(scene.desktop.asked)")
+        #expect(scene.service.user.opened == [])
+        scene.desktop.unlock()
+        _ = try scene.ask(NotificationServer.object, "GetServerInformation")
+        #expect(scene.service.prints("The screen is unlocked."), "\(scene.service.log)")
+        #expect(scene.service.prints(#""event":"delivered""#), "\(scene.service.log)")
+        #expect(scene.service.user.opened.last == "https://b.example/1")
+        #expect(scene.service.end() == 0)
+        scene.desktop.stop()
+    }
+
+    @Test func `A screen saver that starts after the service is asked whether the screen is locked`() throws {
+        let service = try RunningNfcd()
+        #expect(service.prints(#""event":"reading""#), "\(service.log)")
+        let address = try #require(service.user.nfc.environment["DBUS_SESSION_BUS_ADDRESS"])
+        let desktop = try NotificationServer(address, isLocked: true)
+        #expect(service.prints("The screen is locked."), "\(service.log)")
+        #expect(service.end() == 0)
+        desktop.stop()
     }
 }

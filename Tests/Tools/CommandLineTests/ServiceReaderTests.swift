@@ -98,6 +98,21 @@ import Testing
     }
 
     @Test(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))
+    func `The log has each new reason why there is no reader`() throws {
+        let place = try ScratchFolder()
+        let line = place.path("line")
+        let service = try RunningNfcd(["--json", "--reader", "pn532:\(line)"])
+        #expect(service.prints(#""event":"not-reading""#), "\(service.log)")
+        // What comes to the line's place is a file.
+        try Data().write(to: URL(fileURLWithPath: line))
+        #expect(service.prints(#""event":"not-reading""#, times: 2), "\(service.log)")
+        let reasons = try service.objects().filter { $0["event"] as? String == "not-reading" }
+            .compactMap { $0["message"] as? String }
+        #expect(reasons.first?.contains("There is no \(line).") == true && reasons.last != reasons.first, "\(reasons)")
+        #expect(service.end() == 0)
+    }
+
+    @Test(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))
     func `With none by choice it runs, and says by which option`() throws {
         let service = try RunningNfcd(["--json", "--reader", "none"])
         #expect(service.prints("Tags are not read. --reader is none, so there is no reader."), "\(service.log)")

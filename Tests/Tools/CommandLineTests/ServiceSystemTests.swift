@@ -49,6 +49,66 @@ struct `The machine of the service` {
         #expect(!service.log.contains(#""event":"arrived""#))
     }
 
+    /// Whether the status says that a program has a camera open.
+    private func isCameraOpen(_ service: RunningNfcd) throws -> Bool {
+        let status = try #require(try service.user.nfc.run("background", "status", "--json").objects().first)
+        let conditions = try #require(status["conditions"] as? [[String: Any]])
+        return conditions.contains { $0["condition"] as? String == "camera" && $0["met"] as? Bool == false }
+    }
+
+    /// Makes a camera, and opens it for this process alone.
+    private func openCamera() throws -> FileHandle {
+        let descriptor = unsafe open(machine.path("dev/video0"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        try #require(descriptor >= 0)
+        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
+    @Test func `While a program has a camera open tags are not read, and the camera may come later`() throws {
+        try FileManager.default.createDirectory(atPath: machine.path("dev"), withIntermediateDirectories: false)
+        let service = try RunningNfcd(environment: environment)
+        #expect(service.prints(#""event":"reading""#), "\(service.log)")
+        let camera = try openCamera()
+        #expect(service.prints(#""obstacles":"camera""#), "\(service.log)")
+        try camera.close()
+        #expect(service.prints(#""event":"reading""#, times: 2), "\(service.log)")
+        #expect(service.end() == 0)
+    }
+
+    @Test func `The log says once that tags are not read, whatever else comes to keep them from being read`() throws {
+        try FileManager.default.createDirectory(atPath: machine.path("dev"), withIntermediateDirectories: false)
+        try display("card0-DP-1", "connected", "Off")
+        let service = try RunningNfcd(environment: environment)
+        #expect(service.prints(#""obstacles":"display-off""#), "\(service.log)")
+        let camera = try openCamera()
+        for _ in 0..<3000 where try !isCameraOpen(service) { usleep(10_000) }
+        #expect(try isCameraOpen(service))
+        let states = try service.objects().filter { $0["event"] as? String == "not-reading" }
+        #expect(states.compactMap { $0["obstacles"] as? String } == ["display-off"])
+        #expect(service.end() == 0)
+        try camera.close()
+    }
+
+    @Test func `In airplane mode tags are not read, by the radios that it began with and by what becomes of them`()
+        throws
+    {
+        try FileManager.default.createDirectory(atPath: machine.path("dev"), withIntermediateDirectories: false)
+        let path = machine.path("dev/rfkill")
+        try #require(unsafe mkfifo(path, 0o600) == 0)
+        let descriptor = unsafe open(path, O_RDWR | O_CLOEXEC)
+        try #require(descriptor >= 0)
+        let radios = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        // A radio comes, and another one that is blocked.
+        radios.write(Data([0, 0, 0, 0, 1, 0, 0, 0]))
+        radios.write(Data([1, 0, 0, 0, 2, 0, 1, 0]))
+        let service = try RunningNfcd(environment: environment)
+        #expect(service.prints(#""event":"reading""#), "\(service.log)")
+        radios.write(Data([0, 0, 0, 0, 1, 2, 0, 1]))
+        #expect(service.prints(#""obstacles":"airplane-mode""#), "\(service.log)")
+        radios.write(Data([1, 0, 0, 0, 2, 2, 0, 0]))
+        #expect(service.prints(#""event":"reading""#, times: 2), "\(service.log)")
+        #expect(service.end() == 0)
+    }
+
     @Test(arguments: [(10, nil), (12, "So are 2 more. nfc inbox clear --damaged removes them.")] as [(Int, String?)])
     func `Ten damaged files of the inbox are named, and the others are counted`(count: Int, more: String?) throws {
         let service = try RunningNfcd { user in

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestThreads
+import Testing
+
+/// What the service saves of a tag, and what becomes of it when it can't.
+@Suite(.ownThreads, .enabled(if: Bus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(5)))
+struct `The inbox of the service` {
+    private let tags: ScratchFolder
+    private let images: Images
+
+    init() throws {
+        tags = try ScratchFolder()
+        images = try Images()
+    }
+
+    /// Brings a tag to the reader.
+    private func bring(_ image: String, _ name: String) throws {
+        try FileManager.default.copyItem(atPath: image, toPath: tags.path(name))
+    }
+
+    /// The entries, as another program lists them.
+    private func entries(_ service: RunningNfcd) throws -> [[String: Any]] {
+        try service.user.nfc.run("inbox", "list", "--json").objects()
+    }
+
+    @Test func `An entry has the time when its tag came`() throws {
+        let service = try RunningNfcd(["--json", "--tags", tags.path("")])
+        #expect(service.prints(#""event":"reading""#), "\(service.log)")
+        let start = Int(Date().timeIntervalSince1970 * 1000)
+        try bring(try images.poster(), "poster.nfc")
+        #expect(service.prints(#""event":"arrived""#), "\(service.log)")
+        let end = Int(Date().timeIntervalSince1970 * 1000)
+        let times = try entries(service).compactMap { $0["received_ms"] as? Int }
+        #expect(times.count == 1 && times.allSatisfy { (start...end).contains($0) }, "\(times)")
+        #expect(service.end() == 0)
+    }
+
+    /// The superuser may write to every folder, unless this is taken away.
+    private static let wrapper =
+        geteuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"] : []
+    private static let canLose = wrapper.first.map(FileManager.default.isExecutableFile(atPath:)) ?? true
+
+    @Test(.enabled(if: canLose, "setpriv is not installed"))
+    func `What the disk does not take is reported once, and saved when the disk takes it again`() throws {
+        let service = try RunningNfcd(["--json", "--tags", tags.path("")], under: Self.wrapper)
+        #expect(service.prints(#""event":"reading""#), "\(service.log)")
+        let inbox = service.user.scratch.path("state/nfc/inbox")
+        func allow(_ mode: Int) throws {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: inbox)
+        }
+        func problem() throws -> String? {
+            let status = try #require(try service.user.nfc.run("background", "status", "--json").objects().first)
+            return status["inbox_problem"] as? String
+        }
+        func failures() throws -> Int { try service.objects().filter { $0["error"] as? String == "inbox" }.count }
+        #expect(try problem() == nil)
+        try allow(0o500)
+        try bring(try images.poster(), "poster.nfc")
+        #expect(service.prints(#""event":"not-kept""#), "\(service.log)")
+        #expect(try failures() == 1)
+        #expect(try problem()?.isEmpty == false)
+        try bring(try images.locked(), "locked.nfc")
+        #expect(service.prints(#""event":"not-kept""#, times: 2), "\(service.log)")
+        #expect(try failures() == 1 && entries(service).isEmpty)
+        try allow(0o700)
+        #expect(service.prints(#""event":"kept""#, times: 2), "\(service.log)")
+        #expect(try entries(service).count == 2 && problem() == nil)
+        #expect(service.end() == 0)
+    }
+
+    #if DEBUG
+        @Test func `A service that is killed when it is about to show a link leaves it in the inbox`() throws {
+            let service = try RunningNfcd(environment: ["NFC_READER": "virtual", "NFC_DIE_AT": "before-announcing"]) {
+                _ = try $0.add("https://b.example/1")
+            }
+            // Without a desktop it would say that it can't be shown.
+            #expect(!service.prints(#""event":"not-shown""#), "\(service.log)")
+            let left = try entries(service)
+            #expect(left.count == 1 && left.first?["announced"] as? Bool == false)
+        }
+    #endif
+}
