@@ -66,8 +66,8 @@ public struct FeliCaLiteCodes: Sendable, Hashable {
     }
 
     private func code(_ data: [UInt8], _ cipher: BlockCipher) throws(CryptographyError) -> [UInt8] {
-        guard !data.isEmpty, data.count.isMultiple(of: 8) else {
-            throw CryptographyError(.wrongLength, "A code of FeliCa Lite-S is over whole blocks.")
+        guard !data.isEmpty else {
+            throw CryptographyError(.wrongLength, "A code of FeliCa Lite-S is over at least one block.")
         }
         return try cipher.encrypt(Self.turned(data), .blockChaining(vector: vector)).suffix(8).reversed()
     }

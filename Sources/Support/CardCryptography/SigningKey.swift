@@ -25,7 +25,9 @@ public struct SigningKey: Sendable, Hashable {
     public func sign(_ message: [UInt8], _ digest: MessageDigest) throws(CryptographyError) -> [UInt8] {
         try LibCrypto.open()
         // The largest key of RSA that libcrypto takes has 16384 bits.
-        var signature = [UInt8](repeating: 0, count: 2048)
+        let capacity = 2048
+        // mutate: equivalent, because only what the library writes is used.
+        var signature = [UInt8](repeating: 0, count: capacity)
         let length = unsafe encoded.withBytes { key in
             unsafe ocn_crypto_sign(
                 key,
@@ -34,7 +36,7 @@ public struct SigningKey: Sendable, Hashable {
                 message,
                 message.count,
                 &signature,
-                signature.count
+                capacity
             )
         }
         guard length > 0 else {

@@ -52,7 +52,7 @@ struct `A watch of the desktop` {
     private func saver(_ state: SaverState) throws -> Peer {
         try Peer(bus.address, Self.saver.destination) { call in
             switch call.name {
-            case "org.gnome.ScreenSaver.GetActive": state.isOn.map { .values([.boolean($0)]) } ?? .silence
+            case "org.gnome.ScreenSaver.GetActive": state.isOn.map { Peer.Answer.values([.boolean($0)]) } ?? .silence
             case "org.gnome.ScreenSaver.SimulateUserActivity": .values([])
             default: .unknown
             }

@@ -51,6 +51,19 @@ struct CardCryptographyTests {
         }
     }
 
+    @Test("A challenge of two blocks is chained by its last one, and so is what answers it")
+    func challengeOfTwoBlocks() throws {
+        let cipher = try BlockCipher.des(hex("8aa83bf8cbda10620bc1bf19fbb6cd58bc313d4a371ca8b5"))
+        let (challenge, ofReader) = (Array(message[..<16]), Array(message[16..<32]))
+        let card = ChallengeProof(cipher: cipher, challenge: challenge)
+        let chain = BlockCipher.Mode.blockChaining(vector: Array(card.sent.suffix(8)))
+        let proof = try cipher.encrypt(ofReader + challenge.rotated, chain)
+        let taken = try #require(try card.finish(proof))
+        #expect(taken.readerChallenge == ofReader)
+        let next = BlockCipher.Mode.blockChaining(vector: Array(proof.suffix(8)))
+        #expect(try cipher.decrypt(taken.answer, next) == ofReader.rotated)
+    }
+
     @Test("The retail MAC gives the example of ICAO 9303-11, D.3")
     func retailMAC() throws {
         let key = hex("7962D9ECE03D1ACD4C76089DCE131543")

@@ -66,6 +66,12 @@ struct FeliCaLiteCodesTests {
         #expect(throws: CryptographyError.self) { try FeliCaLiteCodes(cardKey: cardKey, challenge: [1]) }
         #expect(throws: CryptographyError.self) { try codes.mac([]) }
         #expect(throws: CryptographyError.self) { try codes.mac([1, 2, 3]) }
+        // Keys of the cipher, but of no card.
+        for count in [8, 24] {
+            let other = [UInt8](repeating: 0x55, count: count)
+            #expect(throws: CryptographyError.self) { try FeliCaLiteCodes(cardKey: other, challenge: challenge) }
+            #expect(throws: CryptographyError.self) { try FeliCaLiteCodes(cardKey: cardKey, challenge: other) }
+        }
     }
 
     @Test("What has a wrong length is told from what the library refuses")
