@@ -6,7 +6,7 @@ import Testing
     @Test func `is done once its pause is over, and not before`() async {
         let pause = Duration.milliseconds(30)
         let began = ContinuousClock.now
-        await withCheckedContinuation { continuation in
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             Later.run(after: pause) { continuation.resume() }
         }
         #expect(began.duration(to: .now) >= pause)

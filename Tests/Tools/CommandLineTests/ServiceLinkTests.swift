@@ -22,7 +22,7 @@ struct `The service and association files` {
         #expect(try (#require(status["next_try_s"] as? Int)) <= 60)
     }
 
-    @Test func `An app that comes into a new folder is noticed while no other site is due for hours`() throws {
+    @Test func `Apps that come into a new folder are noticed while no other site is due for hours`() throws {
         let service = try RunningNfcd { user in
             try FileManager.default.removeItem(atPath: user.scratch.path("data/nfc"))
             // An app of the system, whose site has failed so often that it is asked every six hours, and now.
@@ -38,6 +38,9 @@ struct `The service and association files` {
         let app = Self.app.replacing("site.invalid", with: "other.invalid")
         try service.user.write("data/nfc/apps/org.example.Reader.json", app)
         #expect(service.prints("The links of other.invalid: "), "\(service.log)")
+        // Now the folder is there.
+        try service.user.write("data/nfc/apps/org.example.Reader.json", app.replacing("other", with: "third"))
+        #expect(service.prints("The links of third.invalid: "), "\(service.log)")
         #expect(service.end() == 0)
     }
 
