@@ -44,11 +44,11 @@ private actor LoopClient {
             let loop = Loop()
             let client = LoopClient(loop)
             let stop = try await withField { _ -> @Sendable () -> Void in
-                let timer = DispatchSource.makeTimerSource(queue: .global())
-                timer.schedule(deadline: .now(), repeating: .milliseconds(5))
-                timer.setEventHandler { loop.run() }
-                timer.activate()
-                return { timer.cancel() }
+                nonisolated(unsafe) let timer = DispatchSource.makeTimerSource(queue: .global())
+                unsafe timer.schedule(deadline: .now(), repeating: .milliseconds(5))
+                unsafe timer.setEventHandler { loop.run() }
+                unsafe timer.activate()
+                return { unsafe timer.cancel() }
             }
             defer { stop() }
             let link = "https://example.com/loop"

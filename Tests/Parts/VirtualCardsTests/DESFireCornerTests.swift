@@ -97,7 +97,7 @@ import VirtualTags
         expect(.ndef(), ["6d": "00 01 00 00 10 e1 d2 76 00 00 85 01 01"])
     }
 
-    @Test func `What may not be listed freely is not listed`() {
+    @Test func `What may not be listed freely is not listed`() throws {
         var contents = DESFireContents.ndef()
         contents.keySettings = 0x0D
         contents.applications[0].keySettings = 0x0D
