@@ -14,7 +14,7 @@ import Testing
             var left = [UInt8](repeating: 0, count: key.count)
             let memory = unsafe open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
             var secret: SecretBytes? = SecretBytes(key)
-            let place = unsafe secret?.withBytes { unsafe Int(bitPattern: $0) } ?? 0
+            let place = unsafe secret?.withBytes { Int(bitPattern: $0) } ?? 0
             #expect(unsafe pread(memory, &left, left.count, place) == key.count)
             #expect(left == key)
             secret = nil
