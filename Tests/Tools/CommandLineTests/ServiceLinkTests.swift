@@ -50,7 +50,9 @@ struct `The service and association files` {
         // Of each socket of netlink(7): its address in the kernel, the protocol, the process, and the groups.
         let table = try String(contentsOfFile: "/proc/\(service.identifier)/net/netlink", encoding: .utf8)
         let sockets = table.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
-        let groups = sockets.filter { $0.count > 3 && $0[1] == "0" && $0[2] == String(service.identifier) }.map { $0[3] }
+        let groups = sockets.filter { $0.count > 3 && $0[1] == "0" && $0[2] == String(service.identifier) }.map {
+            $0[3]
+        }
         // RTMGRP_IPV4_IFADDR, RTMGRP_IPV4_ROUTE, RTMGRP_IPV6_IFADDR and RTMGRP_IPV6_ROUTE.
         let all: UInt32 = 0x10 | 0x40 | 0x100 | 0x400
         #expect(groups.contains { UInt32($0, radix: 16) == all }, "\(table)")
