@@ -41,8 +41,12 @@ public final class DirectoryStore: FileStore {
         }
     }
 
-    public func names() throws(StorageError) -> [String] {
-        let limit = Self.maximumCount
+    public func names() throws(StorageError) -> [String] { try names(limit: Self.maximumCount) }
+
+    /// Returns the names of all files.
+    ///
+    /// - Throws: ``StorageError``, with code `tooLarge` when there are more than the limit.
+    func names(limit: Int) throws(StorageError) -> [String] {
         guard let names = FolderNames.read(folder.descriptor, limit: limit + 1, text: FileName.text) else {
             throw .system("The folder \(path) can't be read")
         }
@@ -73,8 +77,7 @@ public final class DirectoryStore: FileStore {
         try remove(name)
         let file = try folder.open(name, O_WRONLY | O_CREAT | O_EXCL)
         defer { close(file) }
-        try OpenFile.write(file, bytes, name: name)
-        try OpenFile.synchronize(file, name: name)
+        try OpenFile.save(file, bytes, name: name)
     }
 
     public func rename(_ name: String, to new: String) throws(StorageError) { try folder.rename(name, to: new) }

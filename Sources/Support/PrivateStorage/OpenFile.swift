@@ -16,13 +16,19 @@ enum OpenFile {
             let count = unsafe bytes.withUnsafeBytes { buffer in
                 unsafe Glibc.write(file, buffer.baseAddress?.advanced(by: written), buffer.count - written)
             }
-            if count > 0 {
+            if count != -1 {
                 written += count
             } else if errno != EINTR {
                 return errno
             }
         }
         return 0
+    }
+
+    /// Writes all bytes at the file's current position, and waits until they are on the disk.
+    static func save(_ file: Int32, _ bytes: [UInt8], name: String) throws(StorageError) {
+        try write(file, bytes, name: name)
+        try synchronize(file, name: name)
     }
 
     /// Waits until the file is on the disk.
@@ -40,12 +46,12 @@ enum PipeSignal {
     /// - Returns: the result of the function.
     static func held(_ work: () -> Int32) -> Int32 {
         var signal = sigset_t()
-        var before = sigset_t()
-        var pending = sigset_t()
         unsafe sigemptyset(&signal)
         unsafe sigaddset(&signal, SIGPIPE)
+        var pending = sigset_t()
         unsafe sigpending(&pending)
         let wasPending = unsafe sigismember(&pending, SIGPIPE) == 1
+        var before = sigset_t()
         unsafe pthread_sigmask(SIG_BLOCK, &signal, &before)
         defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
         let number = work()

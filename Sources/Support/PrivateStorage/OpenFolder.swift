@@ -87,15 +87,15 @@ final class OpenFolder: Sendable {
     ///   - path: the path of the file that it will become, for messages.
     /// - Returns: its name, and its descriptor for writing.
     func makeTemporary(mode: mode_t, for path: String) throws(StorageError) -> (name: String, file: Int32) {
-        for _ in 0..<100 {
-            let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-            let name = ".nfc-" + String(repeating: "0", count: 16 - digits.count) + digits + Self.temporarySuffix
-            let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-            let file = unsafe openat(descriptor, name, flags, mode)
-            if file >= 0 { return (name, file) }
-            guard errno == EEXIST else { break }
-        }
-        throw .system("\(path) can't be written")
+        // With 64 random bits, no other file has the name.
+        var generator = SystemRandomNumberGenerator()
+        let number: UInt64 = generator.next()
+        let digits = String(number, radix: 16)
+        let name = ".nfc-" + String(repeating: "0", count: 16 - digits.count) + digits + Self.temporarySuffix
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        let file = unsafe openat(descriptor, name, flags, mode)
+        guard file >= 0 else { throw .system("\(path) can't be written") }
+        return (name, file)
     }
 
     /// The suffix of temporary files.

@@ -67,8 +67,7 @@ package enum OutputFile {
         let (temporary, file) = try folder.makeTemporary(mode: readers.mode, for: path)
         defer { close(file) }
         do throws(StorageError) {
-            try OpenFile.write(file, bytes, name: path)
-            try OpenFile.synchronize(file, name: path)
+            try OpenFile.save(file, bytes, name: path)
             try folder.rename(temporary, to: parts.name)
         } catch {
             try? folder.remove(temporary)

@@ -102,8 +102,7 @@ public final class PrivateFolder: Sendable {
     public func write(_ name: String, _ bytes: [UInt8]) throws(StorageError) {
         let file = try makeFile(name)
         defer { close(file) }
-        try OpenFile.write(file, bytes, name: name)
-        try OpenFile.synchronize(file, name: name)
+        try OpenFile.save(file, bytes, name: name)
     }
 
     /// Sets the mode of the folder, which determines who can see its content.
@@ -122,8 +121,7 @@ public final class PrivateFolder: Sendable {
         let (temporary, file) = try folder.makeTemporary(mode: 0o600, for: path + "/" + name)
         defer { close(file) }
         do throws(StorageError) {
-            try OpenFile.write(file, bytes, name: name)
-            try OpenFile.synchronize(file, name: name)
+            try OpenFile.save(file, bytes, name: name)
             guard fchmod(file, mode) == 0 else { throw .system("\(path)/\(name) can't be written") }
             try rename(temporary, to: name)
         } catch {

@@ -19,13 +19,6 @@ import Testing
         #expect(unsafe setrlimit(__rlimit_resource_t(1), &limit) == 0)
     }
 
-    /// Makes this process one of a user whom the system refuses something, and gives that user a folder.
-    private static func becomeOrdinary(with folder: String) {
-        guard geteuid() == 0 else { return }
-        #expect(unsafe chown(folder, 12345, 12345) == 0)
-        #expect(seteuid(12345) == 0)
-    }
-
     // MARK: Files
 
     @Test(.ownThreads) func `A file with two names that can't grow has the bytes of before alone`() async throws {
@@ -50,9 +43,41 @@ import Testing
         #expect(try place.names == ["link"])
     }
 
+    @Test(.ownThreads) func `A new file that can't be written is not left, not even empty`() async throws {
+        await #expect(processExitsWith: .success) { [path = place.path("new") as String] in
+            Self.limit(0)
+            #expect(throws: StorageError(.failed, "")) { try OutputFile.write([1], to: path, readers: .everyone) }
+        }
+        #expect(try place.names.isEmpty)
+    }
+
+    @Test func `Bytes are written before the disk is waited for`() throws {
+        let path = try place.pipe("pipe")
+        let reader = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        let writer = unsafe open(path, O_WRONLY | O_CLOEXEC)
+        defer { for end in [reader, writer] { close(end) } }
+        // A pipe takes bytes, but has no disk.
+        #expect(throws: StorageError(.failed, "")) { try OpenFile.save(writer, [1, 2], name: "A pipe") }
+        var bytes = [UInt8](repeating: 0, count: 4)
+        #expect(unsafe read(reader, &bytes, 4) == 2 && bytes == [1, 2, 0, 0])
+    }
+
+    @Test(.ownThreads) func `A file that took the place of a new log stays when nothing can be written to the log`()
+        async throws
+    {
+        await #expect(processExitsWith: .success) { [path = place.path("log") as String] in
+            let log = try PrivateLog(path, replacing: [])
+            try FileManager.default.moveItem(atPath: path, toPath: path + ".moved")
+            #expect(FileManager.default.createFile(atPath: path, contents: Data("other".utf8)))
+            Self.limit(0)
+            #expect(throws: StorageError(.failed, "")) { try log.append([1]) }
+        }
+        #expect(try place.text("log") == "other")
+    }
+
     @Test(.ownThreads) func `A file in a folder where none can be made is overwritten`() async throws {
         await #expect(processExitsWith: .success) { [folder = place.folder as String] in
-            Self.becomeOrdinary(with: folder)
+            Place.becomeOrdinary(with: folder)
             #expect(FileManager.default.createFile(atPath: folder + "/file", contents: Data("old text".utf8)))
             #expect(unsafe chmod(folder, 0o500) == 0)
             try OutputFile.write(Array("new".utf8), to: folder + "/file", readers: .everyone)
@@ -65,7 +90,7 @@ import Testing
         async throws
     {
         await #expect(processExitsWith: .success) { [folder = place.folder as String] in
-            Self.becomeOrdinary(with: folder)
+            Place.becomeOrdinary(with: folder)
             let path = folder + "/file"
             #expect(FileManager.default.createFile(atPath: path, contents: Data("old".utf8)))
             #expect(unsafe chmod(path, 0o444) == 0)
@@ -90,7 +115,7 @@ import Testing
 
     @Test(.ownThreads) func `A file that its owner may only read can be claimed`() async throws {
         await #expect(processExitsWith: .success) { [folder = place.folder as String] in
-            Self.becomeOrdinary(with: folder)
+            Place.becomeOrdinary(with: folder)
             let store = try DirectoryStore(folder, creates: false)
             try store.write("file", [1])
             #expect(unsafe chmod(folder + "/file", 0o400) == 0)

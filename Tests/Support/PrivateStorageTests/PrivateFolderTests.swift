@@ -150,6 +150,8 @@ import Testing
         ])
         #expect([own.data, own.state, own.cache, own.config] == ["/d", "/s", "/c", "/o"])
         #expect(own.allData == ["/d", "/x", "/y", "/"] && own.allConfig == ["/o", "/etc/xdg"])
+        let root = UserFolders(environment: ["HOME": "/h/a", "XDG_DATA_DIRS": "//"])
+        #expect(root.allData == ["/h/a/.local/share", "/"])
         let relative = UserFolders(environment: ["HOME": "/h/a", "XDG_DATA_HOME": "d", "XDG_CACHE_HOME": ""])
         #expect(relative.data == usual.data && relative.cache == usual.cache)
         let homeless = UserFolders(environment: [:])

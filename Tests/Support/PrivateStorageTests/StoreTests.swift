@@ -53,6 +53,12 @@ import Testing
         try store.synchronize()
     }
 
+    @Test func `lists its files, unless there are too many`() throws {
+        for name in ["one", "two"] { try store.write(name, []) }
+        #expect(try store.names(limit: 2) == ["one", "two"])
+        #expect(code { () throws(StorageError) in _ = try store.names(limit: 1) } == .tooLarge)
+    }
+
     @Test(arguments: ["", ".", "..", "a/b", "a\0b"]) func `takes no name that leads elsewhere`(_ name: String) {
         #expect(code { () throws(StorageError) in _ = try store.read(name, limit: 9) } == .denied)
         #expect(code { () throws(StorageError) in try store.write(name, []) } == .denied)
@@ -132,6 +138,10 @@ import Testing
                 return error.reason
             }
         }
+        // Of two wrong names it is the first.
+        #expect(
+            reason { () throws(StorageError) in try store.rename("a/b", to: "..") } == "'a/b' is not a file name."
+        )
         // In proc(5) no folder can be created, and none can be synchronized to a disk.
         #expect(
             reason { () throws(StorageError) in _ = try DirectoryStore("/proc/self/none/b") }?
@@ -232,6 +242,7 @@ import Testing
                     && error.description == error.reason
             )
         }
+        #expect(StorageError(.missing, "a").number == 0)
         #expect(Set([StorageError(.missing, "a"), StorageError(.missing, "b"), StorageError(.denied, "a")]).count == 2)
     }
 

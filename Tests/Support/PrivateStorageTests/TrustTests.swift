@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import PrivateStorage
+import TestThreads
 import Testing
 
 /// A file that others can change is not trusted: others are a group, everybody, or another owner.
@@ -55,6 +56,18 @@ import Testing
         let path = try place.file("list", "text")
         try give(path)
         #expect(code { () throws(StorageError) in _ = try TrustedFile.read(path, limit: 4) } == .unsafe)
+    }
+
+    @Test(.ownThreads) func `An ordinary user trusts own files and those of root`() async throws {
+        let own = try place.file("own", "text")
+        _ = try place.file("other", "text")
+        if Place.isRoot { try give(own) }
+        await #expect(processExitsWith: .success) { [folder = place.folder as String] in
+            Place.becomeOrdinary(with: folder)
+            for name in ["own", "other"] {
+                #expect(try TrustedFile.read(folder + "/" + name, limit: 4) == Array("text".utf8), "\(name)")
+            }
+        }
     }
 
     // MARK: Ways
