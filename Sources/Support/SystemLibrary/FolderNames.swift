@@ -31,15 +31,8 @@ package enum FolderNames {
         limit: Int = .max,
         text: ([UInt8]) -> String = { String(decoding: $0, as: UTF8.self) }
     ) -> [String]? {
-        // A separate descriptor, so that each call starts at the first entry.
-        let own = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard own >= 0 else { return nil }
-        guard let stream = unsafe fdopendir(own) else {
-            let number = errno
-            close(own)
-            errno = number
-            return nil
-        }
+        // Opened again, so that each call starts at the first entry.
+        guard let stream = unsafe opendir("/proc/self/fd/\(descriptor)") else { return nil }
         return unsafe names(of: stream, limit, text) { _ in true }
     }
 

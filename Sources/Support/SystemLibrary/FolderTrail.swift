@@ -44,6 +44,7 @@ struct FolderTrail: Equatable {
             }
             let path = (folders.last?.path.dropLast() ?? []) + [Self.slash] + name + [0]
             var status = stat()
+            // mutate: equivalent, because the empty status of what is missing is neither a folder's nor a link's.
             guard unsafe lstat(path, &status) == 0 else { return }
             let step = Step(path: Array(path), device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
             switch status.st_mode & S_IFMT {

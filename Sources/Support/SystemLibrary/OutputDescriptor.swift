@@ -22,7 +22,7 @@ package struct OutputDescriptor: Sendable {
             var rest = UnsafeRawBufferPointer(bytes)
             while unsafe !rest.isEmpty {
                 let count = unsafe Glibc.write(fileDescriptor, rest.baseAddress, rest.count)
-                if count > 0 {
+                if count != -1 {
                     unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
                 } else if errno == EAGAIN {
                     waitUntilWritable()

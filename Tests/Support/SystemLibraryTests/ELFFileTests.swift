@@ -99,6 +99,8 @@ import Testing
             (64 + 56 + 32, 8, .max, "A part of it is too large."),
             (64 + 56 + 32, 8, 16, "Its dynamic section has no end."),
             (64 + 56 + 8, 8, UInt64(whole.count) + 1, "It is cut off."),
+            // A dynamic section that begins with the file's first byte.
+            (64 + 56 + 8, 8, 0, "Its dynamic section has no end."),
             (64 + 16, 8, 0x9000, "Its table of names is missing."),
             (64 + 32, 8, 8, "Its table of names is missing."),
         ] {

@@ -281,6 +281,20 @@ private final class Tree {
         }
     }
 
+    @Test(.ownThreads, .enabled(if: geteuid() == 0))
+    func `is none when not even the root can be watched`() async throws {
+        await #expect(processExitsWith: .success) { [root = tree.root as String] in
+            alarm(20)
+            let before = unsafe open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            // A root in which names can be looked up, but which this user can't read.
+            #expect(unsafe chmod(root, 0o711) == 0 && chroot(root) == 0 && chdir("/") == 0)
+            #expect(seteuid(12345) == 0)
+            #expect(FolderWatch("/a") == nil && FolderWatch("/") == nil)
+            // The process ends where it began.
+            #expect(unsafe seteuid(0) == 0 && fchdir(before) == 0 && chroot(".") == 0)
+        }
+    }
+
     @Test(.ownThreads) func `closes its descriptor with its end`() async {
         await #expect(processExitsWith: .success) {
             func count() throws -> Int {

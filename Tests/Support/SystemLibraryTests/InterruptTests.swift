@@ -53,13 +53,23 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(2))) struct `Text that is written` {
-    @Test func `is written whole, also when the reader is slower`() throws {
+    @Test(.ownThreads) func `is written whole, also when the reader is slower, while the writer sleeps`() throws {
         let pipe = try #require(DescriptorPipe(blocks: false))
         _ = fcntl(pipe.reader, F_SETFL, 0)
+        let writer = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
+        let isAsleep = Mutex(false)
         let text = String(repeating: "Grüße\n", count: 100_000)
         let received = Mutex<[UInt8]>([])
         let isDone = DispatchSemaphore(value: 0)
         let thread = Thread {
+            // The writer has begun, and soon there is no more room. Who tries again and again is never asleep.
+            var poller = pollfd(fd: pipe.reader, events: Int16(POLLIN), revents: 0)
+            _ = unsafe poll(&poller, 1, -1)
+            let end = ContinuousClock.now + .seconds(20)
+            while !isAsleep.withLock({ $0 }), ContinuousClock.now < end {
+                let status = try? String(contentsOfFile: "/proc/\(writer)/stat", encoding: .utf8)
+                if status?.split(separator: ")").last?.hasPrefix(" S ") == true { isAsleep.withLock { $0 = true } }
+            }
             var buffer = [UInt8](repeating: 0, count: 4096)
             while true {
                 let count = unsafe read(pipe.reader, &buffer, buffer.count)
@@ -75,6 +85,7 @@ import Testing
         isDone.wait()
         close(pipe.reader)
         #expect(received.withLock { $0 == Array(text.utf8) })
+        #expect(isAsleep.withLock { $0 })
         #expect(
             OutputDescriptor.standardOutput.fileDescriptor == 1 && OutputDescriptor.standardError.fileDescriptor == 2
         )
