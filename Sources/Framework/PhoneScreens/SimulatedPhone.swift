@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import NFCReaders
+package import NFCReaders
 
 /// The phone of a running simulator, on which this process is an app.
 ///
@@ -13,7 +13,7 @@ public final class SimulatedPhone: Sendable {
 
     private let phone: SimulatorPhone
 
-    private init(_ phone: SimulatorPhone) {
+    package init(_ phone: SimulatorPhone) {
         self.phone = phone
         let (stream, presses) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(100))
         self.presses = stream

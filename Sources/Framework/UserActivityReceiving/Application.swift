@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import BackgroundTagReading
-import CoreNFC
+package import CoreNFC
 import Foundation
 
 /// The app as the receiver of links from tags that were read in the background.
@@ -43,14 +43,25 @@ public final class Application {
             if waiting.count > Self.maximumWaiting { waiting.removeFirst() }
             return true
         }
-        _ = delegate.application(self, willContinueUserActivityWithType: payload.activityType)
-        guard let activity = NSUserActivity(payload) else {
+        return hand(NSUserActivity(payload), ofType: payload.activityType, to: delegate)
+    }
+
+    /// Passes an activity to a delegate.
+    ///
+    /// - Parameters:
+    ///   - activity: the activity; nil when it could not be created.
+    ///   - type: its type.
+    ///   - delegate: the receiver.
+    /// - Returns: whether the delegate handled it.
+    package func hand(
+        _ activity: NSUserActivity?,
+        ofType type: String,
+        to delegate: any ApplicationDelegate
+    ) -> Bool {
+        _ = delegate.application(self, willContinueUserActivityWithType: type)
+        guard let activity else {
             let problem = CocoaError(.userActivityHandoffFailed)
-            delegate.application(
-                self,
-                didFailToContinueUserActivityWithType: payload.activityType,
-                error: problem
-            )
+            delegate.application(self, didFailToContinueUserActivityWithType: type, error: problem)
             return false
         }
         return delegate.application(self, continue: activity) { objects in

@@ -79,6 +79,13 @@ private final class Screen: UserActivityRestoring {
         #expect(NSUserActivityTypeBrowsingWeb == UserActivityPayload.browsingWeb)
     }
 
+    @Test func `A delegate is told of an activity that can't be made, and has not handled it`() {
+        let delegate = AppDelegate()
+        #expect(!Application().hand(nil, ofType: NSUserActivityTypeBrowsingWeb, to: delegate))
+        #expect(delegate.failures == 1 && delegate.links.isEmpty)
+        #expect(delegate.announced == [NSUserActivityTypeBrowsingWeb])
+    }
+
     @Test func `What comes before there is a delegate waits for it, in order and bounded`() throws {
         let application = Application()
         for number in 0..<20 { #expect(application.receive(try payload("https://example.org/\(number)"))) }

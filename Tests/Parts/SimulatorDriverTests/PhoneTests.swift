@@ -180,6 +180,23 @@ import VirtualTags
         for item in ["a", "b", "c"] { #expect(await received.next() == item) }
     }
 
+    @Test func `The last hundred presses wait for an app that asks for none yet`() async throws {
+        let simulator = Self.simulator()
+        let reader = simulator.reader
+        let host = try #require(MadeReader(reader).host as? SimulatorPhone)
+        let phone = SimulatedPhone(host)
+        try await reader.prepare()
+        let (stream, events) = AsyncStream.makeStream(of: String.self)
+        host.onLink { _, url, _ in events.yield(url) }
+        for number in 1...101 { simulator.push(#"{"event":"press","item":"\#(number)"}"#) }
+        simulator.push(#"{"event":"link","activity_type":"T","url":"https://a.example/","message_hex":"d10100"}"#)
+        var links = stream.makeAsyncIterator()
+        // It came after all presses.
+        #expect(await links.next() == "https://a.example/")
+        var presses = phone.presses.makeAsyncIterator()
+        for number in 2...100 { #expect(await presses.next() == "\(number)") }
+    }
+
     @Test(arguments: [1, 16, 17, 20]) func `The last sixteen links wait for an app that asks for none yet`(count: Int)
         async throws
     {
