@@ -13,6 +13,7 @@ public final class SimulatedPhone: Sendable {
 
     private let phone: SimulatorPhone
 
+    /// Creates an app's side of a simulator's phone; apps use ``ofProcess``.
     package init(_ phone: SimulatorPhone) {
         self.phone = phone
         let (stream, presses) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(100))
