@@ -23,7 +23,8 @@ import Testing
         mutating func setPower(_ power: EmulatedReader.Power) async -> EmulatedReader.Reply { .noCard }
         mutating func transmit(_ apdu: [UInt8]) async -> EmulatedReader.Reply { .failed }
         mutating func control(_ code: UInt32, _ data: [UInt8]) async -> EmulatedReader.Reply { .unsupported }
-        func attribute(_ tag: UInt32) -> EmulatedReader.Reply { .done([1]) }
+        /// One byte, and as many more as the number says.
+        func attribute(_ tag: UInt32) -> EmulatedReader.Reply { .done([UInt8](repeating: 1, count: 1 + Int(tag))) }
         mutating func hostLeft() { calls.yield("host left") }
     }
 
@@ -98,6 +99,20 @@ import Testing
         // The first one is served as before.
         #expect(driver.send(RawConnection.header("G", 7, 4) + [0, 0, 0, 0]))
         #expect(await callDriver { driver.receive(8) } == RawConnection.header("R", 7, 2) + [0, 1])
+        driver.end()
+        await end(serving)
+    }
+
+    @Test func `has its answers passed on with their length, however long they are`() async throws {
+        let serving = server.start()
+        let driver = try await RawConnection.meet(folder)
+        // The answer has its status before its bytes.
+        #expect(driver.send(RawConnection.header("G", 7, 4) + [0, 0, 1, 0]))
+        let short = Array(RawConnection.header("R", 7).prefix(4)) + [1, 2, 0] + [UInt8](repeating: 1, count: 0x0101)
+        #expect(await callDriver { driver.receive(6 + 0x0102) } == short)
+        #expect(driver.send(RawConnection.header("G", 8, 4) + [0, 1, 2, 1]))
+        let long = Array(RawConnection.header("R", 8).prefix(3)) + [1, 2, 3]
+        #expect(await callDriver { driver.receive(6) } == long)
         driver.end()
         await end(serving)
     }

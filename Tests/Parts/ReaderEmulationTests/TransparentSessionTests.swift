@@ -200,6 +200,24 @@ import VirtualTags
         #expect((1000...2000).contains(elapsed), "\(elapsed)")
     }
 
+    @Test func `A frame waits 50 milliseconds where no time is set`() async throws {
+        var reader = await reader(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
+        _ = await Self.send([0x81, 0], 0x00, to: &reader)
+        let link = try #require(field.link(for: .nfcA))
+        let before = link.statistics.airtime
+        field.removeAll()
+        #expect(await Self.send([0x95, 2, 0x30, 4], 0x01, to: &reader) == Self.failed(1, [0x64, 0x01]))
+        let elapsed = (link.statistics.airtime - before).microseconds
+        #expect((50_000...51_000).contains(elapsed), "\(elapsed)")
+    }
+
+    @Test func `A frame that is only sent has no answer, though the tag gives one`() async {
+        var reader = await reader()
+        _ = await Self.send([0x81, 0], 0x00, to: &reader)
+        #expect(await Self.send([0x95, 3] + Self.readBlock, 0x01, to: &reader).count == 21)
+        #expect(await Self.send([0x93, 3] + Self.readBlock, 0x01, to: &reader) == Self.done + Self.finish)
+    }
+
     @Test func `Frames go to the technology that was switched to, also beside the card`() async {
         var reader = await reader()
         field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))

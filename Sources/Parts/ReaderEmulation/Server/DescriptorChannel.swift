@@ -78,6 +78,7 @@ final class DescriptorChannel: Sendable {
                 // If the other side has closed the socket, no signal must end the process.
                 var count = unsafe Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
                 if count < 0, errno == ENOTSOCK { count = unsafe write(descriptor, rest.baseAddress, rest.count) }
+                // mutate: equivalent, because a call that offers bytes accepts one or fails.
                 if count >= 0 {
                     offset += count
                 } else if errno == EAGAIN {

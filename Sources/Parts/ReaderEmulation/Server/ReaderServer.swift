@@ -116,6 +116,7 @@ package final class ReaderServer: Sendable {
         var reader = reader
         var link: DriverLink?
         var socket: ListeningSocket? = socket
+        // mutate: equivalent, because the numbers only have to differ.
         var linkCount = 0
         for await event in events {
             switch event {
@@ -136,8 +137,7 @@ package final class ReaderServer: Sendable {
                 link = nil
             case .bytes(let bytes, let number):
                 guard link?.number == number else { continue }
-                let isInOrder = await link?.receive(bytes, &reader, onHello: { onNotice?(.connected) }) ?? true
-                if !isInOrder {
+                if await link?.receive(bytes, &reader, onHello: { onNotice?(.connected) }) == false {
                     link?.channel.close()
                     leave(link, &reader)
                     link = nil
@@ -202,7 +202,7 @@ package final class ReaderServer: Sendable {
 
 /// The connection to one driver.
 private struct DriverLink {
-    /// The number of the link, from 1, because descriptors of ended links are used again.
+    /// The number of the link, because descriptors of ended links are used again.
     let number: Int
     let channel: DescriptorChannel
     private(set) var isGreeted = false
