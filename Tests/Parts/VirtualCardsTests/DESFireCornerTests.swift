@@ -156,6 +156,18 @@ import VirtualTags
         expect(contents, ["5a 01 00 00": "00", "cb 09 00 ee ee 61 04 00": "0e"])
     }
 
+    @Test func `A file of records needs its memory in whole units`() {
+        let contents = DESFireContents(size: .kilobytes2, applications: [DESFireApplication(identifier: 1)])
+        expect(
+            contents,
+            ["5a 01 00 00": "00", "c1 09 00 ee ee e1 08 00 01 00 00": "0e", "c1 09 00 ee ee e0 08 00 01 00 00": "00"]
+        )
+        expect(
+            contents,
+            ["5a 01 00 00": "00", "c0 09 00 ee ee 71 04 00 02 00 00": "0e", "c0 09 00 ee ee 70 04 00 02 00 00": "00"]
+        )
+    }
+
     @Test func `A file that can't be is refused`() {
         let applications = [
             DESFireApplication(identifier: 1), DESFireApplication(identifier: 2, keyCount: 0x01),
@@ -277,6 +289,16 @@ import VirtualTags
     }
 
     // MARK: Keys
+
+    @Test func `Only AUTHENTICATE EV2 FIRST has more data than the key's number`() {
+        expect(
+            DESFireContents(generation: .ev2),
+            [
+                "0a 00 00": "7e", "1a 00 00": "7e", "aa 00 00": "7e", "77 00 00": "7e", "71 00": "7e",
+                "71 00 02 01": "7e",
+            ]
+        )
+    }
 
     @Test func `A commit without changes leaves the session open`() throws {
         var reader = reader(DESFireApplication(identifier: 1, keyCount: 0x81))

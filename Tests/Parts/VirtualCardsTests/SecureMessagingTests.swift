@@ -16,6 +16,12 @@ import VirtualCards
         #expect(answer == hex("1d 9d 29 54 69 7d e7 60"))
     }
 
+    @Test func `A DES key of two halves takes the first eight bytes of a challenge`() {
+        let challenge = hex("4c 64 7e 56 72 e2 a6 51") + Array(0..<8)
+        let authentication = CardAuthentication(.iso, number: 0, key: .zero(.des), challenge: challenge)
+        #expect(authentication.sent == hex("de 50 f9 23 10 ca f5 a5"))
+    }
+
     @Test func `AUTHENTICATE ISO with three keys of zeros`() throws {
         let challenge = hex("31 6e 6d 76 a4 49 f9 25 ba 30 4f b2 65 36 56 a2")
         let authentication = CardAuthentication(.iso, number: 0, key: .zero(.tripleDES), challenge: challenge)
