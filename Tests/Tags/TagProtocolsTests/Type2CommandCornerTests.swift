@@ -49,6 +49,20 @@ import Testing
         #expect(middle.remaining == 0 && end.remaining == 0)
     }
 
+    @Test func `A tag that has refused FAST_READ is not asked for it again, though its memory is read anew`()
+        async throws
+    {
+        let container = Step.exchange("3003", "e1103e00 03140102 03040506 0708090a")
+        let rest = Step.exchange("3007", "0b0c0d0e 0f101112 1314fe00 00000000")
+        let refusal = [Step.exchange("3a0709", nibble: 0)] + Step.reactivation
+        let link = ScriptedLink([container] + refusal + [rest, container, rest])
+        let tag = makeTag(link)
+        #expect(try await tag.readNDEF() == [UInt8](1...20))
+        tag.forgetMemory()
+        #expect(try await tag.readNDEF() == [UInt8](1...20))
+        #expect(link.remaining == 0)
+    }
+
     @Test func `A command that arrives damaged is sent three times`() async throws {
         let damaged = [Step.exchange("3003", nibble: 1)]
         let again = damaged + Step.reactivation

@@ -70,6 +70,15 @@ import VirtualTags
         try await activate(field).authenticate(password(1))
     }
 
+    @Test func `The password is written before its acknowledgement`() async throws {
+        let field = VirtualField()
+        let tag = VirtualType2Tag(.ntag213)
+        field.bring(tag)
+        field.arm(.tear(afterWrite: 1))
+        await #expect(throws: TagError(.tagLost, "")) { try await activate(field).protect(with: password(1)) }
+        #expect(Array(tag.contents.memory[43 * 4..<45 * 4]) == [1, 2, 3, 4, 0, 0, 0, 0])
+    }
+
     @Test func `Tags without a password say so, and lengths are checked`() async throws {
         let field = VirtualField()
         field.bring(VirtualType2Tag(.ntag203))

@@ -140,6 +140,24 @@ import Testing
         }
     }
 
+    /// The lock bits, and whether one of them is for a byte up to page 10 hexadecimal, where the message ends.
+    @Test(arguments: [(UInt8(0x01), true), (0x08, true), (0x10, false)])
+    func `A lock bit for a single byte locks the page that the byte is in`(bits: UInt8, isRefused: Bool) async throws {
+        let product = ModelTag.Product(name: "another product", pageCount: 48, areaSize: 0x14)
+        // Twelve lock bits behind the data area, each for one byte.
+        var image = product.memory([], before: bytes("0103b00c04"))
+        image[0xB0] = bits
+        let link = ModelTag(product, memory: image)
+        if isRefused {
+            await #expect(throws: TagError(.readOnly, "")) { try await makeTag(link).writeNDEF(message(42)) }
+            #expect(link.current.writes.isEmpty)
+        } else {
+            try await makeTag(link).writeNDEF(message(42))
+            #expect(link.current.writes.max() == 0x10)
+            #expect(Array(link.memory[23..<65]) == message(42))
+        }
+    }
+
     @Test func `A password that begins inside the message is reported before anything is written`() async throws {
         let product = ModelTag.Product.named("NTAG215")
         var image = product.memory(message(9))
