@@ -15,8 +15,6 @@ struct ByteCursor {
         return Array(rest.prefix(count))
     }
 
-    mutating func bigEndian() -> Int? { take(2).map { Int(high: $0[0], low: $0[1]) } }
-
     mutating func littleEndian(_ count: Int = 2) -> Int? {
         take(count).map { Int(bytes: $0.reversed()) }
     }

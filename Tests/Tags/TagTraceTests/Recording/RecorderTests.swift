@@ -8,7 +8,8 @@ import Testing
 /// What is recorded of a reader that finds tags by itself, call by call.
 @Suite("A recorder of a reader that finds tags")
 struct RecorderTests {
-    private final class Scratch: Sendable {
+    /// A file for a recording, which is removed with this.
+    final class Scratch: Sendable {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("ocn-\(UUID().uuidString).jsonl").path
         deinit { try? FileManager.default.removeItem(atPath: path) }
         var recording: Recording { get throws { try Recording(path: path) } }

@@ -127,6 +127,15 @@ import Testing
             "ATTRIB: select 01020304",
             "selected"
         ),
+        // A card that was selected is not any more after the next REQB.
+        Sample(.frames(.nfcB), Frame([0x15]), nil, "SLOT MARKER 2", "no answer").after(
+            Trace.Exchange(
+                .frames(.nfcB),
+                request: Frame([0x1D, 1, 2, 3, 4, 0, 8, 1, 0]),
+                answer: .success(Frame([0]))
+            ),
+            Trace.Exchange(.frames(.nfcB), request: Frame([5, 0, 1]), answer: .failure(LinkError(.timeout, "")))
+        ),
         Sample(
             .frames(.nfcF),
             Frame([6, 0, 0x12, 0xFC, 0, 0]),
