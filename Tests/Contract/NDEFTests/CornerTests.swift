@@ -121,6 +121,21 @@ import Testing
         }
     }
 
+    @Test func `The length of a long chunk has four bytes, the highest first`() throws {
+        let size = 0x01_0203
+        let payload = [UInt8](repeating: 5, count: size + 1)
+        let bytes = try NDEFMessage([NDEFRecord(.media, type: [0x61], payload: payload)]).encoded(chunkSize: size)
+        #expect(bytes.prefix(8) == [0xA2, 1, 0, 1, 2, 3, 0x61, 5])
+        #expect(bytes.suffix(4) == [0x56, 0, 1, 5])
+    }
+
+    @Test func `The size of what a smart poster points to has four bytes, the highest first`() throws {
+        let poster = SmartPosterRecord(uri: URIRecord("tel:1"), size: 0x0102_0304)
+        let record = try poster.makeRecord(identifier: [])
+        #expect(record.payload.suffix(4) == [1, 2, 3, 4])
+        #expect(try SmartPosterRecord(record) == poster)
+    }
+
     @Test(arguments: [0, 1, 7])
     func `Bluetooth data without room for the address are too short, whatever they say`(_ count: Int) {
         let payload = Array(([8, 0, 1, 2, 3, 4, 5, 6] as [UInt8]).prefix(count))
