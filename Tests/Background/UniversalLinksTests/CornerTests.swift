@@ -211,6 +211,8 @@ import UniversalLinks
         (#"{"/":"/?/$(digit)","percentEncoded":false}"#, "/%C3%A9%C3%A9/1", false),
         (#"{"/":"/?/\#(long)","percentEncoded":false}"#, "/%C3%A9/\(long)", true),
         (#"{"/":"/?/\#(long)","percentEncoded":false}"#, "/%C3%A9%C3%A9/\(long)", false),
+        // It takes a byte that no character has, too.
+        (#"{"/":"/?","percentEncoded":false}"#, "/%FF", true),
         // An escape has digits of either case.
         (#"{"/":"/a/b","percentEncoded":false}"#, "/a%2fb", true),
         (#"{"/":"/caf\u00e9","percentEncoded":false}"#, "/caf%c3%a9", true),
