@@ -46,6 +46,18 @@ import VisibleText
         #expect(text { $0.value(number) } == "\(number)")
     }
 
+    @Test func `A member of bytes has their digits, also of a part of them`() {
+        let bytes: [UInt8] = [0xAB, 0x01, 0xF0]
+        let object = text {
+            $0.beginObject()
+            $0.member("a", hex: bytes)
+            $0.member("b", hex: bytes[1...])
+            $0.member("c", hex: bytes[3...])
+            $0.endObject()
+        }
+        #expect(object == #"{"a":"ab01f0","b":"01f0","c":""}"#)
+    }
+
     @Test func `JSON from elsewhere stays on the line, with commas around it`() {
         let line = text {
             $0.beginObject()
