@@ -31,8 +31,13 @@ package enum FolderNames {
         limit: Int = .max,
         text: ([UInt8]) -> String = { String(decoding: $0, as: UTF8.self) }
     ) -> [String]? {
-        // Opened again, so that each call starts at the first entry.
-        guard let stream = unsafe opendir("/proc/self/fd/\(descriptor)") else { return nil }
+        // A separate descriptor, so that each call starts at the first entry.
+        let own = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard own >= 0 else { return nil }
+        guard let stream = unsafe fdopendir(own) else {
+            close(own)
+            return nil
+        }
         return unsafe names(of: stream, limit, text) { _ in true }
     }
 
