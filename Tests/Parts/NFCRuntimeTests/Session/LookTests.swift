@@ -125,6 +125,36 @@ import VirtualTags
         )
     }
 
+    @Test func `The service learns of a tag before the app does, which may end with that`() async throws {
+        let reader = ScriptedReader([.nothing, .tags([Self.tag()])])
+        let (gate, clock) = (Gate(reader), ManualClock())
+        let environment = NFCEnvironment(reader: .discovering(reader), clock: clock, gate: gate)
+        let session = try #require(ReaderSession(environment: environment))
+        let (ends, continuation) = AsyncStream.makeStream(of: SessionEnd.self)
+        session.observe { [weak session] event in
+            switch event {
+            case .becameActive: break
+            case .detected:
+                gate.note("the app learns of it")
+                session?.invalidate()
+            case .ended(let end): continuation.yield(end)
+            }
+        }
+        session.begin()
+        await reader.looks(1)
+        await session.settles()
+        // The tag comes when no other thread acts for the session.
+        clock.advance(by: .milliseconds(100))
+        var iterator = ends.makeAsyncIterator()
+        #expect(await iterator.next() == .userCanceled)
+        #expect(
+            gate.log == [
+                "claimed for session", "found 1, released 0 times", "the app learns of it",
+                "given back, released 1 times",
+            ]
+        )
+    }
+
     @Test func `The service's reader is not claimed for a session that ends as soon as it is active`() async throws {
         let reader = ScriptedReader([.nothing])
         let gate = Gate(reader)

@@ -113,6 +113,8 @@ final class ScriptedReader: DiscoveringDriver {
             // The limit of the session, and the next look.
             await untilItWaits(scene)
             scene.clock.advance(by: .milliseconds(99))
+            // The next look is still to come.
+            #expect(scene.clock.scheduledEventCount == 2)
             #expect(reader.lookCount == count)
             scene.clock.advance(by: .milliseconds(1))
         }
