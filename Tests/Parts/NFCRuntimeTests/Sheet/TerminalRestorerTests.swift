@@ -100,6 +100,20 @@ import Testing
         #expect(screen.hasSuffix(Self.restored))
     }
 
+    @Test(.ownThreads) func `is restored before an app's own handler of a crash, which learns why it crashed`()
+        async throws
+    {
+        let screen = await Self.screen(try #require(PseudoTerminal())) { path in
+            await #expect(processExitsWith: .exitCode(5)) { [path = path as String] in
+                App.handleCrash()
+                App.present(path)
+                unsafe UnsafeMutablePointer<UInt8>(bitPattern: 16)?.pointee = 1
+                exit(1)
+            }
+        }
+        #expect(screen.hasSuffix(Self.restored))
+    }
+
     @Test(.ownThreads) func `is not drawn on any more when it is restored`() async throws {
         let screen = await Self.screen(try #require(PseudoTerminal())) { path in
             await #expect(processExitsWith: .exitCode(7)) { [path = path as String] in
@@ -152,6 +166,17 @@ private enum App {
     static func endIfWritable() {
         let terminals = terminals.withLock { $0 }
         if !terminals.isEmpty, terminals.allSatisfy({ unsafe write($0, "", 0) == 0 }) { _exit(7) }
+    }
+
+    /// Ends the process at a crash: with 5 if the crash comes from the instruction, and not from a call of `raise`.
+    static func handleCrash() {
+        var action = sigaction()
+        unsafe action.__sigaction_handler.sa_sigaction = { _, information, _ in
+            let code = unsafe information?.pointee.si_code ?? 0
+            _exit(code > 0 ? 5 : 1)
+        }
+        action.sa_flags = SA_SIGINFO
+        _ = unsafe sigaction(SIGSEGV, &action, nil)
     }
 
     static func drawAgain() {
