@@ -117,6 +117,29 @@ import VirtualTags
         #expect(await scene.event() == "a ended: userCanceled")
     }
 
+    @Test func `A Type B card without ISO-DEP is near while its own ATQB comes, and not when another card's does`()
+        async throws
+    {
+        let cards = [UInt8(1), 2].map { number in
+            let frontEnd = Type4FrontEnd.nfcB(pupi: [number, 9, 9, 9], protocolInfo: [0x00, 0x80, 0x71])
+            return VirtualType4Tag(card: ScriptedCard([]), frontEnd: frontEnd)
+        }
+        let reader = PluggedReader()
+        reader.field.bring(cards[0])
+        let scene = Scene(.field(reader))
+        let session = try scene.session("a", plan: .everyTag)
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        let tag = try #require(scene.tags.first)
+        #expect(await session.connects(to: tag) == nil)
+        reader.field.remove(cards[0])
+        reader.field.bring(cards[1])
+        guard case .tag(let error)? = await session.connects(to: tag) else { return #expect(Bool(false)) }
+        #expect(error.code == .tagLost && !tag.isAvailable)
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
     @Test func `A tag that has no question for it is near while the reader can select it`() async throws {
         let classic = try #require(TagProduct(named: "Classic 1K")).blank().makeTag()
         let reader = ScriptedReader([.tags([classic])])

@@ -9,13 +9,13 @@ import VirtualTags
 
 /// Checks what an app learns when a tag does not answer its packet: whether the tag is still near.
 @Suite(.timeLimit(.minutes(1))) struct `A packet without an answer` {
-    /// A session that is connected to a tag.
-    private static func scene(_ tag: any VirtualTag) async throws -> (
+    /// A session that is connected to a tag, on a reader that may activate tags itself.
+    private static func scene(_ tag: any VirtualTag, activatesTags: Bool = false) async throws -> (
         Scene, VirtualField, ReaderSession, ConnectableTag
     ) {
         let field = VirtualField()
         field.bring(tag)
-        let scene = Scene(.field(field))
+        let scene = Scene(activatesTags ? .discovering(ActivatingReader(field)) : .field(field))
         let session = try scene.session("a", plan: .everyTag)
         session.begin()
         #expect(await scene.events(2) == ["a active", "a found 1"])
@@ -61,6 +61,18 @@ import VirtualTags
         #expect(await scene.event() == "a ended: userCanceled")
     }
 
+    @Test func `is told apart from a Type 1 tag that has left, which can't be selected again`() async throws {
+        let (scene, field, session, tag) = try await Self.scene(VirtualType1Tag(.topaz96))
+        // READ, which Type 2 tags have.
+        #expect(Self.error(await session.answer([0x30, 0x03], of: tag))?.code == .badAnswer)
+        #expect(tag.isAvailable && session.connectedTag === tag)
+        field.removeAll()
+        #expect(Self.error(await session.answer([0x30, 0x03], of: tag))?.code == .tagLost)
+        #expect(!tag.isAvailable)
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
     @Test func `is no error where none is expected`() async throws {
         let (scene, field, session, tag) = try await Self.scene(VirtualType2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, 6]))
         field.arm(.effect(.mute, atExchange: 0))
@@ -75,6 +87,21 @@ import VirtualTags
         let (scene, _, session, tag) = try await Self.scene(card)
         #expect(try await session.answer([0x00, 0xA4, 0x04, 0x00], of: tag).get().count >= 2)
         card.isDeaf.withLock { $0 = true }
+        #expect(Self.error(await session.answer([0x00, 0xA4, 0x04, 0x00], of: tag))?.code == .tagLost)
+        #expect(!tag.isAvailable)
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
+    @Test(arguments: [false, true])
+    func `means that a card has left that was without power, even if it can be activated again`(
+        activatesTags: Bool
+    ) async throws {
+        let card = try #require(TagProduct(named: "NTAG 424 DNA")).blank().makeTag()
+        let (scene, _, session, tag) = try await Self.scene(card, activatesTags: activatesTags)
+        #expect(try await session.answer([0x00, 0xA4, 0x04, 0x00], of: tag).get().count >= 2)
+        // What the app has selected is forgotten.
+        card.losePower()
         #expect(Self.error(await session.answer([0x00, 0xA4, 0x04, 0x00], of: tag))?.code == .tagLost)
         #expect(!tag.isAvailable)
         session.invalidate()

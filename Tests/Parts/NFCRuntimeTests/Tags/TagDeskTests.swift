@@ -31,6 +31,15 @@ import VirtualTags
         }
     }
 
+    @Test func `works with the tag that is selected, when there are several`() async throws {
+        let field = VirtualField()
+        for name in ["NTAG213", "ICODE SLIX"] {
+            field.bring(try #require(TagProduct(named: name)).blank().makeTag())
+        }
+        let type = try await TagDesk.with(field) { tag throws(TagError) in tag.type }
+        #expect(type == .type2)
+    }
+
     @Test func `wakes a Type B card before it opens it, because others were looked for since`() async throws {
         let frames = Locked<[[UInt8]]>([])
         let field = VirtualField(onExchange: { record in
