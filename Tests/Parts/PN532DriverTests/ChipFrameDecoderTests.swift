@@ -27,6 +27,11 @@ struct ChipFrameDecoderTests {
         let long = HostFrame.command(0x42, Self.long)
         #expect(long.prefix(8) == [0x00, 0x00, 0xFF, 0xFF, 0xFF, 0x01, 0x08, 0xF7])
         #expect(long.count == 8 + 264 + 2)
+        // With the direction and the code, 255 bytes are the most for a short frame.
+        let longest = HostFrame.command(0x42, Array(Self.long.prefix(253)))
+        #expect(longest.prefix(5) == [0x00, 0x00, 0xFF, 0xFF, 0x01] && longest.count == 5 + 255 + 2)
+        let extended = HostFrame.command(0x42, Array(Self.long.prefix(254)))
+        #expect(extended.prefix(8) == [0x00, 0x00, 0xFF, 0xFF, 0xFF, 0x01, 0x00, 0xFF])
     }
 
     @Test("Frames are found however the line cuts them", arguments: [1, 2, 3, 7, 64, 1000])
@@ -39,6 +44,20 @@ struct ChipFrameDecoderTests {
             .syntaxError,
         ]
         #expect(Self.frames(in: bytes, step: step) == expected)
+    }
+
+    @Test("Nothing of a whole frame is kept but its postamble")
+    func postamble() {
+        let frames = [
+            ScriptedChip.acknowledge, ScriptedChip.frame(0x02, [0x32, 1, 6, 7]), ScriptedChip.frame(0x42, Self.long),
+            [0x00, 0x00, 0xFF, 0x01, 0xFF, 0x7F, 0x81, 0x00],
+        ]
+        for bytes in frames {
+            var decoder = ChipFrameDecoder()
+            decoder.append(bytes)
+            #expect(decoder.next() != nil)
+            #expect(decoder.keptCount == 1 && !decoder.isInFrame)
+        }
     }
 
     @Test("Noise before and between frames is passed over")
@@ -69,6 +88,15 @@ struct ChipFrameDecoderTests {
                 #expect(decoder.next() == .answer(code: 0x03, data: [7]))
             }
         }
+    }
+
+    @Test("A frame that breaks off does not hide the one behind it")
+    func tornBefore() {
+        var decoder = ChipFrameDecoder()
+        let torn = Array(ScriptedChip.frame(0x42, [UInt8](1...20)).prefix(12))
+        decoder.append(torn + ScriptedChip.frame(0x02, [7]))
+        #expect(decoder.next() == nil)
+        #expect(decoder.abandonPartial() == .answer(code: 0x03, data: [7]))
     }
 
     @Test("Any bytes are taken, and no more is kept than a frame")

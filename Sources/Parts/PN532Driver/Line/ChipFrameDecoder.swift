@@ -103,12 +103,13 @@ struct ChipFrameDecoder: Sendable {
         guard (1...Self.maximumPayload).contains(count) else { return .invalid }
         let end = first + count
         guard buffer.count > end else { return .incomplete }
+        let length = end + 1 - start
         let payload = buffer[first..<end]
         let isGood = payload.reduce(0, &+) &+ buffer[end] == 0
-        if isGood, count == 1, buffer[first] == 0x7F { return .whole(.syntaxError, length: end + 1 - start) }
+        if isGood, count == 1, buffer[first] == 0x7F { return .whole(.syntaxError, length: length) }
         guard count >= 2, buffer[first] == 0xD5 else { return .invalid }
         let code = buffer[first + 1]
         guard isGood else { return .damaged(code) }
-        return .whole(.answer(code: code, data: Array(payload.dropFirst(2))), length: end + 1 - start)
+        return .whole(.answer(code: code, data: Array(payload.dropFirst(2))), length: length)
     }
 }
