@@ -16,8 +16,10 @@ package final class Locked<Value>: @unchecked Sendable {
 
     package init(_ value: sending Value) {
         self.value = value
+        // mutate: equivalent, because memory for a second mutex would not be used.
         unsafe mutex = .allocate(capacity: 1)
         var attributes = pthread_mutexattr_t()
+        // mutate: equivalent, because in glibc new attributes are zero, as they are already here.
         unsafe pthread_mutexattr_init(&attributes)
         unsafe pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ERRORCHECK))
         let status = unsafe pthread_mutex_init(mutex, &attributes)

@@ -65,6 +65,7 @@ import Testing
         #expect(field.wasThere)
         #expect(field.executor == nil)
         #expect(field.arrival(of: [1]) == nil)
+        #expect(field.reportsPresenceInTime)
         try await field.prepare()
     }
 
