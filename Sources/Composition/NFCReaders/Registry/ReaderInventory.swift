@@ -12,14 +12,20 @@ package struct ReaderInventory: Sendable {
     ///
     /// - Parameters:
     ///   - driver: the reader that is used.
+    ///   - kinds: the kinds of readers that there are.
     ///   - isAlone: whether that reader was named, so that no other is of interest.
     ///   - asksReaders: whether each reader is asked for what it can do, which opens the tag on it.
-    package init(using driver: any ReaderDriver, isAlone: Bool, askingReaders asksReaders: Bool) async {
-        let kind = ReaderKind.of(driver)
+    package init(
+        using driver: any ReaderDriver,
+        among kinds: [ReaderKind] = ReaderKind.all,
+        isAlone: Bool,
+        askingReaders asksReaders: Bool
+    ) async {
+        let kind = kinds.first { $0.owns(driver) }
         var others: [ReaderReport] = []
         var found: ReaderReport?
         // The virtual reader comes first in help texts, and last here: it is always there.
-        for other in ReaderKind.all.reversed() {
+        for other in kinds.reversed() {
             let isOwn = other.scheme == kind?.scheme
             guard let reports = other.reports, isOwn || !isAlone else { continue }
             for report in await reports(asksReaders) {

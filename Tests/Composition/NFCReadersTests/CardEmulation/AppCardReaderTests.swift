@@ -62,6 +62,21 @@ import Testing
         #expect(changes.withLock { $0 } == 3)
     }
 
+    @Test func `A card that has come is not used before the reader has noticed it`() async throws {
+        let place = try Place()
+        #expect(place.port.attach(place.card))
+        var reader = AppCardReader(port: place.port)
+        #expect(await reader.lookAnew() == EmulatedReader.Change())
+        place.port.setEmulating(true)
+        #expect(await reader.setPower(.up) == .noCard)
+        #expect(await reader.transmit([0, 0xA4]) == .noCard)
+        #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 0]) == .noCard)
+        #expect(place.card.log == ["detected"])
+        #expect(await reader.look() == EmulatedReader.Change(hasFound: true))
+        #expect(await reader.setPower(.up) == .done(Self.answerToReset))
+        #expect(await reader.transmit([0, 0xA4]) == .done([0, 0xA4, 0x90, 0]))
+    }
+
     @Test func `A host that comes finds the card that is there, with another identifier each time`() async throws {
         let place = try Place()
         #expect(place.port.attach(place.card))

@@ -59,6 +59,26 @@ import VirtualTags
         }
     }
 
+    @Test func `are asked for their readers only when those are listed`() async {
+        let asked = Locked<[String]>([])
+        let kinds = ReaderKind.all.map { kind in
+            var kind = kind
+            let scheme = kind.scheme
+            if kind.reports != nil {
+                kind.reports = { _ in
+                    asked.withLock { $0.append(scheme) }
+                    return []
+                }
+            }
+            return kind
+        }
+        // A reader of PC/SC may have a card on it that is not to be disturbed.
+        _ = await ReaderInventory(using: VirtualField(), among: kinds, isAlone: true, askingReaders: true)
+        #expect(asked.withLock { $0 } == ["virtual"])
+        _ = await ReaderInventory(using: VirtualField(), among: kinds, isAlone: false, askingReaders: true)
+        #expect(asked.withLock { $0 } == ["virtual", "pcsc", "virtual"])
+    }
+
     @Test(arguments: [("simulator:/nowhere", "simulator"), ("pn532:/dev/no-such-line", "pn532")])
     func `own their drivers and no others, and describe them`(name: String, scheme: String) throws {
         let driver = try #require(NFCEnvironment(ReaderConfiguration(reader: name)).driver)
