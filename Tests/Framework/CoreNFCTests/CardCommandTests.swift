@@ -180,6 +180,30 @@ import Testing
         }
     }
 
+    /// Runs a task's code at once, in the middle of the work that resumes the task.
+    private final class AtOnce: TaskExecutor {
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
+
+    @Test func `The port is free for the next session when the app learns of the end`() async throws {
+        let (port, executor) = (Port(), AtOnce())
+        try await NFCEnvironment.$scoped.withValue(Self.environment(port)) {
+            let session = try await CardSession()
+            let calls = Task(executorPreference: executor) {
+                var calls: [String] = []
+                for try await event in session.eventStream {
+                    if case .sessionInvalidated = event { calls = port.calls.withLock { $0 } }
+                }
+                return calls
+            }
+            session.invalidate()
+            #expect(try await calls.value == ["attach", "detach"])
+        }
+    }
+
     @Test func `A session lasts a minute, and has said by then why it ends`() async throws {
         let (port, clock) = (Port(), ManualClock())
         try await NFCEnvironment.$scoped.withValue(Self.environment(port, clock: clock)) {

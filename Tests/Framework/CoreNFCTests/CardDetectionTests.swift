@@ -2,6 +2,7 @@
 @unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCTestKit
+import TagLink
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct `Cards in a session for tags` {
@@ -123,6 +124,19 @@ import Testing
             let command = try #require(NFCISO7816APDU(data: Data([0, 0x84, 0, 0, 2])))
             let answer: NFCISO7816ResponseAPDU = try await tag.sendCommand(apdu: command)
             #expect(answer.payload == Data([0xCA, 0xFE]))
+        }
+    }
+
+    @Test func `A Type B card without ISO-DEP takes no APDUs, and is sent none`() async throws {
+        let front = Type4FrontEnd.nfcB(pupi: [1, 2, 3, 4], protocolInfo: [0x00, 0x80, 0x71])
+        let card = VirtualType4Tag(card: Self.card(with: []), frontEnd: front)
+        try await Self.withTags([card], AppConfiguration()) { field, _, tags in
+            guard case .iso7816(let tag) = try #require(tags.first) else { throw Unexpected() }
+            let command = try #require(NFCISO7816APDU(data: Data([0, 0x84, 0, 0, 2])))
+            let before = field.tags.statistics.exchanges
+            let error = await readerError { () -> NFCISO7816ResponseAPDU in try await tag.sendCommand(apdu: command) }
+            #expect(error?.code == .readerErrorUnsupportedFeature)
+            #expect(field.tags.statistics.exchanges == before)
         }
     }
 
