@@ -103,6 +103,16 @@ import Testing
         #expect(odd.controls.isEmpty)
     }
 
+    @Test func `A control TLV may have its length in three bytes, and says nothing with another length there`() throws {
+        for (hex, ranges) in [("02ff0003300302 0303aabbcc", [12..<15]), ("02ff000130 0303aabbcc", [])] {
+            guard case .found(let layout) = try Self.walk(hex) else {
+                Issue.record("\(hex)")
+                continue
+            }
+            #expect(layout.controls.map(\.range) == ranges && layout.messageLength == 3, "\(hex)")
+        }
+    }
+
     @Test func `Control TLVs are taken up to thirty-two`() throws {
         let controls = String(repeating: "0203400100", count: 40)
         guard case .found(let layout) = try Self.walk(controls + "0300", area: 0..<202) else { return }

@@ -53,7 +53,7 @@ struct TLVWalk {
     mutating func advance(in memory: some TLVSource) throws(TagError) -> Action {
         while true {
             let rest = TLVLayout(area: min(position, area.upperBound)..<area.upperBound, reserved: reserved)
-            let header = rest.addresses(0..<5)
+            let header = rest.addresses(0..<4)
             guard let start = header.first else {
                 throw TagError(.noMessageTLV, "The data area ends without an NDEF message TLV (\(specification)).")
             }
@@ -93,9 +93,10 @@ struct TLVWalk {
                 return .found(layout)
             }
             let places = 1 + lengthSize + length
-            if hasControls, type == 0x01 || type == 0x02, places == 5 {
-                for address in header[2...] where memory[byte: address] == nil { return .read(address: address) }
-                let value = header[2...].map { memory[byte: $0] ?? 0 }
+            if hasControls, type == 0x01 || type == 0x02, length == 3 {
+                let addresses = rest.addresses(1 + lengthSize..<places)
+                for address in addresses where memory[byte: address] == nil { return .read(address: address) }
+                let value = addresses.map { memory[byte: $0] ?? 0 }
                 let control = TLVControl(value: value, isLock: type == 0x01)
                 if controls.count < Self.maximumControls {
                     // mutate: equivalent, because these are two lists, and nothing reads them in between.
