@@ -29,6 +29,18 @@ struct Type3AttributeBlock: Equatable {
     var capacity: Int { blockCount * Self.blockSize }
     /// Whether the tag can be written.
     var isWritable: Bool { accessFlag == 0x01 && blocksPerWrite > 0 }
+    /// Checks that the message's length is not beyond the capacity. A write replaces such a length.
+    ///
+    /// - Throws: ``TagError`` with `lengthOverrun`.
+    func checkLength() throws(TagError) {
+        guard messageLength <= capacity else {
+            throw TagError(
+                .lengthOverrun,
+                "Ln is \(messageLength), and the tag has room for \(capacity) (NFC Forum T3T 1.0, 6.1)."
+            )
+        }
+    }
+
     /// Whether an earlier write was interrupted while there was a message, so that the content can't be trusted. This
     /// reader sets the length to 0 together with WriteF, so its interrupted writes leave an empty tag.
     var isTorn: Bool { writeFlag != 0 && messageLength > 0 }
@@ -72,12 +84,6 @@ struct Type3AttributeBlock: Equatable {
         messageLength = Int(bytes: bytes[11...13])
         guard blocksPerRead > 0 else {
             throw TagError(.noCapabilityContainer, "Nbr is 0: nothing can be read (NFC Forum T3T 1.0, 6.1).")
-        }
-        guard messageLength <= capacity else {
-            throw TagError(
-                .lengthOverrun,
-                "Ln is \(messageLength), and the tag has room for \(capacity) (NFC Forum T3T 1.0, 6.1)."
-            )
         }
     }
 

@@ -13,6 +13,7 @@ extension Type3Tag {
     ///   `badChecksum`, `badVersion`, `lengthOverrun`, `writeInProgress`, `tagLost`, `badAnswer`, `cancelled`.
     public func detectNDEF() async throws(TagError) -> NDEFDetection {
         let attributes = try await readAttributes()
+        try attributes.checkLength()
         guard !attributes.isTorn else {
             throw TagError(
                 .writeInProgress,
@@ -71,11 +72,16 @@ extension Type3Tag {
         guard target.systemCode != NFCFTarget.ndefSystemCode else { return }
         let polling = NFCFPolling(link: link)
         for timeSlots in Self.timeSlots {
-            let answers = try await polling.poll(
-                systemCode: NFCFTarget.ndefSystemCode,
-                request: .none,
-                timeSlots: timeSlots
-            )
+            let answers: [NFCFPolling.Answer]
+            do throws(TagError) {
+                answers = try await polling.poll(
+                    systemCode: NFCFTarget.ndefSystemCode,
+                    request: .none,
+                    timeSlots: timeSlots
+                )
+            } catch {
+                throw remember(error)
+            }
             if let answer = answers.first(where: { target.isOfSameCard(as: $0.target) }) {
                 target = answer.target
                 return

@@ -11,7 +11,7 @@ extension Type3Tag {
     ///
     /// - Parameter message: the message's bytes; none to empty the tag.
     /// - Throws: ``TagError`` with `readOnly` and `messageTooLong` before anything is written, `updateFailed` when the
-    ///   tag refused, `tagLost`, and the errors of ``detectNDEF()`` except `writeInProgress`.
+    ///   tag refused, `tagLost`, and the errors of ``detectNDEF()`` except `writeInProgress` and `lengthOverrun`.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
         let attributes = try await readAttributes()
         guard attributes.isWritable else {
@@ -42,10 +42,11 @@ extension Type3Tag {
     /// On other products only the flag protects the tag from being written.
     ///
     /// - Throws: ``TagError`` with `readOnly` when it is read-only already, `updateFailed` when the tag refused,
-    ///   `tagLost`, and the errors of ``detectNDEF()`` except `writeInProgress`.
+    ///   `tagLost`, and the errors of ``detectNDEF()``.
     public func lock() async throws(TagError) {
         var attributes = try await readAttributes()
         guard attributes.isWritable else { throw TagError(.readOnly, "The tag is read-only already.") }
+        try attributes.checkLength()
         guard !attributes.isTorn else {
             throw TagError(.writeInProgress, "A message whose write was cut off would be locked permanently.")
         }

@@ -351,4 +351,23 @@ import Testing
         try await tag.writeNDEF([UInt8](repeating: 5, count: 16))
         #expect(link.remaining == 0)
     }
+
+    @Test func `A length beyond the tag's room can be written over, and not be locked`() async throws {
+        let (tag, link) = Self.tag([
+            Self.check(0..<1, Self.attributes(length: 209)), Self.update(0..<1, Self.attributes(flag: 0x0F)),
+            Self.update(1..<2, Self.block(5)), Self.update(0..<1, Self.attributes(length: 16)),
+        ])
+        #expect(await Self.code { () throws(TagError) in try await tag.lock() } == .lengthOverrun)
+        #expect(await Self.code { () throws(TagError) in _ = try await tag.readNDEF() } == .lengthOverrun)
+        try await tag.writeNDEF([UInt8](repeating: 5, count: 16))
+        #expect(try await tag.detectNDEF().messageLength == 16 && link.remaining == 0)
+    }
+
+    @Test func `A tag that leaves while it is polled for 12FC is asked nothing more`() async {
+        let (tag, link) = Self.tag([.exchange("060012fc0000", .tagRemoved)], system: 0x88B4)
+        for _ in 0..<2 {
+            #expect(await Self.code { () throws(TagError) in _ = try await tag.detectNDEF() } == .tagLost)
+        }
+        #expect(link.remaining == 0)
+    }
 }
