@@ -100,6 +100,15 @@ import Testing
         #expect(await Self.all(limit: 0, []).uids.isEmpty)
     }
 
+    @Test func `A tag that can't be put to sleep does not stand in for the last one that was found`() async {
+        let collided = Step.raw("26", bits: 7, Self.failure(.collision))
+        let halt = Step.exchange("5000", .timeout)
+        let start = [collided] + Self.found(4) + [halt, collided] + Self.found(5) + [halt, Self.sense] + Self.found(4)
+        let woken: [Step] = [.raw("52", bits: 7, "0400"), .exchange("9370 0102030505", "00")]
+        let all = await Self.all(start + woken)
+        #expect(all.uids.map(\.last) == [4, 5] && all.code == nil && all.left == 0)
+    }
+
     @Test func `The last tag that was put to sleep is woken again; of those that left the one before it`() async {
         let collided = Step.raw("26", bits: 7, Self.failure(.collision))
         let halt = Step.exchange("5000", .timeout)

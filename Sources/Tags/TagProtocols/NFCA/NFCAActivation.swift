@@ -52,7 +52,10 @@ public struct NFCAActivation: Sendable {
                 continue
             }
             // A tag that ignores HLTA would be found endlessly.
-            guard !found.contains(where: { $0.uid == target.uid }) else { return found }
+            guard !found.contains(where: { $0.uid == target.uid }) else {
+                lastIsHalted = found.last?.uid != target.uid
+                break
+            }
             found.append(target)
             lastIsHalted = false
             guard isCrowded || sense.isCrowded, found.count < limit else { return found }
