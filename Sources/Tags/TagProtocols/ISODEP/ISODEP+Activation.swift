@@ -15,21 +15,21 @@ extension ISODEP {
     ///   its answer is malformed, `unsupported` when a CID was requested and the card doesn't support it, and the
     ///   errors of `transmit(_:)`.
     public func activate() async throws(LinkError) {
-        let failure = state.withLock { $0.failure }
+        let (failure, isStarted, activation) = state.withLock { ($0.failure, $0.machine != nil, $0.activation) }
         if let failure { throw failure }
-        guard state.withLock({ $0.machine == nil }) else { return }
+        guard !isStarted else { return }
         do throws(LinkError) {
             switch opening {
-            case .requestAnswerToSelect: try await requestAnswerToSelect()
-            case .attribute(let target): try await attribute(target)
+            case .requestAnswerToSelect: try await requestAnswerToSelect(activation)
+            case .attribute(let target): try await attribute(target, activation)
             }
         } catch {
-            end(with: error)
+            end(with: error, of: activation)
             throw error
         }
     }
 
-    private func requestAnswerToSelect() async throws(LinkError) {
+    private func requestAnswerToSelect(_ activation: Int) async throws(LinkError) {
         let sizeIndex = ISODEPParameters.frameSizeIndex(fitting: link.maximumFrameLength)
         // The activation frame waiting time: 71,680/fc (NFC Forum Digital 2.3, 14.6.1.3).
         let frame = try await open([0xE0, sizeIndex << 4 | (cid ?? 0)], timeout: Airtime(carrierPeriods: 71680))
@@ -42,7 +42,8 @@ extension ISODEP {
         guard cid == nil || answer.supportsCID else {
             throw LinkError(.unsupported, "The card takes no card identifier (ISO/IEC 14443-4, 5.2.6).")
         }
-        start(
+        try start(
+            activation,
             cardFrameSize: ISODEPParameters.frameSize(index: answer.frameSizeIndex),
             readerFrameSize: ISODEPParameters.frameSize(index: sizeIndex),
             frameWaitingTime: ISODEPParameters.frameWaitingTime(index: answer.frameWaitingIndex),
@@ -50,7 +51,7 @@ extension ISODEP {
         )
     }
 
-    private func attribute(_ target: NFCBTarget) async throws(LinkError) {
+    private func attribute(_ target: NFCBTarget, _ activation: Int) async throws(LinkError) {
         guard target.isISODEP else {
             throw LinkError(.unsupported, "The card does not speak ISO/IEC 14443-4 (ISO/IEC 14443-3, 7.9.4).")
         }
@@ -65,7 +66,8 @@ extension ISODEP {
         guard let first = frame.bytes.first, first & 0x0F == cid ?? 0 else {
             throw LinkError(.protocolViolation, "The answer to ATTRIB has another CID (ISO/IEC 14443-3, 7.11).")
         }
-        start(
+        try start(
+            activation,
             cardFrameSize: target.maximumFrameSize,
             readerFrameSize: ISODEPParameters.frameSize(index: sizeIndex),
             frameWaitingTime: target.frameWaitingTime,
@@ -87,22 +89,26 @@ extension ISODEP {
     }
 
     private func start(
+        _ activation: Int,
         cardFrameSize: Int,
         readerFrameSize: Int,
         frameWaitingTime: Airtime,
         _ answer: AnswerToSelect?
-    ) {
+    ) throws(LinkError) {
         let parameters = ISODEPParameters(
             cardFrameSize: min(cardFrameSize, link.maximumFrameLength),
             readerFrameSize: readerFrameSize,
             frameWaitingTime: frameWaitingTime,
             cid: cid
         )
-        state.withLock {
-            $0.parameters = parameters
-            $0.answerToSelect = answer
-            $0.machine = ISODEPStateMachine(parameters)
+        let isCurrent = state.withLock { state -> Bool in
+            guard state.activation == activation else { return false }
+            state.parameters = parameters
+            state.answerToSelect = answer
+            state.machine = ISODEPStateMachine(parameters)
+            return true
         }
+        guard isCurrent else { throw Self.activatedAgain }
     }
 
     /// A bit rate that can be selected with PPS (ISO/IEC 14443-4, 5.3).

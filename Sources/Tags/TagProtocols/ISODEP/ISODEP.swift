@@ -174,13 +174,19 @@ public final class ISODEP: APDULink {
     ) -> ISODEPStateMachine.Action {
         state.withLock { state in
             guard state.activation == activation, var machine = state.machine else {
-                return .fail(LinkError(.readerUnavailable, "The card was activated again in the middle of a command."))
+                return .fail(Self.activatedAgain)
             }
             let action = event(&machine)
             state.machine = machine
             return action
         }
     }
+
+    /// The error of a command that an earlier activation of the card still has under way.
+    static let activatedAgain = LinkError(
+        .readerUnavailable,
+        "The card was activated again in the middle of a command."
+    )
 
     /// Keeps the failure that every later command throws.
     ///

@@ -5,15 +5,18 @@ import Testing
 
 /// Calls that come while a command is under way on a card, and faults between requests for more time.
 @Suite struct `ISO-DEP while a command is under way` {
-    /// A scripted link on which something else happens before the first I-block is answered.
+    /// A scripted link on which something else happens before the first frame of a kind is answered: an I-block, or
+    /// another.
     private final class BusyLink: FrameLink {
         let technology = Technology.nfcA
         let maximumFrameLength = 256
         let script: ScriptedLink
+        private let firstByte: UInt8
         private let interruption = Locked<(@Sendable () async -> Void)?>(nil)
 
-        init(_ steps: [ScriptedLink.Step]) {
+        init(_ steps: [ScriptedLink.Step], at firstByte: UInt8 = 0x02) {
             script = ScriptedLink(steps)
+            self.firstByte = firstByte
         }
 
         var statistics: LinkStatistics { script.statistics }
@@ -23,7 +26,7 @@ import Testing
         }
 
         func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
-            if frame.bytes.first == 0x02 {
+            if frame.bytes.first == firstByte {
                 let action = interruption.withLock { held in
                     defer { held = nil }
                     return held
@@ -73,6 +76,21 @@ import Testing
         card.wasActivated()
         #expect(try await card.transmit([0x00, 0xB0]) == [0x90, 0x00])
         #expect(link.script.remaining == 0)
+    }
+
+    @Test func `What comes of an earlier RATS is not that of the card that was activated since`() async throws {
+        for answer: ScriptedLink.Step in [Self.start, .exchange("e080", .protocolViolation)] {
+            let link = BusyLink(
+                [answer, .exchange("e080", "067577810280"), .exchange("02 00b0", "02 9000")],
+                at: 0xE0
+            )
+            let card = ISODEP(link: link)
+            link.interrupt { card.wasActivated() }
+            await #expect(throws: LinkError.self) { try await card.activate() }
+            #expect(card.answerToSelect == nil)
+            #expect(try await card.transmit([0x00, 0xB0]) == [0x90, 0x00])
+            #expect(card.answerToSelect?.frameSizeIndex == 5 && link.script.remaining == 0)
+        }
     }
 
     @Test func `The count of faults restarts when the card asks for more time`() async throws {
