@@ -88,9 +88,11 @@ extension Type1Tag {
             guard error.code == .badAnswer else { throw error }
             throw TagError(.updateFailed, error.reason, link: error.link)
         }
+        guard answer[0] == UInt8(unit) else {
+            throw TagError(.updateFailed, "The answer to a write is for another address (NFC Forum T1T 1.2, 5).")
+        }
         memory.store(answer[1...], at: unit * memory.unitSize)
-        let isDone = zip(answer[1...], bytes).allSatisfy { isErasing ? $0 == $1 : $0 & $1 == $1 }
-        guard answer[0] == UInt8(unit), isDone else {
+        guard zip(answer[1...], bytes).allSatisfy({ isErasing ? $0 == $1 : $0 & $1 == $1 }) else {
             throw TagError(
                 .updateFailed,
                 "The tag does not hold what was written to \(isStatic ? "byte" : "block") \(unit): it is locked (NFC Forum T1T 1.2, 5)."

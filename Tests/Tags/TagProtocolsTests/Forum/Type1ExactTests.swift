@@ -186,6 +186,13 @@ import Testing
         try await late.write([0xA5], to: 8)
     }
 
+    @Test func `What an answer for another address holds is not taken for what was written`() async {
+        let small = Type1Target(headerROM0: 0x11, headerROM1: 0x48, uid: [1, 2, 3, 4])
+        let (tag, link) = Self.tag(Self.step("5308a5" + Self.uid, "09a5"), target: small)
+        await #expect(throws: TagError(.updateFailed, "")) { try await tag.write([0xA5], to: 8) }
+        #expect(tag.memory[byte: 8] == nil && link.remaining == 0)
+    }
+
     @Test func `The container says where the data area ends and what may be done`() throws {
         let whole = try Type1CapabilityContainer([0xE1, 0x10, 0x0E, 0x00])
         #expect(whole.area == 12..<120 && whole.isReadable && whole.isWritable)
