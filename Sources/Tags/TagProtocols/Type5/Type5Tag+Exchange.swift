@@ -77,7 +77,13 @@ extension Type5Tag {
         } catch {
             // The tag has programmed its memory, and answers after an EOF (ISO/IEC 15693-3, 10.4.2).
             guard error.code == .timeout else { throw error }
-            return try await link.transceive(Frame([], checksum: .none), timeout: Self.answerTimeout)
+            let answer = try await link.transceive(Frame([], checksum: .none), timeout: Self.answerTimeout)
+            // The link did not check this answer. If the checksum is still in it, a wrong one means damage.
+            let (content, checksum) = (Array(answer.bytes.dropLast(2)), Array(answer.bytes.suffix(2)))
+            guard answer.checksum != .none || content.isEmpty || link.technology.checksum(content) == checksum else {
+                throw LinkError(.transmission, "The checksum of an answer to an EOF is wrong (ISO/IEC 15693-3, 7.2).")
+            }
+            return answer
         }
     }
 

@@ -306,6 +306,25 @@ import Testing
         #expect(await write(damaged, uid: texas) == (.updateFailed, true, 0))
     }
 
+    @Test func `An answer after an EOF is taken with its checksum or without it, and is damaged with another one`()
+        async throws
+    {
+        func eof(_ answer: [UInt8]) -> Step {
+            Step(request: Self.eof, result: .success(Frame(answer, checksum: .none)))
+        }
+        let option = Step.exchange("42210100000000", .timeout)
+        let named = Step.exchange("6221" + "3322110008 2407e0" + "0100000000", .timeout)
+        let whole = [0x00] + Technology.nfcV.checksum([0x00])
+        let damaged = eof([0x00, 0xFF, 0xFF])
+        for steps in [[option, eof([0x00])], [option, eof(whole)], [option, damaged, named, eof(whole)]] {
+            let (tag, link) = Self.tag(steps, uid: "e007240800112233")
+            tag.blockSize = 4
+            tag.memory = TLVMemory(unitSize: 4, limit: 64)
+            try await tag.write([0, 0, 0, 0], to: 1)
+            #expect(link.remaining == 0)
+        }
+    }
+
     @Test func `A lock ends where a tag can lock no more than its first blocks`() async throws {
         let container = "00 e1400301 0300fe00" + Self.blank + Self.blank
         func lock(_ answers: [String]) async -> (TagError.Code?, Int) {
