@@ -38,7 +38,9 @@ public struct Airtime: Sendable, Hashable, Comparable, AdditiveArithmetic {
     /// The duration as a `Duration`, rounded to the nearest nanosecond.
     @inlinable
     public var duration: Duration {
-        .nanoseconds((carrierPeriods * 100_000 + 678) / 1356)
+        // Whole seconds first: nanoseconds alone would overflow after some weeks.
+        let (seconds, rest) = carrierPeriods.quotientAndRemainder(dividingBy: 13_560_000)
+        return Duration.seconds(seconds) + Duration.nanoseconds((rest * 100_000 + 678) / 1356)
     }
 
     @inlinable

@@ -24,6 +24,14 @@ import Testing
         #expect(Airtime.milliseconds(5).duration == .milliseconds(5))
     }
 
+    @Test func `is a duration after years too`() {
+        let second = Airtime.milliseconds(1000)
+        for days in [79, 36_525] {
+            let time = second * (days * 86_400) + Airtime(carrierPeriods: 2)
+            #expect(time.duration == Duration.seconds(days * 86_400) + .nanoseconds(147))
+        }
+    }
+
     @Test func `is added, subtracted, multiplied and compared`() {
         let (short, long) = (Airtime(carrierPeriods: 128), Airtime(carrierPeriods: 512))
         #expect((short + long).carrierPeriods == 640)
