@@ -25,6 +25,8 @@ final class RecordingReader: ForwardingDriver, DiscoveringDriver {
     func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
         let observation = base.observePresence { [weak self] in
             guard let self else { return }
+            // The first report may come before the observation is returned.
+            tellsPresence.withLock { $0 = true }
             begin()
             recorder.presenceChanged(at: clock())
             handler()
@@ -79,20 +81,20 @@ final class RecordingReader: ForwardingDriver, DiscoveringDriver {
     }
 
     private func begin() {
-        let begins = hasBegun.withLock { hasBegun in
-            defer { hasBegun = true }
-            return !hasBegun
-        }
-        guard begins else { return }
-        recorder.begin(
-            Recording.Header(
-                reader: base.name,
-                isField: false,
-                technologies: Technology.allCases.filter(base.technologies.contains),
-                maximumFrameLength: 256,
-                tellsPresence: tellsPresence.withLock { $0 }
+        // The header is written while the lock is held, so that no other thread writes anything before it.
+        hasBegun.withLock { [base, recorder, tellsPresence] hasBegun in
+            guard !hasBegun else { return }
+            hasBegun = true
+            recorder.begin(
+                Recording.Header(
+                    reader: base.name,
+                    isField: false,
+                    technologies: Technology.allCases.filter(base.technologies.contains),
+                    maximumFrameLength: 256,
+                    tellsPresence: tellsPresence.withLock { $0 }
+                )
             )
-        )
+        }
     }
 }
 

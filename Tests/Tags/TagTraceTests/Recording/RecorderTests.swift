@@ -38,15 +38,22 @@ struct RecorderTests {
         let selected = Locked(0)
         let handler = Locked<(@Sendable () -> Void)?>(nil)
         let tellsPresence: Bool
+        let reportsAtOnce: Bool
 
-        init(_ looks: [Result<[DiscoveredTag], LinkError>], tellsPresence: Bool = true) {
+        init(
+            _ looks: [Result<[DiscoveredTag], LinkError>],
+            tellsPresence: Bool = true,
+            reportsAtOnce: Bool = false
+        ) {
             self.looks = Locked(looks)
             self.tellsPresence = tellsPresence
+            self.reportsAtOnce = reportsAtOnce
         }
 
         func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
             guard tellsPresence else { return nil }
             self.handler.withLock { $0 = handler }
+            if reportsAtOnce { handler() }
             return PresenceObservation {}
         }
 
@@ -118,6 +125,17 @@ struct RecorderTests {
             let actions: [Recording.Action] = tellsPresence ? [.presence, .release] : [.release]
             #expect(recording.steps.map(\.action) == actions)
         }
+    }
+
+    @Test("A report that comes before the observation does not hide that there are reports")
+    func earlyReport() async throws {
+        let scratch = Scratch()
+        let recorded = try Self.recorded(Reader([], reportsAtOnce: true), to: scratch)
+        let observation = recorded.observePresence {}
+        await recorded.release()
+        let recording = try scratch.recording
+        #expect(observation != nil && recording.header.tellsPresence)
+        #expect(recording.steps.map(\.action) == [.presence, .release])
     }
 
     @Test("A card has its own limits, is told when it was activated, and is replayed with the same")
