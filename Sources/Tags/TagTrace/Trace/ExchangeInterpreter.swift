@@ -92,7 +92,10 @@ public struct ExchangeInterpreter: Sendable {
         case .parameterSelection: return "PPS is taken"
         case .anticollision, .atqA, .select: return NFCAWords.answer(answer, expectation)
         case .type1(let command): return Type1Words.answer(bytes, to: command)
-        case .type2(let command): return Type2Words.answer(answer, to: command)
+        case .type2(let command):
+            // A tag that does not acknowledge the first packet of a SECTOR SELECT expects no second one.
+            if command == 0xC2, answer.nibble != 0xA { selectsSector = false }
+            return Type2Words.answer(answer, to: command)
         case .anything: return Self.size(bytes)
         }
     }

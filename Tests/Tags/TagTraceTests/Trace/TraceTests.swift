@@ -242,6 +242,16 @@ import Testing
         #expect(words.meaning(ofAnswer: Frame([0x02, 8, 0x90, 0])) == "4 bytes, 9000 done")
     }
 
+    @Test func `The number of a sector comes only after the tag has acknowledged the first packet`() {
+        for (answer, isNumber) in [(0xA, true), (0x0, false)] as [(UInt8, Bool)] {
+            var words = ExchangeInterpreter()
+            _ = words.meaning(of: Frame([0xC2, 0xFF]), over: Self.a)
+            _ = words.meaning(ofAnswer: Self.bits(answer, 4))
+            let next = words.meaning(of: Frame([0x30, 4]), over: Self.a)
+            #expect(next == (isNumber ? "SECTOR SELECT 30, second packet; silence is a yes" : "READ 04"))
+        }
+    }
+
     @Test func `A trace is a table with a column for each thing`() {
         let long = [UInt8](0..<18)
         let trace = Trace([
