@@ -22,10 +22,12 @@
     /// Creates a scanner.
     ///
     /// - Parameters:
-    ///   - offset: the start of the message.
+    ///   - offset: the start of the message; not negative.
     ///   - options: the errors to accept.
     @inlinable
     public init(at offset: Int = 0, options: NDEFDecodingOptions = .strict) {
+        // The bytes of a header are read without a check of this.
+        precondition(offset >= 0, "No message starts before its bytes.")
         position = offset
         self.start = offset
         self.options = options
