@@ -57,6 +57,17 @@ import Testing
         #expect(try WiFiRecord(record).credentials == [credential])
     }
 
+    @Test func `A total length before a network's attributes is that of all of them, and not 0`() throws {
+        let attributes: [UInt8] = [0x10, 0x45, 0, 1, 0x61]
+        let counted = try WiFiRecord(media(WiFiRecord.mediaType, [0, 5] + attributes))
+        #expect(counted.attributes == [WiFiRecord.Attribute(id: 0x1045, value: [0x61])])
+        for wrong in [[0, 4] + attributes, [0, 6] + attributes, [5, 0] + attributes, [0, 0]] as [[UInt8]] {
+            #expect(throws: RecordError(.attributeOverrun), "\(wrong)") {
+                try WiFiRecord(media(WiFiRecord.mediaType, wrong))
+            }
+        }
+    }
+
     @Test func `A collision resolution number has two bytes`() throws {
         for bytes in [[1, 2, 3], [1], []] as [[UInt8]] {
             let inner = try NDEFMessage([wellKnown("cr", bytes)]).encoded()

@@ -104,7 +104,9 @@ import Testing
     }
 
     @Test func `A control TLV may have its length in three bytes, and says nothing with another length there`() throws {
-        for (hex, ranges) in [("02ff0003300302 0303aabbcc", [12..<15]), ("02ff000130 0303aabbcc", [])] {
+        for (hex, ranges): (String, [Range<Int>]) in [
+            ("02ff0003300302 0303aabbcc", [12..<15]), ("02ff000130 0303aabbcc", []),
+        ] {
             guard case .found(let layout) = try Self.walk(hex) else {
                 Issue.record("\(hex)")
                 continue

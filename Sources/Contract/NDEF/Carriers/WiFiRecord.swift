@@ -57,7 +57,7 @@ public struct WiFiRecord: TypedRecord {
             try self.init(attributes: try Self.read(payload))
         } catch {
             var rest = payload
-            guard let total = rest.integer16(), Int(total) == rest.count else { throw error }
+            guard let total = rest.integer16(), total > 0, Int(total) == rest.count else { throw error }
             try self.init(attributes: try Self.read(rest))
         }
     }

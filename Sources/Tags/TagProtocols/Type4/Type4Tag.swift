@@ -74,7 +74,7 @@ public final class Type4Tag: ForumTag {
     public func wasActivated() {
         link.wasActivated()
         selectionWasChanged()
-        if lost?.code != .readerUnavailable { lost = nil }
+        lost = nil
     }
 
     public func forgetMemory() {

@@ -208,4 +208,61 @@ struct RecorderTests {
         #expect(recording.steps.dropFirst().map(\.outcome) == [.done, .isPresent(true), .isPresent(false)])
         #expect(!recording.isCutOff)
     }
+
+    @Test(
+        "A tag that takes frames is recorded with its link, and its password until another tag is used",
+        arguments: ["select", "discover"]
+    )
+    func frames(next: String) async throws {
+        func tag(_ number: Int) -> String {
+            #"{"tag":\#(number),"technology":"nfc-a","atqa":"0044","sak":"00","uid":"0\#(number)","#
+                + #""maximum_frame_length":64,"counts_air":false}"#
+        }
+        func send(_ number: Int, to tag: Int, _ hex: String, _ answer: String) -> [String] {
+            [
+                #"{"n":\#(number),"us":0,"do":"send","tag":\#(tag),"technology":"nfc-a","hex":"\#(hex)","timeout_us":1}"#,
+                #"{"n":\#(number),"us":0,\#(answer)}"#,
+            ]
+        }
+        let (ack, done) = (#""got":"0a","bits":4,"checksum":"none""#, #"{"us":0,"done":true}"#)
+        let look = #"{"us":0,"do":"discover","technologies":["nfc-a"],"systems":[]}"#
+        let other =
+            next == "select"
+            ? [#"{"us":0,"do":"select","tag":2}"#, done] : [look, tag(3), tag(4), #"{"us":0,"found":2}"#]
+        let head =
+            #"{"opencorenfc_recording":1,"reader":"R","kind":"discovering","technologies":["nfc-a"],"#
+            + #""maximum_frame_length":256,"tells_presence":false}"#
+        // A replay is the reader that is recorded. Page 2B of this product has the password.
+        var lines = [head, look, tag(1), tag(2), #"{"us":0,"found":2}"#, #"{"us":0,"do":"wake","tag":1}"#, done]
+        lines += send(1, to: 1, "60", #""got":"0004040201000f03""#) + send(2, to: 1, "a22b00000000", ack)
+        lines += other + send(3, to: next == "select" ? 2 : 4, "a22b31323334", ack)
+        let replay = RecordingReplay(try Recording(parsing: Array((lines.joined(separator: "\n") + "\n").utf8)))
+        let scratch = Scratch()
+        guard case .discovering(let reader) = try Recorder(path: scratch.path).recording(replay.reader) else { return }
+        var found = try await reader.discover([.nfcA], systemCodes: [])
+        guard case .frames(let first) = found[0].port else { return }
+        #expect(first.maximumFrameLength == 64 && !first.countsAir)
+        try await first.reactivate()
+        for request: [UInt8] in [[0x60], [0xA2, 0x2B, 1, 2, 3, 4]] {
+            _ = try await first.transceive(Frame(request), timeout: .milliseconds(5))
+        }
+        if next == "select" {
+            try await reader.select(found[1])
+        } else {
+            found = try await reader.discover([.nfcA], systemCodes: [])
+        }
+        guard case .frames(let second) = found[1].port else { return }
+        _ = try await second.transceive(Frame([0xA2, 0x2B, 0x31, 0x32, 0x33, 0x34]), timeout: .milliseconds(5))
+        #expect(replay.departure == nil && replay.remainingExchangeCount == 0)
+        let recording = try scratch.recording
+        #expect(
+            recording.trace.exchanges.map(\.request.bytes) == [
+                [0x60], [0xA2, 0x2B, 0, 0, 0, 0], [0xA2, 0x2B, 0x31, 0x32, 0x33, 0x34],
+            ]
+        )
+        #expect(recording.steps.map(\.action).contains(.reactivate(tag: 1)))
+        guard case .tags(let tags)? = recording.steps.first?.outcome else { return }
+        let port = Recording.Tag.Port.frames(maximumLength: 64, countsAir: false)
+        #expect(tags.map(\.port) == [port, port])
+    }
 }
