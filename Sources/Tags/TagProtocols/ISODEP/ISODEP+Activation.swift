@@ -133,6 +133,7 @@ extension ISODEP {
     ///   answer is wrong, and the errors of ``activate()``.
     public func select(bitRate: BitRate) async throws(LinkError) {
         try await activate()
+        let activation = state.withLock { $0.activation }
         guard let answerToSelect, bitRate.isSupported(by: answerToSelect) else {
             throw LinkError(.unsupported, "The card does not offer that bit rate (ISO/IEC 14443-4, 5.2.4).")
         }
@@ -145,12 +146,12 @@ extension ISODEP {
             )
         } catch {
             // The card may have changed its bit rate.
-            end(with: error)
+            end(with: error, of: activation)
             throw error
         }
         guard frame.bytes == [start] else {
             let error = LinkError(.protocolViolation, "The answer to PPS does not repeat PPSS (ISO/IEC 14443-4, 5.4).")
-            end(with: error)
+            end(with: error, of: activation)
             throw error
         }
     }

@@ -93,6 +93,18 @@ import Testing
         }
     }
 
+    @Test func `What comes of an earlier PPS is not that of the card that was activated since`() async throws {
+        let start = ScriptedLink.Step.exchange("e080", "067577810280")
+        for answer: ScriptedLink.Step in [.exchange("d0 11 05", "d1"), .exchange("d0 11 05", .timeout)] {
+            let link = BusyLink([start, answer, start, .exchange("02 00b0", "02 9000")], at: 0xD0)
+            let card = ISODEP(link: link)
+            link.interrupt { card.wasActivated() }
+            await #expect(throws: LinkError.self) { try await card.select(bitRate: .kbit212) }
+            #expect(try await card.transmit([0x00, 0xB0]) == [0x90, 0x00])
+            #expect(link.script.remaining == 0)
+        }
+    }
+
     @Test func `The count of faults restarts when the card asks for more time`() async throws {
         let link = ScriptedLink([
             Self.start, .exchange("02 00a4", .timeout), .exchange("b2", .timeout), .exchange("b2", "f2 01"),
