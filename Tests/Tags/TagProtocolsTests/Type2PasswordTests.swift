@@ -70,6 +70,15 @@ import VirtualTags
         try await activate(field).authenticate(password(1))
     }
 
+    @Test func `A password that was just set is not read from the tag, like any other`() async throws {
+        let field = VirtualField()
+        field.bring(VirtualType2Tag(.ntag213))
+        let tag = try await activate(field)
+        try await tag.protect(with: password(1))
+        let pages = try #require(try await tag.readPages(45))
+        #expect(pages[43 * 4..<45 * 4].allSatisfy { $0 == 0 })
+    }
+
     @Test func `The password is written before its acknowledgement`() async throws {
         let field = VirtualField()
         let tag = VirtualType2Tag(.ntag213)

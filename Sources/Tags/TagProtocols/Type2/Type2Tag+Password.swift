@@ -43,6 +43,8 @@ extension Type2Tag {
         }
         try await write(password.bytes, to: page + 2)
         try await write(password.acknowledgement + [0, 0], to: page + 3)
+        // Nobody can read these pages, so they are not kept either.
+        for secret in page + 2...page + 3 { memory.forget(secret) }
         // Reading stays free: PROT is 0.
         let access = [configuration[4] & 0x7F] + configuration[5..<8]
         if access != Array(configuration[4..<8]) { try await write(access, to: page + 1) }
