@@ -38,7 +38,7 @@ public struct SecretFinder: Sendable, Hashable {
         case .commands: places = command(request[...])
         case .frames(.nfcA): places = nfcA(request)
         case .frames(.nfcB):
-            if request.first == 0x1D { isISODEP = true }
+            if request.first == 0x1D { (isISODEP, goesOn) = (true, false) }
             places = isISODEP ? block(request) : []
         case .frames(.nfcF): places = Self.felica(request)
         case .frames(.nfcV): places = Self.nfcV(request)
@@ -73,9 +73,10 @@ public struct SecretFinder: Sendable, Hashable {
         lastCommand = bytes.first
         // REQA, WUPA and HLTA end ISO-DEP. Usually the tag is still the same.
         if bytes == [0x26] || bytes == [0x52] || bytes == [0x50, 0x00] { (isISODEP, goesOn) = (false, false) }
+        // RATS starts it anew, also where the reader has woken the tag by itself.
+        if bytes.count == 2, bytes[0] == 0xE0 { (isISODEP, goesOn) = (true, false) }
         if isISODEP { return block(bytes) }
         switch (bytes.first, bytes.count) {
-        case (0xE0, 2): isISODEP = true
         case (0x1B, 5): return [1..<5]
         case (0xA2, 6) where pages.contains(Int(bytes[1])): return [2..<6]
         case (0xA0, 2): page = Int(bytes[1])

@@ -105,6 +105,14 @@ import Testing
         #expect(all(.frames(.nfcV), ([0xE0, 0x80], []), ([0x02] + Self.verify, []))[1] == [])
     }
 
+    @Test func `A card that is opened again in the middle of a chain is in none`() {
+        for (medium, open): (Trace.Medium, [UInt8]) in [(Self.a, [0xE0, 0x80]), (.frames(.nfcB), [0x1D, 1, 2, 3, 4])] {
+            let first: ([UInt8], [UInt8]) = ([0x12] + Self.verify, [])
+            #expect(all(medium, (open, [1]), first, (open, [1]), ([0x02, 0, 0xA4, 4, 0, 1, 9], []))[3] == [])
+            #expect(all(medium, (open, [1]), first, (open, [1]), ([0x02] + Self.verify, []))[3] == Self.pin)
+        }
+    }
+
     @Test func `A chain's later blocks are secret up to its last, whatever they look like`() {
         let open: ([UInt8], [UInt8]) = ([0xE0, 0x80], [0x01])
         let first: ([UInt8], [UInt8]) = ([0x12] + Self.verify, [0xA2])
