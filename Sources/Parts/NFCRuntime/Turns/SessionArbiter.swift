@@ -114,10 +114,11 @@ public final class SessionArbiter: Sendable {
                 state.refusalsLeft -= 1
                 return (state.refusalsLeft >= 0 ? .isOver : .waits(forActiveSession: false), nil)
             }
-            if state.holder == nil, policy == .refuseWhileSheetLeaves, state.leaving != nil { return (.refused, nil) }
             // The sheet is leaving while its session ends.
             let isOwners = state.holder == nil || state.holder == state.leaving?.owner
-            let isEnding = state.leaving != nil && isOwners && state.waiting.isEmpty
+            let isLeaving = state.leaving != nil && isOwners
+            if isLeaving, policy == .refuseWhileSheetLeaves { return (.refused, nil) }
+            let isEnding = isLeaving && state.waiting.isEmpty
             state.waiting.append(Request(id: id, grant: grant, end: end))
             guard let next = state.next() else { return (.waits(forActiveSession: !isEnding), nil) }
             return (.granted, next)

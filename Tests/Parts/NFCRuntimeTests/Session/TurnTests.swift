@@ -113,6 +113,30 @@ import VirtualTags
         #expect(await scene.event() == "c \(Self.canceled)")
     }
 
+    @Test func `With the switch on, one is refused as soon as the last sheet leaves, and one that waits has its turn`()
+        async throws
+    {
+        let scene = Scene(.field(VirtualField()), policy: .refuseWhileSheetLeaves)
+        let ended = try #require(ReaderSession(environment: scene.environment))
+        let (b, c) = (try scene.session("b"), try scene.session("c"))
+        // The reader is passed on after the end was reported.
+        ended.observe { event in
+            if case .ended = event { c.begin() }
+        }
+        ended.begin()
+        ended.invalidate()
+        #expect(await scene.event() == "c ended: systemBusy")
+        await scene.untilIdle()
+        scene.clock.advance(by: .milliseconds(2500))
+        let a = try scene.session("a")
+        a.begin()
+        b.begin()
+        a.invalidate()
+        #expect(await scene.events(3) == ["a active", "a \(Self.canceled)", "b active"])
+        b.invalidate()
+        #expect(await scene.event() == "b \(Self.canceled)")
+    }
+
     @Test func `One that waits and is invalidated ends at once, and its turn is the next one's`() async throws {
         let (a, b, c) = (try scene.session("a"), try scene.session("b"), try scene.session("c"))
         for session in [a, b, c] { session.begin() }
