@@ -42,6 +42,22 @@ import VirtualTags
         #expect(delays.count > 20 && delays.allSatisfy { $0 == .milliseconds(100) })
     }
 
+    @Test func `Failures before a reader went away do not count when it is back`() async throws {
+        let noise = ScriptedReader.Look.failure(LinkError(.transmission, "Noise."))
+        let gone = ScriptedReader.Look.failure(LinkError(.readerUnavailable, "It is gone."))
+        let reader = ScriptedReader(
+            [ScriptedReader.Look](repeating: noise, count: 20) + [gone, noise],
+            tells: true
+        )
+        let clock = HastyClock()
+        let watcher = try #require(TagWatcher(NFCEnvironment(reader: .discovering(reader), clock: clock)) { _ in })
+        watcher.start()
+        while reader.releaseCount < 42 { await Task.yield() }
+        await watcher.stop()
+        let repeated = [Duration](repeating: .milliseconds(100), count: 20)
+        #expect(clock.delays.withLock { $0 } == repeated + [.seconds(5)] + repeated)
+    }
+
     @Test func `A tag whose write was cut off is looked at again, and read when it is whole`() async throws {
         let field = VirtualField()
         field.bring(TornTag())

@@ -187,6 +187,32 @@ struct TagWatcherTests {
         #expect(clock.scheduledEventCount == 0)
     }
 
+    @Test func `A tag that comes while another one can't be read is tried as often as that one was`() async throws {
+        let field = VirtualField()
+        let clock = ManualClock()
+        let (first, second) = (SilentTag(tag(1)), SilentTag(tag(2)))
+        field.bring(first)
+        let (stream, continuation) = Events.makeStream()
+        let environment = NFCEnvironment(reader: .field(field), clock: clock)
+        let watcher = try #require(TagWatcher(environment) { continuation.yield($0) })
+        var events = stream.makeAsyncIterator()
+        watcher.start()
+        #expect(await next(&events) == "available")
+        #expect(await next(&events) == "near 1")
+        for _ in 0..<20 {
+            while clock.scheduledEventCount == 0 { await Task.yield() }
+            clock.advance(by: .milliseconds(100))
+        }
+        while first.powerLosses.withLock({ $0 }) < 21 { await Task.yield() }
+        #expect(clock.scheduledEventCount == 0)
+        field.bring(second)
+        while clock.scheduledEventCount == 0 { await Task.yield() }
+        second.isSilent.withLock { $0 = false }
+        clock.advance(by: .milliseconds(100))
+        #expect(await next(&events) == "read 2 empty")
+        await watcher.stop()
+    }
+
     @Test func `A reader that can't tell is asked again, also when the time is over before the watcher waits`()
         async throws
     {

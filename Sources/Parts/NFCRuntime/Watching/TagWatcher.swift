@@ -178,19 +178,22 @@ public final class TagWatcher: Sendable {
             var pause = tells ? nil : Self.interval
             do throws(TagError) {
                 let began = environment.clock.now
-                let noticed = state.withLock { $0.changed.take() } ?? began
-                let isRead = try await look(run, &near, &known, noticed: noticed) {
+                let changed = state.withLock { $0.changed.take() }
+                let before = near
+                let isRead = try await look(run, &near, &known, noticed: changed ?? began) {
                     defer { answer = .available }
                     guard answer != .available else { return false }
                     self.observer(.available)
                     return true
                 }
+                // A tag that has just come is tried as often as those before it.
+                if changed != nil, near.contains(where: { !before.contains($0) }) { failures = 0 }
                 failures = isRead ? 0 : failures + 1
                 if !isRead, failures <= Self.maximumRetries { pause = Self.retry }
             } catch {
                 if error.code == .readerUnavailable {
                     // When the reader is back, it shows whether the tags have left too.
-                    (near, known) = ([], [])
+                    (near, known, failures) = ([], [], 0)
                     let news = Answer.unavailable(reason: error.reason)
                     if isCurrent(run), answer != news { observer(.unavailable(reason: error.reason)) }
                     answer = news
