@@ -62,6 +62,16 @@ import Testing
         for await _ in stream { break }
     }
 
+    @Test func `The system clock's timer waits as long as it has to, and a day at most`() {
+        #expect(SystemClock.nanoseconds(until: .seconds(3) + .nanoseconds(5)) == 3_000_000_005)
+        #expect(SystemClock.nanoseconds(until: .seconds(-3)) == 0)
+        #expect(SystemClock.nanoseconds(until: .seconds(86_400)) == 86_400_000_000_000)
+        // A limit that means none.
+        for delay in [Duration.seconds(86_401), .seconds(10_000_000_000), .seconds(Int64.max)] {
+            #expect(SystemClock.nanoseconds(until: delay) == 86_400_000_000_000)
+        }
+    }
+
     @Test func `A queue has its events in the order of their deadlines`() {
         var queue = DeadlineQueue()
         #expect(queue.next?.id == nil && queue.nextDeadline == nil && queue.count == 0)

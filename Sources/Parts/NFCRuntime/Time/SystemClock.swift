@@ -53,10 +53,16 @@ public final class SystemClock: RuntimeClock {
         guard let next = state.queue.nextDeadline else { return }
         if let armed = state.armedFor, armed <= next { return }
         state.armedFor = next
-        let delay = max(next - now, .zero)
-        let (seconds, attoseconds) = delay.components
-        let nanoseconds = Int(clamping: seconds) &* 1_000_000_000 &+ Int(attoseconds / 1_000_000_000)
-        state.timer?.schedule(deadline: .now() + .nanoseconds(nanoseconds + 1))
+        state.timer?.schedule(deadline: .now() + .nanoseconds(Self.nanoseconds(until: next - now) + 1))
+    }
+
+    /// Returns how long the timer waits: a day at most, after which it is set again. So a limit may be as long as a
+    /// `Duration` can be.
+    ///
+    /// - Parameter delay: the delay until the first deadline; negative when that has passed.
+    package static func nanoseconds(until delay: Duration) -> Int {
+        let (seconds, attoseconds) = min(max(delay, .zero), .seconds(86_400)).components
+        return Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
     }
 
     private func fire() {
