@@ -153,6 +153,24 @@ import VirtualTags
         #expect(try await Self.first([card], app, configuration)?.selected == selected)
     }
 
+    @Test func `An entry of the list that can't be an application's name is not looked for`() async throws {
+        let long = [UInt8](repeating: 0xA0, count: 17)
+        var scripted = Cards.card(with: [long, Cards.ndefName])
+        // The card has an application that it selects when none is named.
+        scripted.answer([0x00, 0xA4, 0x04, 0x00, 0x00], with: [0x90, 0x00])
+        let card = VirtualType4Tag(card: scripted)
+        let entries = ["", String(repeating: "A0", count: 17), "A00", "D2760000850101"]
+        let configuration = Configuration(pollingOption: .iso14443)
+        let found = try await Self.first([card], Self.app(applications: entries), configuration)
+        #expect(found?.selected == "D2760000850101")
+        // A name of 16 bytes is one.
+        let name = [UInt8](repeating: 0xA0, count: 16)
+        let other = VirtualType4Tag(card: Cards.card(with: [name, Cards.ndefName]))
+        let text = String(repeating: "A0", count: 16)
+        let app = Self.app(applications: [text, "D2760000850101"])
+        #expect(try await Self.first([other], app, configuration)?.selected == text)
+    }
+
     @Test func `An application that is not listed is not looked for`() async throws {
         let card = VirtualType4Tag(card: Cards.card(with: [Cards.ndefName, [0xF0, 0, 0, 0, 1]]))
         let configuration = Configuration(pollingOption: .iso14443, iso7816SelectIdentifiers: ["F000000001"])

@@ -39,7 +39,7 @@ struct TagSearch: Sendable {
             // An app without any list accepts every system.
             systemCodes: codes.isEmpty && !isListed && configuration.feliCaSystemCodes.isEmpty ? [0xFFFF] : codes,
             opensCards: true,
-            applications: applications.compactMap { Data(hex: $0).map { [UInt8]($0) } },
+            applications: applications.compactMap { Data(hex: $0).map { [UInt8]($0) } }.filter(Self.isName),
             findsPACE: options.contains(.pace)
         )
     }
@@ -53,6 +53,10 @@ struct TagSearch: Sendable {
         }
         return part
     }
+
+    /// Whether bytes can be an application's name, which has 16 bytes at most (ISO/IEC 7816-4). A SELECT without a name
+    /// would select the application that the card prefers.
+    private static func isName(_ bytes: [UInt8]) -> Bool { (1...16).contains(bytes.count) }
 
     /// What the app's configuration has to allow.
     var request: AppConfiguration.Request {
