@@ -15,11 +15,16 @@ import VirtualTags
 
     /// A phone that notes what it learns.
     private final class Phone: SessionHost {
-        let withheld: SessionNeeds
+        private let needs: Locked<SessionNeeds>
         private let notes = Locked<[String]>([])
         private let sessions = Locked<Set<Int>>([])
 
-        init(_ withheld: SessionNeeds = []) { self.withheld = withheld }
+        init(_ withheld: SessionNeeds = []) { needs = Locked(withheld) }
+
+        var withheld: SessionNeeds { needs.withLock { $0 } }
+
+        /// Withholds something else from now on.
+        func withhold(_ withheld: SessionNeeds) { needs.withLock { $0 = withheld } }
 
         /// What was noted since the last time.
         func log() -> [String] {
@@ -160,6 +165,46 @@ import VirtualTags
             let becameActive = "readerSessionDidBecomeActive(_:)"
             #expect(log.count { $0 == "begins NFCNDEFReaderSession" } == 2 && log.count { $0 == becameActive } == 2)
             #expect(log.count == 8 && phone.sessionCount == 2)
+        }
+    }
+
+    @Test func `takes nothing from a session that waits for its turn, although it is begun again`() async throws {
+        let phone = Phone()
+        try await NFCEnvironment.$scoped.withValue(Self.environment(phone)) {
+            let delegates = [MessageDelegate(), MessageDelegate()]
+            let sessions = delegates.map {
+                NFCNDEFReaderSession(delegate: $0, queue: nil, invalidateAfterFirstRead: false)
+            }
+            for session in sessions { session.begin() }
+            phone.withhold(.entitlement)
+            sessions[1].begin()
+            sessions[0].invalidate()
+            var events = delegates[1].events.makeAsyncIterator()
+            guard case .active? = await events.next(isolation: nil) else { throw FoundTags.SessionEnded() }
+            sessions[1].invalidate()
+            #expect(await events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
+            withExtendedLifetime(delegates) {}
+        }
+    }
+
+    @Test func `learns of no restart of a session that has not begun, or has ended`() async throws {
+        let phone = Phone()
+        try await NFCEnvironment.$scoped.withValue(Self.environment(phone)) {
+            let delegate = TagSessionDelegate()
+            let session = try #require(NFCTagReaderSession(pollingOption: .iso14443, delegate: delegate))
+            session.restartPolling()
+            let other = MessageDelegate()
+            NFCNDEFReaderSession(delegate: other, queue: nil, invalidateAfterFirstRead: false).restartPolling()
+            session.invalidate()
+            var events = delegate.events.makeAsyncIterator()
+            #expect(await events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
+            session.restartPolling()
+            #expect(
+                phone.log() == [
+                    "ends \(Self.canceled)", "tagReaderSession(_:didInvalidateWithError:) \(Self.canceled)",
+                ]
+            )
+            withExtendedLifetime(delegate) {}
         }
     }
 

@@ -21,7 +21,10 @@ extension NFCReaderSession {
 
     func noteBegin() { environment.host?.note(.began("\(type(of: self))"), of: number) }
 
-    func noteRestart() { environment.host?.note(.restarted, of: number) }
+    /// Reports that the app looks for tags again. It does not when the session is not active.
+    func noteRestart() {
+        if runtime?.isActive == true { environment.host?.note(.restarted, of: number) }
+    }
 
     func noteEnd(_ error: NFCReaderError) {
         guard let host = environment.host else { return }

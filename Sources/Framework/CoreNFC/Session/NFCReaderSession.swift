@@ -92,10 +92,12 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
 
     open func begin() {
         if hasEnded { return mistakes.add(.beginsAgain) }
+        // A session that waits for its turn, or is active, has begun.
+        guard locals.withLock({ $0.keepAlive == nil }) else { return }
         MainQueue.ask()
-        if locals.withLock({ $0.keepAlive == nil }) { noteBegin() }
+        noteBegin()
         if let refusal { return endLocally(refusal) }
-        if let request, !isReady, let error = ConfigurationGate.error(for: request, in: effectiveConfiguration) {
+        if let request, let error = ConfigurationGate.error(for: request, in: effectiveConfiguration) {
             return endLocally(error)
         }
         guard let runtime else { return endWithoutReader() }
