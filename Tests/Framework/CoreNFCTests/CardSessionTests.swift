@@ -228,6 +228,22 @@ import Testing
         }
     }
 
+    @Test func `An assertion that is let go of late takes nothing from the next one`() async throws {
+        try await Self.withReader { _, field in
+            var kept: NFCPresentmentIntentAssertion? = try await NFCPresentmentIntentAssertion.acquire()
+            field.clock.advance(by: .seconds(30))
+            let next = try await NFCPresentmentIntentAssertion.acquire()
+            #expect(kept?.isValid == false)
+            kept = nil
+            field.clock.advance(by: .milliseconds(14_999))
+            #expect(next.isValid)
+            await #expect(throws: NFCPresentmentIntentAssertion.Error.systemNotAvailable) {
+                _ = try await NFCPresentmentIntentAssertion.acquire()
+            }
+            withExtendedLifetime(next) {}
+        }
+    }
+
     @Test func `A card that is deselected takes commands again only when it is selected again`() async throws {
         try await Self.withReader { reader, _ in
             let session = try await CardSession()

@@ -89,7 +89,13 @@ extension ReaderSession {
         case .report:
             let (claim, found) = state.withLock { ($0.claim, $0.found) }
             claim?.note(found.map(\.stay.identifier))
-            handle(.tagsFound)
+            var isWanted = true
+            act { state in
+                // The app may have restarted polling with another plan meanwhile.
+                isWanted = plan == state.plan ?? self.plan
+                return isWanted ? state.machine.handle(.tagsFound).map(SessionAction.session) : []
+            }
+            if !isWanted { look() }
         case .lookAgain: look()
         case .wait: if state.withLock({ $0.presence == nil }) { lookLater() }
         case .nothing: break

@@ -97,6 +97,35 @@ import Testing
         }
     }
 
+    @Test func `A configuration may go to its bounds, and not beyond`() async throws {
+        for (manufacturer, command, retries, interval) in [
+            (0, 0xA0, 0, 0.0), (255, 0xDF, 256, 0), (7, 0xA0, 0, 60),
+        ] {
+            let (channel, tag) = try ScriptedTag.iso15693(.success([0, 7]))
+            let configuration = NFCISO15693CustomCommandConfiguration(
+                manufacturerCode: manufacturer,
+                customCommandCode: command,
+                requestParameters: nil,
+                maximumRetries: retries,
+                retryInterval: interval
+            )
+            #expect(try await tag.sendCustomCommand(commandConfiguration: configuration) == Data([7]))
+            #expect(channel.sent.count == 1)
+        }
+        let (channel, tag) = try ScriptedTag.iso15693()
+        for interval in [60.001, TimeInterval.infinity] {
+            let configuration = NFCISO15693ReadMultipleBlocksConfiguration(
+                range: NSRange(location: 0, length: 1),
+                chunkSize: 1,
+                maximumRetries: 0,
+                retryInterval: interval
+            )
+            let error = await readerError { try await tag.readMultipleBlock(readConfiguration: configuration) }
+            #expect(error?.code == .tagCommandConfigurationErrorInvalidParameters)
+        }
+        #expect(channel.sent.isEmpty)
+    }
+
     @Test func `A configuration out of bounds has an error of its own`() async throws {
         let (channel, tag) = try ScriptedTag.iso15693()
         for (manufacturer, command, retries, interval) in [

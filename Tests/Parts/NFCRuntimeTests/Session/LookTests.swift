@@ -49,6 +49,28 @@ import VirtualTags
         #expect(await scene.event() == "a ended: userCanceled")
     }
 
+    @Test func `What was found is not reported when another plan is wanted just before it is`() async throws {
+        let reader = ScriptedReader([.tags([Self.tag(1)]), .tags([Self.tag(2)])])
+        let gate = Gate(reader)
+        let environment = NFCEnvironment(reader: .discovering(reader), clock: ManualClock(), gate: gate)
+        let session = try #require(ReaderSession(environment: environment))
+        let (events, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+        session.observe { event in
+            switch event {
+            case .becameActive: break
+            case .detected(let tags): continuation.yield(tags.compactMap { $0.target.identifier.last })
+            case .ended: continuation.yield([])
+            }
+        }
+        gate.onFound.withLock { $0 = { session.restartPolling(with: PollingPlan(technologies: [.nfcA])) } }
+        session.begin()
+        var happened = events.makeAsyncIterator()
+        #expect(await happened.next() == [2])
+        #expect(reader.lastPlan?.technologies == [.nfcA])
+        session.invalidate()
+        #expect(await happened.next() == [])
+    }
+
     @Test func `A look that fails is repeated, also on a reader that reports changes`() async throws {
         let noise = LinkError(.transmission, "Noise.")
         let reader = ScriptedReader([.failure(noise), .tags([Self.tag()])], tells: true)
@@ -194,13 +216,18 @@ private final class Gate: ReaderSharing {
 
         init(_ gate: Gate) { self.gate = gate }
 
-        func note(_ identifiers: [[UInt8]]) { gate.note("found \(identifiers.count), \(gate.releases)") }
+        func note(_ identifiers: [[UInt8]]) {
+            gate.note("found \(identifiers.count), \(gate.releases)")
+            gate.onFound.withLock { $0.take() }?()
+        }
 
         deinit { gate.note("given back, \(gate.releases)") }
     }
 
     private let reader: ScriptedReader
     private let notes = Locked<[String]>([])
+    /// What happens when it learns of tags for the first time.
+    let onFound = Locked<(@Sendable () -> Void)?>(nil)
     private var releases: String { "released \(reader.releaseCount) times" }
     var log: [String] { notes.withLock { $0 } }
 
