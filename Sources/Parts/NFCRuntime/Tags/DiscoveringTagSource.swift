@@ -14,10 +14,13 @@ struct DiscoveringTagSource: TagSource {
             throw TagError(fatal: error) ?? TagError(.badAnswer, error.reason, link: error)
         }
         var tags: [ActivatedTag] = []
+        var selected: ActivatedTag?
         for discovered in all {
             // A tag whose data break every standard is left out. The others still count.
             guard let tag = try? ActivatedTag(discovered, tellsActivation: driver.tellsActivation) else { continue }
             if plan.opensCards, tag.card != nil {
+                // The reader releases the card before, also when this one has left.
+                selected = nil
                 do throws(TagError) {
                     try await select(discovered)
                 } catch {
@@ -26,10 +29,11 @@ struct DiscoveringTagSource: TagSource {
                 }
                 if let card = tag.card as? ISODEP { _ = try? await card.activate() }
                 await tag.selectApplication(of: plan)
+                selected = tag
             }
             tags.append(tag)
         }
-        return (tags, tags.count == 1 && tags[0].card != nil && plan.opensCards ? tags[0] : nil)
+        return (tags, tags.count == 1 ? selected : nil)
     }
 
     func wake(_ tag: ActivatedTag) async throws(TagError) {

@@ -31,6 +31,35 @@ import Testing
         #expect(await scene.event() == "a ended: userCanceled")
     }
 
+    @Test func `A card that is left alone when another one leaves is selected again before it is used`() async throws {
+        let reader = SelectingReader([1, 2], lost: [2])
+        let scene = Scene(.discovering(reader))
+        let plan = PollingPlan(technologies: [.nfcA], opensCards: true, applications: [Self.application])
+        let session = try scene.session("a", plan: plan)
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        #expect(reader.log == ["select 1", "1: 00a4040002a00100", "select 2"])
+        reader.clear()
+        let card = try #require(scene.tags.first)
+        #expect(await session.connects(to: card) == nil)
+        #expect(await session.answer([0x00, 0xB0, 0x00, 0x00], of: card) == .success([0x90, 0x00]))
+        #expect(reader.log == ["select 1", "1: 00a4040002a00100", "1: 00b00000"])
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
+    @Test func `A card that is found alone is not selected again`() async throws {
+        let reader = SelectingReader([1, 2], lost: [1])
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session("a", plan: PollingPlan(technologies: [.nfcA], opensCards: true))
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        #expect(await session.connects(to: try #require(scene.tags.first)) == nil)
+        #expect(reader.log == ["select 1", "select 2"])
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
     @Test func `A card has counts when its link counts what is on the air`() async throws {
         let scene = Scene(.discovering(SelectingReader([1, 2], countingAir: [2])))
         let session = try scene.session("a")
@@ -74,12 +103,17 @@ private final class SelectingReader: DiscoveringDriver {
     let technologies: Set<Technology> = [.nfcA]
     private let numbers: [UInt8]
     private let countingAir: Set<UInt8>
+    private let lost: Set<UInt8>
     private let lines = Locked<[String]>([])
     var statistics: LinkStatistics { .zero }
     var log: [String] { lines.withLock { $0 } }
 
-    /// - Parameter countingAir: the numbers of the cards whose links count what is on the air.
-    init(_ numbers: [UInt8], countingAir: Set<UInt8> = []) { (self.numbers, self.countingAir) = (numbers, countingAir) }
+    /// - Parameters:
+    ///   - countingAir: the numbers of the cards whose links count what is on the air.
+    ///   - lost: the numbers of the cards that have left when they are selected.
+    init(_ numbers: [UInt8], countingAir: Set<UInt8> = [], lost: Set<UInt8> = []) {
+        (self.numbers, self.countingAir, self.lost) = (numbers, countingAir, lost)
+    }
 
     func clear() { lines.withLock { $0 = [] } }
 
@@ -100,6 +134,7 @@ private final class SelectingReader: DiscoveringDriver {
     func select(_ tag: DiscoveredTag) async throws(LinkError) {
         guard case .nfcA(_, _, let uid) = tag.identity else { return }
         lines.withLock { $0.append("select \(uid[6])") }
+        if lost.contains(uid[6]) { throw LinkError(.timeout, "The card does not answer.") }
     }
 
     func release() async {}
