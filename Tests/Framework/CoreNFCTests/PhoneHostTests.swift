@@ -168,6 +168,44 @@ import VirtualTags
         }
     }
 
+    @Test func `learns of one tag and of one message as one`() async throws {
+        let phone = Phone()
+        let tags = [TestTag.ntag213(uri: "https://example.com/a")]
+        try await NFCEnvironment.$scoped.withValue(Self.environment(phone, tags)) {
+            var found = try await FoundTags()
+            found.session.invalidate()
+            #expect(await found.events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
+            #expect(phone.log().contains("readerSession(_:didDetect:) 1 tag"))
+            let delegate = MessageDelegate()
+            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: true)
+            session.begin()
+            var events = delegate.events.makeAsyncIterator()
+            #expect(await events.nextMessages()?.count == 1)
+            #expect(phone.log().contains("readerSession(_:didDetectNDEFs:) 1 message"))
+            session.invalidate()
+            _ = await events.end()
+        }
+    }
+
+    @Test func `withholds an entitlement from the app's own file`() async throws {
+        let file = AppConfiguration.PropertyFile(
+            path: "App/App.entitlements",
+            values: ["com.apple.developer.nfc.readersession.formats": ["TAG"]]
+        )
+        let app = AppConfiguration(entitlements: file)
+        try await NFCEnvironment.$scoped.withValue(Self.environment(Phone(.entitlement))) {
+            try await AppConfiguration.$scoped.withValue(app) {
+                let delegate = MessageDelegate()
+                let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: true)
+                session.begin()
+                var events = delegate.events.makeAsyncIterator()
+                let error = try #require(await events.end())
+                #expect(error.code == .readerErrorSecurityViolation)
+                #expect((error as NSError).localizedFailureReason?.contains("App/App.entitlements") == true)
+            }
+        }
+    }
+
     @Test func `takes nothing from a session that waits for its turn, although it is begun again`() async throws {
         let phone = Phone()
         try await NFCEnvironment.$scoped.withValue(Self.environment(phone)) {
