@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func `The system clock's timer waits as long as it has to, and a day at most`() {
-        #expect(SystemClock.nanoseconds(until: .seconds(3) + .nanoseconds(5)) == 3_000_000_005)
+        #expect(SystemClock.nanoseconds(until: Duration.seconds(3) + .nanoseconds(5)) == 3_000_000_005)
         #expect(SystemClock.nanoseconds(until: .seconds(-3)) == 0)
         #expect(SystemClock.nanoseconds(until: .seconds(86_400)) == 86_400_000_000_000)
         // A limit that means none.
