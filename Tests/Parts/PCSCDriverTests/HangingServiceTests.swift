@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import PCSCDriver
 import TagLink
 import Testing
@@ -61,6 +62,35 @@ struct HangingServiceTests {
         await Self.wait { service.look(\.waiting) > 0 }
         task.cancel()
         #expect(await task.value?.code == .cancelled)
+    }
+
+    @Test("does not keep a task that is cancelled before its turn from ending, nor end the call before")
+    func cancelledBeforeItsTurn() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        let service = SampleCards.service([UInt8](hex: "3B8180018080")) { _ in
+            gate.wait()
+            return [UInt8](hex: "04112233445566 9000")
+        }
+        let reader = PCSCReader(.first, layer: service, limits: .same(Self.long))
+        let first = Task { try await reader.discover(Self.all, systemCodes: []).count }
+        await Self.wait { service.commands.count == 1 }
+        let thread = DriverThread()
+        let second = Task(executorPreference: thread) {
+            await #expect(throws: LinkError.self) { try await reader.prepare() }
+        }
+        // The second one waits for its turn by then.
+        for _ in 0..<10 {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                thread.run { continuation.resume() }
+            }
+        }
+        second.cancel()
+        #expect(service.look { $0.abandoned.isEmpty })
+        for _ in 0..<8 { gate.signal() }
+        #expect(try await first.value == 1)
+        let looks = service.look(\.looks)
+        #expect(await second.value?.code == .cancelled)
+        #expect(service.look(\.looks) == looks && service.look { $0.abandoned.isEmpty })
     }
 
     @Test("is let go of without its answer")

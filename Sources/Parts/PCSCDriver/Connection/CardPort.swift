@@ -45,25 +45,44 @@ final class CardPort: Sendable {
 extension DriverThread {
     /// Runs work that waits on this thread. If the caller already runs on this thread, the work runs at once.
     ///
-    /// When the caller's task is cancelled, the current call is ended. If the caller runs on this thread, the call ends
-    /// only at its time limit.
+    /// When the caller's task is cancelled, the current call of the work is ended. Work that waits for its turn is not
+    /// done, and ends no other work's call. If the caller runs on this thread, the call ends only at its time limit.
     func perform<Value: Sendable>(
         cancelling service: ServiceConnection,
         _ work: @escaping @Sendable () throws(LinkError) -> Value
     ) async throws(LinkError) -> Value {
-        guard !Task.isCancelled else { throw LinkError(.cancelled, "The task was cancelled.") }
+        guard !Task.isCancelled else { throw Self.cancelled }
         // A cancellation handler would run its closure on another executor, and this thread has to wait anyway.
         if isCurrent { return try work() }
-        let result = await withTaskCancellationHandler {
-            await handedOver { done in run { done(Self.result(work)) } }
+        let stage = Locked(WorkStage.waiting)
+        let result: Result<Value, LinkError> = await withTaskCancellationHandler {
+            await handedOver { done in
+                run {
+                    let isWanted = stage.withLock { stage in
+                        guard stage == .waiting else { return false }
+                        stage = .running
+                        return true
+                    }
+                    guard isWanted else { return done(.failure(Self.cancelled)) }
+                    let result = Self.result(work)
+                    stage.withLock { $0 = .over }
+                    done(result)
+                }
+            }
         } onCancel: {
-            service.cancel()
+            // Under the lock. Otherwise the work could end meanwhile, and the call of the next one would be ended.
+            stage.withLock { stage in
+                if stage == .running { service.cancel() }
+                stage = .over
+            }
         }
         if case .failure(let error) = result, Task.isCancelled, error.code != .cancelled {
-            throw LinkError(.cancelled, "The task was cancelled.")
+            throw Self.cancelled
         }
         return try result.get()
     }
+
+    private static var cancelled: LinkError { LinkError(.cancelled, "The task was cancelled.") }
 
     private static func result<Value>(_ work: () throws(LinkError) -> Value) -> Result<Value, LinkError> {
         do throws(LinkError) {
@@ -72,4 +91,12 @@ extension DriverThread {
             return .failure(error)
         }
     }
+}
+
+/// How far work on the driver's thread has come.
+private enum WorkStage: Sendable {
+    case waiting
+    case running
+    /// It has ended, or its caller does not want it any more.
+    case over
 }
