@@ -39,7 +39,12 @@ extension SimulatorReader {
         showsErrorSymbol: Bool,
         onCancel: @escaping @Sendable () -> Void
     ) {
-        client.known.withLock { $0.onCancel = state == "dismissed" ? nil : onCancel }
+        // Released outside the lock, because the handler may hold the last reference to other objects.
+        let released = client.known.withLock { known in
+            defer { known.onCancel = state == "dismissed" ? nil : onCancel }
+            return known.onCancel
+        }
+        _ = released
         var request = SimulatorRequest("sheet", id: nil)
         request.add("state", state)
         request.add("title", title)
@@ -83,12 +88,15 @@ extension SimulatorReader {
     /// Sets what is called with each link that background reading opens in this app; on the reader's queue. Links that came
     /// before come first.
     package func onLink(_ handler: @escaping @Sendable (SimulatorLinkEvent) -> Void) {
-        let waiting = client.known.withLock { known in
-            known.onLink = handler
-            defer { known.waitingLinks = [] }
-            return known.waitingLinks
+        // On the queue, so that no later link comes before those that waited.
+        client.executor.async { [client] in
+            let waiting = client.known.withLock { known in
+                known.onLink = handler
+                defer { known.waitingLinks = [] }
+                return known.waitingLinks
+            }
+            for link in waiting { handler(link) }
         }
-        client.executor.async { for link in waiting { handler(link) } }
     }
 
     /// Connects without waiting, so that the phone knows the app.

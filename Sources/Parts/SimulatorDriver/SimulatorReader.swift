@@ -67,7 +67,9 @@ package final class SimulatorReader: FieldDriver {
         }
         client.executor.async { [client] in client.assumeIsolated { $0.watchTags() } }
         return PresenceObservation { [client] in
-            client.known.withLock { _ = $0.observers.removeValue(forKey: number) }
+            // Released outside the lock, because the handler may hold the last reference to other objects.
+            let released = client.known.withLock { $0.observers.removeValue(forKey: number) }
+            _ = released
         }
     }
 

@@ -37,6 +37,20 @@ struct ReaderObserverTests {
         withExtendedLifetime(observation) {}
     }
 
+    @Test("An observer that holds the last reference to another one ends with it")
+    func nested() async throws {
+        let service = ScriptedService([ScriptedService.Reader(name: "NFC reader")])
+        let reader = PCSCReader(.first, layer: service)
+        var inner = reader.observePresence {}
+        var outer = reader.observePresence { [inner] in withExtendedLifetime(inner) {} }
+        #expect(inner != nil && outer != nil)
+        while service.look(\.looks) < 2 { await Task.yield() }
+        inner = nil
+        outer = nil
+        // The thread of the observers has ended.
+        while service.look({ !$0.contexts.isEmpty }) { await Task.yield() }
+    }
+
     @Test("Each of two observers is called, and one goes on being called when the other has gone")
     func two() async throws {
         let service = ScriptedService([ScriptedService.Reader(name: "NFC reader")])

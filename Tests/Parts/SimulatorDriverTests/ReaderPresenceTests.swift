@@ -96,6 +96,26 @@ import VirtualTags
         for await _ in events.stream { break }
     }
 
+    @Test func `lets go of what a handler holds, also of another observation`() {
+        let reader = FakeSimulator.serving(VirtualField()).reader
+        var inner = reader.observePresence {}
+        weak var held = inner
+        var outer = reader.observePresence { [inner] in withExtendedLifetime(inner) {} }
+        inner = nil
+        #expect(held != nil && outer != nil)
+        outer = nil
+        #expect(held == nil)
+        inner = reader.observePresence {}
+        held = inner
+        for (state, isHeld) in [("ready", true), ("dismissed", false)] {
+            reader.showSheet(state: state, title: "", message: "", showsErrorSymbol: false) { [inner] in
+                withExtendedLifetime(inner) {}
+            }
+            inner = nil
+            #expect((held != nil) == isHeld)
+        }
+    }
+
     @Test func `tells observers that the simulator has ended`() async throws {
         let simulator = FakeSimulator.serving(VirtualField())
         let reader = simulator.reader

@@ -75,17 +75,19 @@ final class ReaderMonitor: Sendable {
     }
 
     private func remove(_ key: Int) {
-        let context = state.withLock { state -> Int? in
-            state.observers[key] = nil
-            guard state.observers.isEmpty else { return nil }
+        let (released, context) = state.withLock { state -> ((@Sendable () -> Void)?, Int?) in
+            let released = state.observers.removeValue(forKey: key)
+            guard state.observers.isEmpty else { return (released, nil) }
             state.thread = nil
             state.run += 1
             state.cut.cut()
             setWatching(true)
-            return state.context
+            return (released, state.context)
         }
         // If the service does not answer, the thread ends when the service does.
         if let context { layer.abandon(context) }
+        // Released outside the lock, because the handler may hold the last reference to other objects.
+        _ = released
     }
 
     /// Waits until the monitor reports every change that a check of the readers would miss, if there are observers.
