@@ -288,6 +288,8 @@ actor SimulatorClient {
         watch = nil
         isWatchingTags = false
         abandoned = []
+        // A link that came just before the end is not lost.
+        let links = events.filter { $0.string("event") == "link" }.compactMap(SimulatorLinkEvent.init)
         events = []
         let waiting = unanswered.values
         unanswered = [:]
@@ -299,7 +301,12 @@ actor SimulatorClient {
         }
         comeBackLater()
         // A session that waits for a tag looks again, and learns why it waits in vain.
-        executor.async { [weak self] in self?.assumeIsolated { $0.tellObservers() } }
+        executor.async { [weak self] in
+            self?.assumeIsolated { client in
+                for link in links { client.handle(link) }
+                client.tellObservers()
+            }
+        }
     }
 
     /// Reads what the simulator sent by itself.

@@ -219,6 +219,42 @@ import VirtualTags
         }
     }
 
+    @Test func `Links that came before are first, also when others come while the app asks for them`() async throws {
+        let simulator = FakeSimulator { _, request in
+            guard let id = request["id"] else { return [FakeSimulator.greeting] }
+            func link(_ name: String) -> String {
+                #"{"event":"link","activity_type":"T","url":"https://a.example/\#(name)","message_hex":"d10100"}"#
+            }
+            return [link("1"), #"{"event":"press","item":"ask"}"#, link("2"), #"{"id":\#(id)}"#]
+        }
+        let reader = simulator.reader
+        let (stream, events) = AsyncStream.makeStream(of: String.self)
+        // It runs between the two links.
+        reader.onPress { [weak reader] _ in reader?.onLink { events.yield($0.url) } }
+        try await reader.setCarrier(true)
+        var received = stream.makeAsyncIterator()
+        for number in 1...2 { #expect(await received.next() == "https://a.example/\(number)") }
+        withExtendedLifetime(reader) {}
+    }
+
+    @Test func `A link that comes just before the simulator ends is not lost`() async throws {
+        let simulator = FakeSimulator { simulator, request in
+            guard request["hello"] == nil else { return [FakeSimulator.greeting] }
+            simulator.push(
+                #"{"event":"link","activity_type":"T","url":"https://a.example/","message_hex":"d101025503"}"#
+            )
+            simulator.end()
+            return []
+        }
+        let reader = simulator.reader
+        let (stream, events) = AsyncStream.makeStream(of: String.self)
+        reader.onLink { events.yield($0.url) }
+        let error = await #expect(throws: LinkError.self) { try await reader.setCarrier(true) }
+        #expect(error?.code == .readerUnavailable)
+        var received = stream.makeAsyncIterator()
+        #expect(await received.next() == "https://a.example/")
+    }
+
     @Test func `A link that the app has received is not given to whoever asks for links later`() async throws {
         let simulator = Self.simulator()
         let reader = simulator.reader
