@@ -148,8 +148,8 @@ struct FrameLinkTests {
     @Test(
         "The chip's errors and the reader's are told apart",
         arguments: [
-            ("d543019000", LinkError.Code.timeout), ("d543029000", .transmission), ("d5430a9000", .frameTooLong),
-            ("d543079000", .collision), ("d5432b9000", .tagRemoved), ("6300", .timeout), ("6a81", .unsupported),
+            ("d543019000", LinkError.Code.timeout), ("d543029000", .transmission), ("d543099000", .frameTooLong),
+            ("d543069000", .collision), ("d5432b9000", .tagRemoved), ("6300", .timeout), ("6a81", .unsupported),
             ("9000", .transmission), ("d5419000", .transmission), ("d543009000", .timeout), ("", .tagRemoved),
             ("90", .tagRemoved),
         ]

@@ -155,6 +155,16 @@ struct RouteTests {
         #expect(!route.carriesFrames)
     }
 
+    @Test("A block of 255 bytes is the longest that a reader's command writes")
+    func type5Length() throws {
+        let route = Type5StorageRoute(uid: [])
+        let long = String(repeating: "07", count: 255)
+        let written = try Self.outcome(route, Self.frame("022105" + long), ["ffd60005ff" + long: "9000"])
+        #expect(written.outcome == .answer("00"))
+        let (outcome, commands) = try Self.outcome(route, Self.frame("022105" + long + "07"), [:])
+        #expect(outcome == .error(.frameTooLong) && commands.isEmpty)
+    }
+
     @Test("A Type 5 route begins by a look at the first block, which tells whether the reader has the commands")
     func type5Begin() throws {
         for (answer, isThere) in [

@@ -14,7 +14,10 @@ enum StorageCommands {
 
     static func update(_ address: Int, _ data: [UInt8], _ connection: CardConnection) throws(LinkError) -> ReaderAnswer
     {
-        try connection.ask(
+        guard data.count <= 255 else {
+            throw LinkError(.frameTooLong, "The reader's commands write 255 bytes at most.")
+        }
+        return try connection.ask(
             [0xFF, 0xD6, UInt8(address >> 8 & 0xFF), UInt8(address & 0xFF), UInt8(data.count)] + data
         )
     }
