@@ -82,8 +82,9 @@ package final class PN532CardPort: CardReaderPort {
                 guard error.code != .cancelled, !Task.isCancelled else { break }
                 card.readerDeselected()
                 failures += 1
-                // Noise is temporary. A missing chip, or one that refuses, is not.
-                guard error.code == .transmission || error.code == .timeout, failures < Self.attempts else {
+                // Whatever a reader does is temporary. A missing chip, or one that refuses, is not.
+                let isLasting = error.code == .readerUnavailable || error.code == .unsupported
+                guard !isLasting, failures < Self.attempts else {
                     onFailure(error)
                     break
                 }
@@ -92,7 +93,7 @@ package final class PN532CardPort: CardReaderPort {
         await device.close()
     }
 
-    /// The maximum number of consecutive transmission errors.
+    /// The maximum number of consecutive readers that are not served to their end.
     private static let attempts = 10
 
     private func serve(_ card: any EmulatedCard) async throws(LinkError) {

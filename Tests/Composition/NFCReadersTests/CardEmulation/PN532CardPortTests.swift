@@ -173,7 +173,12 @@ import VirtualTags
     /// A reader that comes and leaves.
     private static let meeting = ["detected", "deselected"]
 
-    @Test(arguments: [(0x01, LinkError.Code.timeout), (0x02, .transmission)] as [(UInt8, LinkError.Code)])
+    @Test(
+        arguments: [
+            (0x01, LinkError.Code.timeout), (0x02, .transmission), (0x06, .collision), (0x07, .frameTooLong),
+            (0x27, .tagRemoved),
+        ] as [(UInt8, LinkError.Code)]
+    )
     func `A chip that only hears noise is given up after ten readers`(status: UInt8, code: LinkError.Code) async throws
     {
         let noise = try Noise([UInt8](repeating: status, count: 12))
