@@ -77,13 +77,13 @@ public final class ReaderGateServer: Sendable {
 
     /// Informs all waiting apps that the reader is theirs.
     public func grant() {
-        let waiting = state.withLock { state in
+        state.withLock { state in
             let waiting = state.connections.filter { $0.value.purpose != nil && !$0.value.isAnswered }.map(\.key)
-            for descriptor in waiting { state.connections[descriptor]?.isAnswered = true }
-            return waiting
-        }
-        for descriptor in waiting {
-            ReaderGate.send([0x59], to: descriptor)
+            for descriptor in waiting {
+                state.connections[descriptor]?.isAnswered = true
+                // Under the lock. Otherwise the connection could be closed meanwhile, and its number mean another file.
+                ReaderGate.send([0x59], to: descriptor)
+            }
         }
     }
 
