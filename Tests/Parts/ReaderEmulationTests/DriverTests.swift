@@ -59,11 +59,14 @@ func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async 
             return false
         }
 
-        func powerUp() async -> (result: Int, atr: [UInt8]) {
+        func powerUp() async -> (result: Int, atr: [UInt8]) { await power(500) }
+
+        /// Switches the power: 500 on, 501 off, 502 off and on.
+        func power(_ action: UInt) async -> (result: Int, atr: [UInt8]) {
             await callDriver { [lun] in
                 var atr = [UInt8](repeating: 0, count: 33)
                 var length = UInt(atr.count)
-                let result = unsafe IFDHPowerICC(lun, 500, &atr, &length)
+                let result = unsafe IFDHPowerICC(lun, action, &atr, &length)
                 return (result, Array(atr.prefix(Int(length))))
             }
         }
@@ -139,6 +142,29 @@ func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async 
         bench.field.removeAll()
         #expect(await bench.wait(for: Self.absent))
         #expect(await bench.transmit([0xFF, 0xCA, 0, 0, 0]).result == Self.absent)
+        await bench.close()
+    }
+
+    @Test func `A card without power answers nothing, and one that is reset answers again`() async throws {
+        let bench = try Bench(lun: 0x9_0000)
+        bench.field.bring(Self.ntag(0x80))
+        bench.open()
+        #expect(await bench.wait(for: Self.present))
+        let atr = await bench.powerUp().atr
+        #expect(atr.count == 20)
+        #expect(await bench.capability(0x9_0300).value == [4])
+        let off = await bench.power(501)
+        #expect(off.result == 0 && off.atr.isEmpty)
+        #expect(await bench.capability(0x9_0300).value == [2])
+        #expect(await bench.capability(0x0303).value.isEmpty)
+        let silent = await bench.transmit([0xFF, 0xCA, 0, 0, 0])
+        #expect(silent.result == Self.absent && silent.response.isEmpty)
+        for _ in 0..<2 {
+            let reset = await bench.power(502)
+            #expect(reset.result == 0 && reset.atr == atr)
+            #expect(await bench.capability(0x9_0300).value == [4])
+            #expect(await bench.transmit([0xFF, 0xCA, 0, 0, 0]).response.suffix(3) == [0x80, 0x90, 0x00])
+        }
         await bench.close()
     }
 

@@ -93,7 +93,9 @@ import Testing
         }
         #expect(identifiers.count > 1)
         // Commands to the reader itself are not the app's to answer.
-        #expect(await reader.transmit([0xFF, 0x00, 0, 0, 0]) == .done([0x6A, 0x81]))
+        for command: [UInt8] in [[0xFF, 0x00, 0, 0, 0], [0xFF, 0xCA, 1, 0, 0], [0xFF, 0xCA, 0, 1, 0], [0xFF]] {
+            #expect(await reader.transmit(command) == .done([0x6A, 0x81]))
+        }
         #expect(place.card.log.allSatisfy { $0 == "detected" })
         #expect(await reader.control(1, []) == .unsupported)
         #expect(reader.attribute(1) == .unsupported)
