@@ -89,7 +89,9 @@ final class ImageFolder: Sendable {
 
     /// Brings the tags of new or changed files near, and removes the tags of deleted ones.
     private func update(again written: Set<String>, isAll: Bool) {
-        let names = Set(Self.names(in: path))
+        // A file may also leave these when another one comes whose name is before its own.
+        let firstNames = Self.names(in: path).sorted().prefix(Self.maximumCount)
+        let names = Set(firstNames)
         func isWritten(_ name: String) -> Bool { isAll || written.contains(name) }
         let known = state.withLock { state in
             state.refused = state.refused.filter { names.contains($0) && !isWritten($0) }
@@ -99,7 +101,7 @@ final class ImageFolder: Sendable {
             state.withLock { $0.tags[name] = nil }
             field.remove(tag)
         }
-        for name in names.sorted().prefix(Self.maximumCount) where known[name] == nil || isWritten(name) {
+        for name in firstNames where known[name] == nil || isWritten(name) {
             guard !state.withLock({ $0.refused.contains(name) }) else { continue }
             do throws(TagFileError) {
                 let tag = try ImageFiles.load(path + "/" + name).tag

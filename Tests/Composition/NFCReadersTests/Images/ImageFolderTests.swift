@@ -247,6 +247,18 @@ struct ImageFolderTests {
         #expect(place.near == [7] && notices.withLock { $0 } == 0)
     }
 
+    @Test func `An image before a hundred others takes the place of the last one until there is room`() async throws {
+        let place = try Place()
+        for number in 0..<99 { try place.bring(100, as: "\(1000 + number).json") }
+        try place.bring(2, as: "2000.json")
+        _ = try ImageFolder(place.path, field: place.field) { _ in }
+        #expect(place.near == [2])
+        try place.bring(1, as: "0999.json")
+        await place.wait(for: [1])
+        try place.remove("1000.json")
+        await place.wait(for: [1, 2])
+    }
+
     @Test func `Of more than a hundred images the first ones by their names are near`() async throws {
         let place = try Place()
         for number in 0..<100 { try place.bring(100, as: "\(1000 + number).json") }
