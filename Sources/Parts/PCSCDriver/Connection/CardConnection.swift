@@ -154,7 +154,7 @@ final class CardConnection: Sendable {
         guard let card, isMeant else { throw Self.gone(isMeant: isMeant) }
         let response: [UInt8]
         do throws(SmartCardError) {
-            response = try service.transmit(card, command)
+            response = try service.transmit(card, command) { state.withLock { $0.card = nil } }
         } catch {
             note(error)
             throw LinkError(error)
