@@ -82,6 +82,25 @@ import Testing
         #expect(bench.handle(.storeAgain) == [])
     }
 
+    @Test func `One that is not on the disk and could not be opened is stored then`() throws {
+        let message = try Fixture.message(Fixture.link)
+        for isLost in [false, true] {
+            var bench = try Bench()
+            _ = try bench.read(Fixture.link)
+            let id = bench.lastID
+            _ = bench.handle(.stored(id, isKept: isLost))
+            _ = bench.handle(.announced(id))
+            _ = bench.handle(.activated(id))
+            // The disk is tried again, or the folder is lost, while the app starts.
+            if isLost { _ = bench.handle(.inboxLost) }
+            #expect(bench.handle(.storeAgain) == [])
+            let actions = bench.handle(.deliveryFailed(id, reason: "x"))
+            #expect(actions.contains(.store(InboxEntry(id: id, message: message, isAnnounced: true))))
+            #expect(bench.handle(.stored(id, isKept: true)) == [.note(.kept(id))])
+            #expect(bench.reader.storedEntries == [id])
+        }
+    }
+
     @Test func `What the disk has no more is written again`() throws {
         var bench = try Bench()
         let ids = try bench.arriveAndShow(1...2)

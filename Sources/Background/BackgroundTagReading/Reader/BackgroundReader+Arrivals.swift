@@ -71,10 +71,12 @@ extension BackgroundReader {
     }
 
     /// Saves entries again that could not be saved before, except those that are being opened and will then be removed.
-    mutating func storeAgain() -> [Action] {
-        entries.filter { !$0.isKept && $0.stage != .storing && $0.stage != .delivering }.map { entry in
-            .store(InboxEntry(id: entry.id, message: entry.message, isAnnounced: entry.isAnnounced))
-        }
+    func storeAgain() -> [Action] { entries.flatMap { storeAgain($0) } }
+
+    /// Saves an entry again if it is not on the disk.
+    func storeAgain(_ entry: Entry) -> [Action] {
+        guard !entry.isKept, entry.stage != .storing, entry.stage != .delivering else { return [] }
+        return [.store(InboxEntry(id: entry.id, message: entry.message, isAnnounced: entry.isAnnounced))]
     }
 
     private mutating func storedAgain(_ index: Int, _ isKept: Bool) -> [Action] {

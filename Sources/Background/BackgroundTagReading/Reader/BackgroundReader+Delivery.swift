@@ -47,7 +47,8 @@ extension BackgroundReader {
     mutating func deliveryFailed(_ id: InboxEntry.ID, _ reason: String) -> [Action] {
         guard let index = index(id), entries[index].stage == .delivering else { return [] }
         entries[index].stage = .waiting
-        return [.note(.notDelivered(id))] + showAlone(index, .notOpened(reason: reason))
+        // While it was being opened, it was not saved again.
+        return [.note(.notDelivered(id))] + storeAgain(entries[index]) + showAlone(index, .notOpened(reason: reason))
     }
 
     mutating func beingOpened(_ id: InboxEntry.ID) -> [Action] {
