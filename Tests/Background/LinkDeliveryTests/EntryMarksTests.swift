@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
 import LinkDelivery
+import PrivateStorage
 import Testing
 
 @Suite struct `The marks of entries` {
@@ -27,6 +28,21 @@ import Testing
             try marks.keep(.wanted, of: Self.ids[0])
             let files = disk.afterPowerLoss(loss)
             #expect(EntryMarks(SimulatedDisk(files), boot: "one").marks == [Self.ids[0]: .wanted])
+        }
+    }
+
+    @Test func `A wish that the disk does not forget at first is forgotten with the next call`() throws {
+        for forgets in [true, false] {
+            let disk = RefusingDisk()
+            var marks = EntryMarks(disk, boot: "one")
+            try marks.keep(.wanted, of: Self.ids[0])
+            disk.isFull = true
+            #expect(throws: StorageError.self) { try marks.keep(nil, of: Self.ids[0]) }
+            #expect(marks.marks == [:])
+            #expect(EntryMarks(disk, boot: "one").marks == [Self.ids[0]: .wanted])
+            disk.isFull = false
+            if forgets { try marks.keep(nil, of: Self.ids[0]) } else { try marks.keepOnly(Set(Self.ids)) }
+            #expect(EntryMarks(disk, boot: "one").marks == [:])
         }
     }
 

@@ -29,6 +29,17 @@ import Testing
         #expect(!UnlockMemory(SimulatedDisk(["unlocked": Array(long.utf8)]), boot: long).isRemembered)
     }
 
+    @Test func `is written with the next unlock where the disk took nothing before`() {
+        let disk = RefusingDisk()
+        var memory = UnlockMemory(disk, boot: "one")
+        disk.isFull = true
+        memory.remember()
+        #expect(memory.isRemembered && !UnlockMemory(disk, boot: "one").isRemembered)
+        disk.isFull = false
+        memory.remember()
+        #expect(UnlockMemory(disk, boot: "one").isRemembered)
+    }
+
     @Test func `lasts for this run where the system names no start, or the disk takes nothing`() {
         for (disk, boot) in [(SimulatedDisk(), nil), (SimulatedDisk(failsAt: 1), "one")] as [(SimulatedDisk, String?)] {
             var memory = UnlockMemory(disk, boot: boot)

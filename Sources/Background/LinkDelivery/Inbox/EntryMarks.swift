@@ -15,6 +15,8 @@ package struct EntryMarks<Store: FileStore>: Sendable {
     private let boot: String
     /// The valid marks.
     package private(set) var marks: [InboxEntry.ID: EntryMark]
+    /// Whether the marks on the disk are these. If not, the next call writes them, even if it changes none.
+    private var isSaved = true
 
     /// Reads the marks. A damaged file counts as empty.
     ///
@@ -39,7 +41,7 @@ package struct EntryMarks<Store: FileStore>: Sendable {
 
     /// Saves a mark, replacing the entry's last one; nil removes it. When this returns, the change is on the disk.
     package mutating func keep(_ mark: EntryMark?, of id: InboxEntry.ID) throws(StorageError) {
-        guard marks[id] != mark else { return }
+        guard marks[id] != mark || !isSaved else { return }
         marks[id] = mark
         try write()
     }
@@ -49,7 +51,7 @@ package struct EntryMarks<Store: FileStore>: Sendable {
     /// - Parameter entries: the entries in the inbox.
     package mutating func keepOnly(_ entries: Set<InboxEntry.ID>) throws(StorageError) {
         let kept = marks.filter { entries.contains($0.key) }
-        guard kept.count < marks.count else { return }
+        guard kept.count < marks.count || !isSaved else { return }
         marks = kept
         try write()
     }
@@ -60,8 +62,10 @@ package struct EntryMarks<Store: FileStore>: Sendable {
         if !marks.isEmpty { try write() }
     }
 
-    private func write() throws(StorageError) {
+    private mutating func write() throws(StorageError) {
+        isSaved = false
         let lines = marks.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.rawValue) \(boot)\n" }
         try store.replace(Self.name, with: Array(lines.joined().utf8))
+        isSaved = true
     }
 }

@@ -9,6 +9,7 @@ package struct UnlockMemory<Store: FileStore>: Sendable {
     private let boot: String?
     /// Whether the screen was unlocked since the system started, in this run or in an earlier one.
     package private(set) var isRemembered: Bool
+    private var isStored: Bool
 
     /// Reads what an earlier run has stored.
     ///
@@ -21,14 +22,15 @@ package struct UnlockMemory<Store: FileStore>: Sendable {
         // mutate: equivalent, because the identifier of a system start has 36 characters.
         let limit = 256
         let known = (try? store.read(Self.name, limit: limit)).map { String(decoding: $0, as: UTF8.self) }
-        isRemembered = boot != nil && known == boot
+        isStored = boot != nil && known == boot
+        isRemembered = isStored
     }
 
     /// Remembers that the screen is unlocked.
     package mutating func remember() {
-        guard !isRemembered else { return }
         isRemembered = true
-        // If storing fails, the next unlock stores it again.
-        if let boot { try? store.replace(Self.name, with: Array(boot.utf8)) }
+        guard !isStored, let boot else { return }
+        // If storing fails, the next call stores it again.
+        isStored = (try? store.replace(Self.name, with: Array(boot.utf8))) != nil
     }
 }
