@@ -25,9 +25,13 @@ private final class SaverState: Sendable {
     private(set) var changes = 0
     private(set) var watch: DesktopWatch?
 
-    init(_ bus: TestBus, patience: Duration = .seconds(30)) throws {
+    /// - Parameter isStopped: whether the bus does not answer from now on.
+    init(_ bus: TestBus, patience: Duration = .seconds(30), isStopped: Bool = false) throws {
         self.bus = try BusConnection(.user, address: bus.address)
-        watch = DesktopWatch(self.bus, patience: patience) { [weak self] in self?.changes += 1 }
+        if isStopped { bus.stop() }
+        watch = DesktopWatch(self.bus, patience: patience, pause: .milliseconds(5)) { [weak self] in
+            self?.changes += 1
+        }
     }
 
     /// Gives the watch what arrives until something holds.
@@ -110,6 +114,24 @@ struct `A watch of the desktop` {
         next.emit(Self.saver, "ActiveChanged", [.boolean(true)])
         try await desktop.wait { $0.silentSavers == [Self.saver.destination] }
         #expect(desktop.changes == changes + 1 && watch.isScreenSaverOn == false)
+    }
+
+    @MainActor @Test func `takes the screen for locked while the bus does not answer, and asks when it does again`()
+        async throws
+    {
+        let state = SaverState(false)
+        let saver = try saver(state)
+        let desktop = try Desktop(bus, isStopped: true)
+        let watch = try #require(desktop.watch)
+        #expect(watch.silentSavers == ScreenSaver.all.map(\.object.destination).sorted())
+        bus.goOn()
+        // Four of them are not there.
+        try await desktop.wait { $0.silentSavers == [] && $0.isScreenSaverOn == false }
+        #expect(desktop.changes > 0)
+        // From now on it learns of changes.
+        state.isOn = true
+        saver.emit(Self.saver, "ActiveChanged", [.boolean(true)])
+        try await desktop.wait { $0.isScreenSaverOn == true }
     }
 
     @MainActor @Test func `has the running screen savers ask for the password, and no others`() async throws {

@@ -45,6 +45,7 @@ import SystemLibrary
     package private(set) var isScreenSaverOn: Bool?
     private let bus: BusConnection
     private let patience: Duration
+    private let pause: Duration
     private let onChange: () -> Void
     /// The questions without an answer. Each source has at most one.
     private var questions: [UInt64: Source] = [:]
@@ -54,6 +55,8 @@ import SystemLibrary
     /// its next instance answers.
     private var silent: Set<Source> = []
     private var active: [Source: Bool] = [:]
+    /// The sources that could not be asked, because the bus did not answer. They are tried again after a while.
+    private var unasked: Set<Source> = []
 
     /// The names of the running screen savers that do not answer.
     package var silentSavers: [String] { silent.map(\.object.destination).sorted() }
@@ -64,30 +67,52 @@ import SystemLibrary
     /// - Parameters:
     ///   - bus: the user's bus. Give each message that it receives to ``take(_:)``.
     ///   - patience: how long a screen saver may take to answer.
+    ///   - pause: how long a bus that does not answer is left alone.
     ///   - onChange: called when the state may have changed.
-    package init(_ bus: BusConnection, patience: Duration = ScreenSaver.patience, onChange: @escaping () -> Void) {
+    package init(
+        _ bus: BusConnection,
+        patience: Duration = ScreenSaver.patience,
+        pause: Duration = .seconds(10),
+        onChange: @escaping () -> Void
+    ) {
         self.bus = bus
         self.patience = patience
+        self.pause = pause
         self.onChange = onChange
-        for source in Source.all {
-            let name = source.object.destination
-            let filter =
-                source == .display
-                ? "interface='\(source.object.properties.interface)',arg0='\(source.object.interface)'"
-                : "interface='\(source.object.interface)',member='ActiveChanged'"
-            try? bus.listen(to: "sender='\(name)',\(filter)")
-            try? bus.listen(to: "sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(name)'")
-            do throws(BusError) {
-                if try bus.isThere(name) { ask(source) }
-            } catch {
-                fallSilent(source)
-            }
-        }
+        for source in Source.all { follow(source) }
         let answers = (try? bus.answers(to: Set(questions.keys), within: patience)) ?? [:]
         for (cookie, answer) in answers {
             if let source = questions.removeValue(forKey: cookie) { take(answer, of: source) }
         }
         for source in questions.values { fallSilent(source) }
+    }
+
+    /// Subscribes to what the bus reports of a service, and asks the service if it is running.
+    private func follow(_ source: Source) {
+        let name = source.object.destination
+        let filter =
+            source == .display
+            ? "interface='\(source.object.properties.interface)',arg0='\(source.object.interface)'"
+            : "interface='\(source.object.interface)',member='ActiveChanged'"
+        do throws(BusError) {
+            try bus.listen(to: "sender='\(name)',\(filter)")
+            try bus.listen(to: "sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(name)'")
+            if try bus.isThere(name) { ask(source) } else { silent.remove(source) }
+        } catch {
+            fallSilent(source)
+            tryLater(source) { $0.follow(source) }
+        }
+    }
+
+    /// Tries again after a while, because the bus will not report what it did not do.
+    private func tryLater(_ source: Source, _ work: @escaping @MainActor @Sendable (DesktopWatch) -> Void) {
+        guard unasked.insert(source).inserted else { return }
+        Later.run(after: pause) { [weak self] in
+            guard let self else { return }
+            self.unasked.remove(source)
+            work(self)
+            self.onChange()
+        }
     }
 
     private func fallSilent(_ source: Source) {
@@ -117,6 +142,7 @@ import SystemLibrary
             // It has ended meanwhile. The bus reports that separately.
         } catch {
             fallSilent(source)
+            tryLater(source) { $0.ask(source) }
             onChange()
         }
     }
