@@ -207,6 +207,14 @@ import UniversalLinks
         #expect(cache.association(of: "unlisted.example") == nil)
     }
 
+    @Test func `What can't be removed from the cache's folder keeps no site from being asked`() async throws {
+        let stray = path + "/gone.example.links"
+        try FileManager.default.createDirectory(atPath: stray, withIntermediateDirectories: false)
+        try Data().write(to: URL(fileURLWithPath: stray + "/file"))
+        #expect(try await refresh(["a.example"], 0).first?.file == Self.file)
+        #expect(cache.association(of: "a.example")?.file == Self.file)
+    }
+
     /// A disk that has no room for a file.
     private struct FullDisk: FileStore {
         func names() throws(StorageError) -> [String] { [] }

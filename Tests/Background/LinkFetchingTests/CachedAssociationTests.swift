@@ -61,6 +61,14 @@ import Testing
         #expect(CachedAssociation(domain: "a", bytes: Array("nfc-links 1 5 4 1 \nx".utf8))?.failureCount == 0)
     }
 
+    @Test func `A site that has failed as often as can be counted may fail again`() throws {
+        let bytes = Array("nfc-links 2 1000 - - \(Int.max) timeout: Late.\n".utf8)
+        var kept = try #require(CachedAssociation(domain: "a.example", bytes: bytes))
+        kept.take(.failure(FetchError(.timeout, "Late.")), at: 5000)
+        #expect(kept.failureCount == .max && kept.nextTry(at: 5000) == 5000 + 360 * Self.minute)
+        #expect(CachedAssociation(domain: "a.example", bytes: kept.bytes) == kept)
+    }
+
     @Test func `A failure is a code and a reason`() {
         var kept = fresh()
         #expect(kept.failureParts == nil)

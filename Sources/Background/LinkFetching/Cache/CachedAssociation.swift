@@ -64,7 +64,8 @@ package struct CachedAssociation: Sendable, Hashable {
             failureCount = 0
         case .failure(let error):
             failure = error.description
-            failureCount += 1
+            // The file on the disk may have any number.
+            if failureCount < .max { failureCount += 1 }
             if error.code == .missing {
                 file = nil
                 answered = now

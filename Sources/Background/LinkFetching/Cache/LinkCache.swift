@@ -85,7 +85,8 @@ package struct LinkCache<Store: FileStore>: Sendable {
 
     private func prune(keeping domains: [String]) throws(StorageError) {
         let kept = Set(domains.compactMap(Self.name))
-        for name in try store.names() where !kept.contains(name) { try store.remove(name) }
+        // What can't be removed, such as a folder with files, is left and does no harm.
+        for name in try store.names() where !kept.contains(name) { try? store.remove(name) }
     }
 
     /// Returns the name of a domain's file; nil if the domain is not in ASCII, or too long for a file name.
