@@ -17,17 +17,17 @@ final class LinkRefresh {
     private static let delay: Int64 = 2
     /// The longest time between two checks, in seconds, because the clock may be changed meanwhile.
     private static let longestInterval: Int64 = 3600
-    /// How long to wait after a change, in seconds: a network starts in several steps, and so does the installation of
-    /// an app.
-    private static let settling: Int64 = 2
+    /// The shortest time between two checks, in seconds.
+    private static let shortestInterval: Int64 = 2
 
     private let folders: UserFolders
     private let log: Log
     private let timer = DispatchSource.makeTimerSource(queue: .main)
     private var network: NetworkWatch?
     private var appFolders: [AppFolderWatch] = []
-    /// Whether something has changed, so that sites that failed are asked even if they are not due.
-    private var hasChanged = false
+    /// The changes since the last check. After one, sites that failed are asked even if they are not due.
+    private var settling = ChangeSettling()
+    private let began = ContinuousClock.now
 
     private let onAnswers: () -> Void
 
@@ -45,7 +45,7 @@ final class LinkRefresh {
         let (due, checks) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         // mutate: equivalent, because the timer does not run yet.
         timer.setEventHandler { checks.yield() }
-        schedule(after: Self.delay)
+        schedule(after: .seconds(Self.delay))
         timer.activate()
         network = NetworkWatch { [weak self] in self?.change() }
         appFolders = folders.allData.compactMap { folder in
@@ -58,25 +58,23 @@ final class LinkRefresh {
 
     isolated deinit { timer.cancel() }
 
-    private func schedule(after seconds: Int64) {
-        timer.schedule(deadline: .now() + .seconds(Int(seconds)), leeway: .milliseconds(seconds < 60 ? 100 : 5000))
+    private func schedule(after time: Duration) {
+        let leeway = DispatchTimeInterval.milliseconds(time < .seconds(60) ? 100 : 5000)
+        timer.schedule(deadline: .now() + .milliseconds(Int(time / .milliseconds(1))), leeway: leeway)
     }
 
-    private func change() {
-        hasChanged = true
-        schedule(after: Self.settling)
-    }
+    private func change() { schedule(after: settling.change(at: ContinuousClock.now - began)) }
 
     private func check() async {
-        let retriesFailures = hasChanged
-        hasChanged = false
+        let retriesFailures = settling.hasChanged
+        settling.settle()
         var next = Self.longestInterval
         do {
             next = try await refresh(retriesFailures: retriesFailures)
         } catch {
             log.fail("links", "The files of the apps' sites can't be saved: \(error)")
         }
-        schedule(after: hasChanged ? Self.settling : next)
+        schedule(after: settling.hasChanged ? ChangeSettling.pause : .seconds(next))
     }
 
     /// Asks the sites that are due.
@@ -107,7 +105,7 @@ final class LinkRefresh {
             onAnswers()
         }
         let times = domains.compactMap { cache.association(of: $0)?.nextTry(at: now) }
-        return min(max((times.min() ?? .max) - now, Self.settling), Self.longestInterval)
+        return min(max((times.min() ?? .max) - now, Self.shortestInterval), Self.longestInterval)
     }
 
     private func tell(_ result: CachedAssociation, _ now: Int64) {
