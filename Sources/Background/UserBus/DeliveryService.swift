@@ -94,7 +94,7 @@ package final class DeliveryService: @unchecked Sendable {
             return try message.answer(nil)
         }
         // A bus may admit other users. Their programs must not make the app open anything.
-        guard bus.isOwn(message.sender) else {
+        guard (try? bus.isOwn(message.sender)) == true else {
             return try message.refuse("AccessDenied", "Another user's program opens nothing here.")
         }
         guard let payload = payload(of: message) else {

@@ -7,20 +7,20 @@ extension UserBus {
     ///
     /// - Throws: ``BusError``; with `foreign` when a program of another user owns it.
     package func owner(of name: String) throws(BusError) -> String? {
-        let owner: String
         do throws(BusError) {
-            owner = try call(Self.daemon("GetNameOwner")) {
+            let owner = try call(Self.daemon("GetNameOwner")) {
                 $0.string(name)
             } answer: {
                 $0.string()
             }
+            guard try isOwn(owner) else {
+                throw BusError(.foreign, "\(name) on the bus is another user's, who gets nothing of yours.")
+            }
+            return owner
         } catch  where error.code == .nobody {
+            // No connection owns the name, or its owner has left the bus meanwhile.
             return nil
         }
-        guard isOwn(owner) else {
-            throw BusError(.foreign, "\(name) on the bus is another user's, who gets nothing of yours.")
-        }
-        return owner
     }
 
     /// Lets the bus start the program of a name.
@@ -55,8 +55,10 @@ extension UserBus {
     }
 
     /// Returns whether a connection belongs to a program of the same user.
-    func isOwn(_ connection: String) -> Bool {
-        let user = try? call(Self.daemon("GetConnectionUnixUser")) {
+    ///
+    /// - Throws: ``BusError``; with `nobody` when the connection has left the bus.
+    func isOwn(_ connection: String) throws(BusError) -> Bool {
+        let user = try call(Self.daemon("GetConnectionUnixUser")) {
             $0.string(connection)
         } answer: {
             $0.number()

@@ -133,6 +133,17 @@ struct `A link over the bus` {
         #expect(try UserBus(address: bus.address).owner(of: Self.app) == peer.owner)
     }
 
+    @Test func `is not said to be another user's when its app has just left the bus`() throws {
+        let bus = try UserBus(address: bus.address)
+        let peer = try Peer(self.bus.address, Self.app)
+        #expect(try bus.isOwn(peer.owner))
+        peer.stop()
+        // The bus notices the end of a connection by itself.
+        while try bus.isRunning(Self.app) { usleep(1000) }
+        let error = #expect(throws: BusError.self) { try bus.isOwn(peer.owner) }
+        #expect(error?.code == .nobody)
+    }
+
     @Test func `goes to the desktop's portal, or there is none`() throws {
         let bus = try UserBus(address: bus.address)
         let error = #expect(throws: BusError.self) { try bus.openWithPortal("tel:1", limit: Self.limit) }

@@ -72,6 +72,32 @@ struct `A bus of one process` {
         }
     }
 
+    @Test(.enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"))
+    func `takes no program for another user's when its daemon does not say whose it is`() async {
+        await #expect(processExitsWith: .success) {
+            try Self.withFolder { folder in
+                let rule = #"<policy context="mandatory"><deny send_member="GetConnectionUnixUser"/></policy>"#
+                let script = """
+                    #!/bin/sh
+                    /bin/sed -i 's|</busconfig>|\(rule)&|' '\(folder.path)/bus.conf'
+                    exec /usr/bin/dbus-daemon "$@"
+
+                    """
+                try folder.replace("dbus-daemon", with: Array(script.utf8), mode: 0o700)
+                let bus = try PrivateBus(in: folder, environment: ["PATH": folder.path])
+                defer {
+                    kill(bus.process, SIGKILL)
+                    waitpid(bus.process, nil, 0)
+                }
+                let app = try Peer(bus.address, "org.example.App")
+                let user = try UserBus(address: bus.address)
+                let error = #expect(throws: BusError.self) { try user.owner(of: "org.example.App") }
+                #expect(error?.code == .refused)
+                app.stop()
+            }
+        }
+    }
+
     @Test func `is none when its daemon does not listen, and leaves no process and no descriptor`() async {
         await #expect(processExitsWith: .success) {
             try Self.withFolder { folder in
