@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import BackgroundTagReading
+import Glibc
 import LinkFetching
 import PrivateStorage
 import UserBus
@@ -146,6 +147,9 @@ package struct LinkDeliverer: Sendable {
             if let status, status != 0 {
                 throw DeliveryError(.ended, "\(name) ended at once, \(ProgramStart.text(status)).")
             }
+            // The wait for a program that has ended takes no time.
+            // mutate: equivalent, because without the pause only the processor has more to do.
+            if status != nil { usleep(20_000) }
         }
         throw DeliveryError(.noAnswer, "\(name) was started, and does not have its name on the bus in time.")
     }
