@@ -98,6 +98,10 @@ import Testing
             #expect(actions.contains(.store(InboxEntry(id: id, message: message, isAnnounced: true))))
             #expect(bench.handle(.stored(id, isKept: true)) == [.note(.kept(id))])
             #expect(bench.reader.storedEntries == [id])
+            // What is on the disk is noted once, and is not stored when it can't be opened again.
+            #expect(bench.handle(.stored(id, isKept: true)) == [])
+            _ = bench.handle(.activated(id))
+            #expect(bench.handle(.deliveryFailed(id, reason: "x")).count == 2)
         }
     }
 

@@ -46,6 +46,16 @@ import Testing
         }
     }
 
+    @Test func `As many as there are entries are read again`() throws {
+        let disk = SimulatedDisk()
+        var marks = EntryMarks(disk, boot: "9f8e7d6c-0000-4000-8000-123456789abc")
+        for number in 1...BackgroundReader.maximumEntries {
+            try marks.keep(.dismissed, of: InboxEntry.ID(received: UInt64(number), number: .max))
+        }
+        let again = EntryMarks(disk, boot: nil)
+        #expect(again.marks == marks.marks && again.marks.count == BackgroundReader.maximumEntries)
+    }
+
     @Test func `They go on in another folder when theirs is gone`() throws {
         let (first, second) = (SimulatedDisk(), SimulatedDisk())
         var marks = EntryMarks(first, boot: "one")

@@ -18,6 +18,18 @@ private final class SaverState: Sendable {
     }
 }
 
+/// Counts calls.
+private final class CallCount: Sendable {
+    private let count = Mutex(0)
+
+    func next() -> Int {
+        count.withLock { count in
+            count += 1
+            return count
+        }
+    }
+}
+
 /// A watch with its connection.
 @MainActor private final class Desktop {
     private let bus: BusConnection
@@ -96,6 +108,17 @@ struct `A watch of the desktop` {
         saver.emit(Self.saver, "ActiveChanged", [.boolean(false)])
         try await desktop.wait { $0.isScreenSaverOn == true }
         #expect(desktop.changes == 1 && saver.methods == ["GetActive", "GetActive"])
+    }
+
+    @MainActor @Test func `asks once more when something changes before the answer`() async throws {
+        let count = CallCount()
+        let saver = try Peer(bus.address, Self.saver.destination) { _ in .values([.boolean(count.next() == 3)]) }
+        let desktop = try Desktop(bus)
+        #expect(desktop.watch?.isScreenSaverOn == false)
+        // Both are there before the watch asks for the first one.
+        for _ in 0..<2 { saver.emit(Self.saver, "ActiveChanged", [.boolean(true)]) }
+        try await desktop.wait { $0.isScreenSaverOn == true }
+        #expect(saver.methods.count == 3)
     }
 
     @MainActor @Test func `names the screen savers that do not answer in time, until they do`() async throws {

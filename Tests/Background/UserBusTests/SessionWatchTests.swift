@@ -2,9 +2,21 @@
 import BackgroundTagReading
 import BusTesting
 import Foundation
+import Synchronization
 import TestThreads
 import Testing
-import UserBus
+
+@testable import UserBus
+
+/// Whether a logind answers as it should.
+private final class Health: Sendable {
+    private let health = Mutex(false)
+
+    var isWell: Bool {
+        get { health.withLock { $0 } }
+        set { health.withLock { $0 = newValue } }
+    }
+}
 
 @Suite(.ownThreads, .enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
 struct `A watch of the user's session` {
@@ -42,5 +54,19 @@ struct `A watch of the user's session` {
         try await wait { watch.session?.id == "2" }
         #expect(changes > before)
         withExtendedLifetime(logins) {}
+    }
+    @MainActor @Test func `asks a logind that answers nonsense again, without a signal`() async throws {
+        let health = Health()
+        var broken = login()
+        let properties = broken.properties
+        broken.answer = .written { writer in
+            writer.value(health.isWell ? .properties(properties) : .string("x"))
+        }
+        let peer = try broken.peer(first)
+        let watch = SessionWatch(own: nil, address: first.address, pause: .milliseconds(5)) {}
+        #expect(watch.isSilent && watch.session == nil)
+        health.isWell = true
+        try await wait { !watch.isSilent && watch.session?.id == "2" }
+        withExtendedLifetime(peer) {}
     }
 }
