@@ -30,6 +30,10 @@ final class ReadingControl {
     private(set) var hasBegun = false
     private var told = ToldState()
     private var watcher: TagWatcher?
+    private lazy var looking = LookingSwitch(
+        start: { [weak self] in self?.watcher?.start() },
+        stop: { [weak self] in await self?.watcher?.stop() }
+    )
     private var gate: ReaderGateServer?
     private var session: SessionWatch?
     private var devices: DeviceWatch?
@@ -163,11 +167,11 @@ final class ReadingControl {
 
     // MARK: The reader
 
-    func startLooking() { watcher?.start() }
+    func startLooking() { looking.turnOn() }
 
     func stopLooking() {
         if case .ready(let name) = surroundings.reader { surroundings.reader = .unasked(name: name) }
-        Task { await watcher?.stop() }
+        looking.turnOff()
     }
 
     private func readerIsWanted(for purposes: Set<ReaderGate.Purpose>) {
@@ -176,8 +180,8 @@ final class ReadingControl {
         surroundingsChanged()
         guard !purposes.isEmpty else { return }
         Task {
-            await watcher?.stop()
-            gate?.grant()
+            // If the app has left meanwhile, the reader is in use again. Apps that came since then are told later.
+            if await looking.release() { gate?.grant() }
         }
     }
 
