@@ -139,6 +139,17 @@ struct `A watch of the desktop` {
         #expect(desktop.changes == changes + 1 && watch.isScreenSaverOn == false)
     }
 
+    @MainActor @Test func `names one that has ended without an answer`() async throws {
+        let saver = try saver(SaverState(nil))
+        let desktop = try Desktop(bus, patience: .milliseconds(100))
+        saver.stop()
+        // The bus reports in order: when the watch knows this one, it knows of the other's end.
+        let other = try Peer(bus.address, ScreenSaver.all[1].object.destination) { _ in .values([.boolean(true)]) }
+        try await desktop.wait { $0.isScreenSaverOn == true }
+        #expect(desktop.watch?.silentSavers == [Self.saver.destination])
+        withExtendedLifetime(other) {}
+    }
+
     @MainActor @Test func `takes the screen for locked while the bus does not answer, and asks when it does again`()
         async throws
     {
