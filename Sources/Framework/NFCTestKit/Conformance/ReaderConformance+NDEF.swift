@@ -91,6 +91,7 @@ extension ReaderConformance {
             return try stage.expect(detection.access == .readWrite, "A lock that failed has locked the tag.")
         }
         try stage.expect(detection.access == .readOnly, "It is locked, and the reader says that it can be written.")
+        try stage.expect(failure == nil, "It is locked, and that ended in \(words(for: failure)).")
         let code = await stage.error(on: again) { tag throws(TagError) in try await tag.writeNDEF(longMessage) }
         try stage.expect(code == .readOnly, "A write to a locked tag ended in \(words(for: code)).")
         let read = try await stage.perform(on: again) { tag throws(TagError) in try await tag.readNDEF() }

@@ -133,6 +133,13 @@ import VirtualTags
             in: "Type 2: is locked, and stays as it is",
             "It is locked, and the reader says that it can be written."
         ),
+        // The last page of the lock bits is written, and answered with a refusal.
+        Case(
+            .answer(to: { $0.has([0xA2, 0x28]) }) { $0 = [0x00] },
+            "A lock is reported as refused",
+            in: "Type 2: is locked, and stays as it is",
+            "It is locked, and that ended in updateFailed."
+        ),
         Case(
             .reads(one, as: two, fromLook: 2),
             "A locked tag is misread",
