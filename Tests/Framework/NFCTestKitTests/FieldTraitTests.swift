@@ -27,6 +27,21 @@ import Testing
         }
     }
 
+    @Test func `On a reader its limit is real time, and the test function is cancelled`() async throws {
+        let test = try #require(Test.current)
+        let trait = {
+            var trait: FieldTrait = .field(limit: .milliseconds(20))
+            trait.reader = .reader(.field(VirtualField()))
+            return trait
+        }()
+        let error = await #expect(throws: FieldError.self) {
+            try await trait.provideScope(for: test, testCase: Test.Case.current) {
+                try await Task.sleep(for: .seconds(1000))
+            }
+        }
+        #expect(error?.code == .neverEnds && error?.reason.contains("its limit is 0 s") == true)
+    }
+
     @Test func `A suite gets no field, since each of its tests does`() async throws {
         let test = try #require(Test.current)
         let trait: FieldTrait = .field("NTAG215")

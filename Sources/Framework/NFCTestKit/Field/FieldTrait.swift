@@ -10,6 +10,8 @@ public struct FieldTrait: TestTrait, SuiteTrait, TestScoping {
     let limit: Duration
     let grace: Duration
     let busyPolicy: SessionArbiter.BusyPolicy
+    /// The reader; nil for the one of the process.
+    package var reader: TestReader?
 
     public var isRecursive: Bool { true }
 
@@ -27,7 +29,7 @@ public struct FieldTrait: TestTrait, SuiteTrait, TestScoping {
             limit: limit,
             grace: Grace(duration: grace),
             busyPolicy: busyPolicy,
-            reader: .ofProcess
+            reader: reader ?? .ofProcess
         )
         defer {
             field.close()

@@ -72,7 +72,7 @@ extension TestField {
     func stop(after work: FieldPlace.Work? = nil, quiet: Duration = .zero) {
         let pending = state.withLock { $0.pending.map(\.name) }
         let missing = pending.isEmpty ? "" : " Never called: \(pending.joined(separator: ", "))."
-        let seconds = now.components.seconds
+        let seconds = (now - start).components.seconds
         let (whyItGoesOn, advice) = unfinished
         if let wait = work?.waits.first(where: { $0.end == nil }) {
             let queue = wait.isOnMainQueue ? "main queue" : "queue \"\(wait.queue)\""
@@ -101,7 +101,7 @@ extension TestField {
     private var unfinished: (why: String, advice: String) {
         let limit = limit.components.seconds
         let next = drivenClock?.nextEvent?.deadline
-        if now > self.limit || next != nil {
+        if now - start > self.limit || next != nil {
             let what = next.map { " The next thing happens at \($0.components.seconds) s." } ?? ""
             return ("its limit is \(limit) s.\(what)", " Give limit: for a flow that is to take longer.")
         }

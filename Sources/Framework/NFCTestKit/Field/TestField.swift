@@ -85,6 +85,8 @@ public final class TestField: Sendable {
     let limit: Duration
     let grace: Grace
     let place: FieldPlace
+    /// When the field was created, by its clock. On a reader, the clock is that of the process.
+    let start: Duration
     let state = Locked(State())
 
     /// - Parameter grace: how long nothing has to happen before a session's time limit may pass.
@@ -151,6 +153,7 @@ public final class TestField: Sendable {
             onNotice: { owner.field?.note($0) },
             place: owner
         )
+        start = environment.clock.now
         owner.field = self
     }
 

@@ -176,8 +176,15 @@ extension TestField {
                 }
             }
         }
+        // On a reader, the limit is real time. A function that has not ended after twice that time ends the process.
+        let timers =
+            drivenClock == nil
+            ? [limit, limit * 2].map { environment.clock.schedule(after: $0) { [weak self] in self?.stop() } } : []
         if drivenClock != nil { RestMonitor.shared.add(place) }
-        defer { RestMonitor.shared.remove(place) }
+        defer {
+            for timer in timers { timer.cancel() }
+            RestMonitor.shared.remove(place)
+        }
         try await NFCEnvironment.$scoped.withValue(environment) {
             async let end: Void = perform(function, outcome)
             try await outcome.value()
