@@ -149,6 +149,44 @@ import Testing
         #expect(failure?.finding.hasSuffix(" was written, and is not the tag of the flow") == true)
     }
 
+    @Test func `Tags that the flow brings are its own in each run, also beside a second tag`() async throws {
+        let failure = try await `What is checked after a run`.failure([.losses, .secondTags]) { field in
+            try await field.swap(for: .product("NTAG215", holding: .uri("https://example.com/swapped")))
+            try await Patient.writeOrLimit("https://example.com/new/and/longer", field)
+            return true
+        }
+        #expect(failure == nil, "\(failure?.description ?? "passed")")
+    }
+
+    @Test func `What goes wrong with a tag that the flow brings is found`() async throws {
+        let failure = try await `What is checked after a run`.failure(.badAnswers, invariants: [.memoryIntact]) {
+            field -> String in
+            try await field.swap(for: "NTAG215")
+            return try await PageWriter(CorrectClient.message, bug: .ignoresNAK).scan(field)
+        }
+        #expect(
+            failure?.finding.hasSuffix(", and the flow ended as if all were well") == true,
+            "\(failure?.description ?? "passed")"
+        )
+    }
+
+    @Test func `A file that is deleted only with a fault, or only without one, is found`() async throws {
+        for (isFirst, words) in [(true, "00 and not nothing"), (false, "nothing and not 00")] {
+            let runs = RunCount()
+            let failure = try await `What is checked after a run`.failure(
+                .replay("slip@1:1ms"),
+                near: "DESFire EV1 2K",
+                invariants: [.memoryIntact]
+            ) { field in try await FileDeleter(deletes: runs.beginsFirst() == isFirst).scan(field) }
+            #expect(
+                failure?.finding.hasSuffix(
+                    ": application 1, file 2, byte 0 holds \(words), and the flow ended as if all were well"
+                ) == true,
+                "\(failure?.description ?? "passed")"
+            )
+        }
+    }
+
     @Test(arguments: [
         ("generic Type 4", ": file E104, byte "), ("generic Type 3", ": service 0009, block "),
         ("NTAG 424 DNA", ": file 2, byte "),
@@ -212,6 +250,26 @@ import Testing
             }
             #expect(report.unchecked.map(\.reason) == [reason])
         }
+    }
+}
+
+/// Selects the NDEF application of a DESFire, and may delete its file.
+private final class FileDeleter: TagClient, @unchecked Sendable {
+    private let deletes: Bool
+
+    init(deletes: Bool) {
+        self.deletes = deletes
+        super.init(.iso14443, bug: .none)
+    }
+
+    @MainActor override func work(with tag: NFCTag) async throws -> String {
+        guard case .miFare(let tag) = tag else { throw Failure.wrongTag }
+        let commands: [[UInt8]] = [[0x5A, 1, 0, 0]] + (deletes ? [[0xDF, 2]] : [])
+        for command in commands {
+            let answer = try await tag.sendMiFareCommand(commandPacket: Data(command))
+            if answer != Data([0]) { throw Failure.refused }
+        }
+        return "done"
     }
 }
 

@@ -56,6 +56,20 @@ import Testing
         }
     }
 
+    @Test func `A flow of an exploration that departs from its recording fails too, whatever it makes of it`()
+        async throws
+    {
+        let recording = try await Self.recorded()
+        await #expect(throws: FieldError(.badRecording, "")) {
+            try await explore(.everyLoss, invariants: [], reader: .recording(recording)) { field in
+                let result: Result<String, any Error> = try await field.completion("write") {
+                    Writer("https://example.com/other").start($0)
+                }
+                #expect(throws: (any Error).self) { try result.get() }
+            }
+        }
+    }
+
     @Test func `A recording that does not fit says where it was left, and what to do`() async throws {
         let recording = try await Self.recorded()
         let error = try #require(
@@ -99,12 +113,19 @@ import Testing
     }
 
     @Test func `On a reader a flow that never ends is stopped by real time`() async throws {
+        let clock = ContinuousClock()
+        let start = clock.now
         let error = await #expect(throws: FieldError.self) {
             try await withField(limit: .milliseconds(20), reader: .reader(.field(VirtualField()))) { field in
                 let _: Int = try await field.completion("never") { _ in Writer("x").start { _ in } }
             }
         }
         #expect(error?.code == .neverEnds)
+        // The time of the flow is reported, and not that of the process.
+        let words = try #require(error?.reason.split(separator: " "))
+        let seconds = try #require(Int64(words[6]))
+        #expect(words[..<6].joined(separator: " ") == "The flow has not ended after", "\(words)")
+        #expect(seconds <= start.duration(to: clock.now).components.seconds)
     }
 
     @Test(.ownThreads) func `The environment says what tests run on, by a name of its own`() async {

@@ -287,6 +287,7 @@ struct Explorer {
             objects: field.state.withLock { $0.made ?? LivingObjects() }
         )
         field.close()
+        try field.checkRecording()
         if let error = error as? FieldError, ![.neverEnds, .queueIsBlocked].contains(error.code) { throw error }
         return made
     }
@@ -296,7 +297,7 @@ struct Explorer {
         guard script.steps.contains(where: { $0.kind == .second }), let spec = settings.tags.first,
             let tag = field.tags.first
         else { return nil }
-        return try await field.make(try await spec.companion(of: tag.virtual, seed: settings.seed))
+        return try await field.makeCompanion(try await spec.companion(of: tag.virtual, seed: settings.seed))
     }
 }
 

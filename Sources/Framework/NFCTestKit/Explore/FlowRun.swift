@@ -13,6 +13,8 @@ public struct FlowRun: Sendable {
         public let before: TagContents?
         /// The contents after the run.
         public let after: TagContents?
+        /// Its number among the tags of the flow; nil for the second tag of an exploration.
+        let number: Int?
     }
 
     /// The faults of the run; nil in the first run, which has none.
@@ -71,12 +73,15 @@ public struct FlowRun: Sendable {
         shownErrors = state.shownErrors
         completions = state.completions
         self.leavesSessionOpen = leavesSessionOpen
+        var count = 0
         tags = state.tags.map { tag in
+            defer { if !tag.isCompanion { count += 1 } }
             // The virtual tag does not have the contents of the real tag on a reader.
-            Tag(
+            return Tag(
                 name: tag.description,
                 before: field.virtual == nil ? nil : tag.before,
-                after: field.virtual == nil ? nil : TagContents(of: tag.virtual)
+                after: field.virtual == nil ? nil : TagContents(of: tag.virtual),
+                number: tag.isCompanion ? nil : count
             )
         }
         trace = Trace(state.log)

@@ -16,13 +16,13 @@ extension Invariant {
         "the tag is never bricked",
         judging: { run in
             var verdict = Verdict.nothingToCheck("no tag held NDEF")
-            for (index, tag) in run.tags.enumerated() {
+            for tag in run.tags {
                 guard let before = tag.before, let after = tag.after else { continue }
                 guard let old = try? await run.readings.read(before) else { continue }
                 verdict = .holds
                 do throws(TagError) {
                     let new = try await run.readings.read(after)
-                    let isMeant = try await run.reached(index)?.access == .readOnly
+                    let isMeant = try await run.reached(tag)?.access == .readOnly
                     if old.access == .readWrite, new.access == .readOnly, !isMeant {
                         return .broken("\(tag.name) can't be written any more")
                     }
@@ -46,10 +46,10 @@ extension Invariant {
         "no message is lost",
         judging: { run in
             var verdict = Verdict.nothingToCheck("no tag held NDEF")
-            for (index, tag) in run.tags.enumerated() {
+            for tag in run.tags {
                 guard let before = tag.before, let after = tag.after,
                     let old = try? await run.readings.read(before).message,
-                    let goal = try? await run.reached(index)?.message
+                    let goal = try? await run.reached(tag)?.message
                 else { continue }
                 if goal != old || after != before {
                     verdict = .holds
@@ -186,9 +186,10 @@ extension FlowRun {
     /// Whether the caller or the user could know that the flow failed.
     var reportsFailure: Bool { error != nil || isCancelled || showsError || endsByLimit }
 
-    /// The contents that a run without faults left on the tag with this number.
-    fileprivate func reached(_ index: Int) async throws(TagError) -> TagReadings.Reading? {
-        guard let tags = goal ?? (replay == nil ? self.tags : nil), index < tags.count, let contents = tags[index].after
+    /// The contents that a run without faults left on the same tag of the flow.
+    fileprivate func reached(_ tag: Tag) async throws(TagError) -> TagReadings.Reading? {
+        guard let tags = goal ?? (replay == nil ? self.tags : nil), let number = tag.number, number < tags.count,
+            let contents = tags[number].after
         else { return nil }
         return try await readings.read(contents)
     }

@@ -43,22 +43,33 @@ struct MemoryCourse: Sendable {
     ///   - contents: the tag's contents after the run.
     ///   - isDone: whether the flow reported success. If so, everything has to be written.
     func finding(of contents: TagContents, isDone: Bool) -> String? {
-        for (index, area) in contents.areas.enumerated() where index < before.count {
-            for unit in area.differences(from: isDone ? last[index] : before[index]) {
+        let areas = contents.areas
+        // A flow may create files and delete them.
+        for index in 0..<(isDone ? max(areas.count, last.count) : min(areas.count, before.count)) {
+            let area = Self.area(index, of: areas, like: last)
+            let goal = Self.area(index, of: last, like: areas)
+            for unit in area.differences(from: isDone ? goal : before[index]) {
                 let holds = "\(area.unitName) \(unit) holds \(Self.text(area[unit: unit]))"
                 if isDone {
-                    return
-                        "\(holds) and not \(Self.text(last[index][unit: unit])), and the flow ended as if all were well"
+                    return "\(holds) and not \(Self.text(goal[unit: unit])), and the flow ended as if all were well"
                 }
                 guard values[Place(area: index, unit: unit)]?.contains(area[unit: unit]) != true else { continue }
                 return """
                     \(holds), which is neither what it held before (\(Self.text(before[index][unit: unit]))) nor what the flow \
-                    writes without faults (\(Self.text(last[index][unit: unit]))). A flow that writes something else in each run, \
+                    writes without faults (\(Self.text(goal[unit: unit]))). A flow that writes something else in each run, \
                     such as the time, leaves this out: Invariant.all.except(.memoryIntact)
                     """
             }
         }
         return nil
+    }
+
+    /// An area. A file that is not there is empty, and has the name that it has among the others.
+    private static func area(_ index: Int, of areas: [MemoryArea], like others: [MemoryArea]) -> MemoryArea {
+        guard index >= areas.count else { return areas[index] }
+        var area = others[index]
+        area.bytes = []
+        return area
     }
 
     private static func text(_ bytes: ArraySlice<UInt8>) -> String {
@@ -77,9 +88,9 @@ extension Invariant {
         "the memory is intact",
         judging: { run in
             var verdict = Verdict.nothingToCheck("no tag's memory can be copied")
-            for (index, tag) in run.tags.enumerated() {
+            for tag in run.tags {
                 guard let before = tag.before, let after = tag.after else { continue }
-                guard index < run.courses.count else {
+                guard let number = tag.number, number < run.courses.count else {
                     // NDEF writes to Type 5 tags carry no UID. Every such tag near accepts them, and no app can prevent
                     // that.
                     if after != before, after.tagType != 5 {
@@ -87,7 +98,7 @@ extension Invariant {
                     }
                     continue
                 }
-                let course = run.courses[index]
+                let course = run.courses[number]
                 guard !course.isEmpty else { continue }
                 if course.hasWrites || after != before {
                     verdict = .holds

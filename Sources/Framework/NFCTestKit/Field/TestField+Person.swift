@@ -65,6 +65,16 @@ extension TestField {
         }
         let tag = NearbyTag(try await spec.make(seed: seed &+ number), in: self)
         if drivenClock == nil { Self.ask("Put this on the reader: \(spec)") }
+        state.withLock { state in
+            state.tags.append(tag)
+            state.courses?.append(MemoryCourse(tag.before))
+        }
+        return tag
+    }
+
+    /// Creates the second tag of an exploration. The UIDs of the tags that the flow creates stay the same.
+    func makeCompanion(_ spec: TagSpec) async throws -> NearbyTag {
+        let tag = NearbyTag(try await spec.make(seed: seed &- 1), in: self, isCompanion: true)
         state.withLock { $0.tags.append(tag) }
         return tag
     }

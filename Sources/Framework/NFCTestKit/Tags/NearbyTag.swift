@@ -12,11 +12,14 @@ public final class NearbyTag: Sendable, CustomStringConvertible {
     public let virtual: any VirtualTag
     /// The contents when the tag was created; nil when they can't be copied, such as those of a script.
     public let before: TagContents?
+    /// Whether an exploration created it, as a second tag.
+    let isCompanion: Bool
     private weak let field: TestField?
 
-    init(_ virtual: any VirtualTag, in field: TestField) {
+    init(_ virtual: any VirtualTag, in field: TestField, isCompanion: Bool = false) {
         self.virtual = virtual
         self.field = field
+        self.isCompanion = isCompanion
         before = TagContents(of: virtual)
         description = "\(before?.product ?? "card") \(virtual.identifier.hexText())"
     }
