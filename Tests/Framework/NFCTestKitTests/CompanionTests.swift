@@ -87,6 +87,19 @@ import VirtualTags
         #expect(notes[1].0 == "the second tag is taken away" && notes[1].1 == notes[0].1 + .seconds(1))
     }
 
+    @Test func `It is gone after its second, also when it slips away meanwhile`() async throws {
+        let counts = Locked<[Int]>([])
+        let tag = TagSpec.product("NTAG215", holding: .uri("https://example.com/a"))
+        try await explore(.replay("second@1+slip@2"), near: tag, invariants: []) { field in
+            async let link = field.completion("read") { LinkReader(queue: .main).begin($0) }
+            await field.wait(for: .seconds(70))
+            _ = try? await link.get()
+            let count = field.virtual?.tags.count ?? 0
+            counts.withLock { $0.append(count) }
+        }
+        #expect(counts.withLock { $0 } == [1, 1])
+    }
+
     @Test func `A card with a random UID has another one beside it that is found first`() async throws {
         for seed in UInt64(1)...12 {
             let names = Locked<[String]>([])

@@ -131,6 +131,30 @@ import Testing
         }
     }
 
+    @Test func `A session that ends in its last seconds has not reached its limit, though its sheet leaves later`()
+        async throws
+    {
+        let runs = Locked(0)
+        let failure = try await Self.failure(.replay("flip@1"), invariants: [.errorShown]) { field -> String in
+            let isFirst = runs.withLock { runs in
+                runs += 1
+                return runs == 1
+            }
+            if isFirst { return try await field.completion("read") { LinkReader(queue: .main).begin($0) }.get() }
+            try await field.takeAway()
+            let delegate = Nobody()
+            let session = NFCNDEFReaderSession(delegate: delegate, queue: .main, invalidateAfterFirstRead: false)
+            session.begin()
+            await field.wait(for: .seconds(58))
+            session.invalidate()
+            // Until the sheet has left.
+            await field.wait(for: .seconds(5))
+            withExtendedLifetime(delegate) {}
+            throw CocoaError(.featureUnsupported)
+        }
+        #expect(failure?.invariant == Invariant.errorShown.name, "\(failure?.description ?? "passed")")
+    }
+
     @Test func `A session that is never released is found, and one that the next replaces is not`() async throws {
         let shared = LinkClient(CorrectClient.link)
         #expect(try await Self.failure(.cancels) { _ in try await shared.scan() } == nil)

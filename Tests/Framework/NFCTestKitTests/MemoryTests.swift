@@ -170,6 +170,22 @@ import Testing
         )
     }
 
+    @Test func `A tear that never happens excuses nothing`() async throws {
+        let runs = RunCount()
+        let failure = try await `What is checked after a run`.failure(
+            .replay("flip@1+tear@900:mixed"),
+            near: "NTAG215",
+            invariants: [.memoryIntact]
+        ) { field -> String in
+            let isFirst = runs.beginsFirst()
+            return try await Blocks(.iso14443, [(20, isFirst ? Self.one : Self.two)], fails: !isFirst).scan(field)
+        }
+        #expect(
+            failure?.finding.contains("page 20 holds 05 06 07 08, which is neither what it held before") == true,
+            "\(failure?.description ?? "passed")"
+        )
+    }
+
     @Test func `A file that is deleted only with a fault, or only without one, is found`() async throws {
         for (isFirst, words) in [(true, "00 and not nothing"), (false, "nothing and not 00")] {
             let runs = RunCount()

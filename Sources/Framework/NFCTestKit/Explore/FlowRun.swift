@@ -102,7 +102,12 @@ public struct FlowRun: Sendable {
                 session = (session?.begin ?? moment.time, moment.content.state)
                 continue
             }
-            if let session, moment.time - session.begin >= SessionLimits().session { states.append(session.state) }
+            // A session that shows its result has ended before. Its sheet leaves later.
+            if let session, [.ready, .scanning].contains(session.state),
+                moment.time - session.begin >= SessionLimits().session
+            {
+                states.append(session.state)
+            }
             session = nil
         }
         return states

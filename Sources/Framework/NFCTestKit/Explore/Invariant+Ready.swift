@@ -181,7 +181,7 @@ extension FlowRun {
     ///
     /// No order of writes protects the torn page, see <doc:Reference>. If your own invariant compares memory, skip such
     /// a run.
-    public var hasMixedTear: Bool { replay?.steps.contains { $0.kind == .mixed } ?? false }
+    public var hasMixedTear: Bool { happened.contains { $0.kind == .mixed } }
 
     /// Whether the caller or the user could know that the flow failed.
     var reportsFailure: Bool { error != nil || isCancelled || showsError || endsByLimit }

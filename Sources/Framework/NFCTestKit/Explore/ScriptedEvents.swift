@@ -85,10 +85,18 @@ extension TestField {
         note("the tag slips away")
         virtual.removeAll()
         _ = environment.clock.schedule(after: absence) { [weak self] in
-            self?.note("the tag is back")
-            for tag in tags { virtual.bring(tag) }
+            guard let self else { return }
+            note("the tag is back")
+            for tag in tags where !isGoneCompanion(tag) { virtual.bring(tag) }
         }
         return true
+    }
+
+    /// Whether a tag is the second tag, and its visit is over.
+    private func isGoneCompanion(_ tag: any VirtualTag) -> Bool {
+        state.withLock { state in
+            state.companionIsGone && state.tags.contains { $0.isCompanion && $0.virtual === tag }
+        }
     }
 
     private func visit(by companion: NearbyTag?) -> Bool {
@@ -96,8 +104,10 @@ extension TestField {
         note("a second tag comes near: \(companion)")
         // mutate: equivalent, because the field's time does not advance between the two.
         virtual.bring(companion.virtual)
+        state.withLock { $0.companionIsGone = false }
         _ = environment.clock.schedule(after: Self.absence) { [weak self] in
             self?.note("the second tag is taken away")
+            self?.state.withLock { $0.companionIsGone = true }
             virtual.remove(companion.virtual)
         }
         return true

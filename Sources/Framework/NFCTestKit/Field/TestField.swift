@@ -39,6 +39,8 @@ public final class TestField: Sendable {
         /// How many times code of the test has connected to a tag, and before which connections the tag leaves.
         var connections = 0
         var departures: [FaultScript.Step] = []
+        /// Whether the visit of the second tag of an exploration is over.
+        var companionIsGone = false
         /// The objects that the code under test created and has to free; nil when nothing checks this.
         var made: LivingObjects?
         /// What was written to each tag; nil when nothing checks this.
