@@ -87,6 +87,31 @@ import VirtualTags
         #expect(notes[1].0 == "the second tag is taken away" && notes[1].1 == notes[0].1 + .seconds(1))
     }
 
+    @Test func `Beside several tags it is like the first, and each tag has the UID that it has in a field`()
+        async throws
+    {
+        let tags: [TagSpec] = [.product("NTAG215", holding: .text("a")), "ICODE SLIX", "ICODE SLIX"]
+        let runs = Locked<[[String]]>([])
+        let invariant = Invariant("tags are kept") { run in
+            runs.withLock { $0.append(run.tags.map(\.name)) }
+            return nil
+        }
+        let names = try await withField(tags[0], tags[1], tags[2], seed: 3) { $0.tags.map(\.description) }
+        #expect(Set(names).count == 3)
+        try await explore(.replay("second@1"), near: tags[0], tags[1], tags[2], seed: 3, invariants: [invariant]) {
+            field in
+            // A tag of the flow is the same one beside a second tag.
+            _ = try await field.make("ICODE SLIX")
+            async let link = field.completion("read") { LinkReader(queue: .main).begin($0) }
+            await field.wait(for: .seconds(70))
+            _ = try? await link.get()
+        }
+        let made = runs.withLock { $0 }
+        try #require(made.map(\.count) == [4, 5])
+        #expect(made[0].prefix(3) == names[...] && Set(made[0]).count == 4)
+        #expect(made[1].prefix(3) == names[...] && made[1][3].hasPrefix("NTAG215 ") && made[1][4] == made[0][3])
+    }
+
     @Test func `It is gone after its second, also when it slips away meanwhile`() async throws {
         let counts = Locked<[Int]>([])
         let tag = TagSpec.product("NTAG215", holding: .uri("https://example.com/a"))

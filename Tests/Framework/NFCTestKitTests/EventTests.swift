@@ -139,6 +139,28 @@ import Testing
         #expect(report.attempts.map(\.runs) == [1])
     }
 
+    @Test func `What happens to the second session leaves the first one alone`() async throws {
+        let results = Locked<[[Bool]]>([])
+        let flow: @Sendable (TestField) async throws -> Void = { field in
+            var read: [Bool] = []
+            for _ in 0..<2 {
+                async let link = field.completion("read") { LinkReader(queue: .main).begin($0) }
+                await field.wait(for: .seconds(70))
+                let result = try await link
+                read.append((try? result.get()) != nil)
+            }
+            let all = read
+            results.withLock { $0.append(all) }
+        }
+        let report = try await explore(.busy, near: Self.tag, invariants: []) { field in try await flow(field) }
+        #expect(report.attempts.map(\.runs) == [2] && report.attempts.map(\.happened) == [2])
+        try await explore(.replay("gone@2"), near: Self.tag, invariants: []) { field in try await flow(field) }
+        #expect(
+            results.withLock { $0 }
+                == [[true, true], [false, true], [true, false], [true, true], [true, false]]
+        )
+    }
+
     @Test func `An app that goes to the background loses its session with 202`() async throws {
         let failure = try #require(
             await #expect(throws: ExplorationFailure.self) {

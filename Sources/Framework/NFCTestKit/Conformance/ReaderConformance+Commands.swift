@@ -112,6 +112,7 @@ extension ReaderConformance {
         try stage.expect(read == [0x00, 1, 2, 3, 4], "READ SINGLE BLOCK was answered with \(read).")
         let many = try await stage.send([0x22, 0x23] + address + [0x04, 0x02], to: found)
         try stage.expect(many.count == 13, "READ MULTIPLE BLOCKS gave \(many.count) bytes.")
+        try stage.expect(many[5..<9] == [1, 2, 3, 4], "READ MULTIPLE BLOCKS gave \(many).")
         let system = try await stage.send([0x22, 0x2B] + address, to: found)
         try stage.expect(system.prefix(2) == [0x00, 0x0F], "GET SYSTEM INFORMATION was answered with \(system).")
         let missing = try await stage.send([0x22, 0x20] + address + [0xF0], to: found)

@@ -303,6 +303,7 @@ extension `A faulty reader` {
                 in: type5,
                 "READ MULTIPLE BLOCKS gave 12 bytes."
             ),
+            command([0x22, 0x23] + uid, type5, ", 1, 2, 3, 5, ", wrongFrom: 5),
             Case(
                 .answer(to: { $0.has([0x22, 0x2B]) }) { $0[1] = 0x0B },
                 "Flags are misread",
