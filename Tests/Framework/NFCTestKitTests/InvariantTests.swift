@@ -155,6 +155,20 @@ import Testing
         #expect(failure?.invariant == Invariant.errorShown.name, "\(failure?.description ?? "passed")")
     }
 
+    @Test func `A session that the person cancels has not reached its limit, however long ago another one began`()
+        async throws
+    {
+        let failure = try await Self.failure(.replay("flip@1"), invariants: [.sessionEnds]) { field -> Bool in
+            _ = try? await field.completion("one") { LinkReader(queue: .main).begin($0) }.get()
+            await field.wait(for: .seconds(70))
+            async let two = field.completion("two") { LinkReader(queue: .main, read: { _ in }).begin($0) }
+            try await field.cancelSheet()
+            _ = try await two
+            return true
+        }
+        #expect(failure == nil, "\(failure?.description ?? "passed")")
+    }
+
     @Test func `A session that is never released is found, and one that the next replaces is not`() async throws {
         let shared = LinkClient(CorrectClient.link)
         #expect(try await Self.failure(.cancels) { _ in try await shared.scan() } == nil)

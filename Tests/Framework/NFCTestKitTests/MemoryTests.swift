@@ -170,6 +170,18 @@ import Testing
         )
     }
 
+    @Test func `What was written on one tag is checked, though nothing is written on the next`() async throws {
+        let report = try await explore(
+            .replay("flip@1"),
+            near: `What is checked after a run`.link,
+            invariants: [.noMessageLost, .memoryIntact]
+        ) { field in
+            _ = try await field.make(.product("NTAG215", holding: .uri("https://example.com/other")))
+            try await Patient.writeOrLimit("https://example.com/new/and/longer", field)
+        }
+        #expect(report.unchecked.isEmpty, "\(report)")
+    }
+
     @Test func `A tear that never happens excuses nothing`() async throws {
         let runs = RunCount()
         let failure = try await `What is checked after a run`.failure(

@@ -33,6 +33,11 @@ import Testing
         #expect(finding == "the person cancelled, and the sheet showed the error \"Something went wrong.\"")
     }
 
+    @Test func `An error on the sheet may be about another fault than Cancel`() async throws {
+        let finding = try await Self.finding(.replay("flip@1+cancel@3")) { _ in Self.show("Something went wrong.") }
+        #expect(finding == nil, "\(finding ?? "passed")")
+    }
+
     @Test func `An error without words at the end is found`() async throws {
         let finding = try await Self.finding(.badAnswers) { _ in Self.show("") }
         #expect(finding?.hasSuffix(", and the error on the sheet has no words") == true, "\(finding ?? "passed")")
