@@ -70,6 +70,20 @@ import Testing
         #expect(baseline.newFindings(Projects.report(["Reader.swift": twice])).map(\.id) == ["TXT010"])
     }
 
+    @Test func `Counts of a baseline that are too large are no crash, and negative ones hold nothing back`() throws {
+        let report = Projects.report(["Reader.swift": Projects.reader])
+        let text = Baseline.text(report)
+        func left(_ count: String) throws -> [Finding] {
+            let changed = text.replacing("\"count\":1}", with: "\"count\":\(count)}")
+            #expect(changed != text)
+            // Each finding twice.
+            let list = changed.dropFirst("{\"findings\":[".count).dropLast("]}\n".count)
+            return try Baseline(Array("{\"findings\":[\(list),\(list)]}".utf8)).newFindings(report)
+        }
+        #expect(try left("9223372036854775807") == [])
+        #expect(try left("-9223372036854775808") == report.findings)
+    }
+
     @Test func `A file that is no baseline is an error`() {
         #expect(throws: FormatError.self) { try Baseline(Array("[]".utf8)) }
         #expect(throws: FormatError.self) { try Baseline(Array("{".utf8)) }

@@ -24,6 +24,23 @@ import Testing
         #expect(!Projects.ids(files(target: signed, ["App.xcconfig": config])).contains("CFG001"))
     }
 
+    @Test(.timeLimit(.minutes(1))) func `Files of settings that include themselves many times are read to an end`() {
+        let config = """
+            #include "Loop.xcconfig"
+            INFOPLIST_KEY_NFCReaderUsageDescription = Badges open doors here.
+
+            """
+        let loop = String(repeating: "#include \"Loop.xcconfig\"\n", count: 20)
+        let ids = Projects.ids(files(target: signed, ["App.xcconfig": config, "Loop.xcconfig": loop]))
+        #expect(!ids.contains("CFG001"))
+    }
+
+    @Test func `A setting that takes what it inherits twice, again and again, does not grow without end`() {
+        let twice = String(repeating: "INFOPLIST_FILE = $(inherited)$(inherited)\n", count: 20)
+        let report = Projects.report(files(target: signed, ["App.xcconfig": "INFOPLIST_FILE = a\n" + twice]))
+        #expect(report.json.contains("The Info.plist ") && report.json.utf8.count < 200_000)
+    }
+
     @Test func `The target's least version wins over the project's`() {
         let formats = ["Doors/Doors.entitlements": Projects.formats("NDEF", "TAG")]
         let outer = "IPHONEOS_DEPLOYMENT_TARGET = 15.0;"

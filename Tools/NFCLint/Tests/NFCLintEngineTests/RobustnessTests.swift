@@ -82,6 +82,15 @@ import Testing
         #expect(found.map(\.id) == ["LNT001"] && found[0].message.contains("more than 100000 values"))
     }
 
+    /// Lists that hold the same text of 60,000 bytes 1,200 times.
+    @Test func `A binary list that stands for more text than memory holds is one finding`() {
+        let lists = [[UInt8]](repeating: [0xAF, 0x10, 240] + [UInt8](repeating: 8, count: 240), count: 5)
+        let text: [UInt8] = [0x5F, 0x11, 0xEA, 0x60] + [UInt8](repeating: 0x78, count: 60_000)
+        let head: [[UInt8]] = [[0xD1, 1, 2], [0x51, 0x61], [0xA5, 3, 4, 5, 6, 7]]
+        let found = findings("Info.plist", Self.binary(head + lists + [text]))
+        #expect(found.map(\.id) == ["LNT001"] && found[0].message.contains("texts of more than 64 MiB"))
+    }
+
     @Test func `A binary list is read`() {
         let text = Array("NFCReaderUsageDescription".utf8)
         let objects: [[UInt8]] = [[0xD1, 1, 2], [0x5F, 0x10, UInt8(text.count)] + text, [0x53] + Array("NFC".utf8)]

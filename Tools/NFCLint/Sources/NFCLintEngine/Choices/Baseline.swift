@@ -18,7 +18,10 @@ public struct Baseline: Sendable {
             else {
                 throw FormatError("A finding has no id, file or line.", entry.position)
             }
-            counts[Self.key(id, file, line), default: 0] += entry["count"]?.scalar.flatMap { Int($0) } ?? 1
+            let key = Self.key(id, file, line)
+            let count = max(0, entry["count"]?.scalar.flatMap { Int($0) } ?? 1)
+            let sum = counts[key, default: 0].addingReportingOverflow(count)
+            counts[key] = sum.overflow ? Int.max : sum.partialValue
         }
     }
 

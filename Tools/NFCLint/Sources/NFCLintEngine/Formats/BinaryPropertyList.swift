@@ -2,15 +2,19 @@
 
 /// Reads a binary property list.
 ///
-/// Objects can be shared, so a small file can expand to more values than fit in memory. Visited values are counted.
+/// Objects can be shared, so a small file can expand to more values than fit in memory. Visited values and the bytes of
+/// their texts are counted.
 struct BinaryPropertyList {
     /// The most values that are read; no list of an app comes near.
     static let mostValues = 100_000
+    /// The most bytes of all texts together.
+    static let mostTextBytes = 64 << 20
 
     private let bytes: [UInt8]
     private let offsets: [Int]
     private let referenceSize: Int
     private var visited = 0
+    private var textBytes = 0
 
     static func read(_ bytes: [UInt8]) throws(FormatError) -> ConfigValue {
         guard bytes.count >= 40, bytes.count <= 8 << 20 else { throw broken }
@@ -71,10 +75,12 @@ struct BinaryPropertyList {
         case 0x5:
             let count = try self.count(low, &offset)
             guard count <= bytes.count - offset else { throw Self.broken }
+            try countText(count)
             return ConfigValue(.string(String(decoding: bytes[offset..<(offset + count)], as: UTF8.self)))
         case 0x6:
             let count = try self.count(low, &offset)
             guard count <= (bytes.count - offset) / 2 else { throw Self.broken }
+            try countText(2 * count)
             let units = (0..<count).map { UInt16(bytes[offset + 2 * $0]) << 8 | UInt16(bytes[offset + 2 * $0 + 1]) }
             return ConfigValue(.string(String(decoding: units, as: UTF16.self)))
         case 0xA, 0xC:
@@ -92,6 +98,13 @@ struct BinaryPropertyList {
             }
             return ConfigValue(.dictionary(entries.sorted { $0.key < $1.key }))
         default: return ConfigValue(.other("a value"))
+        }
+    }
+
+    private mutating func countText(_ count: Int) throws(FormatError) {
+        textBytes += count
+        guard textBytes <= Self.mostTextBytes else {
+            throw FormatError("The file stands for texts of more than \(Self.mostTextBytes >> 20) MiB.", Position())
         }
     }
 

@@ -2,6 +2,9 @@
 
 /// Settings of a configuration: those of the project, of `.xcconfig` files, and of the target, the later before the earlier.
 struct BuildSettings: Sendable {
+    /// The maximum size of a value in bytes, with what it inherits.
+    private static let longestValue = 10_000
+
     private var values: [String: Setting] = [:]
 
     /// Adds settings that override earlier ones. Conditions such as `[sdk=iphoneos*]` count if they are for phones.
@@ -17,11 +20,16 @@ struct BuildSettings: Sendable {
             } else if conditional.contains(key) {
                 continue
             }
-            let inherited = values[key]?.value ?? ""
-            let value = setting.value
-                .replacing("$(inherited)", with: inherited).replacing("${inherited}", with: inherited)
-            values[key] = Setting(value, setting.place)
+            values[key] = Setting(Self.value(setting.value, inheriting: values[key]?.value ?? ""), setting.place)
         }
+    }
+
+    /// A value with the earlier value in place of `$(inherited)`. Values that take the earlier one twice, again and again, would
+    /// grow without end, so too long values stay as they are.
+    private static func value(_ text: String, inheriting inherited: String) -> String {
+        guard text.utf8.count <= longestValue else { return text }
+        let value = text.replacing("$(inherited)", with: inherited).replacing("${inherited}", with: inherited)
+        return value.utf8.count <= longestValue ? value : text
     }
 
     var keys: [String] { values.keys.sorted() }
@@ -68,15 +76,29 @@ struct ConfigurationFile {
     let reader: ConfigReader
     let lookup: PathLookup
 
+    /// The most bytes that are read for one file and its includes, and the least that each of them counts. Files that include
+    /// each other many times would be read without end.
+    private static let (mostBytes, leastBytes) = (32 << 20, 32 << 10)
+
     /// The settings of a file, with those of the files that it includes before its own.
-    func settings(_ path: String, depth: Int = 0) -> [(key: String, value: String, place: Place)] {
-        guard depth < 8, let path = lookup.find(path), let bytes = reader.bytes(path) else { return [] }
+    func settings(_ path: String) -> [(key: String, value: String, place: Place)] {
+        var left = Self.mostBytes
+        return settings(path, depth: 0, &left)
+    }
+
+    private func settings(
+        _ path: String,
+        depth: Int,
+        _ left: inout Int
+    ) -> [(key: String, value: String, place: Place)] {
+        guard depth < 8, left > 0, let path = lookup.find(path), let bytes = reader.bytes(path) else { return [] }
+        left -= max(bytes.count, Self.leastBytes)
         var result: [(key: String, value: String, place: Place)] = []
         for (number, raw) in TextLines.read(bytes).enumerated() {
             let line = Self.withoutComment(raw)
             if line.hasPrefix("#include") {
                 let name = line.split(separator: "\"").dropFirst().first.map(String.init) ?? ""
-                result += settings(PathLookup.join(PathLookup.folder(path), name), depth: depth + 1)
+                result += settings(PathLookup.join(PathLookup.folder(path), name), depth: depth + 1, &left)
                 continue
             }
             guard let equals = Self.separator(line) else { continue }
