@@ -68,6 +68,20 @@ import Testing
         }
     }
 
+    @Test func `One that the system can't run is a failure with the reason`() throws {
+        let scratch = try ScratchFolder()
+        let folder = URL(fileURLWithPath: scratch.path("programs"))
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        // A script whose first line does not name its shell.
+        let program = folder.appendingPathComponent("nfc-lint").path
+        try ProgramFile.write("echo here\n", to: program)
+        let nfc = try Self.nfc(in: URL(fileURLWithPath: scratch.path("clone")), path: folder.path)
+        let outcome = try nfc.run("lint", "--json", ".")
+        #expect(outcome.status == 1)
+        let message = "\(program) can't be started: Exec format error."
+        #expect(outcome.output == #"{"ok":false,"error":"not-started","message":"\#(message)"}"# + "\n")
+    }
+
     @Test(arguments: all) func `Without one it is said how to get it`(_ companion: Companion) throws {
         let scratch = try ScratchFolder()
         let nfc = try Self.nfc(in: URL(fileURLWithPath: scratch.path("clone")))

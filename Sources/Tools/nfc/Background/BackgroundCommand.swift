@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Foundation
-import Glibc
 import VisibleText
 
 /// `nfc background`.
@@ -40,12 +39,11 @@ struct BackgroundRunCommand: AsyncParsableCommand {
     var options: [String] = []
 
     func run() async throws {
-        let program = try await reportingFailure(json: options.contains("--json")) { () throws(CommandFailure) in
-            try ServiceInstallation.program()
+        do throws(CommandFailure) {
+            throw CommandProcess.become(try ServiceInstallation.program(), options)
+        } catch {
+            try error.report(json: options.contains("--json"))
         }
-        var words = unsafe ([program] + options).map { unsafe strdup($0) } + [nil]
-        _ = unsafe execv(program, &words)
-        throw ExitCode(1)
     }
 }
 

@@ -40,6 +40,19 @@ enum CommandProcess {
         return nil
     }
 
+    /// Becomes another program, which gets this one's standard streams.
+    ///
+    /// - Parameters:
+    ///   - program: its path.
+    ///   - options: its arguments.
+    /// - Returns: the failure, when the system can't run the program.
+    static func become(_ program: String, _ options: [String]) -> CommandFailure {
+        var words = unsafe ([program] + options).map { unsafe strdup($0) } + [nil]
+        _ = unsafe execv(program, &words)
+        let reason = unsafe String(cString: strerror(errno))
+        return CommandFailure(.refused, "not-started", "\(program) can't be started: \(reason).")
+    }
+
     /// Ends the process.
     ///
     /// - Parameter status: the exit status. It becomes a failure if the output could not be written.

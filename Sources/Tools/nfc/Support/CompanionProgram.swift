@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ArgumentParser
 import Foundation
-import Glibc
 import SystemLibrary
 
 /// A program of a nested package, which a command becomes. It has the dependencies that would make the tools slow to build.
@@ -17,12 +15,11 @@ struct CompanionProgram {
     ///
     /// - Parameter options: the words after the command.
     func run(_ options: [String]) async throws -> Never {
-        let program = try await reportingFailure(json: options.contains("--json")) { () throws(CommandFailure) in
-            try path()
+        do throws(CommandFailure) {
+            throw CommandProcess.become(try path(), options)
+        } catch {
+            try error.report(json: options.contains("--json"))
         }
-        var words = unsafe ([program] + options).map { unsafe strdup($0) } + [nil]
-        _ = unsafe execv(program, &words)
-        throw ExitCode(1)
     }
 
     /// The program's path: beside this program, where its package is built in the same clone, or in PATH.
