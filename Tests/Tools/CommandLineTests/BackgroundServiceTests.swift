@@ -81,6 +81,21 @@ import Testing
         withExtendedLifetime((bus, service)) {}
     }
 
+    @Test(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))
+    func `A service that runs and does not answer keeps its files`() throws {
+        let scratch = try ScratchFolder()
+        let bus = try Bus(scratch.path(""))
+        let service = try BusPeer(scratch.path("bus"), geteuid(), "silent", "org.opencorenfc.Background")
+        #expect(service.firstLine == "ready")
+        let user = try user(bus: bus.address)
+        _ = try user.add("https://b.example/1")
+        let outcome = try user.nfc.run("background", "disable", "--purge", "--json")
+        #expect(outcome.status == 1)
+        #expect(try outcome.objects().first?["error"] as? String == "still-running", "\(outcome)")
+        #expect(FileManager.default.fileExists(atPath: user.scratch.path("state/nfc/inbox")))
+        withExtendedLifetime((bus, service)) {}
+    }
+
     private func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
     @Test func `It is enabled for systemd and the bus, with the service's own path, and disabled again`() throws {

@@ -55,7 +55,7 @@ struct BackgroundDisableCommand: AsyncParsableCommand {
             var removal = Removal(files: try disable(installation))
             guard purge else { return removal }
             // A service that was started by hand would go on writing files.
-            if (try? RunningService.ask("Status")) != nil {
+            if RunningService.isRunning {
                 throw CommandFailure(
                     .refused,
                     "still-running",

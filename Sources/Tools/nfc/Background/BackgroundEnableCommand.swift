@@ -84,7 +84,7 @@ struct BackgroundEnableCommand: AsyncParsableCommand {
 
     /// A service that was started by hand owns the bus name and the inbox, so systemd could not start another.
     private func refuseAnotherService() throws(CommandFailure) {
-        guard (try? RunningService.ask("Status")) != nil else { return }
+        guard RunningService.isRunning else { return }
         do throws(CommandFailure) {
             try ServiceInstallation.systemctl("is-active", "--quiet", ServiceInstallation.unitName)
         } catch {

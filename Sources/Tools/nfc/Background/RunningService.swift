@@ -28,6 +28,12 @@ enum RunningService {
         }
     }
 
+    /// Whether the service runs, even if it does not answer.
+    static var isRunning: Bool {
+        guard let bus = try? BusConnection(.user) else { return false }
+        return (try? bus.isThere(name)) == true
+    }
+
     /// Asks the service for its status.
     ///
     /// - Returns: the answer as text and decoded; nil when the service does not run.
