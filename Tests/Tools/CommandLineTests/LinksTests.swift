@@ -50,10 +50,12 @@ import Testing
     }
 
     @Test func `An invalid line is reported by its number`() throws {
-        let output = try NFCTool.run("links", "match", lines: ["{", #"{"aasa":5}"#, #"{"aasa":"{}"}"#])
+        let lines = ["{", #"{"aasa":5}"#, #"{"aasa":"{}"}"#, #"{"aasa":null}"#]
+        let output = try NFCTool.run("links", "match", lines: lines)
         #expect(output.status == 1)
         #expect(output.lines.isEmpty)
         #expect(output.errorText.contains("Line 1: ") && output.errorText.contains("Line 3: 'domain' is missing."))
+        #expect(output.errorText.contains("Line 4: 'aasa' has the wrong type."), "\(output.errorText)")
     }
 
     @Test func `Explain shows what each rule lacks`() throws {

@@ -112,7 +112,7 @@ private struct LinkQuestion: Decodable {
             self = try JSONDecoder().decode(LinkQuestion.self, from: Data(line))
         } catch DecodingError.keyNotFound(let key, _) {
             throw InputError(name: "bad-line", offset: 0, message: "'\(key.stringValue)' is missing.")
-        } catch DecodingError.typeMismatch(_, let context) {
+        } catch DecodingError.valueNotFound(_, let context), DecodingError.typeMismatch(_, let context) {
             let key = context.codingPath.first?.stringValue ?? "the line"
             throw InputError(name: "bad-line", offset: 0, message: "'\(key)' has the wrong type.")
         } catch {
