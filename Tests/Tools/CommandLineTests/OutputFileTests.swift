@@ -131,6 +131,7 @@ import Testing
             nfc tag convert - --to json --out - < card.nfc 2>/dev/null | nfc tag read --image - --json | grep -o '"ok":true'
             nfc tag create --product NTAG213 --format json --out /dev/stdout 2>/dev/null | head -c 7; echo
             nfc tag write --image - --text Hi < card.nfc; echo $?
+            nfc tag write --image <(cat card.nfc) --text Hi; echo $?
             nfc tag create --product NTAG213 --format json --out - --json | grep -o '"error":"usage"'
             nfc emulate --image card.nfc --pn532 line --out -; echo $?
             nfc emulate --image - --pn532 line --out new.nfc --commands; echo $?
@@ -142,6 +143,7 @@ import Testing
             1
             "ok":true
             {"type"
+            2
             2
             "error":"usage"
             2

@@ -76,10 +76,23 @@ struct ImageFile: Sendable {
     /// - Parameter out: the file of the person's choice; nil for the image's own.
     func path(_ out: String?) -> String { out ?? path }
 
-    /// Fails before any work is done if saving the image would take the place of the others in its file.
+    /// Fails before any work is done if the image can't be saved: its own file is a pipe, or would lose its other images.
     func checkTarget(_ out: String?) throws(CommandFailure) {
+        if out == nil, Self.isPipe(path) {
+            throw CommandFailure(
+                .usage,
+                "no-file",
+                "The image comes from a pipe. Give a place to save it: --out FILE, or --out - for standard output."
+            )
+        }
         guard hasSeveral, out.map({ Self.isOneFile($0, path == "-" ? "/dev/stdin" : path) }) ?? true else { return }
         throw CommandFailure(.usage, "several-images", "\(name) has several images. Name another file with --out.")
+    }
+
+    /// Whether a path leads to a pipe, such as that of another command. An image that is written to it is lost.
+    private static func isPipe(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
     }
 
     /// Returns whether two paths lead to the same file.
