@@ -49,6 +49,13 @@ import Testing
         #expect(outcome.status == 0)
     }
 
+    @Test func `A scan of many tags, none of which can be read, does not claim that no tag came`() throws {
+        let outcome = try nfc.run("scan", "--many", "--timeout", "2", "--tags", images.unformatted(), "--json")
+        #expect(try outcome.objects().map { $0["error"] as? String } == ["no-cc", "timeout"])
+        #expect((try outcome.objects().last?["message"] as? String)?.hasPrefix("A tag came, but ") == true)
+        #expect(outcome.status == 1)
+    }
+
     @Test func `A tag that holds no NDEF ends a scan with 1`() throws {
         let outcome = try nfc.run("scan", "--tags", images.unformatted(), "--json")
         #expect(try outcome.objects().first?["error"] as? String == "no-cc")

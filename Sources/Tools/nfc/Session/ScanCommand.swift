@@ -57,7 +57,7 @@ struct ScanCommand: AsyncParsableCommand {
             prompt: many ? "Hold one tag after the other near the reader." : "Hold a tag near the reader.",
             seconds: timeout?.value
         )
-        var found = false
+        var visit = TagVisit.none
         var hasTimedOut = false
         var failure: CommandFailure?
         for await event in scan.events {
@@ -66,7 +66,12 @@ struct ScanCommand: AsyncParsableCommand {
             case .detected(let tags):
                 failure = nil
                 for tag in tags {
-                    if let error = await read(tag, in: scan) { failure = error } else { found = true }
+                    if let error = await read(tag, in: scan) {
+                        failure = error
+                        if visit == .none { visit = .failed }
+                    } else {
+                        visit = .used
+                    }
                 }
                 if StandardOutput.isBroken {
                     scan.session.fail(.userCanceled)
@@ -83,13 +88,16 @@ struct ScanCommand: AsyncParsableCommand {
                 }
             case .ended(let end):
                 hasTimedOut = end == .timeout
-                if failure == nil || many { failure = CommandFailure(end, found: found, on: scan.environment.driver) }
+                // The end that cut a read off is the reason of the failure.
+                if many || failure?.isCutOff ?? true {
+                    failure = CommandFailure(end, after: visit, on: scan.environment.driver)
+                }
             }
         }
         await scan.close()
         try scan.checkFiles()
         if StandardOutput.isBroken { return }
-        if hasTimedOut, !found { try await scan.checkReader() }
+        if hasTimedOut, visit != .used { try await scan.checkReader() }
         if let failure { throw failure }
     }
 
@@ -106,7 +114,7 @@ struct ScanCommand: AsyncParsableCommand {
             scan.print { [report] in report.print(json: json) }
             return nil
         } catch {
-            if many { scan.print { error.print(json: json) } }
+            if many, !error.isCutOff { scan.print { error.print(json: json) } }
             return error
         }
     }

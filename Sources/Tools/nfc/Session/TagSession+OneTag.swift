@@ -47,9 +47,10 @@ extension TagSession {
                 }
             case .ended(let end):
                 hasTimedOut = result == nil && end == .timeout
-                // If the person cancelled, that is the reason of the failure.
-                if case .failure(let failure)? = result, failure.name == "session-ended" { result = nil }
-                result = result ?? CommandFailure(end, found: false, on: environment.driver).map { .failure($0) }
+                // The end that cut the work off is the reason of the failure.
+                var visit = TagVisit.none
+                if case .failure(let failure)? = result, failure.isCutOff { (result, visit) = (nil, .failed) }
+                result = result ?? CommandFailure(end, after: visit, on: environment.driver).map { .failure($0) }
             }
         }
         await close()

@@ -107,6 +107,9 @@ struct TagSession {
 }
 
 extension CommandFailure {
+    /// Whether the work on a tag failed because the session ended.
+    var isCutOff: Bool { name == "session-ended" }
+
     convenience init(_ error: CommandError) {
         switch error {
         case .tag(let error): self.init(error)
@@ -120,13 +123,19 @@ extension CommandFailure {
     ///
     /// - Parameters:
     ///   - end: how the session ended.
-    ///   - found: whether a tag was found and used.
+    ///   - visit: what became of the tags that came.
     ///   - driver: the session's reader.
-    convenience init?(_ end: SessionEnd, found: Bool, on driver: (any ReaderDriver)?) {
+    convenience init?(_ end: SessionEnd, after visit: TagVisit, on driver: (any ReaderDriver)?) {
         switch end {
         case .firstMessageRead: return nil
         case .userCanceled: self.init(.cancelled, "cancelled", "Cancelled.")
-        case .timeout where found: return nil
+        case .timeout where visit == .used: return nil
+        case .timeout where visit == .failed:
+            self.init(
+                .refused,
+                "timeout",
+                "A tag came, but it could not be used before the time was over. Try again, or use another tag."
+            )
         case .timeout: self.init(.refused, "timeout", "No tag came in time. Hold one near the reader and try again.")
         case .systemBusy: self.init(.refused, "busy", "The reader is busy. Wait a moment and try again.")
         case .radioDisabled:
