@@ -146,6 +146,8 @@ struct EmulateShowCommand: AsyncParsableCommand {
                     try await offerPCSC(shown, signals)
                 }
         } catch {
+            // Programs may have written to the tag before the reader failed.
+            try saver.finish()
             throw CommandFailure(.noReader, "no-reader", error.reason)
         }
         try saver.finish()
