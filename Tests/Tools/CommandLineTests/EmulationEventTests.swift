@@ -17,7 +17,8 @@ import Testing
                 --pn532 line --json --trace --commands --timeout 120 <> commands > events & emulation=$!
             happens() { while ! grep -q "$1" events && kill -0 $emulation; do sleep 0.01; done; }
             write() { nfc tag write --reader "pn532:$PWD/line" --text "$1" >/dev/null; echo $?; }
-            printf 'remove\\ninsert\\nturn\\n' > commands; happens '"turn"'
+            printf '%s\\n' remove insert 'insert 1' 'remove-at-write 0' 'remove-at-exchange 0' plug turn > commands
+            happens '"turn"'
             write one; happens '"saved"'
             rm -r out; write two
             kill $emulation; wait $emulation; echo $?
@@ -28,6 +29,8 @@ import Testing
         let lines = events.split(separator: "\n")
         for event in [
             #""command","line":"remove","ok":true"#, #""command","line":"insert","ok":true"#,
+            #""command","line":"insert 1","ok":false"#, #""command","line":"remove-at-write 0","ok":false"#,
+            #""command","line":"remove-at-exchange 0","ok":false"#, #""command","line":"plug","ok":false"#,
             #""command","line":"turn","ok":false"#, #""saved","file":"out/card.nfc""#,
         ] {
             #expect(lines.contains { $0 == #"{"event":\#(event)}"# }, "\(event) in \(events)")
