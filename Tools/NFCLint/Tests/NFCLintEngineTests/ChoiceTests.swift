@@ -55,6 +55,13 @@ import Testing
         #expect(findings.map(\.id) == ["SRC001"] && findings.map(\.severity) == [.error])
     }
 
+    @Test func `Quoted values keep their commas and number signs, and ids may have small letters`() {
+        let text = "disabled: [src001]\nobjects: [\"a # b\", 'c, d'] # kept\nproducts: NFC Tools\n"
+        let configuration = LintConfiguration(Array(text.utf8), known: ["SRC001"])
+        #expect(configuration.problems == [] && configuration.disabled == ["SRC001"])
+        #expect(configuration.objects == ["a # b", "c, d"] && configuration.products == ["NFC Tools"])
+    }
+
     @Test func `A configuration with mistakes says which`() {
         let text = "disabled: [ABC001]\nsevere: yes\nseverity:\n  SRC001: bad\n"
         #expect(LintConfiguration(Array(text.utf8), known: ["SRC001"]).problems.count == 3)

@@ -58,6 +58,14 @@ import Testing
         }
     }
 
+    @Test func `What is left out is a folder or a file of exactly that name`() throws {
+        try Folders.withFiles(["Old/A.swift": "", "Older/B.swift": "", "C.swift": "", "Old.swift": ""]) { folder in
+            #expect(DiskFiles(root: folder, excluded: ["Old", "C.swift"]).paths == ["Old.swift", "Older/B.swift"])
+            let paths = DiskFiles(root: folder, excluded: ["Older/"]).paths
+            #expect(paths == ["C.swift", "Old.swift", "Old/A.swift"])
+        }
+    }
+
     @Test func `Association files are found where servers have them`() throws {
         try Folders.withFiles(["site/.well-known/apple-app-site-association": "{"]) {
             #expect(Folders.findings($0).contains { $0.id.hasPrefix("AASA") })

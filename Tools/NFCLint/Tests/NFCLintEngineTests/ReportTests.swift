@@ -44,6 +44,16 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("/work/App", "file:///work/App/My%20Reader.swift"), ("./App", "App/My%20Reader.swift"),
+        (".", "My%20Reader.swift"),
+    ])
+    func `A place in SARIF is the URI of a file, or relative to the current folder`(folder: String, uri: String) {
+        var placed = report
+        placed.folder = folder
+        #expect(placed.sarif.contains("\"uri\":\"\(uri)\""), "\(placed.sarif)")
+    }
+
     @Test func `Each severity has a level of its own in SARIF, and a word of its own elsewhere`() throws {
         let text = "disabled: [TXT010]\nseverity:\n  SRC001: SEVERITY\n"
         for (severity, level, command) in [
