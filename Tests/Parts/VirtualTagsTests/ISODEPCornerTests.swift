@@ -288,6 +288,16 @@ import VirtualTags
         #expect(await script.send("0a 03 01") == answer)
     }
 
+    @Test func `A card without CIDs hears plain blocks, whichever CID the reader has given it before the ATS`()
+        async throws
+    {
+        let script = try await makeScript(ats: "05 72 80 70 00", rats: "e0 85")
+        #expect(await script.send("02 01") == "02 aa 90 00")
+        #expect(await script.send("0b 05 01") == "timeout")
+        #expect(await script.send("03 01") == "03 aa 90 00")
+        #expect(await script.send("c2") == "c2")
+    }
+
     @Test func `A damaged frame before RATS sends the card back to IDLE`() async throws {
         let frontEnd = Type4FrontEnd.nfcA(uid: VirtualType4Tag.defaultUID, ats: hex("05 78 80 70 02"))
         let script = try LinkScript(.nfcA, VirtualType4Tag(card: makeCard(), frontEnd: frontEnd))

@@ -87,6 +87,16 @@ import VirtualTags
         #expect(hex(await script.send("02 02")).count == size - 2)
     }
 
+    @Test func `A tag whose ATQB has no CID says so to a reader that gives it one, and hears plain blocks`()
+        async throws
+    {
+        let script = try makeScript(info: "00 81 70")
+        _ = await script.send("05 00 00")
+        #expect(await script.send("1d 01 02 03 04 00 08 01 05") == "00")
+        #expect(await script.send("0a 05 01") == "timeout")
+        #expect(await script.send("02 01") == "02 90 00")
+    }
+
     @Test func `A tag whose ATQB has no CID takes none`() async throws {
         let script = try makeScript(info: "00 81 70")
         _ = await script.send("05 00 00")

@@ -60,8 +60,9 @@ package struct ISODEPListener: Sendable {
         var rest = block.dropFirst()
         if hasCID {
             guard supportsCID, let byte = rest.popFirst(), byte & 0x0F == cid else { return .silence }
-        } else if cid != 0 {
-            // A card with another CID than 0 ignores blocks without it (ISO/IEC 14443-4, 7.1.2.2).
+        } else if supportsCID, cid != 0 {
+            // A card with another CID than 0 ignores blocks without it, unless it does not support CIDs (ISO/IEC
+            // 14443-4, 7.1.2.2). A reader only learns that from the ATS, after it has assigned one.
             return .silence
         }
         usesCID = hasCID

@@ -166,9 +166,11 @@ struct Type4Silicon: Sendable {
             return TagAnswer(Frame(answer))
         case .activated(let cid, let readerFrameSize, let message):
             begin(cid: cid, readerFrameSize: readerFrameSize)
-            guard !message.isEmpty else { return TagAnswer(Frame([cid])) }
+            // A card that does not support CIDs answers 0 (ISO/IEC 14443-3, 7.11).
+            let own = parameters.supportsCID ? cid : 0
+            guard !message.isEmpty else { return TagAnswer(Frame([own])) }
             let answer = card.process(message, disturbance: disturbance)
-            return TagAnswer(Frame([cid] + answer.bytes), workTime: answer.workTime, isWrite: answer.isWrite)
+            return TagAnswer(Frame([own] + answer.bytes), workTime: answer.workTime, isWrite: answer.isWrite)
         case .block(let block):
             let (answer, halts) = exchange(block, disturbance)
             if halts { listener.halt() }
