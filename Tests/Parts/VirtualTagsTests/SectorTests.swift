@@ -51,6 +51,20 @@ import VirtualTags
         #expect(await script.send("30 ea") == "NAK 0")
     }
 
+    @Test func `A READ at the end of the first sector has zeros, and nothing of the second one`() async throws {
+        let script = try Script(VirtualType2Tag(.ntagI2C2K, uid: Script.uid))
+        try await script.activate()
+        #expect(await script.send("a2 fe 01 02 03 04") == "ACK")
+        #expect(await script.send("a2 ff 05 06 07 08") == "ACK")
+        #expect(await script.send("c2 ff") == "ACK")
+        #expect(await script.send("01 00 00 00") == "timeout")
+        #expect(await script.send("a2 00 09 09 09 09") == "ACK")
+        #expect(await script.send("c2 ff") == "ACK")
+        #expect(await script.send("00 00 00 00") == "timeout")
+        #expect(await script.send("30 fe") == "01 02 03 04 05 06 07 08 00 00 00 00 00 00 00 00")
+        #expect(await script.send("30 fc") == "00 00 00 00 00 00 00 00 01 02 03 04 05 06 07 08")
+    }
+
     @Test func `The lock bits of the second sector lock both`() async throws {
         let script = try Script(VirtualType2Tag(.ntagI2C2K, uid: Script.uid))
         try await script.activate()

@@ -25,7 +25,8 @@ extension Type2Silicon {
         countReading()
         var bytes: [UInt8] = []
         bytes.reserveCapacity(16)
-        let end = readableEnd
+        // A READ does not go on in the next sector.
+        let end = first < 256 ? min(readableEnd, 256) : readableEnd
         if first + 4 <= end {
             append(first..<(first + 4), to: &bytes)
         } else if product.features.contains(.sectors) {
