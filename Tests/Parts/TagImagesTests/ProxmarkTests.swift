@@ -104,6 +104,28 @@ import VirtualTags
         #expect(error?.code == .missingField)
     }
 
+    @Test("A product without a password has no acknowledgement in the older header")
+    func olderHeaderWithoutPassword() throws {
+        var contents = Type2Contents(blank: .ultralight, uid: Script.uid)
+        contents.memory.replaceSubrange(60..<64, with: hex("aa bb cc dd"))
+        let bytes = try TagImage(contents, format: .proxmarkBinary).encoded()
+        let old = Array(bytes[..<8]) + hex("00 00 bd bd bd 00 00 00") + bytes[12..<44] + bytes[56...]
+        var image = try TagImage(parsing: old)
+        #expect(image.contents == .type2(contents))
+        #expect(image.remarks.isEmpty)
+        // A change of the last page is no change of the header.
+        contents.memory[60] = 0x11
+        image.contents = .type2(contents)
+        var changed = old
+        changed[48 + 60] = 0x11
+        #expect(try image.encoded() == changed)
+        // What another program has put there is no data of the tag.
+        changed[13] = 0x77
+        let odd = try TagImage(parsing: changed)
+        #expect(odd.contents == .type2(contents))
+        #expect(odd.remarks.map(\.kind) == [.leftOut])
+    }
+
     @Test func `A dump of a part of the pages is one, and says so`() throws {
         var bytes = Array(try Files.dump("hf-mfu-ntag215-dump.bin").prefix(56 + 50 * 4))
         bytes[11] = 49

@@ -167,13 +167,13 @@ struct MemoryDump: ImageSource {
             header.version = Array(bytes[0..<8])
             header.tearingFlags = Array(bytes[10..<13])
             header.signature = Array(bytes[16..<48])
-            var memory = Array(bytes[48...])
-            // The acknowledgement of the password, which is not in the pages.
-            if bytes[13] != 0 || bytes[14] != 0 {
-                memory.replaceSubrange((memory.count - 4)..<(memory.count - 2), with: bytes[13..<15])
-            }
+            let memory = Array(bytes[48...])
             try checkSize(of: memory, pages: (memory.count + 3) / 4)
-            let contents = try header.contents(memory: memory)
+            var contents = try header.contents(memory: memory)
+            // The acknowledgement of the password, which is not in the pages.
+            if contents.product.features.contains(.password), bytes[13] != 0 || bytes[14] != 0 {
+                contents.memory.replaceSubrange((memory.count - 4)..<(memory.count - 2), with: bytes[13..<15])
+            }
             // This header has no number of pages. NTAG I2C is not checked, because its pages have gaps.
             let isWhole = memory.count == contents.product.pageCount * 4
             if !isWhole, !contents.product.features.contains(.sectors) {
@@ -234,7 +234,7 @@ struct MemoryDump: ImageSource {
             return bytes + contents.memory
         case (.oldProxmarkPages, .type2(let contents)):
             let header = ProxmarkHeader(contents)
-            let hasPassword = !contents.product.features.contains(.sectors)
+            let hasPassword = contents.product.features.contains(.password)
             let acknowledgement = hasPassword ? Array(contents.memory.suffix(4).prefix(2)) : [0, 0]
             return header.version + [0, 0] + header.tearingFlags + acknowledgement + [0] + header.signature
                 + contents.memory
