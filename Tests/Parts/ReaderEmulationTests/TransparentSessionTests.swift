@@ -236,6 +236,22 @@ import VirtualTags
         #expect(answer.prefix(8) == Self.done + [0x5F, 0x51, 20] && answer.count == 8 + 20 + 2)
     }
 
+    @Test func `One command may turn the field off and on, and a tag forgets then`() async {
+        var reader = await reader(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
+        let read: [UInt8] = [0x95, 2, 0x30, 0x04]
+        _ = await Self.send([0x81, 0], 0x00, to: &reader)
+        #expect(await Self.send(read, 0x01, to: &reader).count == 5 + 3 + 4 + 2 + 16 + 2)
+        #expect(await Self.send([0x83, 0, 0x84, 0], 0x00, to: &reader) == Self.done + Self.finish)
+        // The tag has to be selected again.
+        #expect(await Self.send(read, 0x01, to: &reader) == Self.failed(1, [0x64, 0x01]))
+        #expect(
+            await Self.send([0x90, 2, 0, 3, 0x91, 1, 7, 0x95, 1, 0x26], 0x01, to: &reader)
+                == Self.done + [0x92, 1, 0, 0x96, 2, 0, 0, 0x97, 2, 0x44, 0x00] + Self.finish
+        )
+        #expect(await Self.send([0x84, 0, 0x83, 0], 0x00, to: &reader) == Self.done + Self.finish)
+        #expect(await Self.send([0x95, 1, 0x52], 0x01, to: &reader) == Self.failed(1, [0x64, 0x01]))
+    }
+
     @Test func `The field goes off and on, and a tag forgets then`() async {
         var reader = await reader()
         _ = await Self.send([0x81, 0], 0x00, to: &reader)

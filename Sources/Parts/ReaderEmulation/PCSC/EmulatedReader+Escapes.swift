@@ -65,11 +65,7 @@ extension EmulatedReader {
     /// The transparent session. If it changes the field, the current card has to be updated.
     mutating func transparent(_ command: ReaderCommand) async -> [UInt8] {
         let effect = await session.receive(command, card: card)
-        switch effect.field {
-        case .off?: await chip.switchField(false)
-        case .on?: await chip.switchField(true)
-        case nil: break
-        }
+        for field in effect.fields { await chip.switchField(field == .on) }
         guard let technology = effect.selects else { return effect.response }
         await chip.switchField(true)
         guard profile.technologies.contains(technology), let card = await chip.finder.findOne([technology]) else {

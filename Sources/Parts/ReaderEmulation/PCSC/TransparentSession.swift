@@ -12,8 +12,8 @@ struct TransparentSession: Sendable {
 
         /// The response with its status word.
         var response: [UInt8]
-        /// The change of the field.
-        var field: Field?
+        /// The changes of the field, in order.
+        var fields: [Field] = []
         /// The technology of which to select a card; the response then depends on that card.
         var selects: Technology?
     }
@@ -72,8 +72,8 @@ struct TransparentSession: Sendable {
                 isOpen = true
                 technology = card?.technology
             case 0x82: end()
-            case 0x83: effect.field = .off
-            case 0x84: effect.field = .on
+            case 0x83: effect.fields.append(.off)
+            case 0x84: effect.fields.append(.on)
             case 0x5F46:
                 guard let time = Self.time(object.value) else {
                     return Effect(response: Self.failure(object: index + 1, ReaderStatus.wrongLength))
