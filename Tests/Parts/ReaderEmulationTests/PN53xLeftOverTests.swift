@@ -51,6 +51,41 @@ import VirtualTags
         #expect(await chip.receive([0x40, 1]) != .answer([0x40] + answer[262..<524]))
     }
 
+    @Test func `A command of which a part has come is forgotten without a field`() async {
+        var chip = chip(Self.ntag())
+        _ = await chip.receive([0x4A, 1, 0])
+        #expect(await chip.receive([0x40, 0x41, 0x30]) == .answer([0]))
+        #expect(await chip.receive([0x32, 1, 0]) == .answer([]))
+        #expect(await chip.receive([0x40, 1, 4]) == .answer([0x27]))
+        #expect(await chip.receive([0x32, 1, 1]) == .answer([]))
+        guard case .answer(let pages) = await chip.receive([0x40, 1, 0x30, 4]) else {
+            Issue.record("READ has to be answered.")
+            return
+        }
+        #expect(pages.count == 17 && pages.first == 0)
+    }
+
+    @Test func `The parts of a command are of one tag`() async {
+        var chip = chip(Self.ntag(0x80), Self.ntag(0x81))
+        _ = await chip.receive([0x4A, 2, 0])
+        // In either order: to the other tag, and after the other tag was selected.
+        for (first, second) in [(1, 2), (2, 1), (1, 2)] as [(UInt8, UInt8)] {
+            #expect(await chip.receive([0x40, 0x40 | first, 0x30]) == .answer([0]))
+            guard case .answer(let pages) = await chip.receive([0x40, second, 0x30, 4]) else {
+                Issue.record("READ has to be answered.")
+                continue
+            }
+            #expect(pages.count == 17 && pages.first == 0)
+        }
+        #expect(await chip.receive([0x40, 0x41, 0x30]) == .answer([0]))
+        #expect(await chip.receive([0x54, 2]) == .answer([0]))
+        guard case .answer(let pages) = await chip.receive([0x40, 2, 0x30, 4]) else {
+            Issue.record("READ has to be answered.")
+            return
+        }
+        #expect(pages.count == 17 && pages.first == 0)
+    }
+
     // MARK: Targets
 
     @Test func `A tag is listed by its UID, whichever others are near`() async {

@@ -55,6 +55,9 @@ import VirtualTags
             (Self.nfcA([4, 1, 2, 3]), Self.nfcA([8, 1, 2, 3])),
             (Self.felica(6), Self.felica(7)), (Self.vicinity(4), Self.vicinity(5)),
             (Self.nfcA([4, 1, 2, 3, 4, 5, 6]), Self.nfcB([1, 2, 3, 4])),
+            // Their identifiers are as long, but they are of another kind.
+            (Self.nfcA([4, 1, 2, 3]), Self.nfcB([4, 1, 2, 3])), (Self.nfcA([8, 1, 2, 3]), Self.nfcB([1, 2, 3, 4])),
+            (Self.nfcB([8, 1, 2, 3]), Self.nfcA([8, 3, 2, 1])), (Self.nfcB([4, 1, 2, 3]), Self.nfcA([4, 1, 2, 3])),
         ]
         for (one, other) in pairs {
             field.removeAll()
@@ -93,6 +96,19 @@ import VirtualTags
             field.bring(other)
             #expect(await reader.look() == .init(hasLost: true, hasFound: true))
             #expect(await reader.look() == .init())
+        }
+    }
+
+    @Test func `A card that was taken away before its power came answers nothing, also before a look`() async {
+        for tag in [Self.nfcA([4, 1, 2, 3, 4, 5, 6]), Self.vicinity(4)] as [any VirtualTag] {
+            field.removeAll()
+            field.bring(tag)
+            var reader = EmulatedReader(.acr1552u, field: field)
+            #expect(await reader.look() == .init(hasFound: true))
+            field.removeAll()
+            #expect(await reader.setPower(.up) == .noCard)
+            #expect(await reader.transmit([0x00, 0xA4, 0x04, 0x00]) == .noCard)
+            #expect(await reader.look() == .init(hasLost: true))
         }
     }
 

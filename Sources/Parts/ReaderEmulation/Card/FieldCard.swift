@@ -31,15 +31,19 @@ struct FieldCard: Sendable {
         }
     }
 
-    /// Whether this card may be the one that had the given identifier before it lost its power.
+    /// Whether this card may be another one, after that has lost its power.
     ///
     /// A UID of four bytes that begins with 08 is random, and so may be any PUPI: such a card takes another one each
     /// time it is powered (ISO/IEC 14443-3, 6.5.4 and 7.9.2).
-    func mayBe(_ former: [UInt8]) -> Bool {
-        switch kind {
-        case .nfcA: identifier == former || [identifier, former].allSatisfy { $0.count == 4 && $0[0] == 0x08 }
-        case .nfcB: former.count == 4
-        case .type1, .nfcF, .nfcV: identifier == former
+    func mayBe(_ former: FieldCard) -> Bool {
+        switch (kind, former.kind) {
+        case (.nfcA(let now), .nfcA(let before)):
+            now.uid == before.uid || [now.uid, before.uid].allSatisfy { $0.count == 4 && $0[0] == 0x08 }
+        case (.nfcB, .nfcB): true
+        case (.type1(_, let now), .type1(_, let before)): now.uid == before.uid
+        case (.nfcF(let now), .nfcF(let before)): now.idm == before.idm
+        case (.nfcV(let now), .nfcV(let before)): now.uid == before.uid
+        default: false
         }
     }
 

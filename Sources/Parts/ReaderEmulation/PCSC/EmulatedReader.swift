@@ -44,8 +44,8 @@ package struct EmulatedReader: ReaderFirmware {
     var light: UInt8 = 0x02
     /// The ACR122U's setting for its polling (ACR122U API 2.04, 6.5).
     var pollingParameter: UInt8 = 0xFF
-    /// The UID of the card that was reported to the host.
-    private var presentCard: [UInt8]?
+    /// The card that was reported to the host.
+    private var presentCard: FieldCard?
     private let onExchange: (@Sendable (Exchange) -> Void)?
 
     /// Creates a reader.
@@ -80,7 +80,7 @@ package struct EmulatedReader: ReaderFirmware {
             change.hasLost = true
         }
         if let card = await find() {
-            presentCard = card.identifier
+            presentCard = card
             change.hasFound = true
         }
         return change
@@ -118,7 +118,7 @@ package struct EmulatedReader: ReaderFirmware {
         case .up, .reset:
             session.end()
             if let presentCard, let card = await find(), card.mayBe(presentCard) {
-                self.presentCard = card.identifier
+                self.presentCard = card
                 reply = .done(EmulatedAnswerToReset.bytes(for: card, profile))
             } else {
                 // If another card is in its place, the host does not know that card: the next check reports both
@@ -138,6 +138,9 @@ package struct EmulatedReader: ReaderFirmware {
             reply = .noCard
         } else if apdu.first == 0xFF {
             reply = .done(await answer(apdu))
+        } else if card == nil {
+            // The host has not noticed yet that the card is gone.
+            reply = .noCard
         } else if let isoDEP = card?.isoDEP {
             do throws(LinkError) {
                 let response = try await isoDEP.transmit(apdu)
@@ -195,8 +198,7 @@ extension PN53xChip {
     mutating func adopt(_ card: FieldCard?) {
         targets = card.map { [$0] } ?? []
         selected = card == nil ? nil : 1
-        answerRest = []
-        commandParts = []
+        forgetParts()
         if let card { registers.setMode(of: card) }
     }
 }

@@ -11,6 +11,10 @@ extension PN53xChip {
         guard targets.indices.contains(number - 1), let card = targets[number - 1], isFieldOn else {
             return .answer([PN53xStatus.context.rawValue])
         }
+        // Before the parts, which are of one target alone.
+        if selected != number, !(await changeTarget(to: number)) {
+            return .answer([PN53xStatus.timeout.rawValue])
+        }
         let payload = data.dropFirst()
         if payload.isEmpty, !answerRest.isEmpty { return nextAnswerPart() }
         answerRest = []
@@ -23,9 +27,6 @@ extension PN53xChip {
         if first & 0x40 != 0 { return .answer([0]) }
         let command = commandParts
         commandParts = []
-        if selected != number, !(await changeTarget(to: number)) {
-            return .answer([PN53xStatus.timeout.rawValue])
-        }
         do throws(LinkError) {
             answerRest = try await exchange(command, with: card)
         } catch {
@@ -122,8 +123,7 @@ extension PN53xChip {
             await targets[number - 1]?.halt()
             selected = nil
         }
-        answerRest = []
-        commandParts = []
+        forgetParts()
         if forgets {
             for number in numbers { targets[number - 1] = nil }
         }
@@ -144,6 +144,7 @@ extension PN53xChip {
     private mutating func changeTarget(to number: Int) async -> Bool {
         if let selected, targets.indices.contains(selected - 1) { await targets[selected - 1]?.halt() }
         selected = nil
+        forgetParts()
         guard let card = targets[number - 1], await card.select() else { return false }
         selected = number
         return true

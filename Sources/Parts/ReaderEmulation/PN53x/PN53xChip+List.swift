@@ -61,8 +61,7 @@ extension PN53xChip {
     private mutating func take(_ cards: [FieldCard]) {
         targets = cards
         selected = cards.count
-        answerRest = []
-        commandParts = []
+        forgetParts()
         if let card = cards.first { registers.setMode(of: card) }
     }
 

@@ -178,8 +178,15 @@ package struct PN53xChip: Sendable {
         try? await field.setCarrier(isOn)
         if !isOn {
             selected = nil
+            forgetParts()
             for target in targets { target?.isoDEP?.wasActivated() }
         }
+    }
+
+    /// Forgets the parts of a command, and the rest of an answer: they are of an exchange that has ended.
+    mutating func forgetParts() {
+        commandParts = []
+        answerRest = []
     }
 
     /// The chip's timeout setting: 100 us times 2^(n-1). 0 means no limit; it is limited to 3.28 s here.
