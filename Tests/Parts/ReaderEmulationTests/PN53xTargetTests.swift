@@ -151,6 +151,22 @@ import VirtualTags
         #expect(place.changes.withLock { $0 } == 3)
     }
 
+    @Test func `A host that answers before it has all of a command has the next one from its start`() async throws {
+        var chip = await chip()
+        _ = await chip.receive(Self.initiate())
+        let card = try #require(place.card)
+        card.activated()
+        let long = (0..<600).map { UInt8(truncatingIfNeeded: $0) }
+        let first = Self.ask(card, long)
+        #expect(await Self.outcome(&chip, [0x86]) == .answer([0x40] + long[..<262]))
+        #expect(await chip.receive([0x8E, 0x67, 0x00]) == .answer([0]))
+        #expect(await first.value == [0x67, 0x00])
+        let second = Self.ask(card, [1])
+        #expect(await Self.outcome(&chip, [0x86]) == .answer([0, 1]))
+        #expect(await chip.receive([0x8E, 0x90, 0x00]) == .answer([0]))
+        #expect(await second.value == [0x90, 0x00])
+    }
+
     @Test func `An answer has 65538 bytes at most`() async throws {
         var chip = await chip()
         _ = await chip.receive(Self.initiate())

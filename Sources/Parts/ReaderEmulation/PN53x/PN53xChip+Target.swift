@@ -88,7 +88,11 @@ extension PN53xChip {
         guard isWhole else { return .answer([0]) }
         let answer = target?.answer ?? []
         target?.answer = []
-        if card.give(answer) { return .answer([0]) }
+        if card.give(answer) {
+            // A host that has not read all of the command does not want the rest.
+            target?.commandRest = nil
+            return .answer([0])
+        }
         if case .gone(let status) = card.takeCommand() { return .answer([status.rawValue]) }
         return .answer([PN53xStatus.context.rawValue])
     }
