@@ -229,6 +229,47 @@ import VirtualTags
         )
     }
 
+    private static func card(_ frontEnd: Type4FrontEnd? = nil) -> VirtualType4Tag {
+        VirtualType4Tag(card: ApplicationCard([NDEFApplication(size: 64)]), frontEnd: frontEnd)
+    }
+
+    @Test func `Each of the four standards has its number, and a switch to another one leaves the card`() async {
+        let tags: [(standard: UInt8, tag: any VirtualTag)] = [
+            (0, VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80])),
+            (1, Self.card(.nfcB(pupi: [1, 2, 3, 4]))), (2, VirtualType5Tag(.icodeSLIX)),
+            (3, VirtualType3Tag(FeliCaLiteSContents(idm: [0x02, 0xFE, 1, 2, 3, 4, 5, 6]))),
+        ]
+        for (own, tag) in tags {
+            field.removeAll()
+            var reader = await reader(tag)
+            _ = await Self.send([0x81, 0], 0x00, to: &reader)
+            for standard in UInt8(0)...3 {
+                let answer = await Self.send([0x8F, 2, standard, 4], 0x02, to: &reader)
+                if standard == own {
+                    #expect(answer.prefix(7) == Self.done + [0x5F, 0x51], "\(own)")
+                } else {
+                    #expect(answer == Self.failed(1, [0x64, 0x01]), "\(own) \(standard)")
+                }
+                #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 0]) == .done(tag.identifier + Self.finish))
+            }
+        }
+    }
+
+    @Test func `A card that speaks ISO-DEP is selected anew, and hears its commands`() async {
+        let select: [UInt8] = [0x00, 0xA4, 0x04, 0x00, 0x07, 0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01, 0x00]
+        for (standard, frontEnd) in [(0, nil), (1, .nfcB(pupi: [1, 2, 3, 4]))] as [(UInt8, Type4FrontEnd?)] {
+            field.removeAll()
+            var reader = await reader(Self.card(frontEnd))
+            #expect(await reader.transmit(select) == .done(Self.finish))
+            _ = await Self.send([0x81, 0], 0x00, to: &reader)
+            for layer in [3, 4] as [UInt8] {
+                let answer = await Self.send([0x8F, 2, standard, layer], 0x02, to: &reader)
+                #expect(answer.prefix(7) == Self.done + [0x5F, 0x51], "\(standard)")
+                #expect(await reader.transmit(select) == .done(Self.finish))
+            }
+        }
+    }
+
     @Test func `A layer of 3 turns the field on, in which the tag is selected`() async {
         var reader = await reader()
         _ = await Self.send([0x81, 0, 0x83, 0], 0x00, to: &reader)

@@ -68,6 +68,11 @@ extension EmulatedReader {
         for field in effect.fields { await chip.switchField(field == .on) }
         guard let technology = effect.selects else { return effect.response }
         await chip.switchField(true)
+        // A card in ISO-DEP hears no request until it loses its power.
+        if let card, card.isoDEP != nil, card.technology == technology {
+            await chip.switchField(false)
+            await chip.switchField(true)
+        }
         guard profile.technologies.contains(technology), let card = await chip.finder.findOne([technology]) else {
             return TransparentSession.failure(object: 1, [0x64, 0x01])
         }
