@@ -48,6 +48,13 @@ import VirtualTags
         #expect(await reader(VirtualType3Tag(felica)).atr == Self.storageATR(0x03, 0xF011))
         field.removeAll()
         #expect(await reader(VirtualType5Tag(.icodeSLIX)).atr == Self.storageATR(0x0B, 0x0014))
+        for (product, name) in [(ClassicProduct.classic1K, 0x0001), (.classic4K, 0x0002), (.mini, 0x0026)]
+            as [(ClassicProduct, UInt16)]
+        {
+            field.removeAll()
+            let card = ClassicTag(ClassicContents(blank: product, uid: [0x9C, 0x0C, 0x37, 0x01]))
+            #expect(await reader(card).atr == Self.storageATR(0x03, name), "\(product)")
+        }
         // A card without a name of its own has FF and its SEL_RES.
         field.removeAll()
         var contents = Type2Contents(blank: .ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80])

@@ -115,6 +115,36 @@ import VirtualTags
         #expect(await chip.receive([0x06, 0x63, 0x3C]) == .answer([0]))
     }
 
+    @Test func `An answer with another technology's checksum is one with a wrong checksum`() async {
+        // A Topaz has that of NFC-B.
+        var chip = await listed(VirtualType1Tag(.topaz512), [4])
+        let identify: [UInt8] = [0x78, 0, 0, 0, 0, 0, 0]
+        let checked = identify + CyclicRedundancyCheck.b(identify).littleEndianBytes
+        #expect(Self.bytes(await chip.receive([0x42] + checked)).count == 1 + 8)
+        _ = await chip.receive([0x08, 0x63, 0x03, 0x80])
+        #expect(await chip.receive([0x42] + checked) == .answer([0x02]))
+    }
+
+    @Test func `Tags that answer at once collide`() async {
+        field.bring(NFCATag(NFCAContents(uid: [1, 2, 3, 4], atqa: 0x0004, sak: 0x08)))
+        field.bring(Self.ntag())
+        var chip = PN53xChip(field: field)
+        _ = await chip.receive([0x08, 0x63, 0x3D, 0x07])
+        #expect(await chip.receive([0x42, 0x26]) == .answer([0x06]))
+    }
+
+    @Test func `A host's own frame has an answer of 262 bytes at most, and of the field's limit`() async {
+        for (limit, last) in [(1024, 0x44), (256, 0x42)] as [(Int, UInt8)] {
+            let field = VirtualField(maximumFrameLength: limit)
+            field.bring(VirtualType2Tag(.ntag216, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
+            var chip = PN53xChip(field: field)
+            _ = await chip.receive([0x4A, 1, 0])
+            // FAST_READ.
+            #expect(Self.bytes(await chip.receive([0x42, 0x3A, 4, last])).count == 1 + 4 * (Int(last) - 3))
+            #expect(await chip.receive([0x42, 0x3A, 4, last + 1]) == .answer([0x07]))
+        }
+    }
+
     // MARK: Times
 
     @Test(

@@ -127,6 +127,15 @@ import VirtualTags
         #expect(await chip.receive([0x4A, 1, speed, 0, 0x00, 0x03, 1, 0]) == .answer([0]))
     }
 
+    @Test func `A FeliCa card that was asked for its rates is still there`() async {
+        var chip = chip(VirtualType3Tag(FeliCaLiteSContents(idm: Self.idm)))
+        let answer = [0x01] + Self.idm + Self.pmm + [0x00, 0x83]
+        #expect(await chip.receive([0x4A, 1, 1, 0, 0xFF, 0xFF, 2, 0]) == .answer([1, 1, 20] + answer))
+        #expect(await chip.receive([0x00, 0x06]) == .answer([0]))
+        field.removeAll()
+        #expect(await chip.receive([0x00, 0x06]) == .answer([0x01]))
+    }
+
     @Test func `A Type B card is listed for its family, and a Topaz by its own command`() async {
         var chip = chip(Self.typeB())
         _ = await chip.receive([0x32, 0x05, 0xFF, 0x01, 0x00])

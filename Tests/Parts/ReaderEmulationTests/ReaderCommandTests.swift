@@ -157,6 +157,21 @@ import VirtualTags
         }
     }
 
+    @Test(
+        arguments: [
+            (ReaderProfile.acr122u, "ACR122U215", [0x00, 0x22]), (.acr1552u, "ACR1552U-M1 FW 1.00", [0x03, 0x23]),
+        ] as [(ReaderProfile, String, [UInt8])]
+    ) func `A reader's firmware, longest APDU, vendor and product are properties`(
+        profile: ReaderProfile,
+        firmware: String,
+        product: [UInt8]
+    ) async {
+        var reader = EmulatedReader(profile, field: field)
+        let name = Array(firmware.utf8)
+        let numbers: [UInt8] = [0x0A, 4, 0x00, 0x00, 0x01, 0x00, 0x0B, 2, 0x2F, 0x07, 0x0C, 2]
+        #expect(await reader.control(0x4233_0012, []) == .done([0x08, UInt8(name.count)] + name + numbers + product))
+    }
+
     @Test func `A reader's maker, name and version are attributes`() {
         let reader = EmulatedReader(.acr122u, field: field)
         #expect(reader.attribute(0x0001_0100) == .done(Array("ACS\0".utf8)))
