@@ -47,6 +47,42 @@ import VirtualTags
         }
     }
 
+    @Test func `A look finds a card whose power is off, and leaves it off`() async {
+        for tag in [
+            Self.nfcA([4, 1, 2, 3, 4, 5, 6]), Self.nfcA([8, 1, 2, 3]), Self.nfcB([1, 2, 3, 4]), Self.felica(6),
+            Self.vicinity(4), VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]),
+            VirtualType1Tag(.topaz96),
+        ] as [any VirtualTag] {
+            field.removeAll()
+            field.bring(tag)
+            var reader = EmulatedReader(.acr1552u, field: field)
+            #expect(await reader.look() == .init(hasFound: true))
+            for _ in 0..<2 {
+                #expect(await reader.setPower(.up) != .noCard)
+                #expect(await reader.setPower(.down) == .done([]))
+                #expect(await reader.look() == .init(), "\(tag.technology) \(tag.identifier)")
+                // Nothing is sent without a field.
+                let sent = field.exchange(Frame([0x00]), over: tag.technology, timeout: .milliseconds(1))
+                #expect(sent.elapsed == .zero)
+            }
+            field.removeAll()
+            #expect(await reader.look() == .init(hasLost: true))
+            field.bring(tag)
+            #expect(await reader.look() == .init(hasFound: true))
+        }
+    }
+
+    @Test func `Another card in the place of one without power is noticed by a look`() async {
+        field.bring(Self.nfcB([4, 1, 2, 3]))
+        var reader = EmulatedReader(.acr1552u, field: field)
+        #expect(await reader.look() == .init(hasFound: true))
+        #expect(await reader.setPower(.down) == .done([]))
+        field.removeAll()
+        field.bring(Self.vicinity(4))
+        #expect(await reader.look() == .init(hasLost: true, hasFound: true))
+        #expect(await reader.setPower(.up) != .noCard)
+    }
+
     @Test func `Another card in its place is none, and is found then`() async {
         let pairs: [(any VirtualTag, any VirtualTag)] = [
             (Self.nfcA([4, 1, 2, 3, 4, 5, 6]), Self.nfcA([4, 1, 2, 3, 4, 5, 7])),

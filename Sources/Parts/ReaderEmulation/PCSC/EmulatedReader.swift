@@ -73,8 +73,8 @@ package struct EmulatedReader: ReaderFirmware {
     /// Checks whether the card is still present, or whether another one has arrived.
     package mutating func look() async -> Change {
         var change = Change()
-        if presentCard != nil {
-            if let card, await card.isPresent() { return change }
+        if let former = presentCard {
+            if await isPresent(former) { return change }
             presentCard = nil
             chip.adopt(nil)
             change.hasLost = true
@@ -84,6 +84,23 @@ package struct EmulatedReader: ReaderFirmware {
             change.hasFound = true
         }
         return change
+    }
+
+    /// Checks whether the host's card is still present. If the host has switched its power off, it is off afterwards.
+    private mutating func isPresent(_ former: FieldCard) async -> Bool {
+        guard !chip.isFieldOn else { return await card?.isPresent() ?? false }
+        await chip.switchField(true)
+        // Without power, the card has left ISO-DEP.
+        var plain = former
+        plain.isoDEP = nil
+        var isPresent = await plain.isPresent()
+        // Its random UID may be another one.
+        if !isPresent, let card = await find(), card.mayBe(former) {
+            presentCard = card
+            isPresent = true
+        }
+        if isPresent { await chip.switchField(false) }
+        return isPresent
     }
 
     /// Looks for a card, for a host that knows of none.
