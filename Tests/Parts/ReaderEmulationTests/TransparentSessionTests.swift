@@ -293,6 +293,16 @@ import VirtualTags
         #expect(await Self.send([0x95, 1, 0x52], 0x01, to: &reader) == Self.failed(1, [0x64, 0x01]))
     }
 
+    @Test(arguments: [[0x85, 0], [0x5F, 0x46, 1, 0]] as [[UInt8]])
+    func `The objects before one that fails have their effect`(bad: [UInt8]) async {
+        var reader = await reader()
+        let status: [UInt8] = bad.count == 2 ? [0x6A, 0x81] : [0x67, 0x00]
+        #expect(await Self.send([0x81, 0, 0x83, 0] + bad, 0x00, to: &reader) == Self.failed(3, status))
+        #expect(await Self.send([0x95, 3] + Self.readBlock, 0x01, to: &reader) == Self.failed(1, [0x64, 0x01]))
+        #expect(await Self.send([0x84, 0] + bad, 0x00, to: &reader) == Self.failed(2, status))
+        #expect(await Self.send([0x95, 3] + Self.readBlock, 0x01, to: &reader).count == 21)
+    }
+
     @Test func `The field goes off and on, and a tag forgets then`() async {
         var reader = await reader()
         _ = await Self.send([0x81, 0], 0x00, to: &reader)

@@ -76,10 +76,14 @@ struct TransparentSession: Sendable {
             case 0x84: effect.fields.append(.on)
             case 0x5F46:
                 guard let time = Self.time(object.value) else {
-                    return Effect(response: Self.failure(object: index + 1, ReaderStatus.wrongLength))
+                    effect.response = Self.failure(object: index + 1, ReaderStatus.wrongLength)
+                    return effect
                 }
                 timeout = time
-            default: return Effect(response: Self.failure(object: index + 1, ReaderStatus.unsupportedFunction))
+            default:
+                // The objects before it have their effect.
+                effect.response = Self.failure(object: index + 1, ReaderStatus.unsupportedFunction)
+                return effect
             }
         }
         effect.response = Self.success + answer + ReaderStatus.done
