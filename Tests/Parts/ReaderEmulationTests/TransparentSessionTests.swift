@@ -262,11 +262,22 @@ import VirtualTags
             var reader = await reader(Self.card(frontEnd))
             #expect(await reader.transmit(select) == .done(Self.finish))
             _ = await Self.send([0x81, 0], 0x00, to: &reader)
-            for layer in [3, 4] as [UInt8] {
-                let answer = await Self.send([0x8F, 2, standard, layer], 0x02, to: &reader)
+            for _ in 0..<2 {
+                let answer = await Self.send([0x8F, 2, standard, 4], 0x02, to: &reader)
                 #expect(answer.prefix(7) == Self.done + [0x5F, 0x51], "\(standard)")
                 #expect(await reader.transmit(select) == .done(Self.finish))
             }
+        }
+    }
+
+    @Test func `RATS is the host's to send in layer 3, and the reader's in layer 4`() async {
+        var reader = await reader(Self.card())
+        let head = Self.done + [0x92, 1, 0, 0x96, 2, 0, 0, 0x97, 5]
+        let ats = head + [5, 0x78, 0x80, 0x70, 2] + Self.finish
+        _ = await Self.send([0x81, 0], 0x00, to: &reader)
+        for (layer, answer) in [(3, ats), (4, Self.failed(1, [0x64, 0x01])), (3, ats)] as [(UInt8, [UInt8])] {
+            #expect(await Self.send([0x8F, 2, 0, layer], 0x02, to: &reader).prefix(7) == Self.done + [0x5F, 0x51])
+            #expect(await Self.send([0x95, 2, 0xE0, 0x80], 0x01, to: &reader) == answer, "\(layer)")
         }
     }
 

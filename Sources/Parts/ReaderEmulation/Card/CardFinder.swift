@@ -8,12 +8,14 @@ struct CardFinder: Sendable {
 
     /// The first card found, selected; with ISO-DEP started if the card supports it.
     ///
-    /// - Parameter technologies: the technologies to poll for, in order.
-    func findOne(_ technologies: [Technology]) async -> FieldCard? {
+    /// - Parameters:
+    ///   - technologies: the technologies to poll for, in order.
+    ///   - beginsISODEP: whether to send RATS to an NFC-A card that supports ISO-DEP.
+    func findOne(_ technologies: [Technology], beginsISODEP: Bool = true) async -> FieldCard? {
         for technology in technologies {
             switch technology {
             case .nfcA:
-                if let card = await findNFCA(limit: 1, beginsISODEP: true).first { return card }
+                if let card = await findNFCA(limit: 1, beginsISODEP: beginsISODEP).first { return card }
                 if let card = await findType1() { return card }
             case .nfcB: if let card = await findNFCB(limit: 1).first { return card }
             case .nfcF: if let card = await findNFCF() { return card }

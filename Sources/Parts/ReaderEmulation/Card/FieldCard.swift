@@ -49,6 +49,9 @@ struct FieldCard: Sendable {
 
     var technology: Technology { link.technology }
 
+    /// Whether the card supports ISO-DEP, which the reader or its host may have started.
+    var supportsISODEP: Bool { if case .nfcA(let target) = kind { target.isISODEP } else { isoDEP != nil } }
+
     /// Whether the card is a Type 1 tag.
     var isType1: Bool { if case .type1 = kind { true } else { false } }
 

@@ -66,14 +66,16 @@ extension EmulatedReader {
     mutating func transparent(_ command: ReaderCommand) async -> [UInt8] {
         let effect = await session.receive(command, card: card)
         for field in effect.fields { await chip.switchField(field == .on) }
-        guard let technology = effect.selects else { return effect.response }
+        guard let (technology, beginsISODEP) = effect.selects else { return effect.response }
         await chip.switchField(true)
         // A card in ISO-DEP hears no request until it loses its power.
-        if let card, card.isoDEP != nil, card.technology == technology {
+        if let card, card.supportsISODEP, card.technology == technology {
             await chip.switchField(false)
             await chip.switchField(true)
         }
-        guard profile.technologies.contains(technology), let card = await chip.finder.findOne([technology]) else {
+        guard profile.technologies.contains(technology),
+            let card = await chip.finder.findOne([technology], beginsISODEP: beginsISODEP)
+        else {
             return TransparentSession.failure(object: 1, [0x64, 0x01])
         }
         chip.adopt(card)

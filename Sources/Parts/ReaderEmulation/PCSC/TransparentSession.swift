@@ -14,8 +14,9 @@ struct TransparentSession: Sendable {
         var response: [UInt8]
         /// The changes of the field, in order.
         var fields: [Field] = []
-        /// The technology of which to select a card; the response then depends on that card.
-        var selects: Technology?
+        /// The technology of which to select a card, and whether to send RATS to it; the response then depends on that
+        /// card.
+        var selects: (technology: Technology, beginsISODEP: Bool)?
     }
 
     /// The data object for success: the number of the failed object, and a status word.
@@ -90,7 +91,8 @@ struct TransparentSession: Sendable {
         return effect
     }
 
-    /// `8F 02`: standard and layer. From layer 3 on, a card is selected.
+    /// `8F 02`: standard and layer. From layer 3 on, a card is selected. RATS belongs to layer 4: in layer 3, it is the
+    /// host's to send.
     private mutating func switchProtocol(_ objects: [TransparentDataObject]) -> Effect {
         guard let object = objects.first, object.tag == 0x8F, object.value.count == 2 else {
             return Effect(response: Self.failure(object: 1, ReaderStatus.wrongLength))
@@ -101,7 +103,7 @@ struct TransparentSession: Sendable {
         }
         technology = standard
         var effect = Effect(response: Self.success + ReaderStatus.done)
-        if object.value[1] >= 3 { effect.selects = standard }
+        if object.value[1] >= 3 { effect.selects = (standard, object.value[1] == 4) }
         return effect
     }
 
