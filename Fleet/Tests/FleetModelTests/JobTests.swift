@@ -154,7 +154,7 @@ struct JobTests {
             .link("https://example.com/{uid}{"), .text("Room {serial", language: "en"),
             .text("Room", language: "en_US"), .text("Room", language: "e\u{7}"), .text("Room", language: "-en"),
             .text("Room", language: "deutsches"), .text("Room", language: "en-"),
-            .text("Room", language: longestLanguage + "a"),
+            .text("Room", language: longestLanguage + "a"), .bytes([]), .bytes([1]), .bytes([0xD0, 0, 0, 0]),
         ] as [MessageTemplate]
     )
     func impossible(_ template: MessageTemplate) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import NDEF
 
 /// What can be checked before a tag is there.
 extension MessageTemplate {
@@ -10,7 +11,12 @@ extension MessageTemplate {
     /// - Throws: ``JobRefusal`` with `badJob`.
     package func check() throws(JobRefusal) {
         switch self {
-        case .bytes: break
+        case .bytes(let bytes):
+            do throws(NDEFError) {
+                _ = try NDEFMessage(decoding: bytes)
+            } catch {
+                throw JobRefusal(.badJob, "The bytes of the message are no NDEF message: \(error)")
+            }
         case .link(let link):
             guard Self.isLink(link) else {
                 throw JobRefusal(
