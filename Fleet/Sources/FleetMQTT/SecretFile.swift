@@ -13,7 +13,13 @@ package enum SecretFile {
     /// - Throws: ``ConfigurationError`` that says what to do.
     package static func read(_ path: String, limit: Int = 4096) throws(ConfigurationError) -> [UInt8] {
         var status = stat()
-        guard unsafe stat(path, &status) == 0 else { throw ConfigurationError("There is no file \(path).") }
+        guard unsafe stat(path, &status) == 0 else {
+            throw ConfigurationError(
+                errno == ENOENT
+                    ? "There is no file \(path)."
+                    : "\(path) can't be read. Check whose it is, and the folders above it."
+            )
+        }
         guard status.st_uid == 0 || status.st_uid == geteuid() else {
             throw ConfigurationError("\(path) belongs to another user. Give it to the user of this program.")
         }

@@ -4,6 +4,7 @@ import FleetMQTT
 import FleetModel
 import FleetSpool
 import FleetTestSupport
+import Foundation
 import Testing
 
 @Suite("Files of secrets, and the settings that come from a file")
@@ -35,6 +36,17 @@ struct SecretFileTests {
         #expect(try SecretFile.read(try folder.write("secret", String(repeating: "a", count: 4096))).count == 4096)
         let long = try folder.write("secret", String(repeating: "a", count: 4097))
         #expect(throws: ConfigurationError.self) { try SecretFile.read(long) }
+    }
+
+    @Test("A file that is missing is said to be so, and not one that can't be reached")
+    func unreachable() throws {
+        let missing = folder.path + "/missing"
+        #expect(throws: ConfigurationError("There is no file \(missing).")) { try SecretFile.read(missing) }
+        // Links that lead to each other, for root may go into every folder.
+        let link = folder.path + "/link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: link)
+        let reason = "\(link) can't be read. Check whose it is, and the folders above it."
+        #expect(throws: ConfigurationError(reason)) { try SecretFile.read(link) }
     }
 
     @Test("A node's secret is in the file of its name, with or without an acknowledgement")
