@@ -58,13 +58,14 @@ extension SpoolCore {
             if isFull { try makeRoom(db, atLeast: limit / 16, for: shortage) }
             if isFull {
                 try skip(db, index, 1, shortage)
-                stored.shortage = shortage
+                (stored.shortage, stored.hasLast) = (shortage, false)
             } else {
                 let (reports, shortage) = try reportDropped(db, number, node, time: event.time)
                 // The oldest have gone for this event, while with the other policy there is room again.
                 if settings.policy == .oldest { stored.shortage = shortage ?? stored.shortage }
                 stored.events += reports
                 stored.events.append(try insert(db, index, node, event))
+                stored.hasLast = true
             }
         }
         return stored

@@ -28,6 +28,8 @@ package struct StoredEvents: Sendable, Hashable {
     package var previous: Int64 = 0
     /// Why events were dropped just now; nil when none were.
     package var shortage: SpoolShortage?
+    /// Whether the last event that was to be stored is the last of these.
+    package var hasLast = true
 
     package init(events: [StoredEvent] = [], previous: Int64 = 0) { (self.events, self.previous) = (events, previous) }
 }

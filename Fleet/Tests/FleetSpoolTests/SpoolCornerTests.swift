@@ -69,6 +69,24 @@ struct SpoolCornerTests {
         #expect(first > 2)
     }
 
+    @Test("An event for which there was no room is not taken for one that was stored together with a report")
+    func lastWithoutRoom() async throws {
+        var settings = SpoolSettings()
+        (settings.limit, settings.policy, settings.keep) = (20_000, .newest, 0)
+        let spool = try open(settings)
+        var stored = StoredEvents()
+        while stored.shortage == nil { stored = try await spool.append([(entrance, event(500))]) }
+        #expect(stored.events.isEmpty && !stored.hasLast)
+        // There is room for the report and for one more event, which takes all of it.
+        let first = try await spool.waiting(after: 0, limit: 2)
+        try await spool.acknowledge(first.map(\.place))
+        stored = try await spool.append([(entrance, event(5000)), (entrance, event())])
+        #expect(stored.events.count == 2 && stored.shortage == .limit && !stored.hasLast)
+        try await spool.acknowledge(try await spool.waiting(after: 0, limit: 1000).map(\.place))
+        stored = try await spool.append([(entrance, event())])
+        #expect(stored.events.count == 2 && stored.hasLast)
+    }
+
     @Test("An event that was acknowledged before those that were dropped with it is not counted as waiting")
     func droppedEarly() async throws {
         var settings = SpoolSettings()

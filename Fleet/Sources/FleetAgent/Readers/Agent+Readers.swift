@@ -52,7 +52,7 @@ extension Agent {
             hasFailedToFlush = false
             sendOrPump(stored)
             noteRoom(stored.shortage)
-            guard stored.events.count >= events.count, let last = stored.events.last else { return nil }
+            guard stored.hasLast, let last = stored.events.last else { return nil }
             return EventPosition(stream: spool.stream, node: node, reader: reader, sequence: last.sequence).id
         } catch {
             keepAcknowledged(places)
