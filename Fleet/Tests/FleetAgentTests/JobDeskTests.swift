@@ -70,6 +70,60 @@ struct JobDeskTests {
         }
     }
 
+    @Test("What an earlier run had taken for a reader is done when that one is noted, after others")
+    func interrupted() async throws {
+        for (id, uid) in [("a", 1), ("b", 2)] as [(String, UInt8)] {
+            let job = job(id, .allow(.init(.replace, uids: [[uid]])), reader: uid == 1 ? entrance : exit)
+            #expect(try await spool.accept(job) == .new)
+        }
+        let desk = JobDesk(JobDesk.Parts(spool: spool)) {}
+        try await desk.begin()
+        await desk.note(readers: [entrance])
+        #expect(try await outcomes().compactMap { $0["job"]?.text } == ["a"])
+        #expect(await desk.allows([2], at: exit) == nil)
+        await desk.note(readers: [entrance, exit])
+        #expect(try await outcomes().compactMap { $0["outcome"]?.text } == ["done", "done"])
+        #expect(await desk.allows([2], at: exit) == true)
+        await desk.close()
+    }
+
+    @Test("What an earlier run had taken for a reader that does not come expires")
+    func interruptedAndExpired() async throws {
+        let job = job("a", .allow(.init(.replace, uids: [[1]])), reader: exit, milliseconds: -1)
+        #expect(try await spool.accept(job) == .new)
+        let desk = JobDesk(JobDesk.Parts(spool: spool)) {}
+        try await desk.begin()
+        await desk.note(readers: [entrance])
+        #expect(try await outcomes().compactMap { $0["outcome"]?.text } == ["expired"])
+        await desk.close()
+    }
+
+    @Test(
+        "A change of an allow list that can't be stored is not refused, but done when it can be stored",
+        .enabled(if: TestProgram.find("python3") != nil, "It takes python3.")
+    )
+    func unstored() async throws {
+        let python = try #require(TestProgram.find("python3"))
+        func change(_ sql: String) throws {
+            let script = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])"
+            let run = try TestProgram.run(python, ["-c", script, folder.path + "/state/spool.sqlite", sql])
+            #expect(run.status == 0, "\(run.output)")
+        }
+        let desk = try await desk()
+        try change("CREATE TRIGGER t BEFORE INSERT ON allowed BEGIN SELECT RAISE(ABORT, 'no'); END;")
+        let bytes = job("a", .allow(.init(.replace, uids: [[1]]))).json.bytes
+        // It waits, so it is not done twice.
+        for _ in 0..<2 { await desk.take(bytes) }
+        #expect(try await outcomes().isEmpty)
+        #expect(await desk.allows([1], at: entrance) == nil)
+        try change("DROP TRIGGER t;")
+        await desk.note(readers: [entrance, exit])
+        #expect(try await outcomes().compactMap { $0["outcome"]?.text } == ["done"])
+        #expect(await desk.allows([1], at: entrance) == true)
+        #expect(try await spool.openJobs().isEmpty)
+        await desk.close()
+    }
+
     @Test("A desk that was closed gives no job to a tag, and the job waits for the next start")
     func closed() async throws {
         let desk = try await desk()

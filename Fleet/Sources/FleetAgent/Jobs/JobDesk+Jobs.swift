@@ -34,7 +34,12 @@ extension JobDesk {
     private func take(_ job: Job, now: Int64) async throws(JobRefusal) {
         do throws(SpoolError) {
             switch try await parts.spool.accept(job) {
-            case .new: try await start(job, now: now)
+            case .new:
+                do throws(SpoolError) {
+                    try await start(job, now: now)
+                } catch {
+                    postpone(job, error)
+                }
             case .waiting: strangersLog("job-again", "The job \(job.id) has come again, and waits.")
             case .ended(let members): try await repeatOutcome(members, now: now)
             }
@@ -53,9 +58,12 @@ extension JobDesk {
         onStored()
     }
 
+    /// Does a job that is in the journal, or has it wait for its tag.
+    ///
+    /// - Throws: ``SpoolError`` when a change of an allow list can't be stored. Then nothing has changed.
     func start(_ job: Job, now: Int64) async throws(SpoolError) {
         parts.log("job", "The job \(job.id) (\(job.work.name)) has come.", [.init("job", .string(job.id))])
-        guard job.deadline > now else { return try await end(JobOutcome(.expired, job: job.id, kind: job.work.name)) }
+        guard job.deadline > now else { return await finish(JobOutcome(.expired, job: job.id, kind: job.work.name)) }
         do throws(JobRefusal) {
             if let reader = job.reader, !readers.contains(reader) {
                 throw JobRefusal(.unknownReader, "The node has no reader \(reader).")
@@ -73,10 +81,10 @@ extension JobDesk {
             case .allow: break
             }
         } catch {
-            return try await end(JobOutcome(error, of: job))
+            return await finish(JobOutcome(error, of: job))
         }
         let done = JobOutcome(.done, job: job.id, kind: job.work.name)
-        guard case .allow(let change) = job.work else { return try await end(done) }
+        guard case .allow(let change) = job.work else { return await finish(done) }
         try await end(done, applying: (change, job.reader))
         lists.apply(change, to: job.reader)
     }

@@ -49,7 +49,7 @@ package actor JobDesk {
     var repetitions = MinuteLimit(100)
     /// The log of what anybody can send.
     let strangersLog: LimitedLog
-    /// Jobs that need no tag and that an earlier run had taken, but not done.
+    /// Jobs that need no tag and are in the journal, but could not be done yet: not in an earlier run, or not stored.
     private var interrupted: [Job] = []
     /// Outcomes that could not be stored. They are tried again.
     private var unstored: [JobOutcome] = []
@@ -75,16 +75,31 @@ package actor JobDesk {
     /// Notes the readers that the node has, and does what an earlier run was about to do.
     package func note(readers: Set<FleetName>) async {
         self.readers = readers
-        let jobs = interrupted
-        interrupted = []
+        await takeUpInterrupted()
+        scheduleSweep()
+    }
+
+    /// Does the interrupted jobs whose reader is there. The readers are noted one after the other, so the others wait.
+    private func takeUpInterrupted() async {
+        let now = Timestamp.now
+        let jobs = interrupted.filter { hasReader(of: $0) || $0.deadline <= now }
+        interrupted.removeAll(where: jobs.contains)
         for job in jobs {
             do throws(SpoolError) {
-                try await start(job, now: Timestamp.now)
+                try await start(job, now: now)
             } catch {
-                parts.log("spool", "The job \(job.id) can't be done: \(error.reason)")
-                interrupted.append(job)
+                postpone(job, error)
             }
         }
+    }
+
+    private func hasReader(of job: Job) -> Bool { job.reader.map(readers.contains) ?? true }
+
+    /// Keeps a job that could not be done. It is tried again.
+    func postpone(_ job: Job, _ error: SpoolError) {
+        parts.log("spool", "The job \(job.id) can't be done, and is tried again: \(error.reason)")
+        interrupted.append(job)
+        scheduleSweep()
     }
 
     /// Whether a tag is allowed at a reader; nil when there is no list.
@@ -94,8 +109,11 @@ package actor JobDesk {
 
     func scheduleSweep() {
         timer?.cancel()
-        let again = unstored.isEmpty ? nil : Timestamp.now + Self.pause
-        guard let limit = [board.nextLimit, again].compactMap({ $0 }).min(), !isClosed else { return }
+        let again = Timestamp.now + Self.pause
+        var limits = interrupted.map { hasReader(of: $0) ? again : $0.deadline }
+        if !unstored.isEmpty { limits.append(again) }
+        if let limit = board.nextLimit { limits.append(limit) }
+        guard let limit = limits.min(), !isClosed else { return }
         let delay = min(max(limit - Timestamp.now, 20), 3_600_000)
         timer = Task { [weak self] in
             try? await Task.sleep(for: .milliseconds(delay))
@@ -108,6 +126,7 @@ package actor JobDesk {
         let outcomes = unstored + board.sweep(now: Timestamp.now)
         unstored = []
         for outcome in outcomes { await finish(outcome) }
+        await takeUpInterrupted()
         scheduleSweep()
     }
 
