@@ -22,6 +22,10 @@ package actor Agent {
     let requestLog: LimitedLog
 
     var outbox: Outbox
+    /// The events that are sent once more because somebody has asked for them, by the number with which they are published.
+    var replayed: [Int64: StoredEvent.Place] = [:]
+    /// The events that were larger than the broker takes.
+    var oversized: Set<Int64> = []
     var stations: [FleetName: (station: ReaderStation, task: Task<Void, Never>)] = [:]
     var states: [FleetName: ReaderState] = [:]
     private let events = Mailbox<MQTTEvent>()
@@ -90,7 +94,9 @@ package actor Agent {
     package nonisolated var node: FleetName { spool.node }
 
     /// Begins to connect, and to look for tags at the readers that were added.
-    package func start() async throws(SpoolError) {
+    ///
+    /// - Parameter addReaders: adds the readers that are known, before jobs for them can come.
+    package func start(_ addReaders: @Sendable () async -> Void = {}) async throws(SpoolError) {
         try await jobs.begin()
         await announceDropped()
         place.begin { [weak self, events] _ in
@@ -101,6 +107,7 @@ package actor Agent {
         place.begin { [weak self, stored] _ in
             while await stored.next() != nil { await self?.pump() }
         }
+        await addReaders()
         connection.start()
     }
 

@@ -93,9 +93,8 @@ struct AgentCommand: AsyncParsableCommand {
                 settings: SpoolSettings(configuration.spool)
             )
             let agent = Agent(settings, broker: broker, spool: spool)
-            try await agent.start()
             let roster = ReaderRoster(agent, configuration, log: log.log)
-            await roster.start()
+            try await agent.start { await roster.start() }
             log.log("started", "The agent of \(configuration.node) runs, for \(broker.address).")
             await signals.wait()
             await roster.stop()

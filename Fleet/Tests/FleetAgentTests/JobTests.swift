@@ -211,7 +211,7 @@ struct JobTests {
         await client.stop()
     }
 
-    @Test("A job that is sent while the node is away comes when it is back")
+    @Test("A job that is sent while the node is away comes when it is back, and finds its reader then")
     func away() async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -222,9 +222,10 @@ struct JobTests {
             try await client.wait("the node") { $0.last("opencorenfc/kiosk-7/bridge/state") == "online" }
             await node.stop()
         }
-        await client.publish(topic, job("j1", .allow(.init(.off))).json)
+        await client.publish(topic, job("j1", .allow(.init(.off)), reader: "entrance").json)
         try await Task.sleep(for: .milliseconds(200))
-        let node = try await TestNode(broker.address, folder: state)
+        // So long that the job could come before.
+        let node = try await TestNode(broker.address, folder: state, readerDelay: .milliseconds(300))
         #expect(try await client.wait(for: .outcome)[0]["data"]?["outcome"] == "done")
         await node.stop()
         await client.stop()

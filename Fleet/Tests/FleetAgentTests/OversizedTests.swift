@@ -72,6 +72,39 @@ struct OversizedTests {
         await client.stop()
     }
 
+    @Test("One that is asked for comes without what is on the tag too, also from an agent that was started again")
+    func replayed() async throws {
+        let broker = try await TestBroker(["max_packet_size 1000"])
+        let client = TestClient()
+        try await client.connect(broker)
+        let state = folder.path + "/state"
+        for round in 0..<2 {
+            // The spool is free when the agent before has gone.
+            while (try? Spool(folder: state, node: FleetName(slugOf: "kiosk-7"))) == nil {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            let node = try await TestNode(broker.address, folder: state)
+            if round == 0 {
+                node.field.bring(TestTags.ntag213(1, message: long))
+                try await client.wait(for: .tag)
+            }
+            // The second time, the agent knows already how large it is.
+            for time in 2...3 {
+                await client.publish(
+                    "opencorenfc/kiosk-7/bridge/replay",
+                    ["reader": "entrance", "from": 1, "to": 1]
+                )
+                try await client.wait(for: .tag, count: time + 2 * round)
+            }
+            await node.stop()
+        }
+        let events = try await client.wait(for: .tag, count: 5)
+        #expect(events.allSatisfy { $0["data"]?["message"] == ["size": .integer(long.count)] })
+        #expect(events.map { $0["late"] == true } == [false, true, true, true, true])
+        #expect(Set(events.map { $0["id"]?.text }).count == 1)
+        await client.stop()
+    }
+
     @Test("What is too large even so is given up, so that nothing waits for it")
     func givenUp() async throws {
         let broker = try await TestBroker(["max_packet_size 200"])

@@ -21,6 +21,7 @@ package final class TestNode: Sendable {
     ///   - address: its broker, which need not be there.
     ///   - folder: the folder of its spool.
     ///   - isOnLoop: whether the reader works on the agent's own thread.
+    ///   - readerDelay: how long it takes until the reader is found.
     ///   - change: changes its settings.
     package init(
         _ address: BrokerAddress,
@@ -30,6 +31,7 @@ package final class TestNode: Sendable {
         spool spoolSettings: SpoolSettings = SpoolSettings(),
         field: VirtualField = VirtualField(),
         isOnLoop: Bool = false,
+        readerDelay: Duration = .zero,
         _ change: (inout AgentSettings) -> Void = { _ in },
         broker changeBroker: (inout MQTTSettings) -> Void = { _ in }
     ) async throws {
@@ -44,10 +46,13 @@ package final class TestNode: Sendable {
         var broker = MQTTSettings(address: address, client: "opencorenfc-\(name)")
         changeBroker(&broker)
         agent = Agent(settings, broker: broker, spool: spool)
-        try await agent.start()
         let environment = NFCEnvironment(reader: .field(field))
         let place = isOnLoop ? LoopActor(settings.loop) : nil
-        await agent.add(StationReader(name: reader, reader: "virtual", environment: environment, place: place))
+        let station = StationReader(name: reader, reader: "virtual", environment: environment, place: place)
+        try await agent.start { [agent] in
+            if readerDelay > .zero { try? await Task.sleep(for: readerDelay) }
+            await agent.add(station)
+        }
     }
 
     package func stop() async { await agent.stop() }

@@ -23,11 +23,17 @@ extension Agent {
             wantPump()
         case .disconnected(let failure):
             outbox.disconnect()
+            replayed = [:]
             let isTaken = failure.code == .taken
             let reason = isTaken ? "Another agent uses the name \(node). Give each node its own." : failure.reason
             log("disconnected", reason, [.init("code", .string(failure.code.rawValue))])
-        case .acknowledged(let numbers): await acknowledge(numbers)
-        case .dropped(let number, let reason): refuse(number.map { Int64($0) }, reason)
+        case .acknowledged(let numbers):
+            for number in numbers { replayed[Int64(number)] = nil }
+            await acknowledge(numbers)
+        case .dropped(let number, let reason):
+            // One that is sent once more is not in the way of the others.
+            let isReplayed = number.flatMap { replayed.removeValue(forKey: Int64($0)) } != nil
+            refuse(isReplayed ? nil : number.map { Int64($0) }, reason)
         case .oversized(let number): await shorten(number.map { Int64($0) })
         case .message(let message): await take(message)
         case .subscribed(let refused):

@@ -9,6 +9,7 @@ extension Agent {
     /// after it would wait for it forever.
     func shorten(_ number: Int64?) async {
         guard let number else { return log("too-large", "The broker takes no message as large as one of this node.") }
+        if let place = replayed.removeValue(forKey: number) { return await shortenReplayed(number, place) }
         guard let place = outbox.inFlight[number] else { return }
         let name = "Event \(place.sequence) of \(place.reader)"
         let range = place.sequence...place.sequence
@@ -22,6 +23,7 @@ extension Agent {
             log("event-given-up", "\(name) was given up. \(advice)")
             return await acknowledge([UInt64(number)])
         }
+        noteOversized(number)
         log(
             "event-shortened",
             "\(name) is sent without what is on the tag, because the broker takes no larger messages."
@@ -29,4 +31,35 @@ extension Agent {
         let payload = outbox.isLate(number) ? CloudEvent.late(shortened) : shortened
         publish([(settings.topics.event(node, place.reader), payload, UInt64(number))])
     }
+
+    /// Publishes an event once more, which has come before, as somebody has asked for it.
+    func publishAgain(_ event: StoredEvent) {
+        let number = event.number | Self.replayMark
+        replayed[number] = event.place
+        let shortened = oversized.contains(event.number) ? CloudEvent.shortened(event.payload) : nil
+        let payload = CloudEvent.late(shortened ?? event.payload)
+        publish([(settings.topics.event(node, event.reader), payload, UInt64(number))])
+    }
+
+    /// Sends an event that somebody has asked for without the content of its message.
+    private func shortenReplayed(_ number: Int64, _ place: StoredEvent.Place) async {
+        let range = place.sequence...place.sequence
+        guard let event = try? await spool.events(of: place.reader, in: range, limit: 1).first,
+            let shortened = CloudEvent.shortened(event.payload)
+        else {
+            return requestLog("too-large", "The broker takes no message as large as one that was asked for.")
+        }
+        // The broker may end the connection now. Then it is asked for again.
+        noteOversized(number ^ Self.replayMark)
+        publish(settings.topics.event(node, place.reader), CloudEvent.late(shortened), isRetained: false)
+    }
+
+    private func noteOversized(_ number: Int64) {
+        if oversized.count >= Self.mostOversized { oversized = [] }
+        oversized.insert(number)
+    }
+
+    /// What is added to the number of an event that is sent once more.
+    private static let replayMark: Int64 = 1 << 62
+    private static let mostOversized = 10_000
 }

@@ -193,7 +193,6 @@ extension Agent {
             return
         }
         requestLog("replay", "\(events.count) events of \(reader) are sent again.")
-        let topic = settings.topics.event(node, reader)
-        for event in events { publish(topic, CloudEvent.late(event.payload), isRetained: false) }
+        for event in events { publishAgain(event) }
     }
 }
