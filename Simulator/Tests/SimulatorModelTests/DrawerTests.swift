@@ -83,6 +83,28 @@ import VirtualCards
         #expect(bench.refusal(["do": "undo_delete"])?.code == "nothing-to-undo")
     }
 
+    @Test("A tag that is new, deleted and back before anything is stored keeps its file, and a deleted one has none")
+    func undoBeforeStoring() throws {
+        let bench = Bench()
+        func lastChange(of id: String) -> Changes.FileChange? {
+            bench.simulator.takeChanges().files.last { change in
+                switch change {
+                case .store(id, _, _), .remove(id): true
+                default: false
+                }
+            }
+        }
+        let id = try bench.add(["product": "NTAG213", "name": "Poster"])
+        for _ in 0..<2 {
+            try bench.act(["do": "delete", "tag": .string(id)])
+            try bench.act(["do": "undo_delete"])
+        }
+        guard case .store? = lastChange(of: id) else { throw SimulatorFailure("lost", "The tag has no file.") }
+        try bench.act(["do": "edit_message", "tag": .string(id), "text": "x"])
+        try bench.act(["do": "delete", "tag": .string(id)])
+        #expect(lastChange(of: id) == .remove(id: id))
+    }
+
     @Test("A deleted tag comes back beside one that has got its id meanwhile, and both are found")
     func undoBesideNamesake() throws {
         let bench = Bench()

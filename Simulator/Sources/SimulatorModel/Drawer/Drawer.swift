@@ -56,7 +56,9 @@ struct Drawer: Sendable {
     }
 
     private mutating func note(_ change: Change) {
-        if !changes.contains(change) { changes.append(change) }
+        // The last change of a tag's file is what holds.
+        changes.removeAll { $0 == change }
+        changes.append(change)
     }
 
     /// Changes a card.
