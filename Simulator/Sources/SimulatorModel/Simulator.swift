@@ -155,6 +155,7 @@ public final class Simulator: Sendable {
             state.apps.update(id) { app in
                 app.pid = pid
                 app.isRunning = pid != nil
+                app.isStartedHere = pid != nil
             }
             state.touch(.apps)
         }

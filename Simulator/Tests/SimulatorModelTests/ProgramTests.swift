@@ -203,6 +203,36 @@ import Testing
         #expect(try bench.state("phone")["sheet"] == .null)
     }
 
+    @Test("A program that runs elsewhere can't be stopped here, and can be started here when it has ended")
+    func startedElsewhere() throws {
+        let bench = Bench()
+        let program = try TestProgram(bench.simulator, name: "Shop")
+        #expect(try bench.act(["do": "start_app", "command": "swift run Shop"])["app"] == "shop")
+        #expect(bench.refusal(["do": "stop_app", "app": "shop"])?.code == "not-started-here")
+        program.close()
+        #expect(try bench.state("apps").array?.map { $0["running"] } == [false])
+        // One that was started here runs until it has ended, whatever its connections do.
+        bench.simulator.appRuns("shop", pid: 4711)
+        try TestProgram(bench.simulator, name: "Shop").close()
+        #expect(try bench.state("apps").array?.map { $0["running"] } == [true])
+        try bench.act(["do": "stop_app", "app": "shop"])
+        bench.simulator.appRuns("shop", pid: nil)
+        #expect(try bench.state("apps").array?.map { $0["running"] } == [false])
+    }
+
+    @Test("The sheet of an app that scans stays when a file is opened, so that it can be cancelled")
+    func sheetOverFile() throws {
+        let bench = Bench()
+        let file = try #require(try bench.act(["do": "save"])["base64"])
+        let program = try TestProgram(bench.simulator)
+        program.ask(["do": "claim"])
+        program.ask(["do": "sheet", "state": "scanning", "title": "Scan", "message": ""])
+        try bench.act(["do": "open", "base64": file])
+        #expect(try bench.state("phone")["sheet"]?["title"] == "Scan")
+        try bench.act(["do": "cancel_sheet"])
+        #expect(program.events("cancel").count == 1)
+    }
+
     @Test("A press on an app's screen reaches the app")
     func screens() throws {
         let bench = Bench()

@@ -16,7 +16,7 @@ extension SimulatorState {
             return ["app": .string(app.id)]
         case "stop_app":
             let app = try apps.find(action["app"]?.string)
-            guard app.command != nil, app.isRunning else {
+            guard app.isStartedHere else {
                 throw SimulatorFailure(
                     "not-started-here",
                     "The simulator did not start this program. End it where it runs."

@@ -70,10 +70,11 @@ extension SimulatorState {
         for entry in new { try drawer.add(name: entry.name, entry.image) }
         let router = background.router
         phone.banner = nil
-        let front = phone.front
+        // What programs show stays, for they go on.
+        let (front, sheet) = (phone.front, phone.sheet)
         let wasLooking = background.isLooking
         phone = Phone(file["phone"] ?? [:])
-        phone.front = front
+        (phone.front, phone.sheet) = (front, sheet)
         background = BackgroundService()
         background.restore(file["notifications"] ?? [], now: now)
         watchesReplacedTags = turns.isWatched

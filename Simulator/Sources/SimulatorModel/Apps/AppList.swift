@@ -123,7 +123,7 @@ struct AppList: Sendable {
             guard app.clients.isEmpty else { return }
             app.screen = nil
             // A program that the simulator started is running until it has ended.
-            if app.command == nil {
+            if !app.isStartedHere {
                 app.isRunning = false
                 app.pid = nil
             }

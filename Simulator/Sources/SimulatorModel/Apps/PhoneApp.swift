@@ -12,6 +12,8 @@ struct PhoneApp: Sendable {
     var description: InstalledApp?
     var pid: Int32?
     var isRunning = false
+    /// Whether the simulator has started the program that is running.
+    var isStartedHere = false
     /// The connections of its programs.
     var clients: Set<Int> = []
     private(set) var output: [String] = []
