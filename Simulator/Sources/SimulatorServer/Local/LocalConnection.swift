@@ -22,13 +22,14 @@ final class LocalConnection: Sendable {
 
     /// Serves the program until one side ends.
     ///
-    /// - Parameter onEnd: called when the connection is closed.
+    /// - Parameter onEnd: called when the connection has ended, before its descriptor is closed.
     func run(_ simulator: Simulator, onEnd: @escaping @Sendable () -> Void) {
         let thread = Thread { [self] in
             serve(simulator)
             isOpen.withLock { $0 = false }
-            close(descriptor)
+            // Before the descriptor can be that of another connection.
             onEnd()
+            close(descriptor)
         }
         thread.name = "program \(pid)"
         thread.start()

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SimulatorModel
+import Testing
+
+@testable import SimulatorServer
+
+@Suite struct LocalConnectionTests {
+    @Test("A connection is forgotten before the number of its descriptor can be that of another one")
+    func end() async throws {
+        var ends: [Int32] = [-1, -1]
+        let isMade = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0
+        try #require(isMade)
+        let (program, descriptor) = (ends[0], ends[1])
+        let wasOpen: Bool = await withCheckedContinuation { continuation in
+            LocalConnection(descriptor, pid: getpid()).run(Simulator()) {
+                continuation.resume(returning: fcntl(descriptor, F_GETFD) >= 0)
+            }
+            close(program)
+        }
+        #expect(wasOpen)
+    }
+}
