@@ -23,8 +23,8 @@ final class DrawerClaim: Sendable {
             return
         }
         let words = Self.words(descriptor)
-        lastPort = words.count > 1 ? UInt16(words[1]) : nil
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            // The object is not complete, so that it does not close the descriptor too.
             let owner = words.first.map { "The simulator with process \($0)" } ?? "Another simulator"
             close(descriptor)
             throw StorageError(
@@ -32,6 +32,7 @@ final class DrawerClaim: Sendable {
                 "\(owner) uses the tags in \(folder). End it, or choose another folder with --tags."
             )
         }
+        lastPort = words.count > 1 ? UInt16(words[1]) : nil
         write(port: lastPort)
     }
 
