@@ -94,8 +94,16 @@ public final class DrawerFolder: Sendable {
         var problems: [String] = []
         var files: [String: String] = [:]
         for name in names where ![Self.listName, Self.settingsName].contains(name) && !name.hasPrefix(".") {
-            guard let (id, ending) = Self.parts(name), files[id] == nil else { continue }
-            files[id] = ending
+            guard let (id, ending) = Self.parts(name) else { continue }
+            guard let other = files[id].map({ "\(id).\($0)" }) else {
+                files[id] = ending
+                continue
+            }
+            // Somebody has put a dump there, or a simulator was killed between a new file and the removal of the old one.
+            let isNewer = changed(name) > changed(other)
+            if isNewer { files[id] = ending }
+            let (kept, left) = isNewer ? (name, other) : (other, name)
+            problems.append("\(left) is left out: it has the name of \(kept), which is newer. Rename it to have both.")
         }
         let ordered =
             known.map(\.id).filter { files[$0] != nil }
@@ -245,6 +253,13 @@ public final class DrawerFolder: Sendable {
     }
 
     // MARK: Files
+
+    /// When a file was changed last.
+    private func changed(_ name: String) -> (seconds: Int, nanoseconds: Int) {
+        var status = stat()
+        guard unsafe lstat(path + "/" + name, &status) == 0 else { return (0, 0) }
+        return (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+    }
 
     private func json(_ name: String, _ store: DirectoryStore, limit: Int) -> JSON? {
         (try? store.read(name, limit: limit)).flatMap { try? JSON(parsing: $0) }
