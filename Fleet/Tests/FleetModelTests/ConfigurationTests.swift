@@ -49,7 +49,10 @@ struct ConfigurationTests {
             ("[[reader]]\nname = \"a\"", "[[reader]]"),
             ("[[reader]]\nname = \"bridge\"\nreader = \"x\"", "bridge"), ("readers = \"all\"", "readers"),
             ("[[jobs.key]]\nname = \"a\"\npublic = \"AA==\"", "jobs.key"), ("a = ", "Line 1"),
-            ("topic_root = \"#\"", "topic_root"),
+            ("topic_root = \"#\"", "topic_root"), ("[spool]\nin_flight = 0", "spool.in_flight"),
+            ("removal_delay_ms = 60001", "removal_delay_ms"), ("[home_assistant]\nprefix = \"a/+\"", "prefix"),
+            ("[[app]]\nid = \"a\"\ndomains = []\nassociation_files = { a = 5 }", "association_files"),
+            (String(repeating: "[[reader]]\nname = \"a\"\nreader = \"x\"\n", count: 2), "the same name"),
         ]
     )
     func wrong(_ text: String, _ word: String) throws {
@@ -78,6 +81,16 @@ struct ConfigurationTests {
             "mqtts://user:secret@broker", "mqtts://a:99999", "mqtts://a b", "mqtts://[::1]x",
         ]
         for text in refused {
+            #expect(throws: ConfigurationError.self, "\(text)") { try BrokerAddress(text, allowsPlain: false) }
+        }
+    }
+
+    @Test("A broker's port is 1 to 65535, and its host has 253 bytes at most")
+    func addressLimits() throws {
+        for port in [1, 65_535] { #expect(try BrokerAddress("a:\(port)", allowsPlain: false).port == port) }
+        let longest = String(repeating: "a", count: 253)
+        #expect(try BrokerAddress(longest, allowsPlain: false).host == longest)
+        for text in ["a:65536", "a:-1", "a:", "\(longest)a"] {
             #expect(throws: ConfigurationError.self, "\(text)") { try BrokerAddress(text, allowsPlain: false) }
         }
     }

@@ -46,6 +46,22 @@ struct TagStaysTests {
         #expect(stays.stays.map(\.event) == ["e1400"])
     }
 
+    @Test("A look that finds a tag within the delay ends its absence, and one that misses it again does not prolong it")
+    func looks() {
+        var stays = TagStays(delay: .milliseconds(300))
+        for (tag, now) in [(1, 0), (2, 10), (3, 20)] as [(UInt8, Int)] { _ = come(&stays, [tag], now) }
+        stays.near([[3]], now: .milliseconds(1000))
+        stays.near([[1]], now: .milliseconds(1100))
+        #expect(stays.nextLimit == .milliseconds(1300))
+        // The second one is too late.
+        stays.near([[1], [2]], now: .milliseconds(1300))
+        let first = stays.sweep(now: .milliseconds(1300))
+        #expect(first.map(\.event) == ["e10"] && first.map(\.duration) == [.milliseconds(990)])
+        let second = stays.sweep(now: .milliseconds(1400))
+        #expect(second.map(\.event) == ["e20"] && second.map(\.duration) == [.milliseconds(1080)])
+        #expect(stays.stays.map(\.event) == ["e0"] && stays.nextLimit == nil)
+    }
+
     @Test("Where too many tags lie, the one that came first counts as taken away")
     func many() {
         var stays = TagStays(delay: .milliseconds(300))
