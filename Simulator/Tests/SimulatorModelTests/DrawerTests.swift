@@ -162,6 +162,50 @@ import VirtualCards
         #expect(try bench.tag(id)["phone_can"]?["reason"]?.string?.contains("system codes") == true)
     }
 
+    @Test("The copy of a tag with the longest name is called a copy too")
+    func longCopy() throws {
+        let bench = Bench()
+        let name = String(repeating: "a", count: Limits.name)
+        let id = try bench.add(["product": "NTAG213", "name": .string(name)])
+        let copy = try #require(try bench.act(["do": "duplicate", "tag": .string(id)])["tag"]?.string)
+        #expect(try bench.tag(id)["name"]?.string == name)
+        #expect(try bench.tag(copy)["name"]?.string == String(name.dropLast(5)) + " copy")
+    }
+
+    @Test("A record that is given by its parts is as the standard allows it")
+    func rawRecords() throws {
+        let bench = Bench()
+        let right: [(JSON, String)] = [
+            (["tnf": 0], "d00000"), (["tnf": 5, "payload_hex": "41"], "d5000141"),
+            (["tnf": 1, "type": "T", "id": "i", "payload_hex": ""], "d90100015469"),
+        ]
+        for (record, hex) in right {
+            #expect(try bench.act(["do": "encode", "records": [record]])["hex"]?.string == hex)
+        }
+        let long = JSON.string(String(repeating: "a", count: 256))
+        let wrong: [JSON] = [
+            ["tnf": 0, "payload_hex": "41"], ["tnf": 0, "id": "i"], ["tnf": 5, "type": "T"], ["tnf": 1],
+            ["tnf": 6, "type": "T"], ["tnf": -1, "type": "T"], ["tnf": 1, "type": long],
+            ["tnf": 1, "type": "T", "id": long], ["tnf": 1, "type_hex": "4"],
+        ]
+        for record in wrong {
+            #expect(bench.refusal(["do": "encode", "records": [record]])?.code == "invalid-request", "\(record.text)")
+        }
+    }
+
+    @Test("The name of a Wi-Fi network has 1 to 32 bytes, and its password 8 to 64, or none")
+    func networks() throws {
+        let bench = Bench()
+        func network(_ name: Int, _ key: Int) -> JSON {
+            let (ssid, password) = (String(repeating: "n", count: name), String(repeating: "k", count: key))
+            return ["do": "encode", "wifi": ["ssid": .string(ssid), "key": .string(password)]]
+        }
+        for (name, key) in [(1, 0), (32, 8), (32, 64)] { try bench.act(network(name, key)) }
+        for (name, key) in [(0, 8), (33, 8), (1, 7), (1, 65)] {
+            #expect(bench.refusal(network(name, key))?.code == "invalid-request", "\(name), \(key)")
+        }
+    }
+
     @Test("A copy stands behind its original, with the same contents and another id")
     func duplicate() throws {
         let bench = Bench()

@@ -102,6 +102,27 @@ import Testing
         #expect(program.selectType2()?["bytes"] == "00")
     }
 
+    @Test("The exchanges until all tags leave count from the last tag that came, and may be none")
+    func leaveAfterArrival() throws {
+        let bench = Bench()
+        let ids = try (0..<2).map { _ in try bench.add(["product": "NTAG213"]) }
+        let program = try TestProgram(bench.simulator)
+        program.ask(["do": "claim"])
+        program.ask(["do": "carrier", "on": true])
+        try bench.act(["do": "switch", "name": "leave_after", "value": 1])
+        for (index, id) in ids.enumerated() {
+            try bench.act(["do": "hold", "tag": .string(id)])
+            _ = program.frame("nfc-a", "26", bits: 7)
+            #expect(try near(bench).count == index + 1)
+        }
+        _ = program.frame("nfc-a", "26", bits: 7)
+        #expect(try near(bench).isEmpty)
+        try bench.act(["do": "hold", "tag": .string(ids[0])])
+        try bench.act(["do": "switch", "name": "leave_after", "value": 0])
+        _ = program.frame("nfc-a", "26", bits: 7)
+        #expect(try near(bench).isEmpty)
+    }
+
     @Test("A torn write takes the tag away in the middle of the command")
     func tearing() throws {
         let bench = Bench()

@@ -233,6 +233,15 @@ import Testing
         #expect(program.events("cancel").count == 1)
     }
 
+    @Test("The last 200 lines that an app has printed are kept")
+    func output() throws {
+        let bench = Bench()
+        try bench.act(["do": "start_app", "command": "shop"])
+        for number in 0...Limits.output { bench.simulator.appPrinted("shop", "\(number)") }
+        let output = try bench.state("apps").array?.first?["output"]?.array?.compactMap { $0.string }
+        #expect(output == (1...Limits.output).map { "\($0)" })
+    }
+
     @Test("A press on an app's screen reaches the app")
     func screens() throws {
         let bench = Bench()

@@ -82,6 +82,24 @@ import Testing
         #expect(try bench.state("summary")["exchanges"] == 0)
     }
 
+    @Test("A page gets 1000 rows at most, none behind the end, and no places before the beginning")
+    func ranges() throws {
+        let bench = Bench()
+        let program = try TestProgram(bench.simulator)
+        for _ in 0..<Limits.rows + 5 { program.send(["do": "event", "kind": "callback", "name": "again"]) }
+        func rows(_ from: Int, _ count: Int) throws -> [JSON] {
+            try bench.act(["do": "trace_rows", "from": .int(from), "count": .int(count)])["rows"]?.array ?? []
+        }
+        #expect(try rows(0, .max).count == Limits.rows)
+        #expect(try rows(Limits.rows, 10).count == 5)
+        let behind = try bench.act(["do": "trace_rows", "from": .int(.max), "count": 10])
+        #expect(behind["rows"] == [] && behind["from"] == .int(Limits.rows + 5))
+        for (from, count) in [(-1, 1), (0, -1)] {
+            let action: JSON = ["do": "trace_rows", "from": .int(from), "count": .int(count)]
+            #expect(bench.refusal(action)?.code == "invalid-request")
+        }
+    }
+
     @Test("An old row makes room for a new one, and windows load the rest again")
     func limit() throws {
         let bench = Bench()

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import SimulatorModel
+import Testing
+
+@Suite struct PhoneTests {
+    /// What of the phone is true.
+    private func truths(_ bench: Bench) throws -> Set<String> {
+        let names = ["locked", "unlocked_since_boot", "screen_on", "camera", "airplane", "wallet"]
+        let phone = try bench.state("phone")
+        return Set(names.filter { phone[$0] == true })
+    }
+
+    @Test("A phone that starts again is locked, its wallet is closed, and what lies outside of it stays")
+    func restart() throws {
+        let bench = Bench()
+        for name in ["camera", "airplane", "wallet"] { try bench.act(["do": .string(name), "on": true]) }
+        try bench.act(["do": "restart_phone"])
+        #expect(try truths(bench) == ["locked", "screen_on", "camera", "airplane"])
+        try bench.act(["do": "unlock"])
+        #expect(try truths(bench) == ["unlocked_since_boot", "screen_on", "camera", "airplane"])
+    }
+
+    @Test("A phone whose screen goes off is locked, and stays so when it goes on, until it is unlocked")
+    func screen() throws {
+        let bench = Bench()
+        try bench.act(["do": "screen", "on": false])
+        #expect(try truths(bench) == ["locked", "unlocked_since_boot"])
+        try bench.act(["do": "screen", "on": true])
+        #expect(try truths(bench) == ["locked", "unlocked_since_boot", "screen_on"])
+        try bench.act(["do": "screen", "on": false])
+        try bench.act(["do": "unlock"])
+        #expect(try truths(bench) == ["unlocked_since_boot", "screen_on"])
+    }
+}
