@@ -28,7 +28,7 @@ extension Agent {
             let reason = isTaken ? "Another agent uses the name \(node). Give each node its own." : failure.reason
             log("disconnected", reason, [.init("code", .string(failure.code.rawValue))])
         case .acknowledged(let numbers):
-            for number in numbers { replayed[Int64(number)] = nil }
+            if !replayed.isEmpty { for number in numbers { replayed[Int64(number)] = nil } }
             await acknowledge(numbers)
         case .dropped(let number, let reason):
             // One that is sent once more is not in the way of the others.
