@@ -113,6 +113,15 @@ import Testing
         for name in ["a", "a/b", "a/b/c", "a/b/c/d"] { #expect(try place.mode(name) == 0o755, "\(name)") }
     }
 
+    @Test(.ownThreads) func `A file is read also where standard input is closed`() async throws {
+        let path = try place.file("file", "text")
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            // The file that is found next has the number zero.
+            close(0)
+            #expect((try? InputFile(path, limit: 4).readToEnd()) == Array("text".utf8))
+        }
+    }
+
     @Test(.ownThreads) func `A file that its owner may only read can be claimed`() async throws {
         await #expect(processExitsWith: .success) { [folder = place.folder as String] in
             Place.becomeOrdinary(with: folder)

@@ -211,6 +211,14 @@ import Testing
         for path in ["own/file", "own/none"] { #expect(PrivateSocket.connect(place.path(path)) == nil) }
     }
 
+    @Test func `is not connected to through a link, and nothing else is connected to`() throws {
+        let listener = try PrivateSocket.listen("socket", in: folder)
+        defer { close(listener) }
+        for path in [try place.link("own/link", to: "socket"), try place.pipe("own/pipe"), folder.path, "/dev/null"] {
+            #expect(PrivateSocket.connect(path) == nil, "\(path)")
+        }
+    }
+
     @Test func `has a path of 107 bytes at most`() throws {
         let room = PrivateSocket.maximumPathLength - folder.path.utf8.count - 1
         let name = String(repeating: "a", count: room)

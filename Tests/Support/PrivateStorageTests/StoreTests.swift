@@ -1,8 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Synchronization
 import Testing
 
 @testable import PrivateStorage
+
+/// A store that has no files, and logs its changes.
+private final class StepLog: FileStore {
+    private let log = Mutex<[String]>([])
+
+    var steps: [String] { log.withLock { $0 } }
+
+    private func note(_ step: String) { log.withLock { $0.append(step) } }
+
+    func names() throws(StorageError) -> [String] { [] }
+
+    func read(_ name: String, limit: Int) throws(StorageError) -> [UInt8] { throw StorageError(.missing, name) }
+
+    func write(_ name: String, _ bytes: [UInt8]) throws(StorageError) { note("write \(name)") }
+
+    func rename(_ name: String, to new: String) throws(StorageError) { note("rename \(name) to \(new)") }
+
+    func remove(_ name: String) throws(StorageError) { note("remove \(name)") }
+
+    func synchronize() throws(StorageError) { note("synchronize") }
+}
 
 @Suite struct `A folder of files` {
     private let place: Place
@@ -97,6 +119,12 @@ import Testing
         try store.write("left.tmp", [1])
         try store.removeUnfinished()
         #expect(try store.names() == ["file", "full"] && DirectoryStore.unfinished == ".tmp")
+    }
+
+    @Test func `waits for the disk after the new file has its name`() throws {
+        let log = StepLog()
+        try log.replace("file", with: [1])
+        #expect(log.steps == ["write file.tmp", "rename file.tmp to file", "synchronize"])
     }
 
     @Test func `is in its place until another one is there`() throws {

@@ -98,6 +98,21 @@ import Testing
         #expect(code { () throws(StorageError) in _ = try DirectoryStore(way) } == .unsafe)
     }
 
+    @Test(.ownThreads) func `An ordinary user has private folders behind own ones and those of root`() async throws {
+        await #expect(processExitsWith: .success) { [folder = place.folder as String] in
+            Place.becomeOrdinary(with: folder)
+            _ = try PrivateFolder(folder + "/own/private")
+        }
+        #expect(try place.mode("own/private") == 0o700)
+    }
+
+    @Test func `One that can't be closed to others is refused`() {
+        // In proc(5) others may read the folder of a process, and no mode can be changed.
+        let path = "/proc/\(getpid())"
+        #expect(code { () throws(StorageError) in _ = try PrivateFolder(path, creates: false) } == .unsafe)
+        #expect(code { () throws(StorageError) in _ = try DirectoryStore(path, creates: false) } == .unsafe)
+    }
+
     @Test func `One that others read is closed to them, unless they may read it`() throws {
         for (name, mode): (String, mode_t) in [("a", 0o750), ("b", 0o705), ("c", 0o777)] {
             _ = try PrivateFolder(try folder(name, mode))
