@@ -52,7 +52,8 @@ package struct ELFFile: Sendable, Hashable {
             default: break
             }
         }
-        guard let dynamic = segments.first(where: { $0.kind == Self.dynamicKind }) else { return }
+        // If there are several, the loader uses the last one.
+        guard let dynamic = segments.last(where: { $0.kind == Self.dynamicKind }) else { return }
         try readDynamic(file, dynamic, segments.filter { $0.kind == Self.loadKind })
     }
 

@@ -31,8 +31,8 @@ package enum FolderNames {
         limit: Int = .max,
         text: ([UInt8]) -> String = { String(decoding: $0, as: UTF8.self) }
     ) -> [String]? {
-        // A separate descriptor, so that each call starts at the first entry.
-        let own = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        // A separate descriptor for reading, so that each call starts at the first entry.
+        let own = unsafe openat(descriptor, ".", O_CLOEXEC)
         guard own >= 0 else { return nil }
         guard let stream = unsafe fdopendir(own) else {
             close(own)

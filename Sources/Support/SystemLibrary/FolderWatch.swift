@@ -36,6 +36,7 @@ package final class FolderWatch: @unchecked Sendable {
     /// The watches on everything that the path goes through.
     private var way: Set<Int32> = []
     /// Whether a folder or a link on the way was gone when it was about to be watched.
+    // mutate: equivalent, because every look sets it first.
     private var isGone = false
     /// Folders on the way may come and go meanwhile.
     private static let maximumLooks = 100
@@ -83,10 +84,12 @@ package final class FolderWatch: @unchecked Sendable {
                 watched = add(folder, Self.coming)
             }
             numbers.insert(watched)
-            // After the new ones are there: what is on both ways stays watched all the time.
-            for number in way.subtracting(numbers) where number >= 0 { inotify_rm_watch(descriptor, number) }
+            // After the new ones are there: what is on both ways stays watched all the time. The system ignores the
+            // number of what could not be watched.
+            for number in way.subtracting(numbers) { inotify_rm_watch(descriptor, number) }
             way = numbers
             // What changed before it was watched is not reported. What went meanwhile and came again may have the same number.
+            // mutate: equivalent, because another look at what has not changed only takes time.
             if !isGone, FolderTrail(path) == trail { return }
         }
     }

@@ -41,8 +41,10 @@ package final class ReadWatch: Sendable {
                 let goesOn = queue.sync { !state.isCancelled.load(ordering: .acquiring) && onReadable() }
                 guard goesOn else { break }
             }
-            close(outlet)
-            queue.async(execute: onClose)
+            queue.async {
+                close(outlet)
+                onClose()
+            }
         }
     }
 

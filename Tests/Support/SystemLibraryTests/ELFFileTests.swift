@@ -179,6 +179,13 @@ import Testing
         return file + dynamic + [UInt8](repeating: 0, count: behind)
     }
 
+    @Test func `Of two dynamic sections the last one counts, as for the loader`() throws {
+        // The first one has no end. The header of what becomes read-only has the whole section too.
+        let cut = Self.changed(Self.library(), at: 64 + 56 + 32, 8, to: 16)
+        let file = try ELFFile(parsing: Self.changed(cut, at: 64 + 3 * 56, 4, to: 2))
+        #expect(file.neededLibraries == ["libc.so.6"])
+    }
+
     @Test func `A program may have as many headers as any has, and larger ones`() {
         #expect(Self.reason(Self.program(headers: 1024, entries: [(0, 0)])) == nil)
         #expect(
@@ -233,6 +240,7 @@ import Testing
         #expect(reason(address: 0x1000 + table + 1, size: 9, offset: table) == "Its table of names is missing.")
         // A table that ends where the file ends, and one that ends behind it.
         #expect(reason(address: 0x1000 + table, size: 1, offset: table + 1) == "Its table of names is cut off.")
+        #expect(reason(address: 0x1000 + table, size: 1, offset: whole.count) == "Its table of names is cut off.")
     }
 
     @Test func `Bytes with the high one first, and a header that is not whole, are refused`() {

@@ -52,6 +52,30 @@ import Testing
         }
     }
 
+    @Test(.ownThreads) func `A watch has closed its own descriptors when it says that it has ended`() async {
+        await #expect(processExitsWith: .success) {
+            @Sendable func pipes() throws -> Int {
+                try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { name in
+                    let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+                    return target?.hasPrefix("pipe:") == true
+                }
+            }
+            let pipe = try #require(DescriptorPipe())
+            let before = try pipes()
+            let (counts, continuation) = AsyncStream.makeStream(of: Int?.self)
+            let watch = ReadWatch(pipe.reader, queue: DispatchQueue(label: "watched")) {
+                true
+            } onClose: {
+                continuation.yield(try? pipes())
+                continuation.finish()
+            }
+            watch?.cancel()
+            var seen: [Int?] = []
+            for await count in counts { seen.append(count) }
+            #expect(seen == [before])
+        }
+    }
+
     @Test(.ownThreads) func `A watch that is cancelled twice closes nothing of others`() async {
         await #expect(processExitsWith: .success) {
             let pipe = try #require(DescriptorPipe())
