@@ -9,8 +9,14 @@ enum LibCrypto {
     ///
     /// - Throws: ``CryptographyError`` with `libraryMissing`.
     static func open() throws(CryptographyError) {
-        guard let missing = unsafe ocn_crypto_missing() else { return }
-        let name = unsafe String(cString: missing)
+        try check(missing: unsafe ocn_crypto_missing().map { unsafe String(cString: $0) })
+    }
+
+    /// Throws unless nothing is missing.
+    ///
+    /// - Parameter name: the name of the function that the library lacks; empty when the library itself is missing.
+    static func check(missing name: String?) throws(CryptographyError) {
+        guard let name else { return }
         throw CryptographyError(
             .libraryMissing,
             name.isEmpty

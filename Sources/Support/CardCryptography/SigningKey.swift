@@ -39,7 +39,7 @@ public struct SigningKey: Sendable, Hashable {
                 capacity
             )
         }
-        guard length > 0 else {
+        guard length != 0 else {
             throw CryptographyError(.refused, "libcrypto refused to sign: is this a private key in DER?")
         }
         return Array(signature.prefix(length))

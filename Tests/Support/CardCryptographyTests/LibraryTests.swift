@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import CardCryptography
 import Foundation
 import Glibc
 import TestThreads
 import Testing
+
+@testable import CardCryptography
 
 /// The system's library, which a process opens once: each test has its own.
 @Suite(.ownThreads) struct `The library of the ciphers` {
@@ -35,6 +36,15 @@ import Testing
             #expect(error?.code == .libraryMissing)
             #expect(error?.reason.hasPrefix("OpenSSL's libcrypto.so.3 is not installed.") == true)
         }
+    }
+
+    @Test(arguments: [
+        ("", "OpenSSL's libcrypto.so.3 is not installed. Install it with: apt-get install libssl3"),
+        ("EVP_Digest", "The system's libcrypto has no EVP_Digest; OpenSSL 3 or 1.1.1 is needed."),
+    ])
+    func `is reported with the function that it lacks`(name: String, reason: String) {
+        let error = #expect(throws: CryptographyError.self) { try LibCrypto.check(missing: name) }
+        #expect(error?.code == .libraryMissing && error?.reason == reason)
     }
 
     /// Whether the library has providers, which a configuration can leave out.

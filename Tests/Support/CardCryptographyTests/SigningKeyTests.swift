@@ -28,6 +28,26 @@ struct SigningKeyTests {
         }
     }
 
+    @Test("The largest key of RSA that the library takes signs")
+    func largestKey() throws {
+        let message = Array("abc".utf8)
+        // Version, modulus and exponents. With the exponent 1 the signature is the padded hash (RFC 8017, 9.2).
+        let modulus: [UInt8] = [0x00] + [UInt8](repeating: 0xFF, count: 2047) + [0xFD]
+        var numbers: [[UInt8]] = [[0], modulus, [1], [1]]
+        // Factors that are wrong: the library notices this, and calculates without them.
+        numbers += [[3], [5], [1], [1], [1]]
+        let key = SigningKey(encoded: Self.der(0x30, numbers.flatMap { Self.der(0x02, $0) }))
+        let signature = try key.sign(message, .sha256)
+        #expect(signature.count == 2048 && signature.starts(with: [0x00, 0x01, 0xFF]))
+        #expect(try Array(signature.suffix(32)) == MessageDigest.sha256.hash(message))
+    }
+
+    /// Encodes a value in DER.
+    private static func der(_ tag: UInt8, _ value: [UInt8]) -> [UInt8] {
+        let count = value.count
+        return [tag] + (count < 128 ? [UInt8(count)] : [0x82, UInt8(count >> 8), UInt8(count & 0xFF)]) + value
+    }
+
     /// A key of P-256 that openssl ecparam made for this test (SEC 1).
     private static let curveKey = """
         30770201010420a3db26d716aca6a52da68616dddf65ae1cd2e1f4d2c3d304a872890b726f7811a00a06082a8648ce3d0301
