@@ -54,6 +54,10 @@ import Testing
         #expect(entry("Path=\(written)")?.folder == folder)
     }
 
+    @Test func `A type that handles no scheme adds none`() {
+        #expect(entry("MimeType=application/vnd.example;x-scheme-handler/own;")?.schemes == ["own"])
+    }
+
     @Test func `Tabs around a key and its value do not count`() {
         #expect(entry("\tIcon\t=\tx y\t")?.icon == "x y")
     }

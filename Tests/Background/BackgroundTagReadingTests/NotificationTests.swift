@@ -57,6 +57,12 @@ import Testing
         #expect(shown.host?.unicodeScalars.count == NotificationContent.maximumHostLength)
     }
 
+    @Test func `A host of up to 80 characters is shown completely`() throws {
+        let host = String(repeating: "a.", count: 34) + "bank.example"
+        #expect(try content("https://\(host)/").host == host)
+        #expect(try content("https://a\(host)/").host == "…\(host.dropFirst())")
+    }
+
     @Test(arguments: ["mailto:", "https://a.example/", "tel:", "X-HM://"])
     func `Whatever the tag has, the text is short and plain`(start: String) throws {
         let nasty = "\u{202E}\u{2066}\u{200B}\u{FEFF}\u{E000}\u{1F600}\u{0300}\u{0301}\u{0302}\u{034F}"

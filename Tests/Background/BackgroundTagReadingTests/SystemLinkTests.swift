@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "tel:", "tel://", "tel:%20", "tel:?x=1", "mailto:", "mailto:?", "mailto:?attach=/etc/passwd",
+        "tel:", "tel://", "tel:%20", "tel:?x=1", "tel:%C3%A9ab", "mailto:", "mailto:?", "mailto:?attach=/etc/passwd",
         "mailto:?subject=Hi", "mailto:%20?subject=Hi", "mailto:,?body=x", "mailto:?cc=&body=x",
         "mailto:a%0Ab@c.example",
         "sms:", "facetime:", "geo:", "geo:x", "geo:1", "geo:91,0", "geo:1,181", "geo:1,-180.5", "geo:1,2;crs=moon",

@@ -72,6 +72,24 @@ import Testing
         )
     }
 
+    @Test func `say what is wrong with the folder of the association files`() throws {
+        let desk = try Desk()
+        try desk.program("app")
+        try desk.entry("org.example.App", "Exec=app %u")
+        try desk.scratch.write(
+            "own/nfc/apps/org.example.App.json",
+            #"{"app_id":"T.org.example.app","associated_domains":["applinks:a.example"]}"#
+        )
+        // A file in its place.
+        try desk.scratch.write("cache/nfc/links", "x")
+        let found = findings(desk, "association")
+        #expect(found.map(\.state) == [.fails] && found.map(\.subject) == [nil])
+        #expect(
+            found.first?.text.hasPrefix("The folder \(desk.scratch.path)/cache/nfc/links can't be opened: ") == true
+        )
+        #expect(found.first?.fix == "See that the folder is the user's own.")
+    }
+
     @Test func `say how long ago a site has answered, or that it is not known`() throws {
         let desk = try Desk()
         try desk.program("app")

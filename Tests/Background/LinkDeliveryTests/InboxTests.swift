@@ -290,6 +290,12 @@ import Testing
         #expect(try inbox.content().entries.count == 1)
     }
 
+    @Test func `A damaged entry that was removed stays so when the power fails right after`() throws {
+        let disk = SimulatedDisk(["\(entry(2).id).entry": [1]])
+        #expect(try Inbox(disk).remove([entry(2).id])?.damaged == 1)
+        #expect(disk.afterPowerLoss(.allLost).isEmpty)
+    }
+
     @Test func `Names of entries are whole or none`() {
         let id = InboxEntry.ID(received: 0x0123_4567_89AB, number: 0xCDEF)
         #expect("\(id)" == "0123456789ab0000cdef")
