@@ -67,7 +67,6 @@ public struct SecretFinder: Sendable, Hashable {
     private mutating func nfcA(_ bytes: [UInt8]) -> [Range<Int>] {
         if let page {
             self.page = nil
-            lastCommand = nil
             if bytes.count == 16 { return pages.contains(page) ? [0..<16] : [] }
         }
         lastCommand = bytes.first

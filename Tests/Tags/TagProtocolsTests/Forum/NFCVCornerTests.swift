@@ -90,6 +90,8 @@ import Testing
         #expect(try ISO15693Response(Frame(checked, checksum: .none)) == .success([7]))
         #expect(try ISO15693Response(Frame(checked)) == .success(Array(checked.dropFirst())))
         #expect(try ISO15693Response(Frame([0x00, 1, 2], checksum: .none)) == .success([1, 2]))
+        // Two zeros are the checksum of no bytes.
+        #expect(try ISO15693Response(Frame([0x00, 0x00], checksum: .none)) == .success([0]))
         #expect(throws: TagError(.badAnswer, "")) { try ISO15693Response(Frame([])) }
         #expect(throws: TagError(.badAnswer, "")) { try ISO15693Response(Frame(bits: [0], validBitsInLastByte: 4)) }
         let words: [UInt8: String] = [

@@ -143,6 +143,7 @@ import Testing
         let times = { (start: Duration) in Packet.all(of: Trace(entries).pcapng(start: start)).map(\.nanoseconds) }
         #expect(times(.seconds(1)) == [1_002_000_000, 1_002_000_000, 0])
         #expect(times(.seconds(1 << 62)) == [.max, .max, .max])
+        #expect(times(.zero) == [2_000_000, 2_000_000, 0])
         let early = Trace([Self.exchange(Self.reqA, nil, at: .milliseconds(-500))])
         #expect(Packet.all(of: early.pcapng()).map(\.nanoseconds) == [0])
         #expect(Packet.all(of: early.pcapng(start: .seconds(2))).map(\.nanoseconds) == [1_500_000_000])
