@@ -175,7 +175,6 @@ struct CompiledRules: Sendable {
     /// Returns the components that keep each rule from matching; nil for a rule after the work limit was reached.
     func trace(_ text: Text, _ work: inout MatchWork) -> [[RuleComponent]?] {
         rules.map { rule in
-            guard !work.isExhausted else { return nil }
             var missing: [RuleComponent] = []
             if !matchesPath(rule, text, &work) { missing.append(.path) }
             if !matchesQuery(rule, text, &work) { missing.append(.query) }

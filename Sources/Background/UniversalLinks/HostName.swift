@@ -89,10 +89,9 @@ public enum HostName {
         }
         // Hosts with two hyphens where `xn--` has them exist, such as r3---sn.example.
         if isASCII { return text.utf8.count <= 63 ? String(text) : nil }
-        guard isConverted(text), let encoded = Punycode.encode(text.unicodeScalars), encoded.utf8.count <= 59 else {
-            return nil
-        }
-        return "xn--" + encoded
+        guard isConverted(text) else { return nil }
+        let encoded = Punycode.encode(text.unicodeScalars)
+        return encoded.utf8.count <= 59 ? "xn--" + encoded : nil
     }
 
     /// Returns whether a label that is not ASCII may be converted (RFC 5891, 5.4): it has no hyphen at its ends, not two
@@ -132,8 +131,9 @@ enum Punycode {
 
     /// Encodes a label.
     ///
-    /// - Returns: the label without `xn--`; nil when a number gets too large.
-    static func encode(_ label: Substring.UnicodeScalarView) -> String? {
+    /// - Parameter label: at most 256 scalars. So no number gets too large.
+    /// - Returns: the label without `xn--`.
+    static func encode(_ label: Substring.UnicodeScalarView) -> String {
         let scalars = label.map(\.value)
         var output = scalars.filter { $0 < 0x80 }.map { UInt8($0) }
         let basicCount = UInt32(output.count)
@@ -142,12 +142,8 @@ enum Punycode {
         var next: UInt32 = 0x80
         var delta: UInt32 = 0
         var bias: UInt32 = 72
-        while handled < scalars.count {
-            guard let smallest = scalars.filter({ $0 >= next }).min() else { return nil }
-            let (product, overflow) = (smallest - next).multipliedReportingOverflow(by: handled + 1)
-            let (sum, sumOverflow) = delta.addingReportingOverflow(product)
-            guard !overflow, !sumOverflow else { return nil }
-            delta = sum
+        while let smallest = scalars.filter({ $0 >= next }).min() {
+            delta += (smallest - next) * (handled + 1)
             next = smallest
             for scalar in scalars {
                 if scalar < next { delta += 1 }

@@ -187,6 +187,25 @@ import VisibleText
         }
     }
 
+    @Test func `No rule is compiled after there are too many states`() throws {
+        let rules = [String](repeating: #"{"/":"/$(v)"}"#, count: (LinkMatcher.maximumStates >> 13) + 4)
+        let values = #"{"v":["\#(String(repeating: "a", count: (1 << 13) - 4))"]}"#
+        let details = #"[{"appIDs":["T.a"],"components":[\#(rules.joined(separator: ","))]}]"#
+        let text = #"{"applinks":{"substitutionVariables":\#(values),"details":\#(details)}}"#
+        let file = try AssociationFile(parsing: Data(text.utf8))
+        var states = 0
+        _ = CompiledRules(file.details[0].rules, variables: SubstitutionVariables(file.variables), states: &states)
+        // Each rule has 2^13 states.
+        #expect(states == LinkMatcher.maximumStates + (1 << 13))
+    }
+
+    @Test func `The first question mark begins the query, and the others are part of it`() throws {
+        for rule in [#"{"/":"/x"}"#, #"{"/":"/x","?":{"a":"b??c"}}"#, #"{"/":"*","?":{"a":"*c"}}"#] {
+            #expect(try opens(rule, "/x?a=b??c"), "\(rule)")
+        }
+        #expect(try !opens(#"{"/":"/x?a=b"}"#, "/x?a=b?c"))
+    }
+
     // MARK: Work
 
     @Test func `The last step of the limit may be taken, and none beyond it`() {
@@ -213,6 +232,10 @@ import VisibleText
         }
         // The path is compared byte by byte; what takes everything costs nothing.
         #expect(try steps(#"{"/":"/path"}"#) == 5 && steps(#"{"/":"*"}"#) == 0)
+        // The first 32 bytes are compared at once before that, for nothing.
+        let same = "/" + String(repeating: "a", count: 30)
+        #expect(try steps(#"{"/":"\#(same)b"}"#, "https://h.example\(same)c") == 0)
+        #expect(try steps(#"{"/":"\#(same)ab"}"#, "https://h.example\(same)ac") == 33)
         #expect(try steps(##"{"/":"*","#":"part"}"##) == 4)
         #expect(try steps(#"{"/":"*","?":"name=value"}"#) == 10)
         // Two steps a byte to find the items, and one for each of the value.

@@ -169,7 +169,7 @@ import UniversalLinks
 
     @Test(
         "A URL whose host is not whole has none",
-        arguments: ["[", "[::1", "u@[::1/]", "[::1]e.example", "", ":80", "u@", "u@:80"]
+        arguments: ["[", "[::1", "u@[::1/]", "[::1]e.example", "[::1]]", "", ":80", "u@", "u@:80"]
     )
     func hosts(authority: String) {
         #expect(throws: LinkURL.Problem.host) { try LinkURL("https://\(authority)/x") }

@@ -34,4 +34,9 @@ import UniversalLinks
     func `A label with hyphens or marks elsewhere is converted`(_ name: String, _ ascii: String) {
         #expect(HostName.ascii(name) == ascii)
     }
+
+    /// The distance of the second letter is the largest one after which the next letter's digits do not move.
+    @Test func `Letters of several alphabets are converted one after the other`() {
+        #expect(HostName.ascii("abcd\u{E9}\u{16B}\u{44F}.example") == "xn--abcd-epa49e60n.example")
+    }
 }
