@@ -245,7 +245,7 @@ import VirtualTags
                 "bd 01 00 00 00 00 00 00": "af\(sevens)", "af": "00\(rest)",
                 "bd 01 00 00 00 00 00 00": "af\(sevens)", "af 00": "7e", "af": "1c",
                 "3d 01 00 00 00 01 00 00 aa bb": "7e", "3d 01 00 00 00 00 00 00": "9e",
-                "3d 01 63 00 00 02 00 00 aa bb": "be", "bd 01 63 00 00 00 00 00": "00 07",
+                "3d 01 63 00 00 02 00 00 aa bb": "be", "3d 01 00 00 01 01 00 00 aa": "be", "bd 01 63 00 00 00 00 00": "00 07",
                 "bd 01 64 00 00 00 00 00": "be", "bd 01 63 00 00 02 00 00": "be",
             ]
         )
@@ -289,6 +289,10 @@ import VirtualTags
     }
 
     // MARK: Keys
+
+    @Test func `The version of a key is asked with the key's number alone`() {
+        expect(DESFireContents(), ["64 00 00": "7e", "64 01": "40", "64 00": "00 00"])
+    }
 
     @Test func `Only AUTHENTICATE EV2 FIRST has more data than the key's number`() {
         expect(

@@ -117,6 +117,19 @@ extension `MIFARE DESFire at its limits` {
         expect(contents, ["\(select) 00": "90 00", "00 b0 81 00 02": "00 0f 90 00"])
     }
 
+    @Test func `A name has 1 to 16 bytes`() {
+        var contents = DESFireContents.ndef()
+        contents.applications[0].name = [UInt8](repeating: 0x41, count: 16)
+        let name = String(repeating: " 41", count: 16)
+        expect(
+            contents,
+            [
+                "00 a4 04 00 11\(name) 41": "67 00", "00 a4 04 00": "67 00", "00 a4 04 00 01 41": "6a 82",
+                "00 a4 04 00 10\(name)": "90 00", "00 b0 81 00 02": "00 0f 90 00",
+            ]
+        )
+    }
+
     @Test(arguments: [(UInt8(0x0F), UInt8(0x00)), (0x0E, 0x9D)])
     func `The card's settings say whether its master key may change`(settings: UInt8, status: UInt8) throws {
         var contents = DESFireContents()

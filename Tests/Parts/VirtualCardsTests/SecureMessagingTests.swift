@@ -166,6 +166,24 @@ import VirtualCards
         #expect(try session.seal([], protection, status: 0) == hex("c26d236e4a7c046d"))
     }
 
+    @Test(arguments: [("01 80", [1]), ("80", []), ("01 81", nil), ("01", nil), ("80 01", nil)] as [(String, [UInt8]?)])
+    func `Enciphered data end with the mark 80 and zeros, or are refused`(text: String, data: [UInt8]?) throws {
+        func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
+        let cipher = try BlockCipher.aes(zeros(16))
+        let vector = try cipher.encrypt([0xA5, 0x5A] + zeros(14))
+        let plain = hex(text)
+        let body = try cipher.encrypt(plain + zeros(16 - plain.count), .blockChaining(vector: vector))
+        let whole = try cipher.cmac([0x5F] + zeros(6) + body)
+        let sent = body + (0..<8).map { whole[2 * $0 + 1] }
+        var session = try EV2Messaging(encryptionKey: zeros(16), codeKey: zeros(16), transaction: zeros(4))
+        let protection = Protection.command(.enciphered, header: 0, length: 0)
+        if let data {
+            #expect(try session.open(0x5F, sent, protection) == data)
+        } else {
+            #expect(throws: DESFireStatus.integrityError) { try session.open(0x5F, sent, protection) }
+        }
+    }
+
     @Test func `An enciphered answer, AN12196, 6.3`() throws {
         var session = try EV2Messaging(
             encryptionKey: hex("2b4d963c014dc36f24f69a50a394f875"),

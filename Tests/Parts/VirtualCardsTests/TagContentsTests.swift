@@ -30,4 +30,14 @@ import VirtualTags
     func `are those of the product that has the short form`(name: String, product: String?) {
         #expect(TagProduct(named: name)?.name == product)
     }
+
+    @Test(arguments: [(16, 16), (17, 20), (19, 20), (20, 20), (nil, 1024)] as [(Int?, Int)])
+    func `of a product of any size are whole blocks`(size: Int?, count: Int) throws {
+        let contents = try #require(TagProduct(named: "generic Type 5")).blank(size: size)
+        guard case .type5(let tag) = contents else {
+            Issue.record("It is of Type 5.")
+            return
+        }
+        #expect(tag.memory.count == count)
+    }
 }

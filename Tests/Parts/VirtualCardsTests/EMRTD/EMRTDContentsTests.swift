@@ -54,6 +54,10 @@ import VirtualCards
                 "The check digit of the document number is 5 and should be 6."
             ),
             (
+                zones[0].0.replacingOccurrences(of: "C36UTO7408122", with: "C35UTO7409122"),
+                "The check digit of the document number is 5 and should be 6."
+            ),
+            (
                 zones[0].0.replacingOccurrences(of: "7408122", with: "7409122"),
                 "The check digit of the date of birth is 2 and should be 9."
             ),

@@ -153,6 +153,17 @@ import VirtualTags
         #expect(hexText(answer.data) == hexText(hex(head) + file[..<count]))
     }
 
+    @Test func `An odd READ BINARY asks for a byte at least`() throws {
+        let zone = try MachineReadableZone(EMRTDTerminal.zone)
+        var terminal = try EMRTDTerminal.open(EMRTDContents(zone, signer: .test))
+        for length in [UInt8(1), 2] {
+            let answer = try terminal.send("0c b1 00 02", [0x54, 1, 0], length: [length])
+            #expect(answer.status == "67 00" && answer.data.isEmpty)
+        }
+        let answer = try terminal.send("0c b1 00 02", [0x54, 1, 0], length: [3])
+        #expect(answer.status == "90 00" && hexText(answer.data) == "53 01 75")
+    }
+
     @Test func `Commands with other parameters, or at another time, are refused`() throws {
         let zone = try MachineReadableZone(EMRTDTerminal.zone)
         var terminal = try EMRTDTerminal(EMRTDContents(zone, signer: .test))
