@@ -102,6 +102,7 @@ actor TagChannel {
         let tag = try tag(of: handle)
         guard selected !== handle else { return }
         do throws(TagError) {
+            // mutate: equivalent, because each tag is in the list once.
             if let last = selected, let (_, other) = tags.first(where: { $0.handle === last }) {
                 selected = nil
                 try await source.letGo(of: other)

@@ -56,6 +56,7 @@ struct Terminal: Sendable {
         var raw = saved
         raw.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG | IEXTEN)
         raw.c_iflag &= ~tcflag_t(IXON)
+        // mutate: equivalent, because each sets a character of its own.
         setControlCharacter(VMIN, to: 0, in: &raw)
         setControlCharacter(VTIME, to: 0, in: &raw)
         guard unsafe tcsetattr(fileDescriptor, TCSANOW, &raw) == 0 else { return nil }

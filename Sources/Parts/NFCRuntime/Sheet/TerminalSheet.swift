@@ -99,7 +99,7 @@ public final class TerminalSheet: ScanSheet {
         keys.setEventHandler { [weak self] in self?.keysCame() }
         keys.setCancelHandler { terminal.close() }
         let sizeCheck = DispatchSource.makeTimerSource(queue: queue)
-        sizeCheck.schedule(deadline: .now() + .milliseconds(250), repeating: .milliseconds(250))
+        sizeCheck.schedule(deadline: .now(), repeating: .milliseconds(250))
         sizeCheck.setEventHandler { [weak self] in self?.checkSize() }
         state.decoder = SheetKeyDecoder()
         state.screen = Screen(

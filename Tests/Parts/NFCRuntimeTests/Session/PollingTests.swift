@@ -263,6 +263,21 @@ final class ScriptedReader: DiscoveringDriver {
         #expect(await scene.event() == "a ended: userCanceled")
     }
 
+    @Test func `A restart with the plan by which it looks already is no news`() async throws {
+        let reader = ScriptedReader([.nothing], tells: true)
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session("a")
+        session.begin()
+        await reader.looks(1)
+        await session.settles()
+        session.restartPolling()
+        session.restartPolling(with: session.plan)
+        await session.settles()
+        #expect(reader.lookCount == 1)
+        session.invalidate()
+        #expect(await scene.events(2) == ["a active", "a ended: userCanceled"])
+    }
+
     @Test func `Tags that stay are left out where that is wanted, and come again when they were away`() async throws {
         let field = VirtualField()
         let tags = [Self.tag(1), Self.tag(2)]

@@ -19,15 +19,28 @@ import Testing
         #expect(reader.log.prefix(2) == ["interrupted", "work"])
         #expect(reader.log.filter { $0 != "work" } == ["interrupted", "released"])
     }
+
+    @Test func `A look that is cut off knows that nobody needs its result`() async throws {
+        let reader = NotedReader(waits: true)
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.event() == "a active")
+        while !reader.isIdle { await Task.yield() }
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+        #expect(reader.log.filter { $0 != "work" } == ["cancelled", "interrupted", "released"])
+    }
 }
 
-/// A reader without tags that notes what is asked of it, and when its thread is given work.
+/// A reader without tags, which may wait for them until it is cut off, that notes what is asked of it, and when its thread is given work.
 private final class NotedReader: DiscoveringDriver {
     /// What was noted, and the work that has not ended.
     struct State {
         var log: [String] = []
         var jobs = 0
         var hasLooked = false
+        var waiting: CheckedContinuation<Void, Never>?
     }
 
     private final class Thread: SerialExecutor, TaskExecutor {
@@ -53,11 +66,14 @@ private final class NotedReader: DiscoveringDriver {
     let name = "noted"
     let technologies: Set<Technology> = [.nfcA]
     private let thread = Thread()
+    private let waits: Bool
     var statistics: LinkStatistics { .zero }
     var executor: (any SerialExecutor & TaskExecutor)? { thread }
     var log: [String] { thread.state.withLock { $0.log } }
     /// Whether it has looked once, and has nothing more to do.
     var isIdle: Bool { thread.state.withLock { $0.hasLooked && $0.jobs == 0 } }
+
+    init(waits: Bool = false) { self.waits = waits }
 
     func clear() { thread.state.withLock { $0.log = [] } }
 
@@ -65,11 +81,30 @@ private final class NotedReader: DiscoveringDriver {
     func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? { PresenceObservation {} }
 
     func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
-        thread.state.withLock { $0.hasLooked = true }
+        guard waits else {
+            thread.state.withLock { $0.hasLooked = true }
+            return []
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                thread.state.withLock { state in
+                    state.waiting = continuation
+                    state.hasLooked = true
+                }
+            }
+        } onCancel: {
+            thread.state.withLock { $0.log.append("cancelled") }
+        }
         return []
     }
 
     func select(_ tag: DiscoveredTag) async throws(LinkError) {}
-    func interrupt() { thread.state.withLock { $0.log.append("interrupted") } }
+    func interrupt() {
+        let waiting = thread.state.withLock { state in
+            state.log.append("interrupted")
+            return state.waiting.take()
+        }
+        waiting?.resume()
+    }
     func release() async { thread.state.withLock { $0.log.append("released") } }
 }

@@ -60,6 +60,31 @@ import Testing
         #expect(await scene.event() == "a ended: userCanceled")
     }
 
+    @Test func `A command that is given while another one runs is sent after its answer`() async throws {
+        let reader = SelectingReader([1])
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session("a", plan: PollingPlan(technologies: [.nfcA], opensCards: true))
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        let card = try #require(scene.tags.first)
+        #expect(await session.connects(to: card) == nil)
+        reader.clear()
+        let (answers, continuation) = AsyncStream.makeStream(of: Result<[UInt8], CommandError>.self)
+        reader.meanwhile.withLock {
+            $0 = {
+                let packet = TagPacket([0x00, 0xB0, 0x00, 0x01], answer: .within(.milliseconds(5)))
+                session.send(packet, to: card) { continuation.yield($0) }
+                for _ in 0..<100 { await Task.yield() }
+            }
+        }
+        #expect(await session.answer([0x00, 0xB0, 0x00, 0x00], of: card) == .success([0x90, 0x00]))
+        var second = answers.makeAsyncIterator()
+        #expect(await second.next() == .success([0x90, 0x00]))
+        #expect(reader.log == ["1: 00b00000", "1: answers", "1: 00b00001"])
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
     @Test func `A card has counts when its link counts what is on the air`() async throws {
         let scene = Scene(.discovering(SelectingReader([1, 2], countingAir: [2])))
         let session = try scene.session("a")
@@ -76,9 +101,12 @@ import Testing
 
 /// A reader that finds cards with these numbers, and notes what it selects and what they are sent.
 private final class SelectingReader: DiscoveringDriver {
+    typealias Event = @Sendable () async -> Void
+
     private final class Card: APDULink {
         let number: UInt8
         let lines: Locked<[String]>
+        let meanwhile: Locked<Event?>
         let maximumCommandLength = 261
         let maximumResponseLength = 258
         let singleBlockCommandLength = 261
@@ -86,12 +114,16 @@ private final class SelectingReader: DiscoveringDriver {
         let countsAir: Bool
         var statistics: LinkStatistics { LinkStatistics(exchanges: Int(number)) }
 
-        init(_ number: UInt8, _ lines: Locked<[String]>, countsAir: Bool) {
-            (self.number, self.lines, self.countsAir) = (number, lines, countsAir)
+        init(_ number: UInt8, _ lines: Locked<[String]>, _ meanwhile: Locked<Event?>, countsAir: Bool) {
+            (self.number, self.lines, self.meanwhile, self.countsAir) = (number, lines, meanwhile, countsAir)
         }
 
         func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8] {
             lines.withLock { $0.append("\(number): \(apdu.hexText())") }
+            if let event = meanwhile.withLock({ $0.take() }) {
+                await event()
+                lines.withLock { $0.append("\(number): answers") }
+            }
             return [0x90, 0x00]
         }
 
@@ -105,6 +137,8 @@ private final class SelectingReader: DiscoveringDriver {
     private let countingAir: Set<UInt8>
     private let lost: Set<UInt8>
     private let lines = Locked<[String]>([])
+    /// What happens before a card answers its next command.
+    let meanwhile = Locked<Event?>(nil)
     var statistics: LinkStatistics { .zero }
     var log: [String] { lines.withLock { $0 } }
 
@@ -124,7 +158,7 @@ private final class SelectingReader: DiscoveringDriver {
             DiscoveredTag(
                 identity: .nfcA(atqa: 0x0344, sak: 0x20, uid: [4, 1, 2, 3, 4, 5, number]),
                 port: .commands(
-                    Card(number, lines, countsAir: countingAir.contains(number)),
+                    Card(number, lines, meanwhile, countsAir: countingAir.contains(number)),
                     answerToSelect: nil
                 )
             )

@@ -71,11 +71,15 @@ import Testing
     func `Esc, q and Ctrl-C cancel once the sheet is up`(key: String) throws {
         let terminal = try #require(PseudoTerminal())
         let sheet = TerminalSheet(path: terminal.path, usesColor: false)
-        let cancelled = Locked(false)
-        sheet.present(content(.ready, "First.")) { cancelled.withLock { $0 = true } }
+        let cancelled = Locked<ContinuousClock.Instant?>(nil)
+        sheet.present(content(.ready, "First.")) { cancelled.withLock { $0 = ContinuousClock.now } }
         terminal.type("\u{1B}[A")
+        let start = ContinuousClock.now
         terminal.type(key)
-        #expect(waits { cancelled.withLock { $0 } })
+        #expect(waits { cancelled.withLock { $0 != nil } })
+        // Esc may also be the beginning of another key, so it waits a twentieth of a second for the rest.
+        let end = try #require(cancelled.withLock { $0 })
+        #expect(key != "\u{1B}" || start.duration(to: end) > .milliseconds(40))
         sheet.present(content(.dismissed, "First.")) {}
         #expect(terminal.screen().hasSuffix("\u{1B}[J\u{1B}[?25h"))
     }
@@ -171,6 +175,22 @@ import Testing
         let text = String(decoding: end?.standardErrorContent ?? [], as: UTF8.self)
         #expect(text.contains("[Ready to Scan] First.\n[Scanning] Second.\n[Failed] Third.\n[Ready to Scan] Again.\n"))
         #expect(text.ranges(of: "[").count == 4, "\(text)")
+    }
+
+    @Test(.ownThreads) func `What comes after the result is neither drawn nor written`() async throws {
+        let terminal = try #require(PseudoTerminal())
+        let user = unsafe open(terminal.path, O_RDWR | O_NOCTTY)
+        defer { close(user) }
+        let end = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            [path = terminal.path as String] in
+            let sheet = TerminalSheet(path: path, usesColor: false)
+            for (state, message) in [(SheetState.ready, "First."), (.success, "Second."), (.failure, "Third.")] {
+                sheet.present(SheetContent(state: state, title: "", message: message, showsErrorSymbol: false)) {}
+            }
+        }
+        let screen = terminal.screen()
+        #expect(screen.contains("Second.") && !screen.contains("Third."))
+        #expect(!String(decoding: end?.standardErrorContent ?? [], as: UTF8.self).contains("Third."))
     }
 
     @Test func `The smallest terminals have their own size`() throws {

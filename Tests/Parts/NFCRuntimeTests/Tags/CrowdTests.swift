@@ -114,6 +114,23 @@ import VirtualTags
         }
     }
 
+    @Test(arguments: [true, false], [true, false])
+    func `A card is opened while it is found only where the plan wants that`(isTypeB: Bool, opens: Bool) async throws {
+        let frames = Locked<[[UInt8]]>([])
+        let field = VirtualField(onExchange: { record in frames.withLock { $0.append(record.request.bytes) } })
+        field.bring(try Self.card(1, isTypeB: isTypeB))
+        let scene = Scene(.field(field))
+        let plan = PollingPlan(technologies: [.nfcA, .nfcB], opensCards: opens)
+        let session = try scene.session("a", plan: plan)
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        // ATTRIB and RATS.
+        let opening: UInt8 = isTypeB ? 0x1D : 0xE0
+        #expect(frames.withLock { $0 }.contains { $0.first == opening } == opens)
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
     @Test(arguments: [true, false]) func `A card that takes PACE has none of the applications selected`(isTypeB: Bool)
         async throws
     {
