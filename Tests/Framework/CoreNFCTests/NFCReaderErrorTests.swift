@@ -78,6 +78,16 @@ import Testing
         )
     }
 
+    @Test func `What comes with an error is printed in the order of its names, with and without a text`() {
+        let names = ["A", "B", "NSKey", "NSZone", "a", "b", "c", "d"]
+        let info = Dictionary(uniqueKeysWithValues: names.map { ($0, 1) })
+        let printed = names.map { "\($0)=1" }.joined(separator: ", ")
+        let error = NFCReaderError(.readerErrorInvalidParameter, userInfo: info)
+        #expect("\(error)".hasSuffix("UserInfo={NSLocalizedDescription=Invalid parameter, \(printed)}"))
+        let wrapped = NFCReaderError(_nsError: NSError(domain: NFCErrorDomain, code: 201, userInfo: info))
+        #expect("\(wrapped)".hasSuffix("UserInfo={\(printed)}"))
+    }
+
     @Test func `What is given replaces the text and is kept`() {
         let error = NFCReaderError(
             .readerTransceiveErrorTagResponseError,

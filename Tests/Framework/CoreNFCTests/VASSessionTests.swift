@@ -2,10 +2,13 @@
 @unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCTestKit
+import TagLink
 import Testing
 
 final class VASDelegate: NSObject, NFCVASReaderSessionDelegate, Sendable {
     let events: AsyncStream<NFCReaderError?>
+    /// Whether the session was ready in each call that it became active.
+    let wasReady = Locked<[Bool]>([])
     private let continuation: AsyncStream<NFCReaderError?>.Continuation
     private let watch = EndWatch()
 
@@ -15,6 +18,7 @@ final class VASDelegate: NSObject, NFCVASReaderSessionDelegate, Sendable {
 
     func readerSessionDidBecomeActive(_ session: NFCVASReaderSession) {
         watch.call(session)
+        wasReady.withLock { $0.append(session.isReady) }
         continuation.yield(nil)
     }
 
@@ -60,6 +64,8 @@ final class VASDelegate: NSObject, NFCVASReaderSessionDelegate, Sendable {
             var events: [NFCReaderError?] = []
             for await event in delegate.events { events.append(event) }
             #expect(events.map { $0?.code } == [nil, .readerErrorUnsupportedFeature])
+            // The delegate hears of the start before anything ends.
+            #expect(delegate.wasReady.withLock { $0 } == [true] && !session.isReady)
             try await field.untilIdle()
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import NFCTestKit
+import TagLink
 import TestThreads
 import Testing
 
@@ -210,6 +211,25 @@ import Testing
         let numbers = extras.compactMap { Int($0.dropFirst(13).prefix { $0 != " " }) }
         #expect((31...60).contains(numbers.count) && numbers.elementsEqual((0..<150).suffix(numbers.count)))
         #expect(extras.allSatisfy { $0.utf8.count == 7 + 1024 })
+    }
+
+    @Test(.ownThreads) func `Of a very long line of faults the beginning is named`() async throws {
+        let said = try Self.said(
+            await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+                // The run has fewer exchanges than that.
+                let line = (1000...1100).map { "nak@\($0)" }.joined(separator: "+")
+                let runs = Locked(0)
+                try await explore(.replay(FaultScript(line)), near: PlantedBug.link) { field in
+                    _ = try await field.completion { LinkReader(queue: .main).begin($0) }
+                    let isFirst = runs.withLock { count in
+                        count += 1
+                        return count == 1
+                    }
+                    if !isFirst { abort() }
+                }
+            }
+        )
+        #expect(said.contains("an exploration was in this run: NFC_REPLAY=nak@1000+nak@1001+"), "\(said)")
     }
 
     @Test(.ownThreads) func `Outside of a run nothing is said`() async throws {

@@ -2,7 +2,9 @@
 import CoreNFC
 import Foundation
 import NFCTestKit
+import TagLink
 import Testing
+import VirtualTags
 
 @Suite(.timeLimit(.minutes(10))) struct `A field around a test` {
     static let old = TagMessage.uri("https://example.com/old")
@@ -80,6 +82,17 @@ import Testing
         #expect(error?.code == .neverEnds)
         #expect(error?.reason.contains("Never called: never.") == true)
         #expect(error?.trace?.exchanges.isEmpty == false)
+    }
+
+    @Test func `A flow whose exchange uses up its time is stopped by that exchange`() async throws {
+        await #expect(throws: FieldError(.neverEnds, "")) {
+            try await withField("NTAG213", limit: .nanoseconds(1)) { field in
+                try await field.virtual?.setCarrier(true)
+                let link = try #require(field.virtual?.link(for: .nfcA))
+                // REQA, and nothing after it.
+                _ = try await link.transceive(Frame(bits: [0x26], validBitsInLastByte: 7), timeout: .milliseconds(1))
+            }
+        }
     }
 
     @Test func `What goes wrong says what to write`() async throws {

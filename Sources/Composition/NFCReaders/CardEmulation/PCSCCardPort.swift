@@ -182,8 +182,7 @@ struct AppCardReader: ReaderFirmware {
         // loses its selection, but the reader's field stays.
         if power != .up, isUsed {
             isUsed = false
-            port.reader.leave()
-            port.reader.approach()
+            Self.restart(port.reader)
         }
         if power == .down { return .done([]) }
         return isPresent && port.hasCard ? .done(Self.answerToReset) : .noCard
@@ -198,12 +197,17 @@ struct AppCardReader: ReaderFirmware {
         // After this time, an app that does not answer is given up, as a terminal does.
         let limit = Task {
             try await Task.sleep(for: Self.answerLimit)
-            port.reader.leave()
-            port.reader.approach()
+            Self.restart(port.reader)
         }
         defer { limit.cancel() }
         guard let answer = try? await port.reader.transmit(apdu) else { return port.hasCard ? .failed : .noCard }
         return .done(answer)
+    }
+
+    /// Takes the reader away for a moment, so that the card loses its selection and what it does not answer is over.
+    private static func restart(_ reader: VirtualCardReader) {
+        reader.leave()
+        reader.approach()
     }
 
     mutating func control(_ code: UInt32, _ data: [UInt8]) async -> EmulatedReader.Reply {

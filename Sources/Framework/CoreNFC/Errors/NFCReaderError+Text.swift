@@ -10,9 +10,8 @@ extension NFCReaderError: CustomStringConvertible {
         let info = _nsError.userInfo
         guard !info.isEmpty else { return "\(start) \"(null)\"" }
         // The text comes first; a phone's order is undefined.
-        let keys = info.keys.sorted { one, other in
-            (one == NSLocalizedDescriptionKey ? 0 : 1, one) < (other == NSLocalizedDescriptionKey ? 0 : 1, other)
-        }
+        let others = info.keys.filter { $0 != NSLocalizedDescriptionKey }.sorted()
+        let keys = others.count < info.count ? [NSLocalizedDescriptionKey] + others : others
         let values = keys.map { key in "\(key)=\(info[key] ?? "")" }
         return "\(start) \"\(localizedDescription)\" UserInfo={\(values.joined(separator: ", "))}"
     }

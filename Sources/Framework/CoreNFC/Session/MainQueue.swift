@@ -44,7 +44,8 @@ enum MainQueue {
         DispatchQueue.main.async { service.withLock { $0 = .served } }
     }
 
-    /// Calls `work` after the work that is on the queue now; or at once, if the program does not serve the queue.
+    /// Calls `work` after the work that is on the queue now; or at once, if the program does not serve the queue. Call
+    /// ``ask()`` before: its block then runs before this one.
     ///
     /// - Parameters:
     ///   - clock: the clock for the time limit, after which `work` is called without waiting longer.
@@ -56,7 +57,6 @@ enum MainQueue {
             work()
         }
         DispatchQueue.main.async {
-            service.withLock { $0 = .served }
             timer.cancel()
             work()
         }

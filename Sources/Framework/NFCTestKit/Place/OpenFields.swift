@@ -35,7 +35,6 @@ enum OpenFields {
     /// field. If that test has ended, the session ends with an error.
     private static func search() -> NFCEnvironment? {
         if let carried = CarriedPlace.carried { return carried }
-        guard areThere else { return nil }
         let open = environments.withLock { $0 }
         return switch open.count {
         case 0: nil

@@ -106,6 +106,28 @@ import Testing
         }
     }
 
+    // MARK: A recording
+
+    @Test(.ownThreads) func `may name a recording, and where an app departs from it is on standard error, once`()
+        async throws
+    {
+        let path = NSTemporaryDirectory() + "replay-\(UUID().uuidString.prefix(8)).jsonl"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        // A recording in which nothing was done.
+        let recorded = NFCEnvironment(ReaderConfiguration(reader: "virtual", recording: path))
+        #expect(recorded.recordingError == nil)
+        let end = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            [path = path as String] in
+            _ = unsafe setenv("NFC_READER", "replay:\(path)", 1)
+            guard case .field(let field) = NFCEnvironment.process.reader else { exit(1) }
+            for _ in 0..<2 {
+                await #expect(throws: LinkError.self) { try await field.setCarrier(true) }
+            }
+        }
+        let text = String(decoding: end?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.ranges(of: "NFC_READER: ").count == 1, "\(text)")
+    }
+
     // MARK: A folder of images
 
     @Test(.ownThreads) func `may name a folder of images, whose faults an app reads on standard error`() async throws {

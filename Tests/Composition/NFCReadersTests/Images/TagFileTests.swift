@@ -198,6 +198,7 @@ import VirtualTags
             #expect(environment.tagFileError?.code == code, "\(environment.tagFileError?.description ?? "none")")
             let reason = try #require(Self.reason(environment))
             #expect(reason.hasPrefix("NFC_TAGS: ") && reason.contains(part), "\(reason)")
+            if part == missing { #expect(!reason.contains("UTF-8"), "\(reason)") }
             #expect(environment.tagFileError.map { reason.hasSuffix($0.reason) } == true)
         }
     }

@@ -43,8 +43,9 @@ import Testing
             [], [0], [0, 0xB0], [0, 0xB0, 0],
             // Lc says more, or less, than there is.
             [0, 0xD6, 0, 0, 5, 1, 2], [0, 0xD6, 0, 0, 1, 1, 2, 3],
-            // The extended form without its second byte, with Lc of 0, and with half a Le.
-            [0, 0xD6, 0, 0, 0, 1], [0, 0xD6, 0, 0, 0, 0, 0, 1], [0, 0xD6, 0, 0, 0, 0, 1, 9, 0],
+            // The extended form without its second byte, with Lc of 0 before a Le, and with half a Le.
+            [0, 0xD6, 0, 0, 0, 1], [0, 0xD6, 0, 0, 0, 0, 0, 1], [0, 0xD6, 0, 0, 0, 0, 0, 0, 1],
+            [0, 0xD6, 0, 0, 0, 0, 1, 9, 0],
             [0, 0xD6, 0, 0, 0, 0, 2, 9],
         ] as [[UInt8]]
     ) func `Lengths that can't be are refused`(bytes: [UInt8]) {
