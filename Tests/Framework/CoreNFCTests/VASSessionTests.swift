@@ -53,6 +53,17 @@ final class VASDelegate: NSObject, NFCVASReaderSessionDelegate, Sendable {
         }
     }
 
+    @Test func `It is ready when its delegate hears that it is active, and not after its end`() async throws {
+        try await withVirtualField { field in
+            let delegate = VASDelegate()
+            let session = NFCVASReaderSession(vasCommandConfigurations: [Self.pass], delegate: delegate, queue: nil)
+            session.begin()
+            for await _ in delegate.events {}
+            #expect(delegate.wasReady.withLock { $0 } == [true] && !session.isReady)
+            try await field.untilIdle()
+        }
+    }
+
     @Test func `It keeps the configurations as they were when it was made`() async throws {
         try await withVirtualField { field in
             let pass = NFCVASCommandConfiguration(vasMode: .normal, passTypeIdentifier: "pass.com.example", url: nil)
@@ -64,8 +75,6 @@ final class VASDelegate: NSObject, NFCVASReaderSessionDelegate, Sendable {
             var events: [NFCReaderError?] = []
             for await event in delegate.events { events.append(event) }
             #expect(events.map { $0?.code } == [nil, .readerErrorUnsupportedFeature])
-            // The delegate hears of the start before anything ends.
-            #expect(delegate.wasReady.withLock { $0 } == [true] && !session.isReady)
             try await field.untilIdle()
         }
     }

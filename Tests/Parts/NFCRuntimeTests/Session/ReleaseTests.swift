@@ -86,7 +86,7 @@ private final class NotedReader: DiscoveringDriver {
             return []
         }
         await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
                 thread.state.withLock { state in
                     state.waiting = continuation
                     state.hasLooked = true
