@@ -71,6 +71,14 @@ import Testing
         await #expect(processExitsWith: .failure) { DriverThread().checkIsolated() }
     }
 
+    @Test func `The driver's thread knows its own work from that of others`() async {
+        let thread = DriverThread()
+        let isCurrent = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
+            thread.run { continuation.resume(returning: thread.isCurrent) }
+        }
+        #expect(isCurrent && !thread.isCurrent && !DriverThread().isCurrent)
+    }
+
     @Test func `A table of readers is laid out as pcsc-lite's, whatever is in it`() {
         let states = [
             SmartCardReaderState("A", flags: [.present, .changed]), SmartCardReaderState("B", answerToReset: [1, 2]),

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Foundation
 import PCSCDriver
 import TagLink
 import Testing
@@ -49,6 +51,30 @@ struct ReaderObserverTests {
         outer = nil
         // The thread of the observers has ended.
         while service.look({ !$0.contexts.isEmpty }) { await Task.yield() }
+    }
+
+    @Test("The thread of an observer that has gone calls none that came since, and ends")
+    func late() async throws {
+        let service = ScriptedService([ScriptedService.Reader(name: "NFC reader")])
+        let reader = PCSCReader(.first, layer: service)
+        let gate = DispatchSemaphore(value: 0)
+        let thread = Locked<String?>(nil)
+        var first = reader.observePresence {
+            thread.withLock { $0 = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self") }
+            gate.wait()
+        }
+        #expect(first != nil)
+        while service.look(\.looks) < 2 { await Task.yield() }
+        service.change { $0.readers[0].events += 2 }
+        while thread.withLock({ $0 }) == nil { await Task.yield() }
+        first = nil
+        let calls = Locked(0)
+        let second = reader.observePresence { calls.withLock { $0 += 1 } }
+        gate.signal()
+        let path = "/proc/" + (thread.withLock { $0 } ?? "")
+        while FileManager.default.fileExists(atPath: path), calls.withLock({ $0 }) == 0 { await Task.yield() }
+        #expect(calls.withLock { $0 } == 0)
+        withExtendedLifetime(second) {}
     }
 
     @Test("Each of two observers is called, and one goes on being called when the other has gone")

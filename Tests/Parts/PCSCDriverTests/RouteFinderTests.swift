@@ -26,6 +26,22 @@ struct RouteFinderTests {
         #expect(tag?.identity == .nfcA(atqa: 0x0C00, sak: nil, uid: [1, 2, 3, 4]))
     }
 
+    @Test("A Type 1 tag that leaves while the chip is asked for does not make the reader one without a chip")
+    func leavesBeforeTheChip() async throws {
+        let chip = "ff00000002d402"
+        let table = ["ffca000000": "01020304 9000", chip: "d50332010607 9000"]
+        let hasLeft = Locked<Bool?>(nil)
+        let service = SampleCards.service(Self.type1Answer) { command throws(SmartCardError) in
+            if command.hex == chip { hasLeft.withLock { $0 = $0 ?? true } }
+            if hasLeft.withLock({ $0 }) == true { throw SmartCardError(.removedCard, "SCardTransmit") }
+            return [UInt8](hex: table[command.hex] ?? "6a81")
+        }
+        let reader = PCSCReader(.first, layer: service)
+        await #expect(throws: LinkError(.transmission, "")) { _ = try await reader.discover([.nfcA], systemCodes: []) }
+        hasLeft.withLock { $0 = false }
+        #expect(try await reader.discover([.nfcA], systemCodes: []).count == 1)
+    }
+
     @Test("A tag that leaves while its way is looked for does not make the reader one without that way")
     func leaves() async throws {
         let table = [

@@ -251,7 +251,7 @@ struct RouteTests {
         "A FeliCa command of another kind is not sent",
         arguments: [
             "02 0b00 0b00 01 8005", "01 0b00 00 0000", "01 0b00 01 8105", "01 0b00 02 8005", "01 0b00 01 0005",
-            "01 0b00 10" + String(repeating: "8001", count: 16), "01 0b00",
+            "01 0b00 10" + String(repeating: "8001", count: 16), "01 0b00", "01 0b", "",
         ]
     )
     func type3Others(_ rest: String) throws {
@@ -260,7 +260,7 @@ struct RouteTests {
             Self.felica(0x06, rest), Self.felica(0x06, "01 0b00 01 8005", idm: [9, 2, 3, 4, 5, 6, 7, 8]),
             Self.felica(0x04, "01 0b00 01 8005"),
             Frame([0x09] + Self.felica(0x06, "01 0b00 01 8005").bytes.dropFirst()),
-            Frame(Self.felica(0x06, "01 0b00 01 8005").bytes, checksum: .none),
+            Frame(Self.felica(0x06, "01 0b00 01 8005").bytes, checksum: .none), Frame([]), Frame([0x01]),
         ] {
             let (outcome, commands) = try Self.outcome(route, frame, [:])
             #expect(outcome == .error(.unsupported) && commands.isEmpty)

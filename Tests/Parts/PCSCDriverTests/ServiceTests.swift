@@ -314,6 +314,7 @@ struct ServiceTests {
         service.change { $0.controls = [0x4200_0D48: [0x12, 4, 0x42, 0, 0, 9], 0x4200_0009: [10, 4, 0, 1, 0, 0]] }
         let link = try await Self.commands(PCSCReader(.first, layer: service))
         #expect(link.maximumCommandLength == 261)
+        #expect(try await link.transmit([UInt8](repeating: 0, count: 261)) == [0x90, 0x00])
         let long = [UInt8](repeating: 0, count: 300)
         await #expect(throws: LinkError(.frameTooLong, "")) { _ = try await link.transmit(long) }
         service.change { $0.controls[0x4200_0009] = [10, 4, 0, 0, 1, 0] }

@@ -168,6 +168,7 @@ final class ServiceConnection: Sendable {
         let cut = WaitCut()
         state.withLock { $0.wait = cut }
         defer {
+            // mutate: equivalent, because only a cancellation comes in between, and one between two calls has no call to end.
             state.withLock { $0.wait = nil }
             _ = limit.end()
         }

@@ -56,7 +56,7 @@ import Glibc
             case .done(let result): return result
             case .wait(nil): unsafe pthread_cond_wait(condition, mutex)
             case .wait(let end?):
-                var until = timespec(tv_sec: Int(end / 1_000_000_000), tv_nsec: Int(end % 1_000_000_000))
+                var until = timespec(tv_sec: Int(end / Self.second), tv_nsec: Int(end % Self.second))
                 unsafe pthread_cond_timedwait(condition, mutex, &until)
             }
         }
@@ -66,6 +66,10 @@ import Glibc
     static var now: UInt64 {
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        return UInt64(time.tv_sec) * Self.second + UInt64(time.tv_nsec)
     }
+
+    /// A second in nanoseconds.
+    // mutate: equivalent, because with another number a wait is turned back into the same time.
+    private static var second: UInt64 { 1_000_000_000 }
 }
