@@ -484,8 +484,8 @@ let package = Package(
         .testTarget(
             name: "PN532DriverTests",
             dependencies: [
-                "ChipTesting", "PN532Driver", "CoreNFC", "NFCReaders", "NFCRuntime", "TagLink", "TagProtocols",
-                "VirtualTags",
+                "ChipTesting", "PN532Driver", "CoreNFC", "NFCReaders", "NFCRuntime", "SystemLibrary", "TagLink",
+                "TagProtocols", "VirtualTags",
             ],
             path: "Tests/Parts/PN532DriverTests",
             swiftSettings: strict

@@ -111,7 +111,7 @@ struct ExactWakingTests {
     func refusal() async throws {
         for refused: UInt8 in [0xC2, 0x52] {
             let chip = try ScriptedChip { code, data in
-                if code == 0x42, data[0] == refused { return .syntaxError }
+                if code == 0x42 { return data[0] == refused ? .syntaxError : .answer([1]) }
                 return code == 0x4A ? .answer([1, 1, 0, 0x44, 0x20, 4, 1, 2, 3, 4]) : nil
             }
             defer { chip.end() }

@@ -2,6 +2,7 @@
 import ChipTesting
 import Foundation
 import Glibc
+import SystemLibrary
 import TagLink
 import Testing
 
@@ -218,6 +219,14 @@ struct LineFaultTests {
             _ = try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(5))
         }
         #expect(old?.code == .tagRemoved)
+    }
+
+    @Test("A line that has gone takes nothing more", .timeLimit(.minutes(1)))
+    func goneBeforeWriting() throws {
+        let terminal = try PseudoTerminal()
+        let port = try SerialPort(path: terminal.path, speed: .initial, interrupt: Interrupt())
+        terminal.close()
+        #expect(throws: LinkError(.readerUnavailable, "")) { try port.write([0x55], before: .now, nil) }
     }
 
     @Test("A line without a chip says what to look at")

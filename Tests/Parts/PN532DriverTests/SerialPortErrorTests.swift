@@ -39,6 +39,7 @@ struct SerialPortErrorTests {
         let reason = { SerialPortError.reason(path: $0, code: ENOENT, ownership: nil) }
         #expect(reason("/dev/ttyUSB0@x").contains(#""x" is no speed of a PN532: behind @ comes one of 9600, 19200"#))
         #expect(!reason("/dev/a@b/ttyUSB0").contains("speed"))
+        #expect(reason("/dev/a@b/ttyUSB0@x").contains(#""x" is no speed"#))
     }
 
     @Test("What is no serial line, or not there, is refused")
