@@ -227,4 +227,12 @@ import Testing
             #expect(problem { () throws(EmulationError) in _ = try ReaderOwner(text) } == "There is no user \(text).")
         }
     }
+
+    @Test func `is not one of a user whose name can't be in a file name`() {
+        let longest = String(repeating: "n", count: 32)
+        for name in ["a", "A.b-c_9", "a.", "a-", longest] { #expect(ReaderOwner.canBeFileName(name), "\(name)") }
+        for name in [".a", "-a", "a/b", "a b", "a@b", "\u{FC}", longest + "n"] {
+            #expect(!ReaderOwner.canBeFileName(name), "\(name)")
+        }
+    }
 }

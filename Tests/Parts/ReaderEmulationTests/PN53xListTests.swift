@@ -136,6 +136,15 @@ import VirtualTags
         #expect(await chip.receive([0x00, 0x06]) == .answer([0x01]))
     }
 
+    @Test func `A FeliCa card is still there while its system is, whatever others it has`() async {
+        let systems = [0x0003, 0x88B4].map { FeliCaSystem(code: $0, files: []) }
+        var chip = chip(VirtualType3Tag(FeliCaStandardContents(idm: Self.idm, pmm: Self.pmm, systems: systems)))
+        // The highest four bits of the IDm count the systems.
+        let answer: [UInt8] = [0x01, 0x12] + Self.idm.dropFirst() + Self.pmm + [0x88, 0xB4]
+        #expect(await chip.receive([0x4A, 1, 1, 0, 0x88, 0xB4, 1, 0]) == .answer([1, 1, 20] + answer))
+        #expect(await chip.receive([0x00, 0x06]) == .answer([0]))
+    }
+
     @Test func `A Type B card is listed for its family, and a Topaz by its own command`() async {
         var chip = chip(Self.typeB())
         _ = await chip.receive([0x32, 0x05, 0xFF, 0x01, 0x00])

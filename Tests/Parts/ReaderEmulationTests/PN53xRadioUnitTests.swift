@@ -77,6 +77,18 @@ import VirtualTags
         #expect(await received(from: &chip).count == 64)
     }
 
+    @Test func `An answer without parity bits that is longer than the buffer is cut at its end`() async {
+        let field = VirtualField()
+        field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
+        var chip = PN53xChip(field: field)
+        _ = await chip.receive([0x4A, 1, 0])
+        // FAST_READ of the first 20 pages.
+        let pushes = ([0x3A, 0x00, 0x13] as [UInt8]).flatMap { (byte: UInt8) -> [UInt8] in [0x63, 0x39, byte] }
+        #expect(await chip.receive([0x08] + pushes + [0x63, 0x31, 0x04, 0x63, 0x31, 0x08]) == .answer([]))
+        let bytes = await received(from: &chip)
+        #expect(bytes.count == 64 && bytes.prefix(3) == [0x04, 0xA1, 0xB2])
+    }
+
     @Test func `The buffer holds 64 bytes, can be emptied, and an empty one reads 0`() async {
         var chip = PN53xChip(field: VirtualField())
         for byte in UInt8(0)..<70 { _ = await chip.receive([0x08, 0x63, 0x39, byte]) }

@@ -235,6 +235,7 @@ import VirtualTags
         let asked = Self.ask(card, [1])
         #expect(await Self.outcome(&chip, [0x86]) == .answer([0, 1]))
         _ = await chip.receive(command)
+        #expect(!card.isListening)
         #expect(await asked.value == nil)
         #expect(place.calls.withLock { $0 } == ["bring", "remove"])
         #expect(await chip.receive([0x86]) == .answer([0x27]))

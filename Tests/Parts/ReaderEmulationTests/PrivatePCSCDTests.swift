@@ -50,6 +50,17 @@ import Testing
     }
 
     @Test(.enabled(if: unsafe access("/usr/sbin/pcscd", X_OK) == 0, "pcscd is not installed"))
+    func `is ended by force when it hangs, and is no process of this program any more`() async throws {
+        let readers = try folder.folder("readers")
+        let pcscd = try PrivatePCSCD(folder: folder, configuration: readers.path)
+        #expect(kill(pcscd.processIdentifier, SIGSTOP) == 0)
+        await callDriver { pcscd.stop() }
+        #expect(waitpid(pcscd.processIdentifier, nil, 0) == -1)
+        readers.removeIfEmpty()
+        folder.removeIfEmpty()
+    }
+
+    @Test(.enabled(if: unsafe access("/usr/sbin/pcscd", X_OK) == 0, "pcscd is not installed"))
     func `says why it can't be started`() throws {
         let error = #expect(throws: EmulationError.self) { try PrivatePCSCD(folder: folder, configuration: "a\0b") }
         #expect(error?.reason == "pcscd can't be started: Invalid argument.")

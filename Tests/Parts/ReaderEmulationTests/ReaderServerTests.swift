@@ -139,6 +139,22 @@ import Testing
         await end(server.start())
     }
 
+    @Test func `leaves a file that is in the place of its socket, and says so`() async throws {
+        try folder.write("other.sock", [])
+        let (_, calls) = AsyncStream.makeStream(of: String.self)
+        let error = #expect(throws: EmulationError.self) {
+            try ReaderServer(
+                "other.sock",
+                in: folder,
+                reader: Firmware(calls: calls),
+                observePresence: { _ in nil }
+            )
+        }
+        #expect(error?.reason.contains("other.sock is in the place of a socket.") == true)
+        try folder.remove("other.sock")
+        await end(server.start())
+    }
+
     @Test func `unplugs the reader without a word, and plugs it in again`() async throws {
         let serving = server.start()
         var heard = calls.makeAsyncIterator()

@@ -29,15 +29,18 @@ package struct ReaderOwner: Sendable, Hashable {
         } else {
             throw EmulationError("There is no user \(text).")
         }
-        let isName =
-            name.utf8.count <= 32 && name.first != "." && name.first != "-"
+        guard Self.canBeFileName(name) else {
+            throw EmulationError("The user's name \(name) can't be in a file name. Give the user's number.")
+        }
+    }
+
+    /// Returns whether a file can have this name, and no program takes it for an option or a hidden file.
+    static func canBeFileName(_ name: String) -> Bool {
+        name.utf8.count <= 32 && name.first != "." && name.first != "-"
             && name.utf8.allSatisfy {
                 UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
                     || ".-_".utf8.contains($0)
             }
-        guard isName else {
-            throw EmulationError("The user's name \(name) can't be in a file name. Give the user's number.")
-        }
     }
 
     /// The user of this process.

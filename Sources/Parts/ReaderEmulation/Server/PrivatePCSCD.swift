@@ -62,8 +62,7 @@ package struct PrivatePCSCD: Sendable {
         processIdentifier = process
         guard let lifeline = Lifeline(ending: process) else {
             let error = EmulationError.system("pcscd can't be watched")
-            kill(process, SIGKILL)
-            _ = waitpid(process, nil, 0)
+            Self.kill(process)
             throw error
         }
         self.lifeline = lifeline
@@ -118,14 +117,19 @@ package struct PrivatePCSCD: Sendable {
         lifeline.cut()
         if hasEnded { return }
         defer { try? folder.remove(Self.logName) }
-        kill(processIdentifier, SIGTERM)
+        Glibc.kill(processIdentifier, SIGTERM)
         // mutate: equivalent, because nobody notices a hundredth of a second more or less.
         for _ in 0..<200 {
             if hasEnded { return }
             usleep(10_000)
         }
-        kill(processIdentifier, SIGKILL)
-        _ = waitpid(processIdentifier, nil, 0)
+        Self.kill(processIdentifier)
+    }
+
+    /// Ends a child process by force, and reaps it.
+    private static func kill(_ process: Int32) {
+        Glibc.kill(process, SIGKILL)
+        _ = waitpid(process, nil, 0)
     }
 
     /// Whether the process has ended. If so, it is reaped.
