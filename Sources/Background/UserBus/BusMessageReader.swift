@@ -25,6 +25,7 @@ import CSDBus
 
     func number() -> UInt32? {
         var number: UInt32 = 0
+        // mutate: equivalent, because zero means that no value is left, and the bus answers with one.
         return unsafe ocn_bus_message_read_basic(message, 0x75, &number) > 0 ? number : nil
     }
 

@@ -149,6 +149,24 @@ struct `A connection of a program` {
         }
     }
 
+    @Test func `gives up a bus that does not admit it, after five seconds`() throws {
+        bus.stop()
+        defer { bus.goOn() }
+        expect(.silentBus, "The session bus does not answer. See what keeps it: systemctl --user status dbus") {
+            _ = try connection()
+        }
+    }
+
+    @Test func `waits until the bus has taken a message that is too large to be sent at once`() throws {
+        let peer = try Peer(bus.address, Self.name) { _ in .values([]) }
+        let connection = try connection()
+        let bytes = BusValue.bytes([UInt8](repeating: 7, count: 4 << 20))
+        let cookie = try connection.send(BusCall(Self.object, "Do", [bytes]))
+        #expect(!connection.isSilent)
+        #expect(try connection.answers(to: [cookie], within: .seconds(60))[cookie]?.isError == false)
+        withExtendedLifetime(peer) {}
+    }
+
     @Test func `answers calls, and nothing else`() throws {
         let peer = try Peer(bus.address, Self.name) { _ in .values([]) }
         let connection = try connection()

@@ -69,6 +69,7 @@ import SystemLibrary
 
     private func makeSource(_ bus: BusConnection) -> any DispatchSourceRead {
         let source = DispatchSource.makeReadSource(fileDescriptor: bus.descriptor, queue: .main)
+        // mutate: equivalent, because no event comes while this function has the main queue.
         source.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.receive() } }
         source.activate()
         return source
@@ -114,6 +115,7 @@ import SystemLibrary
                         [.string(Self.manager.interface), .string("PreparingForSleep")]
                     )
                 )
+                // mutate: equivalent, because the answer to Get has one value.
                 isGoingToSleep = sleeping?.first?.isTrue ?? false
             } else if !isSilent {
                 session = nil
