@@ -138,6 +138,17 @@ import VirtualTags
 
     // MARK: Screens
 
+    @Test func `A screen is shown at once on a phone that knows the app already`() async throws {
+        let simulator = Self.simulator()
+        let reader = simulator.reader
+        try await reader.prepare()
+        reader.showScreen(PhoneScreen(title: "One").json)
+        // The simulator answers this after it has the screen.
+        try await reader.setCarrier(true)
+        #expect(simulator.lines.contains { $0.contains(#""screen":{"title":"One","items":[]}"#) })
+        #expect(simulator.lines.count { $0.contains("hello") } == 1)
+    }
+
     @Test func `A screen is shown again each time that the simulator has ended and runs again`() async throws {
         let simulator = Self.simulator()
         let reader = simulator.reader

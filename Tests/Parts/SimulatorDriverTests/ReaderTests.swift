@@ -138,6 +138,18 @@ import VirtualTags
         #expect(error?.collision == LinkError.Collision(bitIndex: 9, bits: [0x08, 0x01]))
     }
 
+    @Test(arguments: [("none", .none), ("crc-b", .crcB), ("automatic", .automatic)] as [(String, Frame.Checksum)])
+    func `takes frames with the checksum that the simulator names`(name: String, checksum: Frame.Checksum) async throws
+    {
+        let simulator = FakeSimulator { _, request in
+            guard let id = request["id"] else { return [FakeSimulator.greeting] }
+            return [#"{"id":\#(id),"bytes":"4400","checksum":"\#(name)"}"#]
+        }
+        let link = try #require(simulator.reader.link(for: .nfcA))
+        let frame = try await link.transceive(Self.reqA, timeout: .milliseconds(1))
+        #expect(frame == Frame([0x44, 0x00], checksum: checksum))
+    }
+
     @Test(arguments: [1, 2, 4096], [1, 8])
     func `takes frames of any length and end`(count: Int, bits: Int) async throws {
         let bytes = String(repeating: "5a", count: count)
