@@ -159,6 +159,10 @@ import VirtualTags
                 + "Block 0: 00 00 00 01\nBlock 1: 00 00 00 02\n",
             "there is no virtual tag of it. The file has 2 blocks."
         ),
+        (
+            "Filetype: Flipper NFC device\nVersion: 4\nDevice type: ST25TB\nBlock 0: 00 00 00 01\n",
+            "there is no virtual tag of it. The file has 1 block."
+        ),
         ("Filetype: Flipper Picopass device\nVersion: 1\nCredential: 00 00 00 00 00 00 00 00\n", "no phone sees it"),
         ("Filetype: Flipper EMV resources\nVersion: 1\n", "\"Flipper EMV resources\", which is not an image of a tag"),
     ])

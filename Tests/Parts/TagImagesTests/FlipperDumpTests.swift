@@ -45,6 +45,15 @@ import VirtualTags
         #expect(contents.signature.contains { $0 != 0 })
     }
 
+    @Test func `A tag has the version of its file, also if that is none of the product's usual ones`() async throws {
+        let text = try Files.text("ntag215-uri.nfc")
+            .replacing("Mifare version: 00 04 04 02 01", with: "Mifare version: 00 04 04 02 02")
+        let tag = try TagImage(parsing: Array(text.utf8)).makeTag()
+        let script = try Script(tag)
+        try await script.activate(tag.identifier)
+        #expect(await script.send("60") == "00 04 04 02 02 00 11 03")
+    }
+
     @Test func `Version 2 has the bytes of ATQA the other way round`() throws {
         let image = try TagImage(parsing: Files.dump("ntag213-version2.nfc"))
         #expect(image.contents.type2?.atqa == 0x0044)

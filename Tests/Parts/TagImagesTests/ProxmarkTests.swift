@@ -136,6 +136,17 @@ import VirtualTags
         #expect(image.remarks.first?.text == "The image has 50 of the 135 pages; the others are as delivered.")
     }
 
+    @Test func `A dump of the first four pages is the shortest one`() throws {
+        var bytes = Array(try Files.dump("hf-mfu-ntag215-dump.bin").prefix(56 + 4 * 4))
+        bytes[11] = 3
+        let image = try TagImage(parsing: bytes)
+        #expect(image.contents.type2?.product == .ntag215 && image.contents.type2?.memory.count == 16)
+        #expect(try image.encoded() == bytes)
+        bytes.removeLast(4)
+        bytes[11] = 2
+        #expect(throws: TagImageError.self) { try TagImage(parsing: bytes) }
+    }
+
     @Test func `A file with another number of pages than its header says is refused`() throws {
         let bytes = Array(try Files.dump("hf-mfu-ntag215-dump.bin"))
         for last in UInt8.min...UInt8.max where last != 134 {

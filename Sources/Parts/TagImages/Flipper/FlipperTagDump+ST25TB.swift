@@ -17,7 +17,7 @@ extension FlipperTagDump {
             product = known.name
             if blocks > 0 { parts.append("\(blocks) of \(known.blocks) blocks") }
         } else if blocks > 0 {
-            parts.append("\(blocks) blocks")
+            parts.append(blocks == 1 ? "1 block" : "\(blocks) blocks")
         }
         if fields.line("System OTP Block") != nil { parts.append("the system block") }
         let what = parts.isEmpty ? "" : " The file has \(parts.joined(separator: ", "))."
