@@ -29,6 +29,7 @@ package final class Locked<Value>: @unchecked Sendable {
     }
 
     deinit {
+        // mutate: equivalent, because in glibc a mutex owns nothing: this only marks its memory, which nobody reads any more.
         unsafe pthread_mutex_destroy(mutex)
         unsafe mutex.deallocate()
     }

@@ -82,6 +82,13 @@ struct RefusedValueTests {
         #expect(throws: RecordError(.valueTooLong)) { try WiFiRecord(credential) }
     }
 
+    @Test("A record of a network without attributes has nothing in it to read")
+    func emptyNetwork() {
+        let record = NDEFRecord.media(type: WiFiRecord.mediaType, payload: [])
+        #expect(throws: RecordError(.emptyPayload)) { try WiFiRecord(record) }
+        #expect(throws: RecordError(.emptyPayload)) { try record.content() }
+    }
+
     @Test("A credential that is cut short is none, and makes the record unreadable")
     func damagedCredential() {
         for value: [UInt8] in [[0x10], [0x10, 0x45, 0, 2, 0x61]] {

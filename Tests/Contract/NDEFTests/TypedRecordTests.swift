@@ -111,6 +111,13 @@ import Testing
         #expect(NDEFRecord.media(type: "Application/vnd.WFA.wsc", payload: []).kind == .wifi)
     }
 
+    @Test(arguments: ["", "android.com:pk", "android.com:pkg2"])
+    func `A type that is only a part of another name, or has more than it, is another type`(type: String) throws {
+        let record = NDEFRecord.external(type: type, payload: Array("com.example".utf8))
+        #expect(record.kind == .external)
+        #expect(try record.content() == .external(type: type))
+    }
+
     @Test(arguments: [
         ("0800060504030201", nil), ("080006050403020100", "oob-trailing"), ("0900060504030201", "oob-length-overrun"),
         ("0700060504030201", "too-short"), ("0a0006050403020105ff", "tlv-overrun"),

@@ -160,6 +160,26 @@ import Testing
         #expect(await handedOver { done in Task.detached { done("later") } } == "later")
     }
 
+    /// Runs a task's code at once, in the middle of the work that resumes the task.
+    private final class AtOnce: TaskExecutor {
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
+
+    @Test func `hands a value over before the task goes on with it`() async {
+        let (executor, handler) = (AtOnce(), Locked<(@Sendable (Int) -> Void)?>(nil))
+        let task = Task(executorPreference: executor) {
+            await handedOver { (done: @escaping @Sendable (Int) -> Void) in handler.withLock { $0 = done } }
+        }
+        // The task waits by now, and goes on within this call.
+        let done = handler.withLock { $0 }
+        done?(7)
+        #expect(await task.value == 7)
+        withExtendedLifetime(executor) {}
+    }
+
     @Test func `guards a value that many tasks count`() async {
         let lock = Locked(0)
         await withTaskGroup { group in
