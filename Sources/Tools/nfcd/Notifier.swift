@@ -188,6 +188,7 @@ final class Notifier {
             guard let shown = shown(values, message), let topic = notifications[shown] else { return }
             let isForClick = clicks[shown]?.explainsClosing(at: .now) ?? false
             let isDismissed = values.last?.integer == Self.dismissed && !isForClick
+            // mutate: equivalent, because whoever learns of it does not look at the notifications.
             forget(shown)
             onEvent(.closed(topic.subject, isDismissed: isDismissed))
         default: break

@@ -258,28 +258,42 @@ import VirtualTags
         #expect(await script.send("02 06") == "02 11")
     }
 
-    /// A card that has another ATS from its first loss of power on.
+    /// A card that presents itself in another way from its first loss of power on.
     private struct RestlessCard: SelfPresentingCard {
+        let later: CardPresentation
         var hasLostPower = false
 
-        var presentation: CardPresentation {
-            CardPresentation(answerToSelect: hasLostPower ? hex("05 78 80 70 00") : nil)
-        }
+        var presentation: CardPresentation { hasLostPower ? later : CardPresentation() }
 
         mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer { CardAnswer(status: .success) }
 
         mutating func losePower() { hasLostPower = true }
     }
 
-    @Test func `What a loss of power changes in a card's activation counts from the next one on`() async throws {
+    private func makeScript(later: CardPresentation) throws -> LinkScript {
         let frontEnd = Type4FrontEnd.nfcA(uid: VirtualType4Tag.defaultUID, ats: hex("05 72 80 70 02"))
-        let script = try LinkScript(.nfcA, VirtualType4Tag(card: RestlessCard(), frontEnd: frontEnd))
+        return try LinkScript(.nfcA, VirtualType4Tag(card: RestlessCard(later: later), frontEnd: frontEnd))
+    }
+
+    @Test func `What a loss of power changes in a card's activation counts from the next one on`() async throws {
+        let script = try makeScript(later: CardPresentation(answerToSelect: hex("05 78 80 70 00")))
         for ats in ["05 72 80 70 02", "05 78 80 70 00"] {
             await script.activateA()
             #expect(await script.send("e0 80") == ats)
             try await script.field.setCarrier(false)
             try await script.field.setCarrier(true)
         }
+    }
+
+    @Test func `A card that has got a random UID shows one at its next activation`() async throws {
+        let script = try makeScript(later: CardPresentation(usesRandomUID: true))
+        await script.activateA()
+        #expect(await script.send("e0 80") == "05 72 80 70 02")
+        try await script.field.setCarrier(false)
+        try await script.field.setCarrier(true)
+        _ = await script.exchange(Frame(bits: [0x52], validBitsInLastByte: 7))
+        let answer = hex(await script.sendRaw("93 20"))
+        #expect(answer.count == 5 && answer.first == 0x08)
     }
 
     @Test(arguments: [("01", "0a 03 aa 90 00"), ("02 08", "0a 03 aa 90 00"), ("04 68 70 00", "timeout")])

@@ -35,6 +35,12 @@ import VirtualTags
         #expect(await script.send("01 10 00 \(echo)") == "10 12")
     }
 
+    @Test func `The UID is the first seven bytes of the memory`() {
+        let uid = hex("01 02 03 04 05 06 07")
+        let tag = VirtualType1Tag(.topaz96, uid: uid)
+        #expect(tag.identifier == uid && tag.contents.memory.prefix(7) == uid[...])
+    }
+
     @Test func `Static memory has neither segments nor blocks of eight`() async throws {
         let (script, _) = try await makeScript(.topaz96)
         let zero = "00 00 00 00 00 00 00 00"
@@ -47,6 +53,7 @@ import VirtualTags
     @Test func `RSEG, READ8, WRITE-E8 and WRITE-NE8 work on dynamic memory`() async throws {
         let (script, tag) = try await makeScript(.topaz512)
         let zero = "00 00 00 00 00 00 00 00"
+        #expect(await script.send("10 00 \(zero) \(echo)") == "00 " + hexText(tag.contents.memory[0..<128]))
         #expect(await script.send("10 10 \(zero) \(echo)") == "10 " + hexText(tag.contents.memory[128..<256]))
         #expect(await script.send("02 01 \(zero) \(echo)") == "01 e1 10 3f 00 01 03 f2 30")
         #expect(await script.send("54 3f 01 02 03 04 05 06 07 08 \(echo)") == "3f 01 02 03 04 05 06 07 08")

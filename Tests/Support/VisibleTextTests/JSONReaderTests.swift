@@ -39,6 +39,7 @@ import VisibleText
             (Array("-01".utf8), 3), (Array("[1.]".utf8), 3), (Array("[1e+]".utf8), 4), (Array("[-]".utf8), 1),
             (Array("[1, ".utf8) + [0x22, 0xC3, 0x22, 0x5D], 4),
             (Array("[\"".utf8) + [0xC3] + Array("\\n\"]".utf8), 1),
+            (Array("[\"\\n".utf8) + [0xC3] + Array("\"]".utf8), 1),
         ]
         for (bytes, offset) in cases {
             let error = #expect(throws: JSONReader.Problem.self) { try JSONReader.read(bytes, maximumDepth: 1) }
@@ -69,6 +70,10 @@ import VisibleText
         #expect(members.map { part($0.value.range) } == ["[1, -2.50e+3]", #"{"b":null}"#])
         #expect(members[0].value.array?.map(\.integer) == [1, nil])
         #expect(members[0].value.array.map { $0.map { part($0.range) } } == ["1", "-2.50e+3"])
+    }
+
+    @Test func `A number may have every digit`() throws {
+        #expect(try JSONReader.read(Array("1234567890".utf8), maximumDepth: 0).integer == 1_234_567_890)
     }
 
     @Test func `Only a range of a text is read, and offsets count from its start`() throws {

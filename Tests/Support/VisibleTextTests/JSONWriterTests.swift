@@ -58,6 +58,17 @@ import VisibleText
         #expect(object == #"{"a":"ab01f0","b":"01f0","c":""}"#)
     }
 
+    @Test func `A member that is a flag has its key before it, also when it is missing`() {
+        let object = text {
+            $0.beginObject()
+            $0.member("a", true)
+            $0.member("b", nil as Bool?)
+            $0.member("c", false)
+            $0.endObject()
+        }
+        #expect(object == #"{"a":true,"b":null,"c":false}"#)
+    }
+
     @Test func `JSON from elsewhere stays on the line, with commas around it`() {
         let line = text {
             $0.beginObject()

@@ -58,6 +58,10 @@ import UserBus
         try user.write("data/nfc/apps/org.example.Reader.json", app)
         let below = try user.nfc.run("apps", "choose", "*.good.site.example", "browser")
         #expect(below.output == "Links of *.good.site.example open in the browser.\n", "\(below)")
+        // One of these hosts is not all of them, whatever its name.
+        try user.write("data/nfc/apps/org.example.Reader.json", app.replacing("*", with: "x"))
+        let one = try user.nfc.run("apps", "choose", "*.good.site.example", "browser", "--json")
+        #expect(try one.objects().first?["error"] as? String == "not-listed", "\(one)")
     }
 
     @Test func `An invalid app is reported`() throws {

@@ -218,14 +218,22 @@ struct `nfc demo` {
         }
     }
 
-    @Test func `When the service ends it says so with the service's last words`() throws {
-        let words = #"{"event":"failed","message":"There are no tags today."}"#
+    @Test(arguments: [
+        ("failed", "service-ended", "The service has ended. There are no tags today."),
+        ("not-shown", "not-shown", "There are no tags today."),
+    ])
+    func `When the service ends or shows nothing it says so with the service's last words`(
+        event: String,
+        error: String,
+        sentence: String
+    ) throws {
+        let words = #"{"event":"\#(event)","message":"There are no tags today."}"#
         let nfc = try copy(app: "exit 1", service: "echo '\(words)'")
         let outcome = try nfc.run("demo", "--terminal", "--json")
         #expect(outcome.status == 1)
-        #expect(try steps(outcome) == ["place", "app", "service-ended"])
+        #expect(try steps(outcome) == ["place", "app", error])
         let message = try outcome.objects().last?["message"] as? String
-        #expect(message == "The service has ended. There are no tags today.")
+        #expect(message == sentence)
         #expect(try left().isEmpty)
     }
 
@@ -276,6 +284,9 @@ struct `nfc demo` {
         // The process that waits for the end of a demonstration does the same.
         let watcher = try nfc.run("demo", "--take-away", leave())
         #expect(watcher.status == 0 && watcher.output == "")
+        #expect(try left().isEmpty)
+        // It makes no folder that is gone already.
+        #expect(try nfc.run("demo", "--take-away", killed).status == 0)
         #expect(try left().isEmpty)
     }
 

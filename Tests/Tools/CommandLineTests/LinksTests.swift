@@ -75,8 +75,10 @@ import Testing
         )
         #expect(good.status == 0)
         #expect(good.lines == ["T.a, T.b: 2 rules"])
-        let odd = try NFCTool.run(["links", "check", "-", "--json"], input: Data(#"{"applinks":{"apps":["x"]}}"#.utf8))
+        let file = #"{"applinks":{"apps":["x"],"details":[{"appIDs":["T.a"],"components":[{"/":"/x/*"}]}]}}"#
+        let odd = try NFCTool.run(["links", "check", "-", "--json"], input: Data(file.utf8))
         #expect(odd.status == 1)
+        #expect(odd.text.contains(#","details":[{"apps":["T.a"],"rules":1}],"findings":["#), "\(odd.text)")
         #expect(odd.text.contains(#"{"id":"AASA007","severity":"warning","message":"applinks.apps is not empty"#))
         #expect(try nfc.run(["links", "check", "/nowhere"]).status == 1)
     }

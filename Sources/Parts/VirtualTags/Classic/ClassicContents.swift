@@ -53,8 +53,9 @@ public struct ClassicContents: Sendable, Hashable {
 
     /// Returns the UID at the start of the memory. After a 7-byte UID, ATQA shows its length. A 4-byte UID is followed
     /// by the exclusive or of its bytes.
+    ///
+    /// - Parameter memory: the memory of a whole card.
     package static func uid(inBlock0 memory: [UInt8]) -> [UInt8] {
-        guard memory.count >= 10 else { return [0, 0, 0, 0] }
         let short = Array(memory.prefix(4))
         let isDouble = memory[0] == 0x04 && memory[8] & 0xC0 == 0x40 && memory[9] == 0x00
         return memory[4] == short.reduce(0, ^) && !isDouble ? short : Array(memory.prefix(7))

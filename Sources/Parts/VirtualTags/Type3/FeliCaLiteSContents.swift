@@ -78,12 +78,13 @@ public struct FeliCaLiteSContents: Sendable, Hashable {
             FeliCaSystem.attributes(blockCount: 13, maximumRead: 4, maximumWrite: 1)
             + Array(repeating: 0, count: 13 * 16)
         // The register counts down from its maximum.
-        register = Array(repeating: 0xFF, count: 8) + zero.prefix(8)
-        identifierExtension = Array(zero.prefix(8))
+        let half = [UInt8](repeating: 0, count: 8)
+        register = Array(repeating: 0xFF, count: 8) + half
+        identifierExtension = half
         serviceCode = zero
         keyVersion = zero
         cardKey = zero
-        memoryConfiguration = [0xFF, 0xFF, 0xFF, 0x01, 0x07] + zero.prefix(11)
+        memoryConfiguration = [0xFF, 0xFF, 0xFF, 0x01, 0x07, 0x00, 0x00, 0x00] + half
         writeCounter = 0
     }
 

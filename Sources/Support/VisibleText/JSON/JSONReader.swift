@@ -106,8 +106,8 @@ public struct JSONReader {
 
     private mutating func object(depth: Int) throws(Problem) -> [JSONNode.Member] {
         try open(depth: depth)
+        if try take(0x7D) { return [] }
         var members: [JSONNode.Member] = []
-        if try take(0x7D) { return members }
         repeat {
             guard try next() == 0x22 else { throw problem("a key has to stand here, in quotes") }
             let start = position
@@ -122,8 +122,8 @@ public struct JSONReader {
 
     private mutating func array(depth: Int) throws(Problem) -> [JSONNode] {
         try open(depth: depth)
+        if try take(0x5D) { return [] }
         var elements: [JSONNode] = []
-        if try take(0x5D) { return elements }
         repeat { elements.append(try value(depth: depth + 1)) } while try take(0x2C)
         guard try take(0x5D) else { throw problem("a comma or ] is missing") }
         return elements

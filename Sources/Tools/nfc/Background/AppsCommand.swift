@@ -216,9 +216,9 @@ struct AppsChooseCommand: AsyncParsableCommand {
             let user = UserEnvironment()
             var choices = LinkChoices(of: user.folders)
             let name = choices.choose(domain, isBrowser: choice == .browser)
-            let host = name.map { $0.hasPrefix("*.") ? "x" + $0.dropFirst() : $0 }
+            // An entry for all hosts below a domain covers the name with '*.' like any of them, and no other entry does.
+            let isListed = name.map { name in user.apps().apps.contains { $0.entry(for: name) != nil } } ?? false
             // An earlier choice can be undone after the app is gone.
-            let isListed = host.map { host in user.apps().apps.contains { $0.entry(for: host) != nil } } ?? false
             guard let name, isListed || choice == .app else {
                 throw CommandFailure(.refused, "not-listed", "No installed app has links of \(domain). See: nfc apps")
             }

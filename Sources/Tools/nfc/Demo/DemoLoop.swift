@@ -74,7 +74,6 @@ final class DemoLoop {
     func next(within limit: Duration) throws(CommandFailure) -> Happening? {
         let end = ContinuousClock.now + limit
         while true {
-            try signals.check()
             try take()
             if let alarm, alarm <= ContinuousClock.now {
                 self.alarm = nil
@@ -91,7 +90,9 @@ final class DemoLoop {
         }
     }
 
+    /// Takes what has happened. A signal counts before all else, because it may have ended the service too.
     private func take() throws(CommandFailure) {
+        try signals.check()
         do throws(BusError) {
             waiting += try stand.process().map(Happening.desk)
         } catch {
