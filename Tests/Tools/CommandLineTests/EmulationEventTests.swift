@@ -42,4 +42,25 @@ import Testing
         )
         #expect(lines.last?.hasPrefix(#"{"ok":false,"error":"unwritable-file","#) == true, "\(events)")
     }
+
+    @Test func `A reader is unplugged and plugged in, and the last line may be of the greatest length`() throws {
+        let images = try Images()
+        let card = try images.blank("NTAG213")
+        let script = """
+            mkfifo commands
+            '\(Command(name: "nfc").path)' emulate --image '\(card)' --pcsc --folder "$PWD" --reader-conf conf \
+                --json --commands --timeout 60 < commands > events & emulation=$!
+            exec 3> commands
+            happens() { while ! grep -q "$1" events && kill -0 $emulation; do sleep 0.01; done; }
+            echo unplug >&3; happens '"unplug"'; [ -e reader.sock ]; echo $?
+            echo plug >&3; happens '"plug"'; [ -e reader.sock ]; echo $?
+            printf '%04096d' 0 >&3; exec 3>&-; happens '"line":"0000'
+            kill $emulation; wait $emulation
+            """
+        let outcome = try Command.shell(script, in: images.folder.path(""))
+        #expect(outcome.lines == ["1", "0"], "\(outcome.error)")
+        let events = try String(contentsOfFile: images.folder.path("events"), encoding: .utf8)
+        let last = #"{"event":"command","line":"\#(String(repeating: "0", count: 4096))","ok":false}"#
+        #expect(events.split(separator: "\n").contains(Substring(last)), "\(events)")
+    }
 }

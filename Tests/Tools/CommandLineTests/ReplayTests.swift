@@ -69,6 +69,17 @@ import Testing
         #expect(text.hasPrefix(#"{"opencorenfc_recording":1,"reader":"virtual","kind":"field""#))
         let again = try nfc.run("write", "https://example.org", "--reader", "replay:" + file)
         #expect(again.status == 0)
+        // An exchange more, after the end of the session.
+        let number = text.split(separator: "\n").count { $0.contains(#""do":"send""#) } + 1
+        let more = [
+            #"{"n":\#(number),"us":9,"do":"send","technology":"nfc-a","hex":"3000","timeout_us":1000}"#,
+            #"{"n":\#(number),"us":9,"got":"00"}"#,
+        ]
+        try (text + more.map { $0 + "\n" }.joined()).write(toFile: file, atomically: true, encoding: .utf8)
+        let ended = try nfc.run("write", "https://example.org", "--reader", "replay:" + file)
+        #expect(ended.status == 0)
+        let sentence = "The session ended before the recording: 1 of its exchanges were not made."
+        #expect(ended.error.contains(sentence), "\(ended)")
     }
 
     @Test(arguments: [

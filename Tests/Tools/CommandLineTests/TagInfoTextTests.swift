@@ -69,6 +69,36 @@ import Testing
         #expect(files.map { $0["application"] as? String } == applications)
     }
 
+    @Test func `The parts of a memory are listed with their places`() throws {
+        let path = images.folder.path("lite.json")
+        _ = try nfc.object("tag", "create", "--product", "FeliCa Lite-S", "--out", path)
+        let lines = try nfc.run("tag", "info", "--image", path).lines
+        let map = try #require(lines.first { $0.hasPrefix("Map ") })
+        #expect(
+            map.dropFirst(11).components(separatedBy: "; ") == [
+                "block 0 attribute information", "blocks 1-13 data", "block 14 register",
+                "blocks 128-136 system: challenge, codes, identifiers, key, configuration",
+                "blocks 144-146 write counter, code and state", "block 160 check of the memory",
+            ]
+        )
+    }
+
+    @Test func `A tag that hides is described from its image, and can't be read`() throws {
+        let path = images.folder.path("hidden.json")
+        _ = try nfc.object("tag", "create", "--product", "ST25TV02K", "--out", path)
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let hidden = text.replacing("{", with: #"{"untraceable": true, "#, maxReplacements: 1)
+        try hidden.write(toFile: path, atomically: true, encoding: .utf8)
+        let info = try nfc.run("tag", "info", "--image", path)
+        #expect(info.status == 0)
+        #expect(info.lines.contains("Guards     untraceable"), "\(info)")
+        #expect(info.lines.last == "The tag of the image does not answer.", "\(info)")
+        let read = try nfc.run("tag", "read", "--image", path, "--json")
+        #expect(read.status == 1)
+        #expect(try read.objects().first?["error"] as? String == "tag-lost")
+        #expect(try read.objects().first?["status"] is NSNull)
+    }
+
     @Test func `The list of products has their types, identifiers and sizes`() throws {
         let lines = try nfc.run("tag", "create", "--list").lines
         let card = "generic Type 4".padding(toLength: 30, withPad: " ", startingAt: 0)

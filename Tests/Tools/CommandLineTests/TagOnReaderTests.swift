@@ -189,6 +189,18 @@ import Testing
         }
     }
 
+    @Test func `Info has the PMm of a tag, unless the reader has ones in its place`() throws {
+        let image = try linked("generic Type 3")
+        let text = try String(contentsOfFile: image, encoding: .utf8)
+        let changed = text.replacing(/"pmm": "[^"]*"/, with: #""pmm": "ffffffffffffffff""#)
+        try #require(changed != text)
+        #expect(try nfc(near: image).object("tag", "info")["pmm"] is String)
+        try changed.write(toFile: image, atomically: true, encoding: .utf8)
+        let object = try nfc(near: image).object("tag", "info")
+        #expect(object["status"] as? String == "read-write")
+        #expect(object["pmm"] == nil && object["system"] == nil)
+    }
+
     @Test(arguments: [
         ("NTAG213", "locked_pages"), ("Ultralight C", "locked_pages"), ("Topaz 512", "lock_hex"),
         ("FeliCa Lite-S", "locked_blocks"), ("ICODE SLIX2", "locked_blocks"), ("ST25DV04K", "locked_blocks"),

@@ -37,7 +37,7 @@ struct TagBench {
     /// - Parameters:
     ///   - virtualTag: the tag.
     ///   - contents: the content of its image.
-    /// - Returns: the report, and the reason when the tag holds no NDEF.
+    /// - Returns: the report, and the reason when the tag holds no NDEF or does not answer.
     static func survey(
         _ virtualTag: any VirtualTag,
         _ contents: TagContents
@@ -49,9 +49,12 @@ struct TagBench {
             }
             bench = try await TagBench(activating: virtualTag)
         } catch {
-            guard error.meansNotNDEF || error.code == .unsupported else { throw CommandFailure(error) }
+            // A tag that hides, or was destroyed, is silent.
+            let isSilent = error.code == .tagLost
+            guard isSilent || error.meansNotNDEF || error.code == .unsupported else { throw CommandFailure(error) }
             let type = contents.tagType.flatMap { ForumTagType(rawValue: $0) }
-            return (TagReport(type: type, product: contents.product, uid: contents.uid, status: .notNDEF), error)
+            let status = isSilent ? nil : TagReport.Status.notNDEF
+            return (TagReport(type: type, product: contents.product, uid: contents.uid, status: status), error)
         }
         return try await bench.read(product: contents.product)
     }

@@ -61,7 +61,7 @@ struct TagReport {
     }
 
     /// Creates the report on a tag without an exchange with it.
-    init(type: ForumTagType?, product: String?, uid: [UInt8], status: Status) {
+    init(type: ForumTagType?, product: String?, uid: [UInt8], status: Status?) {
         self.type = type
         self.product = product
         self.uid = uid
