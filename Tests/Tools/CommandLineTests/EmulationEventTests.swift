@@ -48,7 +48,7 @@ import Testing
         let card = try images.blank("NTAG213")
         let script = """
             mkfifo commands
-            '\(Command(name: "nfc").path)' emulate --image '\(card)' --pcsc --folder "$PWD" --reader-conf conf \
+            '\(Command(name: "nfc").path)' emulate --image '\(card)' --pcsc --folder "$PWD" --reader-conf "$PWD/conf" \
                 --json --commands --timeout 60 < commands > events & emulation=$!
             exec 3> commands
             happens() { while ! grep -q "$1" events && kill -0 $emulation; do sleep 0.01; done; }

@@ -74,11 +74,11 @@ public struct FeliCaLiteSContents: Sendable, Hashable {
         self.idm = idm
         self.pmm = pmm
         let zero = [UInt8](repeating: 0, count: 16)
+        let half = [UInt8](repeating: 0, count: 8)
         userMemory =
             FeliCaSystem.attributes(blockCount: 13, maximumRead: 4, maximumWrite: 1)
             + Array(repeating: 0, count: 13 * 16)
         // The register counts down from its maximum.
-        let half = [UInt8](repeating: 0, count: 8)
         register = Array(repeating: 0xFF, count: 8) + half
         identifierExtension = half
         serviceCode = zero
