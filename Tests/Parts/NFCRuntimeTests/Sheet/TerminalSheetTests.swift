@@ -190,7 +190,8 @@ import Testing
         }
         let screen = terminal.screen()
         #expect(screen.contains("Second.") && !screen.contains("Third."))
-        #expect(!String(decoding: end?.standardErrorContent ?? [], as: UTF8.self).contains("Third."))
+        let errors = end.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
+        #expect(!errors.contains("Third."))
     }
 
     @Test func `The smallest terminals have their own size`() throws {
