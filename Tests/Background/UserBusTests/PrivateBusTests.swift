@@ -76,7 +76,8 @@ struct `A bus of one process` {
     func `takes no program for another user's when its daemon does not say whose it is`() async {
         await #expect(processExitsWith: .success) {
             try Self.withFolder { folder in
-                let rule = #"<policy context="mandatory"><deny send_member="GetConnectionUnixUser"/></policy>"#
+                let deny = #"<deny send_interface="org.freedesktop.DBus" send_member="GetConnectionUnixUser"/>"#
+                let rule = #"<policy context="mandatory">\#(deny)</policy>"#
                 let script = """
                     #!/bin/sh
                     /bin/sed -i 's|</busconfig>|\(rule)&|' '\(folder.path)/bus.conf'

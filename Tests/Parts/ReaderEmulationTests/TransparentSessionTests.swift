@@ -246,7 +246,7 @@ import VirtualTags
             for standard in UInt8(0)...3 {
                 let answer = await Self.send([0x8F, 2, standard, 4], 0x02, to: &reader)
                 if standard == own {
-                    #expect(answer.prefix(7) == Self.done + [0x5F, 0x51], "\(own)")
+                    #expect(answer.starts(with: Self.done + [0x5F, 0x51]), "\(own)")
                 } else {
                     #expect(answer == Self.failed(1, [0x64, 0x01]), "\(own) \(standard)")
                 }
@@ -264,7 +264,7 @@ import VirtualTags
             _ = await Self.send([0x81, 0], 0x00, to: &reader)
             for _ in 0..<2 {
                 let answer = await Self.send([0x8F, 2, standard, 4], 0x02, to: &reader)
-                #expect(answer.prefix(7) == Self.done + [0x5F, 0x51], "\(standard)")
+                #expect(answer.starts(with: Self.done + [0x5F, 0x51]), "\(standard)")
                 #expect(await reader.transmit(select) == .done(Self.finish))
             }
         }

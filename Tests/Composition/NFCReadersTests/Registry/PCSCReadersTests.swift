@@ -60,10 +60,11 @@ struct `Readers of PC/SC` {
             let changes = Locked(0)
             var observations = MachineReaders.observe { changes.withLock { $0 += 1 } }
             #expect(observations.count == 1)
-            // The watch may begin after a tag has come, so several come.
+            // The watch may begin after a tag has come, so several come and go.
             var looks = 0
             let isTold = await Machine.waits {
                 if looks % 20 == 0 { machine.readers[0].field.bring(Machine.tag(UInt8(looks / 20 % 256))) }
+                if looks % 20 == 10 { machine.readers[0].field.removeAll() }
                 looks += 1
                 return changes.withLock { $0 > 0 }
             }

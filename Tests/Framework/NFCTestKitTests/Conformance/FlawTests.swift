@@ -138,7 +138,7 @@ import VirtualTags
             .answer(to: { $0.has([0xA2, 0x28]) }) { $0 = [0x00] },
             "A lock is reported as refused",
             in: "Type 2: is locked, and stays as it is",
-            "It is locked, and that ended in updateFailed."
+            "It is locked, and that ended in update-failed."
         ),
         Case(
             .reads(one, as: two, fromLook: 2),
