@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("/work/App", "file:///work/App/My%20Reader.swift"), ("./App", "App/My%20Reader.swift"),
+        ("/srv/App", "file:///srv/App/My%20Reader.swift"), ("./App", "App/My%20Reader.swift"),
         (".", "My%20Reader.swift"),
     ])
     func `A place in SARIF is the URI of a file, or relative to the current folder`(folder: String, uri: String) {
