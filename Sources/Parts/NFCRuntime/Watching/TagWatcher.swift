@@ -172,6 +172,8 @@ public final class TagWatcher: Sendable {
         state.withLock { $0.presence = presence }
         var known: [TagStay] = []
         var near: [TagStay] = []
+        // The tags that were near after the last change that was noticed; nil before the first look.
+        var counted: [TagStay]?
         var answer: Answer?
         var failures = 0
         while isCurrent(run) {
@@ -179,21 +181,24 @@ public final class TagWatcher: Sendable {
             do throws(TagError) {
                 let began = environment.clock.now
                 let changed = state.withLock { $0.changed.take() }
-                let before = near
                 let isRead = try await look(run, &near, &known, noticed: changed ?? began) {
                     defer { answer = .available }
                     guard answer != .available else { return false }
                     self.observer(.available)
                     return true
                 }
-                // A tag that has just come is tried as often as those before it.
-                if changed != nil, near.contains(where: { !before.contains($0) }) { failures = 0 }
+                // A tag that has just come is tried as often as those before it. It may have been seen before its arrival
+                // was noticed.
+                if changed != nil || counted == nil {
+                    if let counted, near.contains(where: { !counted.contains($0) }) { failures = 0 }
+                    counted = near
+                }
                 failures = isRead ? 0 : failures + 1
                 if !isRead, failures <= Self.maximumRetries { pause = Self.retry }
             } catch {
                 if error.code == .readerUnavailable {
                     // When the reader is back, it shows whether the tags have left too.
-                    (near, known, failures) = ([], [], 0)
+                    (near, known, counted, failures) = ([], [], nil, 0)
                     let news = Answer.unavailable(reason: error.reason)
                     if isCurrent(run), answer != news { observer(.unavailable(reason: error.reason)) }
                     answer = news
