@@ -49,7 +49,8 @@ private final class CallCount: Sendable {
     /// Gives the watch what arrives until something holds.
     func wait(until isDone: (DesktopWatch) -> Bool) async throws {
         let watch = try #require(watch)
-        for _ in 0..<30_000 where !isDone(watch) {
+        for _ in 0..<30_000 {
+            if isDone(watch) { break }
             while let message = try bus.receive() { watch.take(message) }
             try await Task.sleep(for: .milliseconds(1))
         }

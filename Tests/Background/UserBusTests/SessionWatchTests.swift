@@ -26,7 +26,10 @@ struct `A watch of the user's session` {
     init() throws { (first, second) = (try TestBus(), try TestBus()) }
 
     @MainActor private func wait(until isDone: () -> Bool) async throws {
-        for _ in 0..<30_000 where !isDone() { try await Task.sleep(for: .milliseconds(1)) }
+        for _ in 0..<30_000 {
+            if isDone() { return }
+            try await Task.sleep(for: .milliseconds(1))
+        }
         #expect(isDone())
     }
 
@@ -69,5 +72,26 @@ struct `A watch of the user's session` {
         health.isWell = true
         try await wait { !watch.isSilent && watch.session?.id == "2" }
         withExtendedLifetime(peer) {}
+    }
+
+    @MainActor @Test func `asks a logind that answers nonsense once in each pause, however many signals came`()
+        async throws
+    {
+        var broken = login()
+        broken.answer = .values([.string("x")])
+        let peer = try broken.peer(first)
+        let pause = Duration.milliseconds(30)
+        let watch = SessionWatch(own: nil, address: first.address, pause: pause) {}
+        func looks() -> Int { peer.methods.count { $0 == "GetAll" } }
+        for _ in 0..<20 {
+            let before = looks()
+            peer.emit(BusConnection.loginManager, "SessionNew", [])
+            try await wait { looks() > before }
+        }
+        // A few looks may still be due to the last signals. Between the others there is a pause, however slow all is.
+        let (before, start) = (looks(), ContinuousClock.now)
+        try await wait { looks() >= before + 10 }
+        #expect(ContinuousClock.now - start > pause * 6)
+        #expect(watch.isSilent)
     }
 }

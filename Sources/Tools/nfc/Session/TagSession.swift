@@ -54,7 +54,10 @@ struct TagSession {
     func close() async {
         timeout?.cancel()
         interrupt.cancel()
-        for _ in 0..<1000 where !environment.arbiter.isIdle { try? await Task.sleep(for: .milliseconds(1)) }
+        for _ in 0..<1000 {
+            if environment.arbiter.isIdle { break }
+            try? await Task.sleep(for: .milliseconds(1))
+        }
     }
 
     /// Fails when no tag could come: the reader is gone, does not answer within half a second, or has a card that another
