@@ -14,7 +14,7 @@ class Apps(BrowserTest):
 
     def test_an_app_shows_its_screen_and_hears_what_is_pressed(self):
         self.app.show({"kind": "row", "id": "first", "text": "https://example.com", "detail": "1 record"}, {"kind": "button", "id": "scan", "text": "Scan"})
-        self.window.find(".app").click()
+        self.window.click(".app")
         self.window.wait_text(".app-title", "Messages")
         self.window.screenshot("app")
         self.window.click(".app-button")
@@ -29,7 +29,7 @@ class Apps(BrowserTest):
         self.window.find(".sheet[data-state=ready]")
         self.window.wait_text(".sheet-message", "Hold the card at the top of the phone.")
         self.window.screenshot("ready-to-scan")
-        self.window.card(LINK).find_element("css selector", ".hold").click()
+        self.window.click_in_card(LINK, ".hold")
         self.window.find(".near-tag")
         identifier = self.app.activate()
         self.assertEqual(identifier, self.simulator.named(LINK)["uid"].replace(":", "").lower())

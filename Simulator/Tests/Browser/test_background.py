@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-from selenium.webdriver.common.by import By
-
 from support.case import BrowserTest
 
 LINK = "Poster with a link"
@@ -10,7 +8,7 @@ class BackgroundReading(BrowserTest):
     """Tags that are read while no app scans."""
 
     def tap(self, name):
-        self.window.card(name).find_element(By.CSS_SELECTOR, ".tap").click()
+        self.window.click_in_card(name, ".tap")
 
     def test_a_link_shows_a_banner_and_the_inspector_says_why(self):
         self.tap(LINK)
@@ -36,7 +34,7 @@ class BackgroundReading(BrowserTest):
         notification = self.window.find(".notification")
         self.assertIn("tagreader.example", notification.text)
         self.assertEqual(self.window.text(".notification-time"), "now")
-        notification.find_element(By.CSS_SELECTOR, "[data-key^=dismiss]").click()
+        self.window.click(".notification [data-key^=dismiss]")
         self.simulator.until(lambda state: state["notifications"] == [])
         self.window.wait(lambda: not self.window.has(".notification"), "the list is empty")
 
@@ -44,9 +42,9 @@ class BackgroundReading(BrowserTest):
         self.window.button(".phone-controls", "Locked")
         self.window.find(".screen[data-shown=lock]")
         self.tap(LINK)
-        notification = self.window.find(".notification-open")
+        self.window.find(".notification-open")
         self.window.screenshot("locked")
-        notification.click()
+        self.window.click(".notification-open")
         self.window.find(".prompt-button.filled")
         self.window.screenshot("unlock")
         self.window.click(".prompt-button.filled")

@@ -16,13 +16,14 @@ class Conditions(BrowserTest):
 
     def switch(self, label, number=None):
         """Switches a condition by its label."""
-        item = next(item for item in self.window.all(".condition") if item.find_element("css selector", "label").text == label)
-        self.window.run("arguments[0].scrollIntoView({ block: 'center' })", item)
-        item.find_element("css selector", "input[role=switch]").click()
+        def part(selector):
+            item = next(item for item in self.window.all(".condition") if item.find_element("css selector", "label").text == label)
+            self.window.run("arguments[0].scrollIntoView({ block: 'center' })", item)
+            return item.find_element("css selector", selector)
+        self.window.click_on(lambda: part("input[role=switch]"), f"there is a condition {label!r}")
         if number is not None:
-            field = item.find_element("css selector", "input[type=number]")
-            self.window.wait(field.is_enabled, "the number can be set")
-            self.window.run("arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('change'))", field, number)
+            self.window.wait(lambda: part("input[type=number]").is_enabled(), "the number can be set")
+            self.window.run("arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('change'))", part("input[type=number]"), number)
 
     def set_to(self, name, value):
         self.simulator.until(lambda state: state["switches"][name] == value)
@@ -64,7 +65,7 @@ class Conditions(BrowserTest):
             memory[region["offset"]:region["offset"] + len(data)] = data
         self.assertEqual(memory[0x28:0x2c].hex(), "11223344")
         self.assertNotEqual(memory[0x2c:0x30].hex(), "55667788")
-        self.window.card(STICKER).find_element("css selector", ".card-name").click()
+        self.window.click_in_card(STICKER, ".card-name")
         self.window.click("[data-tab=memory]")
         self.window.wait(lambda: self.window.has(".bytes .changed"), "the map marks what changed")
         self.window.screenshot("torn-write")

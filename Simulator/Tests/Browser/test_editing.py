@@ -47,7 +47,7 @@ class Editing(BrowserTest):
         self.simulator.until(lambda state: len(state["tags"]) == count + 1)
 
     def test_a_message_is_edited(self):
-        self.window.choose(self.window.card("Poster with a link"), "Edit Message")
+        self.window.choose("Poster with a link", "Edit Message")
         field = self.window.find("dialog [name=text]")
         self.assertEqual(field.get_attribute("value"), "https://tagreader.example/hello")
         field.clear()
@@ -66,7 +66,7 @@ class Editing(BrowserTest):
             with self.subTest(name):
                 tag = self.simulator.named(name)["id"]
                 before = self.simulator.do("message", tag=tag)["hex"]
-                self.window.choose(self.window.card(name), "Edit Message")
+                self.window.choose(name, "Edit Message")
                 self.window.find("dialog .record-head select")
                 self.assertEqual([e.get_attribute("value") for e in self.window.all("dialog .record-head select")], expected)
                 self.window.button("dialog", "Save")
@@ -74,25 +74,25 @@ class Editing(BrowserTest):
                 self.assertEqual(self.simulator.do("message", tag=tag)["hex"], before)
 
     def test_a_locked_tag_can_not_be_edited_any_more(self):
-        self.window.choose(self.window.card("Empty sticker"), "Lock")
+        self.window.choose("Empty sticker", "Lock")
         self.window.screenshot("lock-question")
         self.window.button("dialog", "Lock")
         self.simulator.until(lambda state: any(tag["name"] == "Empty sticker" and tag["status"] == "read-only" for tag in state["tags"]))
         self.window.wait(lambda: "Read-only" in self.window.card("Empty sticker").text, "the card says so")
-        self.window.card("Empty sticker").find_element("css selector", ".more").click()
+        self.window.click_in_card("Empty sticker", ".more")
         item = next(e for e in self.window.all("[role=menuitem]") if e.text.startswith("Edit Message"))
         self.assertEqual(item.get_attribute("aria-disabled"), "true")
         self.window.screenshot("menu-of-a-locked-tag")
 
     def test_an_erased_tag_is_empty(self):
-        self.window.choose(self.window.card("Poster with a link"), "Erase")
+        self.window.choose("Poster with a link", "Erase")
         self.window.button("dialog", "Erase")
         self.simulator.until(lambda state: any(tag["name"] == "Poster with a link" and not tag["message"] for tag in state["tags"]))
         self.window.wait(lambda: "No message" in self.window.card("Poster with a link").text, "the card says so")
 
     def test_a_deleted_tag_comes_back_with_undo(self):
         before = self.simulator.named("Business card")
-        self.window.choose(self.window.card("Business card"), "Delete")
+        self.window.choose("Business card", "Delete")
         self.window.wait_text("#notices", "was deleted")
         self.assertIsNone(self.simulator.named("Business card"))
         self.window.screenshot("deleted")
@@ -101,12 +101,12 @@ class Editing(BrowserTest):
         self.assertEqual(self.simulator.named("Business card")["uid"], before["uid"])
 
     def test_a_tag_is_renamed_and_duplicated(self):
-        self.window.choose(self.window.card("Empty sticker"), "Rename")
+        self.window.choose("Empty sticker", "Rename")
         field = self.window.find("dialog input")
         field.clear()
         field.send_keys("Mine")
         self.window.button("dialog", "Rename")
         self.window.card("Mine")
         count = len(self.simulator.do("products") and self.simulator.api.state["tags"])
-        self.window.choose(self.window.card("Mine"), "Duplicate")
+        self.window.choose("Mine", "Duplicate")
         self.simulator.until(lambda state: len(state["tags"]) == count + 1)

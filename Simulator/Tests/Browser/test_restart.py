@@ -20,7 +20,7 @@ class Restart(BrowserTest):
         self.window.find("#away")
         self.window.wait_text("#away", "connects again by itself")
         self.window.screenshot("away")
-        self.window.card("Made before").find_element("css selector", ".hold").click()
+        self.window.click_in_card("Made before", ".hold")
         self.window.wait_text("#away", "1 action waits.")
         self.simulator.start()
         self.window.open(self.simulator.address)

@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-from selenium.webdriver.common.by import By
-
 from support.sample import SampleAppTest
 
 LINK = "Poster with a link"
@@ -128,7 +126,7 @@ class SampleAppInTheBackground(SampleAppTest):
     """Tags that are read while no app scans open their link in the sample app."""
 
     def tap(self, name):
-        self.window.card(name).find_element(By.CSS_SELECTOR, ".tap").click()
+        self.window.click_in_card(name, ".tap")
 
     def test_a_banner_opens_the_app_with_the_message(self):
         self.tap(LINK)

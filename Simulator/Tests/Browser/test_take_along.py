@@ -64,7 +64,7 @@ class TakeAlong(BrowserTest):
         self.window.screenshot("copy-as-test")
 
     def test_a_tag_is_saved_as_a_file_of_a_flipper(self):
-        self.window.choose(self.window.card("Poster with a link"), "Save as File")
+        self.window.choose("Poster with a link", "Save as File")
         self.window.run("""const select = document.querySelector('dialog select'); select.value = 'flipper';
             select.dispatchEvent(new Event('change'))""")
         self.window.button("dialog", "Save")

@@ -27,18 +27,17 @@ class Taps(BrowserTest):
         # Half a second may be shorter than the time between two looks from here.
         self.window.run("""new MutationObserver(() => { window.wasNear ||= Boolean(document.querySelector('.near-tag')) })
             .observe(document.body, { subtree: true, childList: true })""")
-        self.window.card(LINK).find_element(By.CSS_SELECTOR, ".tap").click()
+        self.window.click_in_card(LINK, ".tap")
         self.window.wait(lambda: self.window.run("return window.wasNear"), "the tag is near")
         self.wait_near(False)
         self.assertGreater(self.simulator.api.state["summary"]["exchanges"], 0)
 
     def test_hold_keeps_a_tag_near_until_it_is_taken_away(self):
-        hold = self.window.card(LINK).find_element(By.CSS_SELECTOR, ".hold")
-        hold.click()
+        self.window.click_in_card(LINK, ".hold")
         self.wait_near(True)
-        self.window.wait(lambda: "Take away" in hold.text, "the button takes it away")
+        self.window.wait(lambda: "Take away" in self.window.card(LINK).find_element(By.CSS_SELECTOR, ".hold").text, "the button takes it away")
         self.window.screenshot("held")
-        hold.click()
+        self.window.click_in_card(LINK, ".hold")
         self.wait_near(False)
 
     def test_the_card_of_a_tag_says_that_it_is_near_while_it_is(self):
@@ -51,7 +50,7 @@ class Taps(BrowserTest):
 
     def test_several_tags_are_near_at_once(self):
         for name in (LINK, "Type 4 card", "FeliCa card"):
-            self.window.card(name).find_element(By.CSS_SELECTOR, ".hold").click()
+            self.window.click_in_card(name, ".hold")
         self.window.wait(lambda: len(self.window.all(".near-tag")) == 3, "three tags are near")
         self.window.screenshot("three-tags")
 
@@ -80,7 +79,7 @@ class Taps(BrowserTest):
         self.assertFalse(self.is_near())
 
     def test_the_page_says_why_a_phone_can_not_read_a_tag(self):
-        self.window.card("Old door card").find_element(By.CSS_SELECTOR, ".hold").click()
+        self.window.click_in_card("Old door card", ".hold")
         self.window.wait_text(".field-reasons", "Old door card")
         self.assertIn("MIFARE Classic", self.window.text(".field-reasons"))
         self.window.screenshot("phone-can-not")

@@ -33,7 +33,7 @@ class Tour(SampleAppTest):
         self.window.picture("simulator-details")
         # Write, and let it go wrong
         self.simulator.do("leave")
-        self.window.choose(self.window.card("Empty sticker"), "Lock")
+        self.window.choose("Empty sticker", "Lock")
         self.window.button("dialog", "Lock")
         self.simulator.until(lambda state: any(tag["name"] == "Empty sticker" and tag["status"] == "read-only" for tag in state["tags"]))
         self.press("Write to a Card")
@@ -45,7 +45,7 @@ class Tour(SampleAppTest):
         self.simulator.do("leave")
         # Read a tag while no app scans
         self.simulator.do("home")
-        self.window.card(LINK).find_element("css selector", ".tap").click()
+        self.window.click_in_card(LINK, ".tap")
         self.window.find(".banner-open")
         self.window.click("[data-tab=background]")
         self.window.wait(lambda: len(self.window.all(".why .step")) >= 2, "the rules are listed")

@@ -13,7 +13,7 @@ class TwoWindows(BrowserTest):
         self.other = Window(other, 820, 1000, "dark").open(self.simulator.address)
 
     def test_what_one_window_does_the_other_shows(self):
-        self.window.choose(self.window.card("Empty sticker"), "Rename")
+        self.window.choose("Empty sticker", "Rename")
         field = self.window.find("dialog input")
         field.clear()
         field.send_keys("Renamed elsewhere")
@@ -24,7 +24,7 @@ class TwoWindows(BrowserTest):
         self.other.screenshot("second-window")
 
     def test_a_reload_loses_nothing(self):
-        self.window.card("Poster with a link").find_element("css selector", ".hold").click()
+        self.window.click_in_card("Poster with a link", ".hold")
         self.window.find(".near-tag")
         self.window.find(".banner")
         rows = self.window.run("return document.querySelector('.trace-count').textContent")

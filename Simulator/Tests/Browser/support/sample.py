@@ -35,7 +35,7 @@ class SampleAppTest(BrowserTest):
 
     def hold(self, name):
         """Brings a tag near, as a person who holds it there does."""
-        self.window.card(name).find_element("css selector", ".hold").click()
+        self.window.click_in_card(name, ".hold")
 
     def leave(self):
         self.simulator.do("leave")

@@ -6,7 +6,7 @@ import pathlib
 import tempfile
 
 from selenium import webdriver
-from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
+from selenium.common.exceptions import ElementClickInterceptedException, ElementNotInteractableException, NoSuchElementException, StaleElementReferenceException
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
@@ -87,7 +87,11 @@ class Window:
 
     def find(self, selector):
         """Waits for an element that can be seen."""
-        return self.wait(lambda: next((e for e in self.all(selector) if e.is_displayed()), None), f"{selector} is there")
+        return self.wait(lambda: self.shown(selector), f"{selector} is there")
+
+    def shown(self, selector):
+        """The first element that can be seen, or none."""
+        return next((e for e in self.all(selector) if e.is_displayed()), None)
 
     def all(self, selector):
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
@@ -121,7 +125,24 @@ class Window:
     # What a person does
 
     def click(self, selector):
-        self.find(selector).click()
+        self.click_on(lambda: self.shown(selector), f"{selector} is there")
+
+    def click_in_card(self, name, selector):
+        """Presses what a selector names in the card of a tag."""
+        self.click_on(lambda: self.card(name).find_element(By.CSS_SELECTOR, selector), f"the card {name!r} has {selector}")
+
+    def click_on(self, find, what):
+        """Presses an element. It is looked for again where the page draws it anew, moves it or covers it at this moment."""
+        def press():
+            element = find()
+            if element is None:
+                return False
+            try:
+                element.click()
+            except (ElementClickInterceptedException, ElementNotInteractableException):
+                return False
+            return True
+        self.wait(press, what)
 
     def press(self, *keys):
         ActionChains(self.driver, duration=0).send_keys(*keys).perform()
@@ -131,18 +152,16 @@ class Window:
 
     def button(self, within, text):
         """Presses the button that says a text."""
-        def find():
-            return next((e for e in self.all(f"{within} button") if e.is_displayed() and e.text.strip() == text), None)
-        self.wait(find, f"there is a button {text!r} in {within}").click()
+        self.click_on(lambda: next((e for e in self.all(f"{within} button") if e.is_displayed() and e.text.strip() == text), None),
+                      f"there is a button {text!r} in {within}")
 
-    def choose(self, card, text):
-        """Chooses from the menu of a card."""
-        card.find_element(By.CSS_SELECTOR, ".more").click()
+    def choose(self, name, text):
+        """Chooses from the menu of the card of a tag."""
+        self.click_in_card(name, ".more")
         self.menu_item(text)
 
     def menu_item(self, text):
-        item = self.wait(lambda: next((e for e in self.all("[role=menuitem]") if e.text.split("\n")[0] == text), None), f"the menu has {text!r}")
-        item.click()
+        self.click_on(lambda: next((e for e in self.all("[role=menuitem]") if e.text.split("\n")[0] == text), None), f"the menu has {text!r}")
 
     def drop(self, name, data):
         """Drops a file on the page."""
