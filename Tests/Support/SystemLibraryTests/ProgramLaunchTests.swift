@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
+import Foundation
 import Glibc
 import SystemLibrary
 import Testing
@@ -70,7 +70,8 @@ import Testing
             let file = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o700)
             let script = Array("#!/bin/sh\nexit 7\n".utf8)
             #expect(unsafe write(file, script, script.count) == script.count)
-            DispatchQueue.global().async { close(file) }
+            // On a thread of its own, as a queue's may all be in other tests.
+            Thread.detachNewThread { close(file) }
             let process = try ProgramLaunch(path, [path]).start()
             var status: Int32 = 0
             #expect(unsafe waitpid(process, &status, 0) == process)
