@@ -31,10 +31,12 @@ class Accessibility(BrowserTest):
 
     def show(self, view):
         """Shows a column where the window shows one at a time."""
-        button = next((e for e in self.window.all(".view") if e.is_displayed() and e.text.strip().lower() == view), None)
-        if button:
-            button.click()
-        return button is not None
+        def find():
+            return next((e for e in self.window.all(".view") if e.is_displayed() and e.text.strip().lower() == view), None)
+        if find() is None:
+            return False
+        self.window.click_on(find, f"the column {view!r} can be shown")
+        return True
 
     def check_everything(self, scheme):
         self.prepare()

@@ -148,12 +148,13 @@ struct HangingServiceTests {
         let service = Self.service([.establish])
         let reader = PCSCReader(.first, layer: service)
         for _ in 0..<10 {
-            let observation = reader.observePresence {}
-            await Self.wait { service.look(\.waiting) > 0 }
-            withExtendedLifetime(observation) {}
-            await Self.wait { service.look(\.waiting) <= 1 }
+            do {
+                let observation = reader.observePresence {}
+                await Self.wait { service.look(\.waiting) > 0 }
+                withExtendedLifetime(observation) {}
+            }
+            await Self.wait { service.look(\.waiting) == 0 }
         }
-        await Self.wait { service.look(\.waiting) == 0 }
     }
 
     @Test("in the connection to a card is one in which another program has a transaction, if it has opened the card")

@@ -70,7 +70,7 @@ import Testing
             let file = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o700)
             let script = Array("#!/bin/sh\nexit 7\n".utf8)
             #expect(unsafe write(file, script, script.count) == script.count)
-            // On a thread of its own, as a queue's may all be in other tests.
+            // On a thread of its own: other tests may use all threads of a queue.
             Thread.detachNewThread { close(file) }
             let process = try ProgramLaunch(path, [path]).start()
             var status: Int32 = 0

@@ -15,6 +15,8 @@ from .png import small
 
 #: How long a test waits for what has to happen. The computer may do other work.
 PATIENCE = 20
+#: What an element is told to be while the page draws it anew, moves it or covers it.
+PASSING = (ElementClickInterceptedException, ElementNotInteractableException, NoSuchElementException, StaleElementReferenceException)
 SCREENSHOTS = os.environ.get("NFC_SCREENSHOTS")
 #: Where the pictures of the documentation go, when they are made again.
 PICTURES = os.environ.get("NFC_PICTURES")
@@ -97,7 +99,7 @@ class Window:
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
     def has(self, selector):
-        return any(e.is_displayed() for e in self.all(selector))
+        return self.shown(selector) is not None
 
     def text(self, selector):
         return self.run("return [...document.querySelectorAll(arguments[0])].map(e => e.textContent).join('\\n')", selector)
@@ -112,7 +114,7 @@ class Window:
 
     def wait(self, condition, what):
         """Waits until a condition is true, and returns its value."""
-        waiting = WebDriverWait(self.driver, PATIENCE, poll_frequency=0.03, ignored_exceptions=(NoSuchElementException, StaleElementReferenceException))
+        waiting = WebDriverWait(self.driver, PATIENCE, poll_frequency=0.03, ignored_exceptions=PASSING)
         return waiting.until(lambda _: condition(), f"waited in vain until {what}")
 
     def wait_text(self, selector, text):
@@ -132,15 +134,12 @@ class Window:
         self.click_on(lambda: self.card(name).find_element(By.CSS_SELECTOR, selector), f"the card {name!r} has {selector}")
 
     def click_on(self, find, what):
-        """Presses an element. It is looked for again where the page draws it anew, moves it or covers it at this moment."""
+        """Presses an element. It is looked for again while the page draws it anew, moves it or covers it."""
         def press():
             element = find()
             if element is None:
                 return False
-            try:
-                element.click()
-            except (ElementClickInterceptedException, ElementNotInteractableException):
-                return False
+            element.click()
             return True
         self.wait(press, what)
 
