@@ -44,7 +44,6 @@ package final class PrivateBus: Sendable {
             ["dbus-daemon", "--nofork", "--nopidfile", "--config-file=\(folder.path)/bus.conf", "--print-address=1"]
         )
         launch.environment = environment
-        launch.closesOthers = true
         (process, address) = try Self.start(&launch)
     }
 

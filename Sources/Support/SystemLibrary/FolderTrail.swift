@@ -26,6 +26,17 @@ struct FolderTrail: Equatable {
     /// The path of the folder where the way ends.
     var endPath: [CChar] { end?.path ?? Self.root }
 
+    /// The path of everything on the way, of the root too, and the names in it that are on the way.
+    var names: [[CChar]: Set<[UInt8]>] {
+        let paths = [Self.root] + steps.map(\.path)
+        var names = Dictionary(paths.map { ($0, Set<[UInt8]>()) }) { first, _ in first }
+        for step in steps {
+            guard let above = Self.path(above: step.path), let name = Self.names(step.path).first else { continue }
+            names[above]?.insert(name.map(UInt8.init(bitPattern:)))
+        }
+        return names
+    }
+
     private static let slash = CChar(0x2F)
     private static let root = [slash, 0]
 
@@ -69,7 +80,7 @@ struct FolderTrail: Equatable {
 
     /// The names of a path, the last one first.
     private static func names(_ path: [CChar]) -> [[CChar]] {
-        path.split(separator: slash).reversed().map(Array.init)
+        path.prefix { $0 != 0 }.split(separator: slash).reversed().map(Array.init)
     }
 
     private static func target(of link: Step) -> [CChar]? {

@@ -17,6 +17,8 @@ package final class FolderWatch: @unchecked Sendable {
         package var isAll = false
         /// Whether the folder is there.
         package var isThere: Bool
+        /// Whether anything has happened to the folder or in it. Otherwise something else has changed in a folder above it.
+        package var isAny = false
 
         /// Creates changes of which every file is named.
         package init(written: Set<String>, isThere: Bool) {
@@ -33,8 +35,11 @@ package final class FolderWatch: @unchecked Sendable {
     package let path: String
     /// The watch on the folder where the path ends. The system gives a folder another one after it was deleted.
     private var watched: Int32 = -1
-    /// The watches on everything that the path goes through.
-    private var way: Set<Int32> = []
+    /// The watches on everything that the path goes through, and the names in each that are on the way.
+    ///
+    /// The system says that a folder itself was deleted when no program has it open or is in it any more. The folder above
+    /// says so at once.
+    private var way: [Int32: Set<[UInt8]>] = [:]
     /// Whether a folder or a link on the way was gone when it was about to be watched.
     // mutate: equivalent, because every look sets it first.
     private var isGone = false
@@ -42,6 +47,8 @@ package final class FolderWatch: @unchecked Sendable {
     private static let maximumLooks = 100
 
     private static let files = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE
+    /// What takes a name away, or gives it to something else.
+    private static let leaving = IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO
     private static let ending = IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED
     /// What brings the folder that is waited for.
     private static let coming = IN_CREATE | IN_MOVED_TO | IN_ATTRIB
@@ -75,19 +82,23 @@ package final class FolderWatch: @unchecked Sendable {
             isGone = false
             let trail = FolderTrail(path)
             // What this user can't read can't be watched: folders of others, which stay where they are.
-            var numbers = Set(trail.steps.filter { $0 != trail.end }.map { add($0.path, 0) })
-            watched = add(trail.endPath, trail.isComplete ? Self.files : Self.coming)
+            var next: [Int32: Set<[UInt8]>] = [:]
+            let names = trail.names
+            for (path, names) in names where path != trail.endPath {
+                next[add(path, names.isEmpty ? 0 : Self.leaving), default: []].formUnion(names)
+            }
+            watched = add(trail.endPath, trail.isComplete ? Self.files : Self.coming | Self.leaving)
             isThere = trail.isComplete && watched >= 0
             var folder = trail.endPath
             while watched < 0, let above = FolderTrail.path(above: folder) {
                 folder = above
-                watched = add(folder, Self.coming)
+                watched = add(folder, Self.coming | Self.leaving)
             }
-            numbers.insert(watched)
+            next[watched, default: []].formUnion(names[folder] ?? [])
             // After the new ones are there: what is on both ways stays watched all the time. The system ignores the
             // number of what could not be watched.
-            for number in way.subtracting(numbers) { inotify_rm_watch(descriptor, number) }
-            way = numbers
+            for number in way.keys where next[number] == nil { inotify_rm_watch(descriptor, number) }
+            way = next
             // What changed before it was watched is not reported. What went meanwhile and came again may have the same number.
             // mutate: equivalent, because another look at what has not changed only takes time.
             if !isGone, FolderTrail(path) == trail { return }
@@ -119,14 +130,19 @@ package final class FolderWatch: @unchecked Sendable {
                 }
                 let (number, mask) = (Int32(bitPattern: word(0)), Int32(bitPattern: word(1)))
                 let end = min(offset + 16 + Int(word(3)), count)
-                let name = String(decoding: buffer[(offset + 16)..<end].prefix { $0 != 0 }, as: UTF8.self)
+                let name = Array(buffer[(offset + 16)..<end].prefix { $0 != 0 })
                 offset = end
                 if mask & IN_Q_OVERFLOW != 0 {
                     changes.isAll = true
-                } else if way.contains(number) {
-                    if mask & Self.ending != 0 || (number == watched && !isThere) { isMoved = true }
-                    if number == watched, isThere, mask & (IN_CLOSE_WRITE | IN_MOVED_TO) != 0 {
-                        changes.written.insert(name)
+                } else if let names = way[number] {
+                    if mask & Self.ending != 0 || (number == watched && !isThere) || names.contains(name) {
+                        isMoved = true
+                    }
+                    if number == watched, isThere {
+                        changes.isAny = true
+                        if mask & (IN_CLOSE_WRITE | IN_MOVED_TO) != 0 {
+                            changes.written.insert(String(decoding: name, as: UTF8.self))
+                        }
                     }
                 }
             }
@@ -137,6 +153,7 @@ package final class FolderWatch: @unchecked Sendable {
             // What was deleted and made again in one go is not the folder of before, and has another watch.
             if watched != last { changes.isAll = true }
         }
+        if changes.isThere != isThere || (isThere && changes.isAll) { changes.isAny = true }
         changes.isThere = isThere
         return changes
     }

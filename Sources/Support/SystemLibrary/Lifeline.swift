@@ -20,7 +20,6 @@ package struct Lifeline: Sendable {
         defer { close(pipe.reader) }
         var launch = ProgramLaunch("/bin/sh", ["/bin/sh", "-c", "read -r word || {\n\(script)\n}"] + words)
         launch.descriptors = [0: pipe.reader]
-        launch.closesOthers = true
         launch.separation = .session
         guard let shell = try? launch.start() else {
             close(pipe.writer)

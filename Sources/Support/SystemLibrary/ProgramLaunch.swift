@@ -3,7 +3,7 @@ import CSystemCalls
 import Glibc
 
 /// Starts a program with given arguments, without a shell. The program has default signal handling and inherits only
-/// the listed descriptors.
+/// the listed descriptors, not even those that other code opened without close-on-exec.
 package struct ProgramLaunch: Sendable {
     /// The relation of the program to the terminal.
     package enum Separation: Sendable {
@@ -24,8 +24,6 @@ package struct ProgramLaunch: Sendable {
     /// The descriptors of the program: its number there, and the descriptor in this process. 0, 1 and 2 are /dev/null
     /// unless they are listed.
     package var descriptors: [Int32: Int32] = [:]
-    /// Whether all other descriptors are closed too, including those that other code opened without close-on-exec.
-    package var closesOthers = false
     package var separation = Separation.group
 
     /// Creates a launch.
@@ -62,13 +60,11 @@ package struct ProgramLaunch: Sendable {
         defer { copies.close() }
         for (number, copy) in copies.byNumber { unsafe posix_spawn_file_actions_adddup2(&actions, copy, number) }
         if let folder { _ = unsafe ocn_spawn_change_folder(&actions, folder) }
-        if closesOthers {
-            let end = max(2, descriptors.keys.max() ?? 2) + 1
-            for number in 3..<max(3, end) where descriptors[number] == nil {
-                unsafe posix_spawn_file_actions_addclose(&actions, number)
-            }
-            _ = unsafe ocn_spawn_close_from(&actions, end)
+        let end = max(2, descriptors.keys.max() ?? 2) + 1
+        for number in 3..<end where descriptors[number] == nil {
+            unsafe posix_spawn_file_actions_addclose(&actions, number)
         }
+        _ = unsafe ocn_spawn_close_from(&actions, end)
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }

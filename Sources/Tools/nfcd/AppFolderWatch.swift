@@ -16,14 +16,10 @@ final class AppFolderWatch {
     init?(_ path: String, onChange: @escaping () -> Void) {
         guard let watch = FolderWatch(path) else { return nil }
         source = DispatchSource.makeReadSource(fileDescriptor: watch.descriptor, queue: .main)
-        var wasThere = watch.isThere
         source.setEventHandler {
             MainActor.assumeIsolated {
-                let changes = watch.changes()
-                // While the folder is missing, the events come from a folder above it.
-                guard changes.isThere || wasThere else { return }
-                wasThere = changes.isThere
-                onChange()
+                // Events also come from the folders above it.
+                if watch.changes().isAny { onChange() }
             }
         }
         source.activate()

@@ -127,7 +127,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `What a program gets that is started` {
+@Suite(.ownThreads, .timeLimit(.minutes(5))) struct `What a program gets that is started` {
     /// What a script of the shell prints.
     private static func output(
         _ script: String,

@@ -2,30 +2,22 @@
 import Foundation
 import Glibc
 import SystemLibrary
+import TestThreads
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `A program that is started` {
+@Suite(.ownThreads, .timeLimit(.minutes(5))) struct `A program that is started` {
     /// Runs a shell script, and returns its exit status and output.
     private func run(_ script: String, _ change: (inout ProgramLaunch) -> Void = { _ in }) throws -> (Int32, String) {
-        var ends: [Int32] = [-1, -1]
-        #expect(unsafe pipe(&ends) == 0)
+        let pipe = try #require(DescriptorPipe())
         var launch = ProgramLaunch("/bin/sh", ["/bin/sh", "-c", script, "a word"])
-        launch.descriptors[1] = ends[1]
-        launch.closesOthers = true
+        launch.descriptors[1] = pipe.writer
         change(&launch)
         let process = try launch.start()
-        close(ends[1])
-        var text: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while true {
-            let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(ends[0], $0.baseAddress, $0.count) }
-            guard count > 0 else { break }
-            text += buffer.prefix(count)
-        }
-        close(ends[0])
+        close(pipe.writer)
+        let bytes = FileHandle(fileDescriptor: pipe.reader, closeOnDealloc: true).readDataToEndOfFile()
         var status: Int32 = 0
         #expect(unsafe waitpid(process, &status, 0) == process)
-        return (status, String(decoding: text, as: UTF8.self))
+        return (status, String(decoding: bytes, as: UTF8.self))
     }
 
     @Test func `It has its words, its variables and its folder, and nothing else`() throws {
@@ -93,19 +85,13 @@ import Testing
 
     @Test func `Descriptors whose numbers overlap reach the numbers that they are given`() throws {
         // Pipes in a ring: each is passed under the number that the next one has here.
-        var ends: [Int32] = [-1, -1]
-        var rings: [[Int32]] = []
-        for _ in 0..<6 {
-            #expect(unsafe pipe(&ends) == 0)
-            rings.append(ends)
-        }
-        defer { for ring in rings { close(ring[0]) } }
-        let numbers = rings.map { $0[1] }
+        let rings = try (0..<6).map { _ in try #require(DescriptorPipe()) }
+        defer { for ring in rings { close(ring.reader) } }
+        let numbers = rings.map(\.writer)
         var launch = ProgramLaunch(
             "/bin/sh",
             ["/bin/sh", "-c", "for n in \"$@\"; do eval \"echo $n >&$n\"; done", "sh"]
         )
-        launch.closesOthers = true
         for (index, number) in numbers.enumerated() {
             launch.descriptors[number] = numbers[(index + 1) % numbers.count]
             launch.arguments.append(String(number))
@@ -116,11 +102,11 @@ import Testing
         launch.arguments = ["env", "bash", "-c"] + launch.arguments.dropFirst(2)
         let process = try launch.start()
         #expect(waitpid(process, nil, 0) == process)
-        for ring in rings { close(ring[1]) }
+        for ring in rings { close(ring.writer) }
         for (index, number) in numbers.enumerated() {
             var buffer = [UInt8](repeating: 0, count: 64)
             let count = unsafe buffer.withUnsafeMutableBytes {
-                unsafe read(rings[(index + 1) % 6][0], $0.baseAddress, 64)
+                unsafe read(rings[(index + 1) % 6].reader, $0.baseAddress, 64)
             }
             #expect(String(decoding: buffer.prefix(max(0, count)), as: UTF8.self) == "\(number)\n")
         }

@@ -36,29 +36,18 @@ import Testing
         #expect(status & 0x7F == SIGUSR2)
     }
 
-    @Test func `It inherits what is not closed in programs, unless that is not wanted`() async {
+    @Test func `It inherits nothing that it was not given, even if that is not closed in programs`() async {
         await #expect(processExitsWith: .success) {
             // Nothing is given, so that all above the standard streams is closed.
             let inherited = try #require(unsafe [open("/dev/zero", O_RDONLY)].first)
             let script = "test -e /proc/$$/fd/\(inherited) && exit 9; exit 8"
-            #expect(try Self.status(script) == 9 << 8)
-            #expect(try Self.status(script) { $0.closesOthers = true } == 8 << 8)
-            #expect(
-                try Self.status(script) { launch in
-                    launch.closesOthers = true
-                    launch.descriptors[inherited] = inherited
-                } == 9 << 8
-            )
+            #expect(try Self.status(script) == 8 << 8)
+            #expect(try Self.status(script) { $0.descriptors[inherited] = inherited } == 9 << 8)
             // The first number above the standard streams.
             let third = "test -e /proc/$$/fd/3 && exit 9; exit 8"
             dup2(inherited, 3)
-            #expect(try Self.status(third) { $0.closesOthers = true } == 8 << 8)
-            #expect(
-                try Self.status(third) { launch in
-                    launch.closesOthers = true
-                    launch.descriptors[5] = inherited
-                } == 8 << 8
-            )
+            #expect(try Self.status(third) == 8 << 8)
+            #expect(try Self.status(third) { $0.descriptors[5] = inherited } == 8 << 8)
         }
     }
 

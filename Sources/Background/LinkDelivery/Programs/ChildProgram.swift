@@ -41,7 +41,6 @@ final class ChildProgram: StartedProgram, Sendable {
         var launch = ProgramLaunch(path, arguments)
         launch.environment = environment
         launch.folder = folder
-        launch.closesOthers = true
         // The program is independent of this process's terminal. Its output may contain text of a tag, which must not
         // get into a log.
         launch.separation = .session

@@ -67,7 +67,10 @@ final class ImageFolder: Sendable {
         let queue = DispatchQueue(label: "org.opencorenfc.images")
         state.withLock { state in
             let source = DispatchSource.makeReadSource(fileDescriptor: watch.descriptor, queue: queue)
-            source.setEventHandler { [self] in take(watch.changes()) }
+            source.setEventHandler { [self] in
+                let changes = watch.changes()
+                if changes.isAny { take(changes) }
+            }
             source.activate()
             state.source = source
         }
