@@ -19,7 +19,7 @@ struct CommandTests {
 
     /// Runs a command with JSON. Returns its status and its last line.
     private func run(_ words: [String]) async throws -> (status: Int32, line: JSONValue) {
-        let result = try await TestProgram.runAside(fleet, words + ["--json"])
+        let result = try await TestProgram.run(fleet, words + ["--json"])
         let lines = result.output.split(separator: "\n").compactMap { try? JSONValue(parsing: Array($0.utf8)) }
         return (result.status, try #require(lines.last, "\(result.output)"))
     }
@@ -63,7 +63,7 @@ struct CommandTests {
             #expect(line["data"]?["outcome"] == "refused")
             #expect(line["data"]?["code"]?.text == code)
             #expect(line["data"]?["kind"] == "write")
-            let text = try await TestProgram.runAside(fleet, words).output
+            let text = try await TestProgram.run(fleet, words).output
             #expect(text.contains(code), "\(text)")
         }
         let (status, line) = try await run(["lock", "kiosk-7", "--broker", broker.url])
@@ -92,7 +92,7 @@ struct CommandTests {
         for words in [
             ["watch", "a/+"], ["lock", "a b"], ["replay", "a", "#", "1", "2"], ["lock", "a", "--uid", "x"],
         ] {
-            let result = try await TestProgram.runAside(fleet, words)
+            let result = try await TestProgram.run(fleet, words)
             #expect(result.status == 2)
             #expect(
                 result.output.contains("letters of ASCII") || result.output.contains("hexadecimal"),

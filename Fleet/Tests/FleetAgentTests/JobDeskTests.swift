@@ -104,19 +104,19 @@ struct JobDeskTests {
     )
     func unstored() async throws {
         let python = try #require(TestProgram.find("python3"))
-        func change(_ sql: String) throws {
+        func change(_ sql: String) async throws {
             let script = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])"
-            let run = try TestProgram.run(python, ["-c", script, folder.path + "/state/spool.sqlite", sql])
+            let run = try await TestProgram.run(python, ["-c", script, folder.path + "/state/spool.sqlite", sql])
             #expect(run.status == 0, "\(run.output)")
         }
         let desk = try await desk()
-        try change("CREATE TRIGGER t BEFORE INSERT ON allowed BEGIN SELECT RAISE(ABORT, 'no'); END;")
+        try await change("CREATE TRIGGER t BEFORE INSERT ON allowed BEGIN SELECT RAISE(ABORT, 'no'); END;")
         let bytes = job("a", .allow(.init(.replace, uids: [[1]]))).json.bytes
         // It waits, so it is not done twice.
         for _ in 0..<2 { await desk.take(bytes) }
         #expect(try await outcomes().isEmpty)
         #expect(await desk.allows([1], at: entrance) == nil)
-        try change("DROP TRIGGER t;")
+        try await change("DROP TRIGGER t;")
         await desk.note(readers: [entrance, exit])
         #expect(try await outcomes().compactMap { $0["outcome"]?.text } == ["done"])
         #expect(await desk.allows([1], at: entrance) == true)

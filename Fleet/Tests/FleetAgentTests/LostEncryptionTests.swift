@@ -17,14 +17,19 @@ struct LostEncryptionTests {
 
     init() throws { folder = try TestFolder() }
 
-    /// Starts a broker with a certificate that the tests trust.
-    private func broker() async throws -> TestBroker {
+    /// Makes a certificate for a broker.
+    private func makeCertificate() async throws {
         let words = [
             "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder.path + "/key.pem", "-out",
             folder.path + "/ca.pem", "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
         ]
-        let result = try TestProgram.run("/usr/bin/env", ["openssl"] + words)
+        let result = try await TestProgram.run("/usr/bin/env", ["openssl"] + words)
         guard result.status == 0 else { throw TestProblem(result.output) }
+    }
+
+    /// Starts a broker with a certificate that the tests trust.
+    private func broker() async throws -> TestBroker {
+        try await makeCertificate()
         return try await TestBroker(
             ["certfile \(folder.path)/ca.pem", "keyfile \(folder.path)/key.pem"],
             folder: folder
@@ -89,15 +94,15 @@ struct LostEncryptionTests {
 
     @Test("A command ends with 3 when the port is closed, and when the broker has no encryption")
     func command() async throws {
-        let broker = try await broker()
-        broker.kill()
+        try await makeCertificate()
+        let listener = try LocalListener(isOpen: false)
         let began = ContinuousClock.now
-        let words = ["nodes", "--json", "--config", try file(broker.port)]
-        let closed = try TestProgram.run(fleet, words)
+        let words = ["nodes", "--json", "--config", try file(listener.port)]
+        let closed = try await TestProgram.run(fleet, words)
         #expect(closed.status == 3)
         #expect(try JSONValue(parsing: Array(closed.output.utf8))["error"] == "broker-unreachable")
         let plain = try await TestBroker()
-        #expect(try TestProgram.run(fleet, words + ["--broker", "mqtts://127.0.0.1:\(plain.port)"]).status == 3)
+        #expect(try await TestProgram.run(fleet, words + ["--broker", "mqtts://127.0.0.1:\(plain.port)"]).status == 3)
         #expect(ContinuousClock.now - began < .seconds(60))
     }
 
@@ -106,10 +111,9 @@ struct LostEncryptionTests {
         arguments: [true, false]
     )
     func agentEnds(_ isSilent: Bool) async throws {
-        let broker = try await broker()
-        broker.kill()
-        let listener = try LocalListener()
-        let config = try file(isSilent ? listener.port : broker.port, "node = \"kiosk-7\"\nreaders = [\"virtual\"]\n")
+        try await makeCertificate()
+        let listener = try LocalListener(isOpen: isSilent)
+        let config = try file(listener.port, "node = \"kiosk-7\"\nreaders = [\"virtual\"]\n")
         let tags = folder.path + "/tags"
         try FileManager.default.createDirectory(atPath: tags, withIntermediateDirectories: false)
         let program = try TestProgram(

@@ -13,29 +13,29 @@ struct ProgramTests {
     init() throws { folder = try TestFolder() }
 
     @Test("A configuration is checked, and a wrong one names the key and ends with 2")
-    func check() throws {
+    func check() async throws {
         let good = try folder.write(
             "good.toml",
             "node = \"a\"\nbroker = \"mqtt://localhost\"\nreaders = [\"virtual\"]\n"
         )
-        #expect(try TestProgram.run(agent, ["--config", good, "--check"]).status == 0)
+        #expect(try await TestProgram.run(agent, ["--config", good, "--check"]).status == 0)
         let wrong = try folder.write("wrong.toml", "nod = \"a\"\n")
-        let result = try TestProgram.run(agent, ["--config", wrong, "--check", "--json"])
+        let result = try await TestProgram.run(agent, ["--config", wrong, "--check", "--json"])
         #expect(result.status == 2)
         let line = try JSONValue(parsing: Array(result.output.utf8))
         #expect(line["error"] == "bad-configuration")
         #expect(line["message"]?.text?.contains("nod") == true)
-        #expect(try TestProgram.run(agent, ["--config", good, "--broker", "mqtt://example.com"]).status == 2)
-        #expect(try TestProgram.run(agent, ["--config", good, "--reader", "toaster", "--check"]).status == 2)
-        #expect(try TestProgram.run(agent, ["--config", folder.path + "/none", "--check"]).status == 2)
-        #expect(try TestProgram.run(agent, ["--nonsense"]).status == 2)
-        let usage = try TestProgram.run(agent, ["--nonsense", "--json"])
+        #expect(try await TestProgram.run(agent, ["--config", good, "--broker", "mqtt://example.com"]).status == 2)
+        #expect(try await TestProgram.run(agent, ["--config", good, "--reader", "toaster", "--check"]).status == 2)
+        #expect(try await TestProgram.run(agent, ["--config", folder.path + "/none", "--check"]).status == 2)
+        #expect(try await TestProgram.run(agent, ["--nonsense"]).status == 2)
+        let usage = try await TestProgram.run(agent, ["--nonsense", "--json"])
         #expect(usage.status == 2)
         #expect(try JSONValue(parsing: Array(usage.output.utf8))["error"] == "usage")
-        #expect(try TestProgram.run(agent, ["--config", good, "--node", "bridge", "--check"]).status == 2)
-        #expect(try TestProgram.run(agent, ["--version"]).status == 0)
+        #expect(try await TestProgram.run(agent, ["--config", good, "--node", "bridge", "--check"]).status == 2)
+        #expect(try await TestProgram.run(agent, ["--version"]).status == 0)
         let open = try folder.write("open.toml", "node = \"a\"\n", mode: 0o666)
-        #expect(try TestProgram.run(agent, ["--config", open, "--check"]).status == 2)
+        #expect(try await TestProgram.run(agent, ["--config", open, "--check"]).status == 2)
     }
 
     /// Configurations that can't be used, and what is said about each. `FOLDER` is the test's folder.
@@ -53,63 +53,63 @@ struct ProgramTests {
     ]
 
     /// Makes two certificates with their keys, and a file of text.
-    private func makeFiles() throws {
+    private func makeFiles() async throws {
         let script = """
             cd "$0" && for name in a b; do
               openssl req -x509 -newkey rsa:2048 -nodes -keyout $name.key -out $name.pem -days 2 -subj /CN=$name || exit 1
             done && chmod 600 *.key
             """
-        let result = try TestProgram.run("/bin/sh", ["-c", script, folder.path])
+        let result = try await TestProgram.run("/bin/sh", ["-c", script, folder.path])
         guard result.status == 0 else { throw TestProblem(result.output) }
         try folder.write("text", "nothing\n")
     }
 
     @Test("What can't be used is found by --check, with the setting's name")
-    func unusableFiles() throws {
-        try makeFiles()
+    func unusableFiles() async throws {
+        try await makeFiles()
         for (text, words) in Self.unusable {
             let text = text.replacing("FOLDER", with: folder.path)
             let file = try folder.write("agent.toml", "broker = \"mqtts://localhost\"\n\(text)\n")
-            let result = try TestProgram.run(agent, ["--config", file, "--check"])
+            let result = try await TestProgram.run(agent, ["--config", file, "--check"])
             #expect(result.status == 2, "\(text)")
             #expect(result.output.contains(words.replacing("FOLDER", with: folder.path)), "\(result.output)")
         }
         let good = "tags = 'FOLDER'\n[tls]\nca = 'FOLDER/b.pem'\ncertificate = 'FOLDER/a.pem'\nkey = 'FOLDER/a.key'\n"
         let file = try folder.write("agent.toml", good.replacing("FOLDER", with: folder.path))
-        let result = try TestProgram.run(agent, ["--config", file, "--check"])
+        let result = try await TestProgram.run(agent, ["--config", file, "--check"])
         #expect(result.status == 0, "\(result.output)")
         // The broker that holds without a setting.
         #expect(result.output.contains("The broker is mqtts://localhost:8883."))
     }
 
     @Test("A file of TLS that is missing ends the agent and the commands with 2, rather than each connection")
-    func missingAuthorities() throws {
+    func missingAuthorities() async throws {
         let file = try folder.write("a.toml", "broker = \"mqtts://localhost\"\n[tls]\nca = \"/nope\"\n")
         let runs = [
             (agent, ["--config", file, "--state", folder.path + "/state"]), (fleet, ["nodes", "--config", file]),
             (fleet, ["config", "--config", file]),
         ]
         for (program, words) in runs {
-            let result = try TestProgram.run("/usr/bin/timeout", ["20", program] + words)
+            let result = try await TestProgram.run("/usr/bin/timeout", ["20", program] + words)
             #expect(result.status == 2, "\(words)")
             #expect(result.output.contains("tls.ca: There is no file /nope."), "\(result.output)")
         }
     }
 
     @Test("The configuration of the commands is not shown as good when its secrets can't be used")
-    func fleetSecrets() throws {
+    func fleetSecrets() async throws {
         let key = folder.path + "/ops.key"
-        #expect(try TestProgram.run(fleet, ["key", key, "--name", "ops"]).status == 0)
-        func status(_ text: String) throws -> Int32 {
+        #expect(try await TestProgram.run(fleet, ["key", key, "--name", "ops"]).status == 0)
+        func status(_ text: String) async throws -> Int32 {
             let file = try folder.write("fleet.toml", text)
-            return try TestProgram.run(fleet, ["config", "--config", file]).status
+            return try await TestProgram.run(fleet, ["config", "--config", file]).status
         }
         let signing = "[sign]\nkey = \"ops\"\nprivate_file = \"\(key)\"\n"
-        #expect(try status(signing) == 0)
-        #expect(try status("[sign]\nkey = \"ops\"\nprivate_file = \"/nope\"\n") == 2)
-        #expect(try status("[login]\npassword_file = \"/nope\"\n") == 2)
+        #expect(try await status(signing) == 0)
+        #expect(try await status("[sign]\nkey = \"ops\"\nprivate_file = \"/nope\"\n") == 2)
+        #expect(try await status("[login]\npassword_file = \"/nope\"\n") == 2)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
-        #expect(try status(signing) == 2)
+        #expect(try await status(signing) == 2)
     }
 
     @Test("With all readers, the log says once that pcscd does not run")
@@ -165,8 +165,8 @@ struct ProgramTests {
     ]
 
     @Test("Commands end with 2 for wrong usage, and with 3 without a broker", arguments: usages)
-    func statuses(_ words: [String], _ status: Int32) throws {
-        let result = try TestProgram.run(fleet, words)
+    func statuses(_ words: [String], _ status: Int32) async throws {
+        let result = try await TestProgram.run(fleet, words)
         #expect(result.status == status, "\(result.output)")
         if words.contains("--json") {
             let error: JSONValue = status == 3 ? "broker-unreachable" : "usage"
@@ -182,7 +182,7 @@ struct ProgramTests {
         let broker = try await TestBroker()
         let began = ContinuousClock.now
         let words = ["write", "nobody", "https://example.com", "--deadline", "1", "--broker", broker.url, "--json"]
-        let result = try TestProgram.run(fleet, words)
+        let result = try await TestProgram.run(fleet, words)
         #expect(result.status == 1)
         #expect(try JSONValue(parsing: Array(result.output.utf8))["error"] == "unknown-node", "\(result.output)")
         #expect(ContinuousClock.now - began < .seconds(45))
@@ -202,7 +202,7 @@ struct ProgramTests {
         try await client.wait("its end") { $0.last("opencorenfc/away/bridge/state") == "offline" }
         let began = ContinuousClock.now
         let words = ["write", "away", "https://example.com", "--deadline", "1", "--broker", broker.url, "--json"]
-        let result = try TestProgram.run(fleet, words)
+        let result = try await TestProgram.run(fleet, words)
         #expect(result.status == 1)
         let lines = result.output.split(separator: "\n").compactMap { try? JSONValue(parsing: Array($0.utf8)) }
         #expect(lines.contains { $0["error"] == "node-offline" }, "\(result.output)")
@@ -236,15 +236,15 @@ struct ProgramTests {
     }
 
     @Test("A key is made once, for its owner alone, and signs jobs that a node with it takes")
-    func keys() throws {
+    func keys() async throws {
         let file = folder.path + "/ops.key"
-        let result = try TestProgram.run(fleet, ["key", file, "--name", "ops", "--json"])
+        let result = try await TestProgram.run(fleet, ["key", file, "--name", "ops", "--json"])
         #expect(result.status == 0)
         let shared = try #require(try JSONValue(parsing: Array(result.output.utf8))["public"]?.text)
         #expect(Data(base64Encoded: shared)?.count == 32)
         let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
         #expect(mode == 0o600)
-        #expect(try TestProgram.run(fleet, ["key", file, "--name", "ops"]).status == 1)
+        #expect(try await TestProgram.run(fleet, ["key", file, "--name", "ops"]).status == 1)
         #expect(!result.output.contains(try String(contentsOfFile: file, encoding: .utf8).prefix(20)))
     }
 
@@ -252,8 +252,8 @@ struct ProgramTests {
         "The demonstration shows a tag, a removal, a job and its outcome, and leaves nothing",
         .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing))
     )
-    func demonstration() throws {
-        let result = try TestProgram.run(fleet, ["demo", "--once", "--json"])
+    func demonstration() async throws {
+        let result = try await TestProgram.run(fleet, ["demo", "--once", "--json"])
         #expect(result.status == 0, "\(result.output)")
         let events = result.output.split(separator: "\n").compactMap { try? JSONValue(parsing: Array($0.utf8)) }
         let kinds = events.compactMap { $0["type"]?.text.flatMap(EventKind.init(type:)) }

@@ -18,7 +18,7 @@ struct SecurityTests {
     init() throws { folder = try TestFolder() }
 
     /// Makes an authority, and certificates of the broker and of a client.
-    private func makeCertificates(host: String) throws {
+    private func makeCertificates(host: String) async throws {
         let script = """
             set -e; cd "\(folder.path)"
             openssl req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=authority
@@ -30,7 +30,7 @@ struct SecurityTests {
             done
             chmod 600 *.key
             """
-        let result = try TestProgram.run("/bin/sh", ["-c", script, host])
+        let result = try await TestProgram.run("/bin/sh", ["-c", script, host])
         guard result.status == 0 else { throw TestProblem(result.output) }
     }
 
@@ -67,7 +67,7 @@ struct SecurityTests {
 
     @Test("With an own authority and a client's certificate, a node publishes under its own name alone")
     func certificates() async throws {
-        try makeCertificates(host: "localhost")
+        try await makeCertificates(host: "localhost")
         try writeACL()
         let broker = try await broker("localhost")
         let client = TestClient()
@@ -93,7 +93,7 @@ struct SecurityTests {
         arguments: [true, false]
     )
     func untrusted(_ isOtherHost: Bool) async throws {
-        try makeCertificates(host: isOtherHost ? "elsewhere" : "localhost")
+        try await makeCertificates(host: isOtherHost ? "elsewhere" : "localhost")
         try writeACL()
         let broker = try await broker(isOtherHost ? "elsewhere" : "localhost")
         var settings = settings(broker)
@@ -104,7 +104,7 @@ struct SecurityTests {
 
     @Test("A failure says that the port has encryption or none, or that a certificate is wanted")
     func wrongPort() async throws {
-        try makeCertificates(host: "localhost")
+        try await makeCertificates(host: "localhost")
         try writeACL()
         let encrypted = try await broker("localhost")
         var settings = settings(encrypted)
@@ -132,7 +132,7 @@ struct SecurityTests {
             throw TestProblem("There is no mosquitto_passwd.")
         }
         let file = folder.path + "/passwords"
-        #expect(try TestProgram.run(tool, ["-c", "-b", file, "kiosk-7", "right"]).status == 0)
+        #expect(try await TestProgram.run(tool, ["-c", "-b", file, "kiosk-7", "right"]).status == 0)
         let broker = try await TestBroker(["password_file \(file)"], allowsAnonymous: false, folder: folder)
         var configuration = BrokerConfiguration()
         configuration.broker = broker.url
@@ -144,7 +144,7 @@ struct SecurityTests {
         try await client.connect(try MQTTSettings(configuration, client: "a", user: "kiosk-7"))
         await client.stop()
         // The user that is named counts before the one that is the default.
-        #expect(try TestProgram.run(tool, ["-b", file, "door", "other"]).status == 0)
+        #expect(try await TestProgram.run(tool, ["-b", file, "door", "other"]).status == 0)
         configuration.passwordFile = try folder.write("secret", "other\n")
         configuration.user = "door"
         broker.kill()
@@ -158,7 +158,7 @@ struct SecurityTests {
 
     @Test("What a node may not publish stays in its spool, and nobody gets it")
     func foreignName() async throws {
-        try makeCertificates(host: "localhost")
+        try await makeCertificates(host: "localhost")
         try writeACL()
         let broker = try await broker("localhost")
         // The certificate is that of kiosk-7.

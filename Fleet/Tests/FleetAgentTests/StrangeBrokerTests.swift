@@ -23,7 +23,7 @@ struct StrangeBrokerTests {
     @Test("A command says what the broker sends, and ends with 3", arguments: answers)
     func command(_ answer: [UInt8]) async throws {
         let broker = try RawBroker(answer)
-        let result = try await TestProgram.runAside(fleet, ["nodes", "--broker", broker.url, "--json"])
+        let result = try await TestProgram.run(fleet, ["nodes", "--broker", broker.url, "--json"])
         #expect(result.status == 3, "\(result.output)")
         let line = try JSONValue(parsing: Array(result.output.utf8))
         #expect(line["error"] == "connection-lost")
@@ -48,7 +48,7 @@ struct StrangeBrokerTests {
         var result = (status: Int32(0), output: "")
         for _ in 0..<200 where server.isRunning {
             let words = ["nodes", "--config", folder.path + "/fleet.toml", "--json"]
-            result = try await TestProgram.runAside(fleet, words)
+            result = try await TestProgram.run(fleet, words)
             let isEarly = ["can't be reached", "ca.pem"].contains { result.output.contains($0) }
             if !isEarly { break }
             try await Task.sleep(for: .milliseconds(50))

@@ -81,7 +81,7 @@ struct CrashTests {
         settings.reserve = 0
         let spool = try Spool(folder: disk.path + "/state", node: node, settings: settings)
         let filler = disk.path + "/filler"
-        #expect(try TestProgram.run("/bin/sh", ["-c", "cat /dev/zero > \(filler)"]).status != 0)
+        #expect(try await TestProgram.run("/bin/sh", ["-c", "cat /dev/zero > \(filler)"]).status != 0)
         let large = FleetEvent(.tag, time: 0, ["filler": .string(String(repeating: "x", count: 400_000))])
         for _ in 0..<3 {
             await #expect(throws: SpoolError(.diskFull, "")) { try await spool.append([(reader, large)]) }
@@ -113,7 +113,7 @@ struct CrashTests {
         let event = FleetEvent(.tag, time: 0, ["filler": .string(String(repeating: "x", count: 4000))])
         for _ in 0..<50 { _ = try await spool.append([(reader, event)]) }
         let filler = disk.path + "/filler"
-        #expect(try TestProgram.run("/bin/sh", ["-c", "cat /dev/zero > \(filler)"]).status != 0)
+        #expect(try await TestProgram.run("/bin/sh", ["-c", "cat /dev/zero > \(filler)"]).status != 0)
         var shortages: Set<SpoolShortage?> = []
         for _ in 0..<50 {
             do throws(SpoolError) {
@@ -151,12 +151,10 @@ final class SmallDisk {
         folder = try TestFolder()
         path = folder.path + "/disk"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-        let result = try TestProgram.run(
-            "/bin/mount",
-            ["-t", "tmpfs", "-o", "size=\(megabytes)m,mode=0700", "tmpfs", path]
-        )
-        guard result.status == 0 else { throw TestProblem(result.output) }
+        guard unsafe mount("tmpfs", path, "tmpfs", 0, "size=\(megabytes)m,mode=0700") == 0 else {
+            throw TestProblem("A disk can't be mounted: \(unsafe String(cString: strerror(errno)))")
+        }
     }
 
-    deinit { _ = try? TestProgram.run("/bin/umount", ["-l", path]) }
+    deinit { unsafe umount2(path, Int32(MNT_DETACH)) }
 }

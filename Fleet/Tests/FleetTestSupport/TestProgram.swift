@@ -5,6 +5,8 @@ import Foundation
 package final class TestProgram: @unchecked Sendable {
     // Sendable because Process is only used by the test's own calls, one after the other.
     private let process = Process()
+    /// How it ended; nil until a call has seen that.
+    private var end: Int32?
 
     /// Starts a program.
     ///
@@ -27,8 +29,26 @@ package final class TestProgram: @unchecked Sendable {
         try process.run()
     }
 
-    package var isRunning: Bool { process.isRunning }
+    package var isRunning: Bool { status == nil }
     package var identifier: Int32 { process.processIdentifier }
+
+    /// Its exit status, or the number of the signal that ended it; nil while it runs.
+    ///
+    /// The system is asked. `Process` itself knows it when no process has a copy of its socket any more, and programs that were
+    /// started at the same moment or by the program may have one for long.
+    private var status: Int32? {
+        if let end { return end }
+        var info = unsafe siginfo_t()
+        // It stays there for Process, which ends it for the system.
+        if unsafe waitid(P_PID, id_t(identifier), &info, WEXITED | WNOHANG | WNOWAIT) == 0 {
+            let child = unsafe info._sifields._sigchld
+            end = child.si_pid == 0 ? nil : child.si_status
+        } else if !process.isRunning {
+            // Process was quicker.
+            end = process.terminationStatus
+        }
+        return end
+    }
 
     /// The time that it has used of a processor, in seconds.
     package var processorSeconds: Double {
@@ -45,9 +65,8 @@ package final class TestProgram: @unchecked Sendable {
 
     /// Ends it at once, as a power cut would.
     package func kill() {
-        guard process.isRunning else { return }
-        Foundation.kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        if isRunning { Foundation.kill(identifier, SIGKILL) }
+        while isRunning { usleep(1000) }
     }
 
     /// Asks it to end, and waits 10 seconds at most.
@@ -55,13 +74,13 @@ package final class TestProgram: @unchecked Sendable {
     /// - Returns: its exit status.
     @discardableResult
     package func terminate() -> Int32 {
-        if process.isRunning { process.terminate() }
-        for _ in 0..<1000 where process.isRunning { usleep(10_000) }
-        if process.isRunning { kill() }
-        return process.terminationStatus
+        if isRunning { Foundation.kill(identifier, SIGTERM) }
+        for _ in 0..<1000 where isRunning { usleep(10_000) }
+        kill()
+        return status ?? -1
     }
 
-    deinit { if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) } }
+    deinit { kill() }
 
     /// Finds a program in PATH or where systems keep services; nil when it is not installed.
     package static func find(_ name: String) -> String? {
@@ -78,29 +97,18 @@ package final class TestProgram: @unchecked Sendable {
         return (bundle as NSString).deletingLastPathComponent + "/" + name
     }
 
-    /// Runs a program to its end, on a thread that no task needs, so that nodes in the test's process go on.
-    package static func runAside(_ path: String, _ arguments: [String]) async throws -> (
-        status: Int32, output: String
-    ) {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(with: Result { try run(path, arguments) }) }
-        }
-    }
-
-    /// Runs a program to its end.
+    /// Runs a program to its end. No thread waits for it, so that nodes in the test's process go on.
     ///
-    /// - Returns: its exit status and what it printed.
-    package static func run(_ path: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        let output = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    /// - Returns: its exit status and what it printed. A program that runs for three minutes is ended, with `SIGKILL`.
+    package static func run(_ path: String, _ arguments: [String]) async throws -> (status: Int32, output: String) {
+        // A file in place of a pipe: other programs may have a copy of a pipe, and its end would come with theirs.
+        let folder = try TestFolder()
+        let output = folder.path + "/output"
+        let program = try TestProgram(path, arguments, output: output)
+        for _ in 0..<36_000 where program.isRunning { try await Task.sleep(for: .milliseconds(5)) }
+        program.kill()
+        return (
+            program.status ?? -1, String(decoding: try Data(contentsOf: URL(fileURLWithPath: output)), as: UTF8.self)
+        )
     }
 }
