@@ -37,7 +37,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         poll = epoll_create1(Int32(EPOLL_CLOEXEC))
         precondition(poll >= 0 && inbox.wake >= 0, "The process has too many open files.")
         var event = unsafe epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: 0))
-        _ = unsafe epoll_ctl(poll, EPOLL_CTL_ADD, inbox.wake, &event)
+        let isWatched = unsafe epoll_ctl(poll, EPOLL_CTL_ADD, inbox.wake, &event) == 0
+        precondition(isWatched, "The process watches too many files.")
         let started = DispatchSemaphore(value: 0)
         let thread = Thread { [self] in
             self.thread = pthread_self()
@@ -46,8 +47,13 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         }
         thread.name = name
         thread.start()
-        started.wait()
+        // Foundation does not say when the system has made no thread. Then nothing that is added here would ever be done.
+        let isStarted = started.wait(timeout: .now() + Self.patience) == .success
+        precondition(isStarted, "The process has too many threads.")
     }
+
+    /// How long the thread may take to start.
+    private static let patience = DispatchTimeInterval.seconds(60)
 
     deinit { Glibc.close(poll) }
 

@@ -47,6 +47,8 @@ package final class Spool: Sendable {
         onFailure: @escaping @Sendable (SpoolCore) -> Void = { _ in },
         _ body: @escaping @Sendable (SpoolCore, Database) throws -> Value
     ) async throws(SpoolError) -> Value {
+        // The file forgets what waits once nobody has it any more. Then this call would never return.
+        defer { withExtendedLifetime(self) {} }
         let result: Result<Value, SpoolError> = await withCheckedContinuation { continuation in
             let operation = SpoolFile.Operation { core, db in
                 let value = try body(core, db)
