@@ -124,6 +124,6 @@ struct LostEncryptionTests {
         try await Task.sleep(for: .seconds(4))
         #expect(program.isRunning)
         #expect(try program.processorSeconds < 1.5)
-        #expect(program.terminate() == 0)
+        #expect(await program.terminate() == 0)
     }
 }

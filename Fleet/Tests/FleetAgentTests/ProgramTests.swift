@@ -113,7 +113,7 @@ struct ProgramTests {
     }
 
     @Test("With all readers, the log says once that pcscd does not run")
-    func withoutService() throws {
+    func withoutService() async throws {
         let words = [
             "PCSCLITE_CSOCK_NAME=\(folder.path)/none", agent, "--node", "a", "--broker", "mqtt://127.0.0.1:9",
             "--state",
@@ -125,11 +125,11 @@ struct ProgramTests {
             ((try? String(contentsOfFile: log, encoding: .utf8)) ?? "").split(separator: "\n")
                 .filter { $0.contains("There is no reader of PC/SC yet.") }
         }
-        for _ in 0..<500 where lines().isEmpty && program.isRunning { usleep(20_000) }
-        usleep(500_000)
+        for _ in 0..<500 where lines().isEmpty && program.isRunning { try await Task.sleep(for: .milliseconds(20)) }
+        try await Task.sleep(for: .milliseconds(500))
         #expect(lines().count == 1)
         #expect(lines().first?.contains("pcscd does not run. Start it with") == true, "\(lines())")
-        #expect(program.terminate() == 0)
+        #expect(await program.terminate() == 0)
     }
 
     static let usages: [(words: [String], status: Int32)] = [
@@ -326,7 +326,7 @@ struct ProgramTests {
         #expect(try await hasPrinted("second") == isIgnored)
         // It may print once more while it ends.
         #expect(try await hasPrinted("third") == isIgnored)
-        #expect(program.terminate() == 130)
+        #expect(await program.terminate() == 130)
         await client.stop()
     }
 
@@ -361,7 +361,7 @@ struct ProgramTests {
         try await client.wait("the will") { $0.last("opencorenfc/kiosk-7/bridge/state") == "offline" }
         let last = try TestProgram(agent, arguments, output: folder.path + "/agent.log")
         try await client.wait("the agent") { $0.last("opencorenfc/kiosk-7/bridge/state") == "online" }
-        #expect(last.terminate() == 0)
+        #expect(await last.terminate() == 0)
         var numbers: [Int: String] = [:]
         for event in await client.events {
             guard let number = event["data"]?["sequence"]?.int, let time = event["time"]?.text else { continue }

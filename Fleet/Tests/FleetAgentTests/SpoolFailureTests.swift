@@ -31,10 +31,11 @@ struct SpoolFailureTests {
         let output = "\(folder.path)/lock-\(attempt)"
         let python = try #require(TestProgram.find("python3"))
         let program = try TestProgram(python, ["-c", script, folder.path + "/state/spool.sqlite"], output: output)
-        while try !String(contentsOfFile: output, encoding: .utf8).contains("locked") {
+        for _ in 0..<6000 where program.isRunning {
+            if try String(contentsOfFile: output, encoding: .utf8).contains("locked") { return program }
             try await Task.sleep(for: .milliseconds(5))
         }
-        return program
+        throw TestProblem("The database was not locked.")
     }
 
     @Test("What the broker has acknowledged meanwhile leaves the spool afterwards")

@@ -68,7 +68,7 @@ struct StrangeBrokerTests {
             try await Task.sleep(for: .milliseconds(10))
         }
         #expect(program.isRunning)
-        #expect(program.terminate() == 0)
+        #expect(await program.terminate() == 0)
         let text = try String(contentsOfFile: log, encoding: .utf8)
         #expect(text.contains("The broker sends"))
         #expect(!text.contains("Perhaps another client"))

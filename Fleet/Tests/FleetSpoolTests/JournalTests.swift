@@ -4,7 +4,7 @@ import FleetSpool
 import FleetTestSupport
 import Testing
 
-@Suite("The journal of jobs")
+@Suite("The journal of jobs", .timeLimit(.minutes(5)))
 struct JournalTests {
     let folder: TestFolder
     let node = FleetName(slugOf: "node")

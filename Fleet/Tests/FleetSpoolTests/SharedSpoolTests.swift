@@ -4,7 +4,7 @@ import FleetSpool
 import FleetTestSupport
 import Testing
 
-@Suite("A spool of several nodes")
+@Suite("A spool of several nodes", .timeLimit(.minutes(5)))
 struct SharedSpoolTests {
     let folder: TestFolder
     let nodes = (0..<20).map { FleetName(slugOf: "node-\($0)") }

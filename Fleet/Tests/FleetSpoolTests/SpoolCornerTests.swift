@@ -4,7 +4,7 @@ import FleetSpool
 import FleetTestSupport
 import Testing
 
-@Suite("Odd acknowledgements and requests, and what is dropped")
+@Suite("Odd acknowledgements and requests, and what is dropped", .timeLimit(.minutes(5)))
 struct SpoolCornerTests {
     let folder: TestFolder
     let entrance = FleetName(slugOf: "entrance")

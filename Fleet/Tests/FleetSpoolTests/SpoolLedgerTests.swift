@@ -5,7 +5,7 @@ import Testing
 
 @testable import FleetSpool
 
-@Suite("What the spool knows of its events")
+@Suite("What the spool knows of its events", .timeLimit(.minutes(5)))
 struct SpoolLedgerTests {
     @Test(
         "Of the reasons for dropped events, a full disk stays, and one that is known replaces one that is not",

@@ -5,7 +5,7 @@ import FleetTestSupport
 import Foundation
 import Testing
 
-@Suite("The spool")
+@Suite("The spool", .timeLimit(.minutes(5)))
 struct SpoolTests {
     let folder: TestFolder
     let node = FleetName(slugOf: "node")

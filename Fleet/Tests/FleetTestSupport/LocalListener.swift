@@ -12,7 +12,7 @@ package final class LocalListener: Sendable {
     ///
     /// - Parameter isOpen: whether it takes connections. Otherwise it refuses them, and no other program gets the port.
     package init(isOpen: Bool = true) throws {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         self.descriptor = descriptor
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -18,11 +18,15 @@ package final class RawBroker: @unchecked Sendable {
     package init(_ answer: [UInt8]) throws {
         listener = try LocalListener()
         self.answer = answer
-        let descriptor = listener.descriptor
-        Thread.detachNewThread { [weak self] in
+        // The thread has the listener too. Else it could accept at a number that is another one's by then, and take its clients.
+        Thread.detachNewThread { [weak self, listener] in
             while true {
-                let client = accept(descriptor, nil, nil)
-                guard client >= 0, let self else { return }
+                let client = accept(listener.descriptor, nil, nil)
+                guard client >= 0 else { return }
+                guard let self else {
+                    close(client)
+                    return
+                }
                 serve(client)
             }
         }

@@ -51,9 +51,6 @@ package final class TestBroker: @unchecked Sendable {
     /// Ends it at once.
     package func kill() { process?.kill() }
 
-    /// Ends it regularly.
-    package func stop() { process?.terminate() }
-
     deinit { process?.kill() }
 
     private static func freePort() throws -> Int {

@@ -66,16 +66,16 @@ package final class TestProgram: @unchecked Sendable {
     /// Ends it at once, as a power cut would.
     package func kill() {
         if isRunning { Foundation.kill(identifier, SIGKILL) }
-        while isRunning { usleep(1000) }
+        // It ends in a moment. There is a limit all the same, because all tests share two threads.
+        for _ in 0..<10_000 where isRunning { usleep(1000) }
     }
 
-    /// Asks it to end, and waits 10 seconds at most.
+    /// Asks it to end, and waits 10 seconds at most. No thread waits for it.
     ///
     /// - Returns: its exit status.
-    @discardableResult
-    package func terminate() -> Int32 {
+    package func terminate() async -> Int32 {
         if isRunning { Foundation.kill(identifier, SIGTERM) }
-        for _ in 0..<1000 where isRunning { usleep(10_000) }
+        for _ in 0..<1000 where isRunning { try? await Task.sleep(for: .milliseconds(10)) }
         kill()
         return status ?? -1
     }
