@@ -5,11 +5,11 @@ import Testing
 
 @testable import SimulatorServer
 
-@Suite struct LocalConnectionTests {
+@Suite(.timeLimit(.minutes(1))) struct LocalConnectionTests {
     @Test("A connection is forgotten before the number of its descriptor can be that of another one")
     func end() async throws {
         var ends: [Int32] = [-1, -1]
-        let isMade = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0
+        let isMade = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0
         try #require(isMade)
         let (program, descriptor) = (ends[0], ends[1])
         let wasOpen: Bool = await withCheckedContinuation { continuation in

@@ -10,27 +10,41 @@ enum Command {
         var errors: String
     }
 
+    /// It has not ended for minutes.
+    struct Endless: Error {
+        var arguments: [String]
+    }
+
+    private static let limit = Duration.seconds(120)
+
     /// - Parameter output: a file that takes the output in the place of the answer.
+    /// - Throws: ``Endless`` when it does not end.
     static func run(_ arguments: [String], in folder: URL? = nil, output: String? = nil) throws -> Answer {
         let start = try #require(Bundle.allBundles.map(\.bundleURL).first { $0.path.contains(".build") } ?? built)
         let process = Process()
         process.executableURL = program(from: start)
         process.arguments = arguments
         process.currentDirectoryURL = folder
-        let pipe = Pipe()
-        let errors = FileManager.default.temporaryDirectory.appendingPathComponent("errors-\(UUID().uuidString)")
-        try Data().write(to: errors)
-        defer { try? FileManager.default.removeItem(at: errors) }
-        process.standardOutput = try output.map { try FileHandle(forWritingTo: URL(fileURLWithPath: $0)) } ?? pipe
-        process.standardError = try FileHandle(forWritingTo: errors)
+        // Files in place of pipes: programs that other tests start at the same moment may have a copy of a pipe.
+        let scratch = FileManager.default.temporaryDirectory
+        let files = ["output", "errors"].map { scratch.appendingPathComponent("\($0)-\(UUID().uuidString)") }
+        for file in files { try Data().write(to: file) }
+        defer { for file in files { try? FileManager.default.removeItem(at: file) } }
+        process.standardOutput = try FileHandle(forWritingTo: output.map { URL(fileURLWithPath: $0) } ?? files[0])
+        process.standardError = try FileHandle(forWritingTo: files[1])
         try process.run()
-        if output != nil { try pipe.fileHandleForWriting.close() }
-        let data = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
+        let end = ContinuousClock.now + limit
+        while process.isRunning {
+            guard ContinuousClock.now < end else {
+                kill(process.processIdentifier, SIGKILL)
+                throw Endless(arguments: arguments)
+            }
+            usleep(2000)
+        }
         return Answer(
             status: process.terminationStatus,
-            output: String(decoding: data, as: UTF8.self),
-            errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self)
+            output: String(decoding: try Data(contentsOf: files[0]), as: UTF8.self),
+            errors: String(decoding: try Data(contentsOf: files[1]), as: UTF8.self)
         )
     }
 
