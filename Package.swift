@@ -467,7 +467,7 @@ let package = Package(
         .testTarget(
             name: "VirtualCardsTests",
             dependencies: [
-                "CardCryptography", "TagImages", "TagLink", "TagScripts", "VirtualCards", "VirtualTags",
+                "CardCryptography", "TagImages", "TagLink", "TagScripts", "TestThreads", "VirtualCards", "VirtualTags",
             ],
             path: "Tests/Parts/VirtualCardsTests",
             swiftSettings: strict

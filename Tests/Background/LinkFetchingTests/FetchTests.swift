@@ -4,7 +4,7 @@ import LinkFetching
 import TestThreads
 import Testing
 
-@Suite struct `Fetching from a site` {
+@Suite(.ownThreads) struct `Fetching from a site` {
     private let site: Site
 
     init() throws { site = try Site() }
@@ -57,7 +57,7 @@ import Testing
         #expect(await code("first-\(size)-chunked.site.example", site.options()) == nil)
     }
 
-    @Test(.ownThreads) func `Proxies of the environment are not used`() async throws {
+    @Test func `Proxies of the environment are not used`() async throws {
         // In another process, because all threads share the environment.
         await #expect(processExitsWith: .success) {
             unsafe setenv("https_proxy", "http://127.0.0.1:1", 1)
@@ -79,7 +79,7 @@ import Testing
         return Set(names)
     }
 
-    @Test(.ownThreads, .timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(2)))
     func `A site that closes its connection does not end the process, because the thread blocks that signal`() async {
         // In another process, because threads of other tests block it too.
         await #expect(processExitsWith: .success) {

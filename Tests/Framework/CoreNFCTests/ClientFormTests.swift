@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
 /// Compiles the files in `SourceCompatibilityTests/Forms`, each for itself, as a client's package would: what compiles
 /// with Apple's SDK without a diagnostic does so here.
-@Suite(.timeLimit(.minutes(5)), .serialized) struct `Forms of client code` {
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .serialized) struct `Forms of client code` {
     /// How a client is built.
     enum Setup: String, CaseIterable, Sendable {
         case mode5, mode5Preconcurrency, mode6, mode6Preconcurrency

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestThreads
 import Testing
 
 /// Compares CoreNFC's declarations with Apple's. `Parity/apple.tsv` has one row per symbol of Apple, and
 /// `Parity/exceptions.tsv` our other public symbols, with the reason. The table is made from the headers, API notes and Swift
 /// interface of the iOS 27.0 SDK (Core NFC 370.42.1).
-@Suite(.timeLimit(.minutes(2))) struct `The surface of CoreNFC` {
+@Suite(.ownThreads, .timeLimit(.minutes(2))) struct `The surface of CoreNFC` {
     struct Row {
         var symbol: String
         var status: String

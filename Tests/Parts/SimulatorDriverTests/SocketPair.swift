@@ -11,7 +11,7 @@ struct SocketPair: Sendable {
 
     init() throws(LinkError) {
         var ends: [Int32] = [-1, -1]
-        guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else {
+        guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw LinkError(.readerUnavailable, "There are no sockets.")
         }
         (reader, simulator) = (ends[0], ends[1])

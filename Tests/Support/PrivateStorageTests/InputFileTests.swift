@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `A pipe or a device is read up to the limit where it is taken`() async throws {
+    @Test(.ownThreads) func `A pipe or a device is read up to the limit where it is taken`() async throws {
         let path = try place.pipe("pipe")
         let writer = Task.detached { try OutputFile.write(Array("through".utf8), waitingFor: path) }
         #expect(try read(path, limit: 7, takesPipes: true) == "through")
@@ -78,7 +78,7 @@ import Testing
 extension OutputFile {
     /// Writes to a pipe whose reader may come a moment later.
     fileprivate static func write(_ bytes: [UInt8], waitingFor path: String) throws {
-        let file = unsafe open(path, O_WRONLY)
+        let file = unsafe open(path, O_WRONLY | O_CLOEXEC)
         defer { close(file) }
         try #require(unsafe Glibc.write(file, bytes, bytes.count) == bytes.count)
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import PrivateStorage
+import TestThreads
 import Testing
 
 @Suite struct `Files that are written where a person says` {
@@ -108,7 +109,7 @@ import Testing
         #expect(try place.mode("two") == 0o600)
     }
 
-    @Test func `A file with attributes keeps them`() throws {
+    @Test(.ownThreads) func `A file with attributes keeps them`() throws {
         let path = try place.file("file", "old")
         let script = "import os; os.setxattr('\(path)', 'user.note', b'kept')"
         let process = Process()
@@ -172,7 +173,7 @@ import Testing
 
     @Test func `A pipe is written to`() throws {
         let path = try place.pipe("pipe")
-        let reader = unsafe open(path, O_RDONLY | O_NONBLOCK)
+        let reader = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         defer { close(reader) }
         try write("through", to: path)
         var buffer = [UInt8](repeating: 0, count: 100)
@@ -189,7 +190,7 @@ import Testing
 
     @Test func `A pipe whose reader goes is an error, and does not end the process`() throws {
         let path = try place.pipe("pipe")
-        let reader = unsafe open(path, O_RDONLY | O_NONBLOCK)
+        let reader = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         let long = [UInt8](repeating: 0x61, count: 1 << 20)
         let thread = Thread {
             var poller = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)

@@ -37,7 +37,7 @@ package final class FakeSimulator: Sendable {
     /// Makes a connection, and serves it until its end.
     private func connect() -> Int32 {
         var ends: [Int32] = [0, 0]
-        precondition(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        precondition(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
         _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
         descriptors.withLock { [end = ends[1]] in $0.append(end) }
         let end = ends[1]

@@ -21,15 +21,15 @@ import Testing
     private static func written(_ make: (Int32) -> any ScanSheet, _ states: [(SheetState, String)] = states) throws
         -> String
     {
-        var ends: [Int32] = [-1, -1]
-        try #require(unsafe pipe(&ends) == 0)
-        let sheet = make(ends[1])
+        // Programs that other tests start at this moment do not get its ends. Else it would end with them.
+        let pipe = try #require(DescriptorPipe())
+        let sheet = make(pipe.writer)
         for (state, message) in states {
             sheet.present(content(state, message)) { #expect(Bool(false), "Nobody has pressed it.") }
         }
-        close(ends[1])
+        close(pipe.writer)
         return String(
-            decoding: FileHandle(fileDescriptor: ends[0], closeOnDealloc: true).readDataToEndOfFile(),
+            decoding: FileHandle(fileDescriptor: pipe.reader, closeOnDealloc: true).readDataToEndOfFile(),
             as: UTF8.self
         )
     }

@@ -2,6 +2,7 @@
 import CardCryptography
 import Foundation
 import TagScripts
+import TestThreads
 import Testing
 import VirtualCards
 
@@ -137,7 +138,8 @@ import VirtualCards
     }
 
     /// Passive authentication by another implementation; needs openssl.
-    @Test func `openssl verifies EF.SOD with the test CSCA, and its hashes are those of the data groups`() throws {
+    @Test(.ownThreads)
+    func `openssl verifies EF.SOD with the test CSCA, and its hashes are those of the data groups`() throws {
         let group = hex("6b 03 5c 01 00")
         let contents = try EMRTDContents(
             MachineReadableZone(EMRTDTerminal.zone),
