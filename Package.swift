@@ -502,7 +502,7 @@ let package = Package(
         .testTarget(
             name: "ReaderEmulationTests",
             dependencies: [
-                "ReaderEmulation", "CIFDHandler", "PrivateStorage", "TagLink", "VirtualTags",
+                "ReaderEmulation", "CIFDHandler", "PrivateStorage", "TagLink", "TestThreads", "VirtualTags",
             ],
             path: "Tests/Parts/ReaderEmulationTests",
             swiftSettings: strict

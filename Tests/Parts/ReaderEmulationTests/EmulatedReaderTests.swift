@@ -30,6 +30,11 @@ import VirtualTags
         VirtualType4Tag(card: ApplicationCard([NDEFApplication(size: 64)]), frontEnd: frontEnd)
     }
 
+    /// SELECT of the NDEF application.
+    private static let select: [UInt8] = [
+        0x00, 0xA4, 0x04, 0x00, 0x07, 0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01, 0x00,
+    ]
+
     private static func storageATR(_ standard: UInt8, _ name: UInt16) -> [UInt8] {
         let bytes: [UInt8] =
             [0x8F, 0x80, 0x01, 0x80, 0x4F, 0x0C, 0xA0, 0x00, 0x00, 0x03, 0x06, standard]
@@ -123,8 +128,7 @@ import VirtualTags
 
     @Test func `APDUs reach a card that speaks ISO-DEP`() async {
         var (reader, _) = await reader(Self.type4())
-        let select: [UInt8] = [0x00, 0xA4, 0x04, 0x00, 0x07, 0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01, 0x00]
-        #expect(await reader.transmit(select) == .done([0x90, 0x00]))
+        #expect(await reader.transmit(Self.select) == .done([0x90, 0x00]))
         // After a reset, nothing is selected.
         #expect(await reader.transmit([0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x03]) == .done([0x90, 0x00]))
         _ = await reader.setPower(.reset)
@@ -152,6 +156,16 @@ import VirtualTags
         #expect(await reader.transmit([0xFF, 0, 0x40, 0x05, 4, 1, 1, 1, 0]) == .done([0x90, 0x03]))
         #expect(await reader.control(0x4200_0D48, []) == .done([0x12, 4, 0x42, 0x33, 0, 0x12, 0x13, 4, 0x42, 0, 0, 1]))
         #expect(await reader.control(0x1234, []) == .unsupported)
+    }
+
+    @Test func `A host that uses the PN532 itself goes on in the ISO-DEP that the reader has begun`() async {
+        var (reader, _) = await reader(Self.type4(), .acr122u)
+        // A card in ISO-DEP can't be selected again, so it has to be the chip's selected target.
+        let command = [0xD4, 0x40, 0x01] + Self.select
+        #expect(
+            await reader.transmit([0xFF, 0, 0, 0, UInt8(command.count)] + command)
+                == .done([0xD5, 0x41, 0x00, 0x90, 0x00, 0x90, 0x00])
+        )
     }
 
     @Test func `A Type 5 tag is read by blocks and in a transparent session`() async {

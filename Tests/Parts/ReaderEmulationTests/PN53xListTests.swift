@@ -38,6 +38,9 @@ import VirtualTags
         arguments: [
             [0x4A], [0x4A, 1], [0x4A, 0, 0], [0x4A, 3, 0], [0x4A, 1, 5], [0x4A, 1, 0, 1, 2, 3],
             [0x4A, 1, 0, 1, 2, 3, 4, 5], [0x4A, 1, 0, 0x89, 4, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80],
+            // A UID of ten bytes has a mark in the first cascade level, and in the second.
+            [0x4A, 1, 0, 0x88, 1, 2, 3, 0x89, 4, 5, 6, 7, 8, 9, 10],
+            [0x4A, 1, 0, 0x89, 1, 2, 3, 0x88, 4, 5, 6, 7, 8, 9, 10],
             [0x4A, 1, 1], [0x4A, 1, 1, 0, 0xFF, 0xFF, 1], [0x4A, 1, 1, 1, 0xFF, 0xFF, 1, 0],
             [0x4A, 1, 2, 0, 0xFF, 0xFF, 1, 0, 0], [0x4A, 1, 3], [0x60], [0x60, 1, 1], [0x60, 0, 1, 0],
             [0x60, 1, 0, 0], [0x60, 1, 16, 0],
@@ -159,6 +162,13 @@ import VirtualTags
         #expect(await chip.receive([0x4A, 1, 4]) == .answer([1, 1, 0x0C, 0x00] + uid))
         #expect(await chip.receive([0x04]) == .answer([0, 0, 1, 1, 0, 0, 0x02, 0]))
         #expect(await chip.receive([0x4A, 1, 0]) == .answer([0]))
+    }
+
+    @Test func `Where there is no Topaz the chip waits for one, unless it was told not to`() async {
+        var chip = chip(Self.ntag())
+        #expect(await chip.receive([0x4A, 1, 4]) == .waiting)
+        _ = await chip.receive([0x32, 0x05, 0xFF, 0x01, 0x00])
+        #expect(await chip.receive([0x4A, 1, 4]) == .answer([0]))
     }
 
     // MARK: InAutoPoll

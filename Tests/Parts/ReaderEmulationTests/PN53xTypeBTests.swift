@@ -47,4 +47,26 @@ import VirtualTags
         #expect(await chip.receive([0x40, 1] + Self.select) == .answer([0, 0x90, 0x00]))
         #expect(await chip.receive([0x42, 0xC2]) == .answer([0, 0xC2]))
     }
+
+    @Test func `Of two cards the last one is active at once, and each answers its own commands`() async {
+        let field = VirtualField()
+        let pupis: [[UInt8]] = [[2, 3, 4, 5], [6, 7, 8, 9]]
+        for pupi in pupis {
+            var card = ScriptedCard()
+            card.answer([1], with: pupi)
+            field.bring(VirtualType4Tag(card: card, frontEnd: .nfcB(pupi: pupi)))
+        }
+        var chip = PN53xChip(field: field)
+        guard case .answer(let list) = await chip.receive([0x4A, 2, 3, 0]), list.count == 31 else {
+            Issue.record("Both cards have to be listed.")
+            return
+        }
+        // The number, 50, and then the PUPI of each.
+        let listed = [list[3..<7], list[18..<22]].map { Array($0) }
+        #expect(Set(listed) == Set(pupis))
+        // Both have the same CID: if the first one were active too, they would answer at once.
+        for number in [2, 1, 2] as [UInt8] {
+            #expect(await chip.receive([0x40, number, 1]) == .answer([0] + listed[Int(number) - 1]), "\(number)")
+        }
+    }
 }

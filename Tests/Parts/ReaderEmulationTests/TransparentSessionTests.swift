@@ -157,6 +157,17 @@ import VirtualTags
         }
     }
 
+    @Test func `A last byte of 0 bits is a whole one, whatever the reserved bits are`() async throws {
+        var reader = await reader()
+        let frame = [0x95, 3] + Self.readBlock
+        _ = await Self.send([0x81, 0], 0x00, to: &reader)
+        for bits in [0x00, 0xF8] as [UInt8] {
+            #expect(await Self.send([0x91, 1, 7] + frame, 0x01, to: &reader) == Self.failed(2, [0x64, 0x01]))
+            let answer = await Self.send([0x91, 1, bits] + frame, 0x01, to: &reader)
+            try #require(answer.count == 21, "\(bits)")
+        }
+    }
+
     @Test func `A session that begins anew has no setting of before, and the card's power ends it`() async {
         var reader = await reader(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
         let read: [UInt8] = [0x95, 2, 0x30, 0x04]
