@@ -10,12 +10,14 @@ final class ActingTurn: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     init() {
+        // mutate: equivalent, because memory for a second mutex would not be used.
         unsafe mutex = .allocate(capacity: 1)
         var attributes = pthread_mutexattr_t()
         unsafe pthread_mutexattr_init(&attributes)
+        // mutate: equivalent, because in glibc the attributes of a mutex own nothing.
+        defer { unsafe pthread_mutexattr_destroy(&attributes) }
         unsafe pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_RECURSIVE))
         unsafe pthread_mutex_init(mutex, &attributes)
-        unsafe pthread_mutexattr_destroy(&attributes)
     }
 
     deinit {

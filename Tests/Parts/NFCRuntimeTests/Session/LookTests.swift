@@ -147,6 +147,34 @@ import VirtualTags
         )
     }
 
+    @Test func `The service has its reader back before a session's files are saved, which may take long`()
+        async throws
+    {
+        let reader = ScriptedReader([.nothing])
+        let gate = Gate(reader)
+        let environment = NFCEnvironment(
+            reader: .discovering(reader),
+            clock: ManualClock(),
+            isOfTest: false,
+            gate: gate,
+            companion: Files(gate),
+            place: nil
+        )
+        let session = try #require(ReaderSession(environment: environment))
+        let (ends, continuation) = AsyncStream.makeStream(of: SessionEnd.self)
+        session.observe { event in
+            guard case .ended(let end) = event else { return }
+            gate.note("ended")
+            continuation.yield(end)
+        }
+        session.begin()
+        await reader.looks(1)
+        session.invalidate()
+        var iterator = ends.makeAsyncIterator()
+        #expect(await iterator.next() == .userCanceled)
+        #expect(gate.log == ["claimed for session", "given back, released 1 times", "saved", "ended"])
+    }
+
     @Test func `The service learns of a tag before the app does, which may end with that`() async throws {
         let reader = ScriptedReader([.nothing, .tags([Self.tag()])])
         let (gate, clock) = (Gate(reader), ManualClock())
@@ -239,6 +267,15 @@ private final class Gate: ReaderSharing {
         note("claimed for \(purpose)")
         return Claim(self)
     }
+}
+
+/// Files that are saved when a session has ended, which they note at the service.
+private final class Files: EnvironmentCompanion {
+    private let gate: Gate
+
+    init(_ gate: Gate) { self.gate = gate }
+
+    func sessionEnded() { gate.note("saved") }
 }
 
 /// A reader that finds one tag for NFC-A alone and another one for every other plan.

@@ -3,6 +3,7 @@ import Dispatch
 import NFCRuntime
 import TagLink
 import Testing
+import VirtualTags
 
 /// Checks in which order a session that ends lets go of its reader.
 @Suite(.timeLimit(.minutes(1))) struct `The release of a reader` {
@@ -31,6 +32,43 @@ import Testing
         #expect(await scene.event() == "a ended: userCanceled")
         #expect(reader.log.filter { $0 != "work" } == ["cancelled", "interrupted", "released"])
     }
+
+    @Test func `A field that stayed on when it was to be turned off is turned off at the end`() async throws {
+        let reader = StubbornReader()
+        let scene = Scene(.field(reader))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        // A new look begins without a field.
+        session.restartPolling()
+        let end = SessionEnd.terminatedUnexpectedly(reason: "It stays on.")
+        #expect(await scene.event() == "a ended: \(end)")
+        #expect(reader.log == ["on", "off", "off"])
+    }
+}
+
+/// A reader with a tag, which refuses the first time that it is to turn its field off, and notes what is asked of it.
+private final class StubbornReader: FieldDriver {
+    private let field = VirtualField()
+    private let lines = Locked<[String]>([])
+    var name: String { field.name }
+    var technologies: Set<Technology> { field.technologies }
+    var log: [String] { lines.withLock { $0 } }
+
+    init() { field.bring(VirtualType2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, 6])) }
+
+    func link(for technology: Technology) -> (any FrameLink)? { field.link(for: technology) }
+
+    func setCarrier(_ isOn: Bool) async throws(LinkError) {
+        let refuses = lines.withLock { lines in
+            defer { lines.append(isOn ? "on" : "off") }
+            return !isOn && !lines.contains("off")
+        }
+        if refuses { throw LinkError(.readerUnavailable, "It stays on.") }
+        field.switchCarrier(isOn)
+    }
+
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? { nil }
 }
 
 /// A reader without tags, which may wait for them until it is cut off, that notes what is asked of it, and when its thread is given work.

@@ -48,6 +48,29 @@ import Testing
         #expect(await scene.event() == "a ended: userCanceled")
     }
 
+    @Test func `A card that was let go for one that has left is not connected any more, and can be again`()
+        async throws
+    {
+        let reader = SelectingReader([1, 2], lost: [2])
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 2"])
+        let cards = scene.tags
+        #expect(await session.connects(to: cards[0]) == nil)
+        #expect(cards[0].isConnected)
+        guard case .tag(let error)? = await session.connects(to: cards[1]) else { return #expect(Bool(false)) }
+        #expect(error.code == .tagLost && !cards[1].isAvailable)
+        #expect(session.connectedTag == nil && !cards[0].isConnected && cards[0].isAvailable)
+        reader.clear()
+        // A packet that may connect its tag does so, because no other one is connected.
+        let answer = await session.answer([0x00, 0xB0, 0x00, 0x00], of: cards[0], connecting: true)
+        #expect(answer == .success([0x90, 0x00]) && cards[0].isConnected)
+        #expect(reader.log == ["select 1", "1: 00b00000"])
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
     @Test func `A card that is found alone is not selected again`() async throws {
         let reader = SelectingReader([1, 2], lost: [1])
         let scene = Scene(.discovering(reader))

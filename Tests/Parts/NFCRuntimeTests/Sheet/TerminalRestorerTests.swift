@@ -2,6 +2,7 @@
 import Glibc
 import NFCRuntime
 import Synchronization
+import SystemLibrary
 import TestThreads
 import Testing
 
@@ -52,6 +53,29 @@ import Testing
             }
         }
         #expect(screen.hasSuffix(Self.restored) && screen.ranges(of: "\u{1B}[?25h").count == 1)
+    }
+
+    @Test(.ownThreads) func `is forgotten when the sheet has left, so that what has its number since is not touched`()
+        async throws
+    {
+        let screen = await Self.screen(try #require(PseudoTerminal())) { path in
+            await #expect(processExitsWith: .exitCode(7)) { [path = path as String] in
+                // It comes after what the sheet does at the exit.
+                atexit { App.endIfNothingCame() }
+                let others = App.descriptors(of: path)
+                let sheet = App.present(path)
+                guard let pipe = DescriptorPipe(),
+                    let terminal = App.descriptors(of: path).first(where: { !others.contains($0) })
+                else { exit(1) }
+                App.dismiss(sheet)
+                // Another thread closes it.
+                for _ in 0..<2000 where fcntl(terminal, F_GETFD) >= 0 { usleep(10_000) }
+                guard fcntl(terminal, F_GETFD) < 0, dup2(pipe.writer, terminal) == terminal else { exit(1) }
+                App.successor.withLock { $0 = pipe }
+                exit(1)
+            }
+        }
+        #expect(screen.hasSuffix(Self.restored))
     }
 
     @Test(.ownThreads, arguments: [SIGINT, SIGTERM, SIGHUP, SIGUSR1])
@@ -166,6 +190,16 @@ private enum App {
     static func endIfWritable() {
         let terminals = terminals.withLock { $0 }
         if !terminals.isEmpty, terminals.allSatisfy({ unsafe write($0, "", 0) == 0 }) { _exit(7) }
+    }
+
+    /// The pipe that has the number of a terminal when the sheet has left.
+    static let successor = Mutex<DescriptorPipe?>(nil)
+
+    /// Ends the process with 7 if nothing was written to the pipe.
+    static func endIfNothingCame() {
+        guard let pipe = successor.withLock({ $0 }) else { return }
+        var poller = pollfd(fd: pipe.reader, events: Int16(POLLIN), revents: 0)
+        if unsafe poll(&poller, 1, 0) == 0 { _exit(7) }
     }
 
     /// Ends the process at a crash: with 5 if the crash comes from the instruction, and not from a call of `raise`.

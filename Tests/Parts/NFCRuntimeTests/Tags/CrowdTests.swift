@@ -165,8 +165,12 @@ import VirtualTags
         }
     }
 
-    @Test func `The tag that is found last needs no exchange to be connected, and another one does`() async throws {
-        try await find([Self.ntag(1), Self.ntag(2)], opens: false) { session, _, tags, field in
+    @Test(arguments: [true, false])
+    func `The tag that is found last needs no exchange to be connected, and another one does`(
+        opens: Bool
+    ) async throws {
+        // Where cards are opened, tags that are none are left as they were found.
+        try await find([Self.ntag(1), Self.ntag(2)], opens: opens) { session, _, tags, field in
             var before = field.statistics.exchanges
             #expect(await session.connects(to: tags[1]) == nil)
             #expect(field.statistics.exchanges == before)
