@@ -527,8 +527,8 @@ let package = Package(
             name: "NFCReadersTests",
             dependencies: [
                 "ChipTesting", "NFCReaders", "NFCRuntime", "NFCTestKit", "PCSCDriver", "PCSCTesting",
-                "PN532Driver", "PrivateStorage", "ReaderEmulation", "SessionTesting",
-                "SimulatorTesting", "TagLink", "TagProtocols", "TagTrace", "TagImages", "VirtualCards",
+                "PN532Driver", "PrivateStorage", "ProgramTesting", "ReaderEmulation", "SessionTesting",
+                "SimulatorTesting", "SystemLibrary", "TagLink", "TagProtocols", "TagTrace", "TagImages", "VirtualCards",
                 "VirtualTags", "TestThreads",
             ],
             path: "Tests/Composition/NFCReadersTests",

@@ -23,6 +23,7 @@ package final class RawBroker: @unchecked Sendable {
             while true {
                 let client = accept(listener.descriptor, nil, nil)
                 guard client >= 0 else { return }
+                _ = fcntl(client, F_SETFD, FD_CLOEXEC)
                 guard let self else {
                     close(client)
                     return

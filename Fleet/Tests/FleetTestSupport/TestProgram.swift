@@ -39,13 +39,13 @@ package final class TestProgram: @unchecked Sendable {
     private var status: Int32? {
         if let end { return end }
         var info = unsafe siginfo_t()
-        // It stays there for Process, which ends it for the system.
-        if unsafe waitid(P_PID, id_t(identifier), &info, WEXITED | WNOHANG | WNOWAIT) == 0 {
+        // First, because the number may be another program's once Process has ended this one for the system.
+        if !process.isRunning {
+            end = process.terminationStatus
+        } else if unsafe waitid(P_PID, id_t(identifier), &info, WEXITED | WNOHANG | WNOWAIT) == 0 {
+            // It stays there for Process.
             let child = unsafe info._sifields._sigchld
             end = child.si_pid == 0 ? nil : child.si_status
-        } else if !process.isRunning {
-            // Process was quicker.
-            end = process.terminationStatus
         }
         return end
     }
@@ -80,7 +80,7 @@ package final class TestProgram: @unchecked Sendable {
         return status ?? -1
     }
 
-    deinit { kill() }
+    deinit { if identifier > 0 { kill() } }
 
     /// Finds a program in PATH or where systems keep services; nil when it is not installed.
     package static func find(_ name: String) -> String? {

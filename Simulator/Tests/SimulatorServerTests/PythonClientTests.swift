@@ -38,7 +38,7 @@ import Testing
         defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
         // No thread waits, so that other tests go on, and the time limit ends this one.
         while process.isRunning { try await Task.sleep(for: .milliseconds(20)) }
-        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let text = String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
         #expect(process.terminationStatus == 0, "\(text)")
     }
 }

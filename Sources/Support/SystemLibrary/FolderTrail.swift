@@ -11,6 +11,10 @@ struct FolderTrail: Equatable {
         var path: [CChar]
         var device: UInt64
         var inode: UInt64
+        /// Who may read it.
+        var mode: UInt32
+        var user: UInt32
+        var group: UInt32
     }
 
     /// As many links as the system follows.
@@ -57,7 +61,14 @@ struct FolderTrail: Equatable {
             var status = stat()
             // mutate: equivalent, because the empty status of what is missing is neither a folder's nor a link's.
             guard unsafe lstat(path, &status) == 0 else { return }
-            let step = Step(path: Array(path), device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+            let step = Step(
+                path: Array(path),
+                device: UInt64(status.st_dev),
+                inode: UInt64(status.st_ino),
+                mode: status.st_mode,
+                user: status.st_uid,
+                group: status.st_gid
+            )
             switch status.st_mode & S_IFMT {
             case S_IFDIR: folders.append(step)
             case S_IFLNK:

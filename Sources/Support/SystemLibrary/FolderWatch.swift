@@ -3,7 +3,7 @@ import Glibc
 
 /// Watches the files of the folder that a path means now. Every folder and symbolic link on the way is watched too, so that
 /// it is noticed when the path comes to mean another folder, or none. While there is none, the last folder on the way is
-/// watched for what comes.
+/// watched for what comes. The system does not say that a file system was mounted over the folder or one above it.
 ///
 /// One thread uses it at a time.
 package final class FolderWatch: @unchecked Sendable {
@@ -85,7 +85,7 @@ package final class FolderWatch: @unchecked Sendable {
             var next: [Int32: Set<[UInt8]>] = [:]
             let names = trail.names
             for (path, names) in names where path != trail.endPath {
-                next[add(path, names.isEmpty ? 0 : Self.leaving), default: []].formUnion(names)
+                next[add(path, Self.leaving), default: []].formUnion(names)
             }
             watched = add(trail.endPath, trail.isComplete ? Self.files : Self.coming | Self.leaving)
             isThere = trail.isComplete && watched >= 0

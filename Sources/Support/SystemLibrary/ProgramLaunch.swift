@@ -3,7 +3,7 @@ import CSystemCalls
 import Glibc
 
 /// Starts a program with given arguments, without a shell. The program has default signal handling and inherits only
-/// the listed descriptors, not even those that other code opened without close-on-exec.
+/// the listed descriptors, not even those that other code opened without close-on-exec (from glibc 2.34 on).
 package struct ProgramLaunch: Sendable {
     /// The relation of the program to the terminal.
     package enum Separation: Sendable {

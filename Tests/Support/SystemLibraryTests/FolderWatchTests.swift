@@ -184,18 +184,25 @@ private final class Tree {
         #expect(!watch.changes().isThere)
     }
 
+    /// Starts a program that is in a folder until it is ended.
+    private func program(in folder: String) throws -> Int32 {
+        var launch = ProgramLaunch("/bin/sleep", ["sleep", "100"])
+        launch.folder = tree.path(folder)
+        return try launch.start()
+    }
+
+    private func end(_ program: Int32) {
+        kill(program, SIGKILL)
+        waitpid(program, nil, 0)
+    }
+
     @Test(.ownThreads) func `notices that a folder is gone which a program is still in`() throws {
         try tree.folder("a")
         try tree.file("b")
         let watch = try watch("a")
         // The system tells the folder itself when the program has left it.
-        var launch = ProgramLaunch("/bin/sleep", ["sleep", "100"])
-        launch.folder = tree.path("a")
-        let process = try launch.start()
-        defer {
-            kill(process, SIGKILL)
-            waitpid(process, nil, 0)
-        }
+        let first = try program(in: "a")
+        defer { end(first) }
         try tree.remove("a")
         let gone = watch.changes()
         #expect(!gone.isThere && gone.isAny)
@@ -204,6 +211,8 @@ private final class Tree {
         #expect(back.isThere && back.isAll && back.isAny)
         try expectFiles(of: watch, in: "a")
         // In one go.
+        let second = try program(in: "a")
+        defer { end(second) }
         try tree.remove("a")
         try tree.folder("a")
         let changes = watch.changes()

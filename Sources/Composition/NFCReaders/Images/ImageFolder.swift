@@ -14,8 +14,27 @@ final class ImageFolder: Sendable {
     /// The maximum number of files; further files are ignored.
     private static let maximumCount = 100
 
+    /// What a file is like; it changes whenever the file does.
+    private struct Version: Equatable {
+        private var numbers: [Int]
+
+        /// - Returns: nil when the file is not there.
+        init?(_ path: String) {
+            var status = stat()
+            guard unsafe stat(path, &status) == 0 else { return nil }
+            let (device, inode) = (Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino))
+            numbers = [device, inode, Int(status.st_size), status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
+        }
+    }
+
+    /// A tag that is near, and its file when it was read.
+    private struct Near {
+        var tag: any VirtualTag
+        var version: Version?
+    }
+
     private struct State {
-        var tags: [String: any VirtualTag] = [:]
+        var tags: [String: Near] = [:]
         /// The unusable files that were already reported.
         var refused: Set<String> = []
         /// nil before the first check.
@@ -78,7 +97,8 @@ final class ImageFolder: Sendable {
         queue.sync { take(FolderWatch.Changes(written: [], isThere: watch.isThere)) }
     }
 
-    private func take(_ changes: FolderWatch.Changes) {
+    /// Takes over what has happened.
+    func take(_ changes: FolderWatch.Changes) {
         update(again: changes.written, isAll: changes.isAll)
         let wasThere = state.withLock { state in
             defer { state.isThere = changes.isThere }
@@ -95,21 +115,28 @@ final class ImageFolder: Sendable {
         // A file may also leave these when another one comes whose name is before its own.
         let firstNames = Self.names(in: path).sorted().prefix(Self.maximumCount)
         let names = Set(firstNames)
-        func isWritten(_ name: String) -> Bool { isAll || written.contains(name) }
         let known = state.withLock { state in
-            state.refused = state.refused.filter { names.contains($0) && !isWritten($0) }
+            state.refused = state.refused.filter { names.contains($0) && !isAll && !written.contains($0) }
             return state.tags
         }
-        for (name, tag) in known where !names.contains(name) || isWritten(name) {
-            state.withLock { $0.tags[name] = nil }
-            field.remove(tag)
+        // Events may be lost that came from other folders. Then the tags stay whose files are as they were.
+        func isWritten(_ name: String) -> Bool {
+            if written.contains(name) { return true }
+            guard isAll, let near = known[name] else { return false }
+            return near.version == nil || near.version != Version(path + "/" + name)
         }
-        for name in firstNames where known[name] == nil || isWritten(name) {
+        for (name, near) in known where !names.contains(name) || isWritten(name) {
+            state.withLock { $0.tags[name] = nil }
+            field.remove(near.tag)
+        }
+        for name in firstNames where state.withLock({ $0.tags[name] == nil }) {
             guard !state.withLock({ $0.refused.contains(name) }) else { continue }
             do throws(TagFileError) {
+                // Before it is read: what is written meanwhile is another version.
+                let version = Version(path + "/" + name)
                 let tag = try ImageFiles.load(path + "/" + name).tag
                 // mutate: equivalent, because whoever the field informs does not look at the folder's names.
-                state.withLock { $0.tags[name] = tag }
+                state.withLock { $0.tags[name] = Near(tag: tag, version: version) }
                 field.bring(tag)
             } catch {
                 state.withLock { _ = $0.refused.insert(name) }

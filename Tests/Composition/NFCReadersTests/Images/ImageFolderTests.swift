@@ -3,6 +3,8 @@ import Foundation
 import Glibc
 import NFCRuntime
 import NFCTestKit
+import ProgramTesting
+import SystemLibrary
 import TagImages
 import TagLink
 import TestThreads
@@ -44,7 +46,15 @@ struct ImageFolderTests {
         func bring(_ number: UInt8, as name: String? = nil) throws {
             let contents = TagContents.type2(Type2Contents(blank: .ntag213, uid: [0x04, 1, 2, 3, 4, 5, number]))
             let bytes = try TagImage(contents).encoded()
-            try Data(bytes).write(to: URL(fileURLWithPath: "\(path)/\(name ?? "\(number).json")"), options: .atomic)
+            try put(String(decoding: bytes, as: UTF8.self), as: name ?? "\(number).json")
+        }
+
+        /// Puts a file into the folder whole. No program that another test starts at this moment has it open any more: the system
+        /// would say later that it was written.
+        func put(_ text: String, as name: String) throws {
+            let aside = root + "/new"
+            try ProgramFile.write(text, to: aside)
+            #expect(unsafe rename(aside, "\(path)/\(name)") == 0)
         }
 
         /// Waits until the tags of these numbers, and no others, are near.
@@ -90,6 +100,35 @@ struct ImageFolderTests {
         try place.make()
         try place.bring(5)
         await place.wait(for: [5])
+    }
+
+    @Test func `Where events were lost, the tags stay whose files are as they were, and no change is missed`()
+        async throws
+    {
+        let place = try Place()
+        for number: UInt8 in 1...3 { try place.bring(number) }
+        let folder = try ImageFolder(place.path, field: place.field) { _ in }
+        func arrival(_ number: UInt8) -> UInt64? { place.field.arrival(of: [0x04, 1, 2, 3, 4, 5, number]) }
+        let before = try [1, 2, 3].map { try #require(arrival($0)) }
+        try place.bring(2)
+        // The folder hears of the file itself too.
+        while arrival(2) == nil || arrival(2) == before[1] { await Task.yield() }
+        let second = arrival(2)
+        var lost = FolderWatch.Changes(written: [], isThere: true)
+        lost.isAll = true
+        folder.take(lost)
+        #expect([1, 2, 3].map(arrival) == [before[0], second, before[2]])
+        // A program that writes where the file is says nothing before it closes it.
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: place.path + "/3.json"))
+        defer { withExtendedLifetime(file) {} }
+        try file.seekToEnd()
+        try file.write(contentsOf: Data("\n".utf8))
+        folder.take(lost)
+        let third = arrival(3)
+        #expect(arrival(1) == before[0] && third != nil && third != before[2])
+        // Named, it was written whatever it is like.
+        folder.take(FolderWatch.Changes(written: ["1.json"], isThere: true))
+        #expect(arrival(1) != nil && arrival(1) != before[0] && arrival(3) == third)
     }
 
     @Test func `A folder that goes and comes at any moment, with those above it, is followed`() async throws {
@@ -208,8 +247,7 @@ struct ImageFolderTests {
 
     @Test(.ownThreads) func `A file without an image is reported once, until it is written again`() async throws {
         let place = try Place()
-        let path = place.path + "/0.json"
-        try Data("{".utf8).write(to: URL(fileURLWithPath: path))
+        try place.put("{", as: "0.json")
         let image = try TagImage(.type2(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 1]))).encoded()
         let (stream, continuation) = AsyncStream.makeStream(of: String.self)
         let count = Locked(0)
@@ -229,9 +267,7 @@ struct ImageFolderTests {
         #expect(place.near == [1] && count.withLock { $0 } == 1)
         var reports = stream.makeAsyncIterator()
         #expect(await reports.next()?.contains("0.json") == true)
-        let aside = place.root + "/aside"
-        try Data("[".utf8).write(to: URL(fileURLWithPath: aside))
-        #expect(unsafe rename(aside, path) == 0)
+        try place.put("[", as: "0.json")
         #expect(await reports.next()?.contains("0.json") == true)
         #expect(count.withLock { $0 } == 2)
     }
