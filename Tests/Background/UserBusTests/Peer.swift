@@ -119,5 +119,7 @@ final class Peer: Sendable {
                 unsafe bus.sendAnswer(answer)
             }
         }
+        // The bus may see the end of the connection after another peer has asked for the same name.
+        for name in names { _ = try bus.ask(BusCall(.daemon, "ReleaseName", [.string(name)])) }
     }
 }
