@@ -301,7 +301,7 @@ let package = Package(
 
         // Sets how many tests run in parallel. Every test target is in one program with it.
         .target(name: "CTestSetup", path: "Tests/TestSupport/CTestSetup"),
-        // Threads for tests that wait for a program.
+        // Waiting, and threads for tests that wait for a program.
         .target(name: "TestThreads", path: "Tests/TestSupport/TestThreads", swiftSettings: strict),
         // Programs that tests write and run.
         .target(name: "ProgramTesting", path: "Tests/TestSupport/ProgramTesting", swiftSettings: strict),
@@ -332,7 +332,7 @@ let package = Package(
         // Emulated readers in a pcscd of their own.
         .target(
             name: "PCSCTesting",
-            dependencies: ["CIFDHandler", "PCSCDriver", "PrivateStorage", "ReaderEmulation", "VirtualTags"],
+            dependencies: ["CIFDHandler", "PCSCDriver", "PrivateStorage", "ReaderEmulation", "TestThreads", "VirtualTags"],
             path: "Tests/TestSupport/PCSCTesting",
             swiftSettings: strict
         ),

@@ -126,13 +126,9 @@ struct AgentTests {
         for number in 1...10 {
             let tag = TestTags.ntag213(UInt8(number))
             node.field.bring(tag)
-            for _ in 0..<500 where try await node.spool.waitingCount() < 2 * number - 1 {
-                try await Task.sleep(for: .milliseconds(10))
-            }
+            try await waitWhile(await node.spool.waitingCount() < 2 * number - 1)
             node.field.remove(tag)
-            for _ in 0..<500 where try await node.spool.waitingCount() < 2 * number {
-                try await Task.sleep(for: .milliseconds(10))
-            }
+            try await waitWhile(await node.spool.waitingCount() < 2 * number)
         }
         // The node connects again only when somebody has subscribed: what it sends before that nobody would get.
         let gate = DispatchSemaphore(value: 0)
@@ -146,7 +142,7 @@ struct AgentTests {
         let events = await again.events
         #expect(events.compactMap { $0["data"]?["sequence"]?.int } == Array(1...20))
         #expect(events.allSatisfy { $0["late"] == true })
-        for _ in 0..<500 where try await node.spool.waitingCount() > 0 { try await Task.sleep(for: .milliseconds(10)) }
+        try await waitWhile(await node.spool.waitingCount() > 0)
         #expect(try await node.spool.waitingCount() == 0)
         await node.stop()
         loop.close()

@@ -133,7 +133,7 @@ struct JobTests {
         let tag = TestTags.ntag213(1)
         node.field.arm(.tear(afterWrite: 1))
         node.field.bring(tag)
-        for _ in 0..<500 where !node.field.tags.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+        try await waitWhile(!node.field.tags.isEmpty)
         node.field.arm(FaultPlan())
         let other = TestTags.ntag213(2)
         node.field.bring(other)
@@ -156,7 +156,7 @@ struct JobTests {
         let tag = TestTags.ntag213(1, message: try NDEFMessage([.uri("https://example.com/old")]).encoded())
         node.field.arm(.tear(afterWrite: 1))
         node.field.bring(tag)
-        for _ in 0..<500 where !node.field.tags.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+        try await waitWhile(!node.field.tags.isEmpty)
         await client.publish(topic, job("j2", .cancel(job: "j1")).json)
         let refusal = try #require(try await client.wait(for: .outcome).first)["data"]
         #expect(refusal?["job"] == "j2")
@@ -165,7 +165,7 @@ struct JobTests {
         for exchange in (5...12).reversed() {
             node.field.arm(.loss(atExchange: exchange) + .tear(afterWrite: 0))
             node.field.bring(tag)
-            for _ in 0..<500 where !node.field.tags.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+            try await waitWhile(!node.field.tags.isEmpty)
         }
         let outcome = try await client.wait(for: .outcome, count: 2)[1]["data"]
         #expect(outcome?["job"] == "j1")

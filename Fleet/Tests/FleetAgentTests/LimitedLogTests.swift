@@ -51,7 +51,7 @@ struct LimitedLogTests {
         let log = LimitedLog(lines.log, about: "copies", loop: loop, span: .milliseconds(30))
         func report(_ count: Int) { loop.async { for _ in 0..<count { log("copy", "A copy came.") } } }
         func waitForLeftOut(_ count: Int) async throws {
-            for _ in 0..<2000 where lines.count("left-out") < count { try await Task.sleep(for: .milliseconds(5)) }
+            try await waitWhile(lines.count("left-out") < count)
         }
         report(13)
         try await waitForLeftOut(1)

@@ -125,7 +125,7 @@ struct ProgramTests {
             ((try? String(contentsOfFile: log, encoding: .utf8)) ?? "").split(separator: "\n")
                 .filter { $0.contains("There is no reader of PC/SC yet.") }
         }
-        for _ in 0..<500 where lines().isEmpty && program.isRunning { try await Task.sleep(for: .milliseconds(20)) }
+        try await waitWhile(lines().isEmpty && program.isRunning)
         try await Task.sleep(for: .milliseconds(500))
         #expect(lines().count == 1)
         #expect(lines().first?.contains("pcscd does not run. Start it with") == true, "\(lines())")
@@ -292,7 +292,7 @@ struct ProgramTests {
         let words = try String(contentsOfFile: "/proc/\(try #require(programs.last))/cmdline", encoding: .utf8)
         let place = try #require(words.split(separator: "\0").first { $0.hasPrefix("/tmp/nfc-fleet-") })
         kill(demo.identifier, signal)
-        for _ in 0..<2000 where demo.isRunning { try await Task.sleep(for: .milliseconds(10)) }
+        try await waitWhile(demo.isRunning)
         #expect(!demo.isRunning)
         for program in programs { #expect(!FileManager.default.fileExists(atPath: "/proc/\(program)")) }
         #expect(!FileManager.default.fileExists(atPath: (String(place) as NSString).deletingLastPathComponent))
@@ -322,7 +322,7 @@ struct ProgramTests {
         }
         #expect(try await hasPrinted("first"))
         kill(program.identifier, SIGHUP)
-        if !isIgnored { for _ in 0..<500 where program.isRunning { try await Task.sleep(for: .milliseconds(20)) } }
+        if !isIgnored { try await waitWhile(program.isRunning) }
         #expect(try await hasPrinted("second") == isIgnored)
         // It may print once more while it ends.
         #expect(try await hasPrinted("third") == isIgnored)

@@ -79,9 +79,7 @@ struct SecurityTests {
             $0.client = "second"
         }
         for number in 1...5 { node.field.bring(TestTags.ntag213(UInt8(number))) }
-        for _ in 0..<3000 where try await node.spool.positions().first?.sequence ?? 0 < 5 {
-            try await Task.sleep(for: .milliseconds(10))
-        }
+        try await waitWhile(await node.spool.positions().first?.sequence ?? 0 < 5)
         let stored = try await node.spool.positions().first?.sequence
         #expect(stored ?? 0 >= 5)
         await node.stop()
@@ -168,9 +166,7 @@ struct SecurityTests {
             $0.client = "opencorenfc-kiosk-8"
         }
         node.field.bring(TestTags.ntag213(1))
-        for _ in 0..<1000 where try await node.spool.waitingCount() == 0 {
-            try await Task.sleep(for: .milliseconds(10))
-        }
+        try await waitWhile(await node.spool.waitingCount() == 0)
         try await Task.sleep(for: .milliseconds(500))
         #expect(try await node.spool.waitingCount() == 1)
         await node.stop()

@@ -56,15 +56,13 @@ struct SpoolFailureTests {
             let program = try await lock(attempt)
             // Known without the database: it says which events are late after a connection.
             #expect(await node.spool.lastNumber() == Int64(2 * attempt - 1))
-            for _ in 0..<1500 where lines.count("spool Acknowledgements were not stored.") == 0 {
-                try await Task.sleep(for: .milliseconds(10))
-            }
+            try await waitWhile(lines.count("spool Acknowledgements were not stored.") == 0)
             program.kill()
             node.field.remove(tag)
             try await client.wait(for: .removed, count: attempt)
         }
         #expect(lines.count("spool Acknowledgements were not stored.") == 1)
-        for _ in 0..<3000 where try await node.spool.waitingCount() > 0 { try await Task.sleep(for: .milliseconds(10)) }
+        try await waitWhile(await node.spool.waitingCount() > 0)
         #expect(try await node.spool.waitingCount() == 0)
         #expect(await client.events.compactMap { $0["data"]?["sequence"]?.int } == Array(1...2 * attempt))
         await node.stop()

@@ -64,9 +64,7 @@ struct StrangeBrokerTests {
         let log = folder.path + "/agent.log"
         let words = ["--node", "a", "--broker", broker.url, "--reader", "virtual", "--tags", folder.path, "--json"]
         let program = try TestProgram(agent, words + ["--state", folder.path + "/state"], output: log)
-        for _ in 0..<2000 where broker.count < 4 && program.isRunning {
-            try await Task.sleep(for: .milliseconds(10))
-        }
+        try await waitWhile(broker.count < 4 && program.isRunning)
         #expect(program.isRunning)
         #expect(await program.terminate() == 0)
         let text = try String(contentsOfFile: log, encoding: .utf8)
@@ -86,7 +84,7 @@ struct StrangeBrokerTests {
         let address = BrokerAddress(host: "127.0.0.1", port: broker.port, usesTLS: false)
         let lines = LogLines()
         let node = try await TestNode(address, folder: folder.path) { $0.log = lines.log }
-        for _ in 0..<2000 where lines.count("disconnected ") < 3 { try await Task.sleep(for: .milliseconds(10)) }
+        try await waitWhile(lines.count("disconnected ") < 3)
         await node.stop()
         let losses = lines.all("disconnected ")
         #expect(losses.count >= 3)

@@ -77,7 +77,10 @@ struct EventLoopTests {
             loop.async { _ = loop.after(.seconds(3600)) { withExtendedLifetime(kept) {} } }
         }
         loop.close()
-        for _ in 0..<2000 where token != nil { try await Task.sleep(for: .milliseconds(10)) }
+        for _ in 0..<2000 {
+            if token == nil { break }
+            try await Task.sleep(for: .milliseconds(10))
+        }
         #expect(token == nil)
     }
 

@@ -67,7 +67,10 @@ package final class TestProgram: @unchecked Sendable {
     package func kill() {
         if isRunning { Foundation.kill(identifier, SIGKILL) }
         // It ends in a moment. There is a limit all the same, because all tests share two threads.
-        for _ in 0..<10_000 where isRunning { usleep(1000) }
+        for _ in 0..<10_000 {
+            if !isRunning { break }
+            usleep(1000)
+        }
     }
 
     /// Asks it to end, and waits 10 seconds at most. No thread waits for it.
@@ -75,7 +78,7 @@ package final class TestProgram: @unchecked Sendable {
     /// - Returns: its exit status.
     package func terminate() async -> Int32 {
         if isRunning { Foundation.kill(identifier, SIGTERM) }
-        for _ in 0..<1000 where isRunning { try? await Task.sleep(for: .milliseconds(10)) }
+        try? await waitWhile(isRunning, for: .seconds(10))
         kill()
         return status ?? -1
     }
@@ -105,7 +108,7 @@ package final class TestProgram: @unchecked Sendable {
         let folder = try TestFolder()
         let output = folder.path + "/output"
         let program = try TestProgram(path, arguments, output: output)
-        for _ in 0..<36_000 where program.isRunning { try await Task.sleep(for: .milliseconds(5)) }
+        try await waitWhile(program.isRunning, for: .seconds(180))
         program.kill()
         return (
             program.status ?? -1, String(decoding: try Data(contentsOf: URL(fileURLWithPath: output)), as: UTF8.self)

@@ -100,7 +100,8 @@ extension BackgroundService {
             #expect(try await desk.inbox().count == 1)
             // Entries that `nfc inbox` removes lose their notifications.
             #expect(try await desk.nfc("inbox", "clear").status == 0)
-            for _ in 0..<1000 where (try await desk.ask("calls", "CloseNotification") as? [Any])?.isEmpty != false {
+            for _ in 0..<1000 {
+                if (try await desk.ask("calls", "CloseNotification") as? [Any])?.isEmpty == false { break }
                 try await Task.sleep(for: .milliseconds(10))
             }
             #expect((try await desk.ask("calls", "CloseNotification") as? [Any])?.count == 1)

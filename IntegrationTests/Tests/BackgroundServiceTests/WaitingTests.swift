@@ -146,7 +146,8 @@ extension BackgroundService {
             #expect(inbox.allSatisfy { $0["announced"] as? Bool == true })
             // The notification is withdrawn together with the entries that it counts.
             #expect(try await desk.nfc("inbox", "clear").status == 0)
-            for _ in 0..<1000 where (try await desk.ask("calls", "CloseNotification") as? [Any])?.count != 9 {
+            for _ in 0..<1000 {
+                if (try await desk.ask("calls", "CloseNotification") as? [Any])?.count == 9 { break }
                 try await Task.sleep(for: .milliseconds(10))
             }
             #expect((try await desk.ask("calls", "CloseNotification") as? [Any])?.count == 9)

@@ -107,7 +107,7 @@ import VirtualTags
         try await NFCEnvironment.$scoped.withValue(Self.environment(phone, tags)) {
             var found = try await FoundTags()
             // The app hears of its tags before the phone has noted that.
-            for _ in 0..<6000 where phone.noteCount < 3 { try await Task.sleep(for: .milliseconds(10)) }
+            try await waitWhile(phone.noteCount < 3)
             found.session.restartPolling()
             #expect(await found.events.nextTags()?.count == 2)
             found.session.invalidate()

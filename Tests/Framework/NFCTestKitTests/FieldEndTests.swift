@@ -96,7 +96,7 @@ private final class Remains: @unchecked Sendable {
         }
         #expect(remains.count >= (leftover == .openSession ? 4 : 6))
         // Threads that end what is left let go of it a moment later.
-        for _ in 0..<500 where !remains.names.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+        try await waitWhile(!remains.names.isEmpty)
         #expect(remains.names == [])
     }
 }
@@ -128,7 +128,7 @@ private final class Remains: @unchecked Sendable {
             }
             try await other {
                 hasEnded.set()
-                for _ in 0..<1000 where result.value == nil { usleep(10_000) }
+                waitWhile(result.value == nil)
             }
             guard case .failure(let error)? = result.value,
                 (error as? NFCReaderError)?.code == .readerSessionInvalidationErrorSystemIsBusy
@@ -192,7 +192,7 @@ private final class Remains: @unchecked Sendable {
                 }
                 await field.settle()
             }
-            for _ in 0..<1000 where result.value == nil { try await Task.sleep(for: .milliseconds(10)) }
+            try await waitWhile(result.value == nil)
             guard case .failure? = result.value else { fatalError("\(String(describing: result.value))") }
         }
     }

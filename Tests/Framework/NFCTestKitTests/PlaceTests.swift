@@ -232,7 +232,7 @@ enum StrangersReason {
             try await Task.sleep(for: .milliseconds(300))
             wasSignalled.set()
             semaphore.signal()
-            for _ in 0..<1000 where !wentOn.isSet { try await Task.sleep(for: .milliseconds(10)) }
+            try await waitWhile(!wentOn.isSet)
             guard wentOn.isSet else { throw CocoaError(.formatting) }
         }
     }

@@ -5,6 +5,7 @@ import Glibc
 import PrivateStorage
 import ReaderEmulation
 import TagLink
+import TestThreads
 import Testing
 import VirtualTags
 
@@ -280,9 +281,7 @@ func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async 
         let bench = try Bench(lun: 0x5_0000)
         bench.open()
         let escape: UInt = 0x4200_0001
-        for _ in 0..<30_000 where await bench.control(escape, [0xFF, 0x00, 0x48, 0x00, 0x00]).result != 0 {
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        try await waitWhile(await bench.control(escape, [0xFF, 0x00, 0x48, 0x00, 0x00]).result != 0)
         #expect(await bench.control(escape, [0xFF, 0x00, 0x48, 0x00, 0x00]).response == Array("ACR122U215".utf8))
         #expect(await bench.control(0x42, [0xFF]).result == 614)
         #expect(await bench.capability(0x1_0100).value == Array("ACS".utf8) + [0])

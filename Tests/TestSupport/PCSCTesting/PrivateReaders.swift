@@ -3,6 +3,7 @@ import Foundation
 import PCSCDriver
 import PrivateStorage
 package import ReaderEmulation
+import TestThreads
 package import VirtualTags
 
 /// Emulated readers in a pcscd of their own, each with a field in front of it.
@@ -58,7 +59,7 @@ package struct PrivateReaders {
         self.readers = readers
         daemon = try PrivatePCSCD(folder: sockets, configuration: configuration)
         unsafe setenv("PCSCLITE_CSOCK_NAME", daemon.socketPath, 1)
-        for _ in 0..<1000 where (try? PCSCReader.findContactless()) == nil { usleep(10_000) }
+        waitWhile((try? PCSCReader.findContactless()) == nil)
     }
 
     /// Ends pcscd and the readers.

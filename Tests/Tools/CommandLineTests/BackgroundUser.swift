@@ -5,6 +5,7 @@ import LinkDelivery
 import NDEF
 import PrivateStorage
 import ProgramTesting
+import TestThreads
 
 /// A user with folders, apps and an inbox of a test's own.
 struct User {
@@ -120,7 +121,7 @@ final class Bus {
         address = "unix:path=\(folder)/bus"
         try process.run()
         // Connections wait at the socket until it is taken over.
-        for _ in 0..<5000 where !FileManager.default.fileExists(atPath: folder + "/bus") { usleep(1000) }
+        waitWhile(!FileManager.default.fileExists(atPath: folder + "/bus"))
     }
 
     /// dbus-daemon, at a socket in a folder.

@@ -349,7 +349,7 @@ private final class Desktop: Sendable {
                 _ = unsafe poll(&poller, 1, 20)
             }
         }
-        for _ in 0..<1000 where !state.withLock({ $0.isThere }) { usleep(10_000) }
+        waitWhile(!state.withLock({ $0.isThere }))
     }
 
     func stop() {

@@ -43,7 +43,7 @@ import Testing
         first.standardOutput = FileHandle.nullDevice
         try first.run()
         defer { if first.isRunning { kill(first.processIdentifier, SIGKILL) } }
-        for _ in 0..<1000 where target() == nil { usleep(10_000) }
+        waitWhile(target() == nil)
         let terminal = try #require(target())
         let second = try NFCTool.run(arguments + ["0.2"])
         #expect(second.status == 3)

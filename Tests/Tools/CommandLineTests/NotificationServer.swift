@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Synchronization
+import TestThreads
 import Testing
 import UserBus
 
@@ -40,7 +41,7 @@ final class NotificationServer: Sendable {
             defer { ended.signal() }
             try? run(address, replaces)
         }
-        for _ in 0..<3000 where own == nil { usleep(10_000) }
+        waitWhile(own == nil)
         try #require(own != nil)
     }
 

@@ -88,7 +88,7 @@ struct `Notifications of the service` {
         scene.desktop.emit("ActionInvoked", [.uint32(7), .string("default")])
         _ = try scene.ask(NotificationServer.object, "GetServerInformation")
         #expect(scene.service.prints(#""event":"delivered""#), "\(scene.service.log)")
-        for _ in 0..<3000 where scene.service.user.opened.count < 2 { usleep(10_000) }
+        waitWhile(scene.service.user.opened.count < 2)
         #expect(scene.service.user.opened == ["https://b.example/1", "token"])
         #expect(scene.service.end() == 0)
         scene.desktop.stop()
@@ -98,7 +98,7 @@ struct `Notifications of the service` {
         let scene = try Scene(holds: true)
         #expect(scene.desktop.isAsked("Notify"), "\(scene.service.log)")
         #expect(try scene.service.user.nfc.run("inbox", "clear").status == 0)
-        for _ in 0..<3000 where try scene.waiting() != 0 { usleep(10_000) }
+        try waitWhile(scene.waiting() != 0)
         #expect(try scene.waiting() == 0)
         scene.desktop.goOn()
         #expect(scene.desktop.isAsked("CloseNotification 7"), "\(scene.desktop.asked)")

@@ -80,7 +80,7 @@ struct `The machine of the service` {
         let service = try RunningNfcd(environment: environment)
         #expect(service.prints(#""obstacles":"display-off""#), "\(service.log)")
         let camera = try openCamera()
-        for _ in 0..<3000 where try !isCameraOpen(service) { usleep(10_000) }
+        try waitWhile(!isCameraOpen(service))
         #expect(try isCameraOpen(service))
         let states = try service.objects().filter { $0["event"] as? String == "not-reading" }
         #expect(states.compactMap { $0["obstacles"] as? String } == ["display-off"])

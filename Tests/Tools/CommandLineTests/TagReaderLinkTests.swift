@@ -82,7 +82,7 @@ struct `Links of cards that come to TagReader` {
         process.standardError = FileHandle.nullDevice
         try process.run()
         let watch = try UserBus(address: bus.address)
-        for _ in 0..<2000 where try !watch.isRunning("org.opencorenfc.TagReader") { usleep(10_000) }
+        try waitWhile(!watch.isRunning("org.opencorenfc.TagReader"))
         try open(1)
         let terminal = try TerminalSession(app)
         try terminal.wait(for: "A message came from a card while this app was closed.")
@@ -120,7 +120,7 @@ struct `Links of cards that come to TagReader` {
         try terminal.wait(for: "A message came from a card while this app was closed.")
         try terminal.type("\r")
         try terminal.wait(for: "Record 1")
-        for _ in 0..<500 where try list().first?.contains("new") != false { usleep(10_000) }
+        try waitWhile(list().first?.contains("new") != false)
         #expect(try list() == ["1  2 records  Link: https://tagreader.example/x/1"])
     }
 

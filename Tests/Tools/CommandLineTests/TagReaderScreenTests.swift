@@ -200,7 +200,7 @@ import Testing
         let terminal = try TerminalSession(app)
         try terminal.type("\u{1A}", at: "No messages yet.")
         try terminal.wait(for: "\u{1B}[?1049l")
-        for _ in 0..<1000 where !terminal.isAtRest { usleep(5000) }
+        waitWhile(!terminal.isAtRest)
         #expect(terminal.isAtRest)
         terminal.send(SIGCONT)
         try terminal.type("q", at: "No messages yet.")

@@ -263,7 +263,7 @@ struct ImageFolderTests {
                 try Data(image).write(to: URL(fileURLWithPath: other), options: .atomic)
             }
         }
-        for _ in 0..<6000 where place.near != [1] { try await Task.sleep(for: .milliseconds(10)) }
+        try await waitWhile(place.near != [1])
         #expect(place.near == [1] && count.withLock { $0 } == 1)
         var reports = stream.makeAsyncIterator()
         #expect(await reports.next()?.contains("0.json") == true)

@@ -69,7 +69,7 @@ import Testing
                 else { exit(1) }
                 App.dismiss(sheet)
                 // Another thread closes it.
-                for _ in 0..<2000 where fcntl(terminal, F_GETFD) >= 0 { usleep(10_000) }
+                waitWhile(fcntl(terminal, F_GETFD) >= 0)
                 guard fcntl(terminal, F_GETFD) < 0, dup2(pipe.writer, terminal) == terminal else { exit(1) }
                 App.successor.withLock { $0 = pipe }
                 exit(1)
@@ -90,7 +90,7 @@ import Testing
                 App.present(path)
                 kill(getpid(), number)
                 // Another thread gets it.
-                for _ in 0..<2000 where App.signals.load(ordering: .relaxed) == 0 { usleep(10_000) }
+                waitWhile(App.signals.load(ordering: .relaxed) == 0)
                 exit(App.signals.load(ordering: .relaxed) == 1 ? 3 : 1)
             }
         }
