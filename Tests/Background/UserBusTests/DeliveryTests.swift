@@ -138,8 +138,9 @@ struct `A link over the bus` {
         let peer = try Peer(self.bus.address, Self.app)
         #expect(try bus.isOwn(peer.owner))
         peer.stop()
-        // The bus notices the end of a connection by itself.
-        while try bus.isRunning(Self.app) { usleep(1000) }
+        #expect(try !bus.isRunning(Self.app))
+        // The bus notices the end of a connection by itself, and later than that its name was given back.
+        while try bus.connection.isThere(peer.owner) { usleep(1000) }
         let error = #expect(throws: BusError.self) { try bus.isOwn(peer.owner) }
         #expect(error?.code == .nobody)
     }
