@@ -4,13 +4,20 @@ import CSDBus
 /// Writes the values of a message.
 @safe struct BusMessageWriter {
     let message: OpaquePointer?
-    /// Negative when a value could not be written.
-    private(set) var status: CInt = 0
+    /// The negative number of the first value that could not be written.
+    private var problem: CInt?
 
     init(message: OpaquePointer?) { unsafe self.message = message }
 
     mutating func note(_ number: CInt) {
-        if status >= 0, number < 0 { status = number }
+        if problem == nil, number < 0 { problem = number }
+    }
+
+    /// Checks that all values could be written.
+    ///
+    /// - Parameter what: what is written, as the beginning of a sentence.
+    func check(_ what: String) throws(BusError) {
+        if let problem { throw BusError(number: problem, "\(what) can't be written") }
     }
 
     private static func type(_ letter: Unicode.Scalar) -> CChar { CChar(truncatingIfNeeded: letter.value) }
