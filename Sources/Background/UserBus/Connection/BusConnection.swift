@@ -111,9 +111,7 @@ import Glibc
         if counts(message), waiting.count < Self.maximumWaiting { waiting.append(message) }
     }
 
-    /// Counts the bus as silent.
-    ///
-    /// - Returns: the error that says so.
+    /// Counts the bus as silent, and returns the error that says so.
     private func silence() -> BusError {
         isSilent = true
         return BusError(
