@@ -283,6 +283,7 @@ struct `The service of an app` {
         let owner = try #require(
             try connection.ask(BusCall(.daemon, "GetNameOwner", [.string(Self.app)])).first?.text
         )
+        let start = ContinuousClock.now
         let visible = try Running(bus.address, .visible)
         // A sender that has looked up the name just before.
         let late = BusCall.Object(owner, "/org/example/App", "org.opencorenfc.UserActivity1")
@@ -290,6 +291,8 @@ struct `The service of an app` {
         #expect(try connection.ask(BusCall(late, "ContinueUserActivity", values), within: 60) == [.boolean(true)])
         #expect(try call(try Self.values("https://example.org/no")) == [.boolean(false)])
         #expect(hidden.wait() == .success(.replaced))
+        // It has stayed for senders that have looked up its name before.
+        #expect(ContinuousClock.now - start >= .seconds(2))
         #expect(hidden.received == ["https://example.org/yes"] && visible.received == ["https://example.org/no"])
         #expect(!visible.hasEnded)
         #expect(visible.stop() == .success(.stopped))

@@ -135,7 +135,7 @@ struct `A bus of one process` {
                 #expect(try user.owner(of: "org.example.App") == app.owner)
                 // The connections stay those of the first user. In some containers there is no other.
                 guard seteuid(65_534) == 0 else { return }
-                defer { seteuid(0) }
+                defer { _ = seteuid(0) }
                 let error = #expect(throws: BusError.self) { try user.owner(of: "org.example.App") }
                 #expect(error?.code == .foreign)
                 #expect(error?.reason == "org.example.App on the bus is another user's, who gets nothing of yours.")

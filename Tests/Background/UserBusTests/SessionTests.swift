@@ -161,7 +161,10 @@ struct `What the system says of the user's screen` {
         let connection = try BusConnection(.user, address: bus.address)
         #expect(try connection.screenSavers() == (nil, []))
         let silent = try Peer(bus.address, "org.xfce.ScreenSaver", "org.gnome.ScreenSaver") { _ in .silence }
+        // Both have two seconds together.
+        let start = ContinuousClock.now
         #expect(try connection.screenSavers() == (nil, ["org.gnome.ScreenSaver", "org.xfce.ScreenSaver"]))
+        #expect(ContinuousClock.now - start >= .seconds(2))
         let off = try Peer(bus.address, "org.mate.ScreenSaver") { _ in .values([.boolean(false)]) }
         let broken = try Peer(bus.address, "org.cinnamon.ScreenSaver") { _ in .refusal("Failed", "No.") }
         silent.stop()
