@@ -21,7 +21,7 @@ struct `A connection with much to do` {
     private func connection() throws -> BusConnection { try BusConnection(.user, address: bus.address) }
 
     /// A connection that gets the signals of an interface, and has got nothing yet.
-    private func listener(_ interface: String = "org.example.App") throws -> BusConnection {
+    private func subscriber(_ interface: String = "org.example.App") throws -> BusConnection {
         let listener = try connection()
         try listener.listen(to: "interface='\(interface)'")
         while try listener.receive() != nil {}
@@ -45,7 +45,7 @@ struct `A connection with much to do` {
     }
 
     @Test func `keeps what comes during a call in its order, and no more than 4096 messages`() throws {
-        let (sender, listener) = (try connection(), try listener())
+        let (sender, listener) = (try connection(), try subscriber())
         for number in UInt32(0)...4096 { try sender.emit(Self.object, "Changed", [.uint32(number)]) }
         // The bus handles what it gets in order, and delivers the signals before its answers.
         _ = try sender.ask(BusCall(.daemon, "GetId"))
@@ -73,7 +73,7 @@ struct `A connection with much to do` {
     }
 
     @Test func `does not wait for another message while one waits`() throws {
-        let (sender, listener) = (try connection(), try listener())
+        let (sender, listener) = (try connection(), try subscriber())
         try sender.emit(Self.object, "Changed", [])
         for connection in [sender, listener] { _ = try connection.ask(BusCall(.daemon, "GetId")) }
         listener.wait(.seconds(600))
@@ -91,7 +91,7 @@ struct `A connection with much to do` {
     }
 
     @Test func `sends a large message whole, even when it does nothing else afterwards`() throws {
-        let (sender, listener) = (try connection(), try listener())
+        let (sender, listener) = (try connection(), try subscriber())
         try listener.take(Self.name)
         try sender.emit(Self.object, "Large", [Self.large])
         #expect(!sender.isSilent)
@@ -109,8 +109,8 @@ struct `A connection with much to do` {
         throws
     {
         let peer = try Peer(bus.address, Self.name)
-        let receiver = try listener("org.example.Large")
-        var sender: BusConnection? = try listener()
+        let receiver = try subscriber("org.example.Large")
+        var sender: BusConnection? = try subscriber()
         bus.stop()
         let before = ProcessorTime.ofThread()
         try sender?.emit(BusCall.Object("", "/", "org.example.Large"), "Large", [Self.large])
@@ -124,9 +124,9 @@ struct `A connection with much to do` {
             while sender?.isSilent == true { _ = try sender?.receive() }
         } else {
             // What ends the silence is not lost.
-            let sender = try #require(sender)
-            while (try? sender.isThere(Self.name)) == nil { usleep(1000) }
-            let kept = try next(of: sender) { _ in true }
+            let open = try #require(sender)
+            while (try? open.isThere(Self.name)) == nil { usleep(1000) }
+            let kept = try next(of: open) { _ in true }
             #expect(kept.name == "org.example.App.Changed")
         }
         sender = nil
