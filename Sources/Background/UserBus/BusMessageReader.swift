@@ -11,23 +11,13 @@ import CSDBus
     func hasSignature(_ signature: String) -> Bool { unsafe ocn_bus_message_has_signature(message, signature) > 0 }
 
     func string() -> String? {
-        var text: UnsafePointer<CChar>?
-        // mutate: equivalent, because the text stays nil where no value is left.
-        guard unsafe ocn_bus_message_read_basic(message, 0x73, &text) > 0, let text = unsafe text else { return nil }
-        return unsafe String(validatingCString: text)
+        var budget = Budget()
+        return text(0x73, &budget)
     }
 
-    func boolean() -> Bool? {
-        var number: CInt = 0
-        // mutate: equivalent, because zero means that no value is left, and callers have compared the signature.
-        return unsafe ocn_bus_message_read_basic(message, 0x62, &number) > 0 ? number != 0 : nil
-    }
+    func boolean() -> Bool? { number(0x62, CInt.self).map { $0 != 0 } }
 
-    func number() -> UInt32? {
-        var number: UInt32 = 0
-        // mutate: equivalent, because zero means that no value is left, and the bus answers with one.
-        return unsafe ocn_bus_message_read_basic(message, 0x75, &number) > 0 ? number : nil
-    }
+    func number() -> UInt32? { number(0x75, UInt32.self) }
 
     func bytes() -> [UInt8]? {
         var budget = Budget()

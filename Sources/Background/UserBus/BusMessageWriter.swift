@@ -4,13 +4,20 @@ import CSDBus
 /// Writes the values of a message.
 @safe struct BusMessageWriter {
     let message: OpaquePointer?
-    /// Negative when a value could not be written.
-    private(set) var status: CInt = 0
+    /// The negative number of the first value that could not be written.
+    private var problem: CInt?
 
     init(message: OpaquePointer?) { unsafe self.message = message }
 
     mutating func note(_ number: CInt) {
-        if status >= 0, number < 0 { status = number }
+        if problem == nil, number < 0 { problem = number }
+    }
+
+    /// Checks that all values could be written.
+    ///
+    /// - Parameter what: what is written, as the beginning of a sentence.
+    func check(_ what: String) throws(BusError) {
+        if let problem { throw BusError(number: problem, "\(what) can't be written") }
     }
 
     private static func type(_ letter: Unicode.Scalar) -> CChar { CChar(truncatingIfNeeded: letter.value) }
@@ -20,7 +27,9 @@ import CSDBus
     }
 
     mutating func boolean(_ value: Bool) {
-        var number: CInt = value ? 1 : 0
+        // mutate: equivalent, because any number but 0 is true.
+        let isTrue: CInt = 1
+        var number = value ? isTrue : 0
         note(unsafe ocn_bus_message_append_basic(message, Self.type("b"), &number))
     }
 

@@ -67,12 +67,12 @@ package final class DeliveryService: @unchecked Sendable {
     /// - Throws: ``BusError`` when the bus is gone.
     @discardableResult
     package func run(isStopped: () -> Bool = { false }) throws(BusError) -> End {
-        var end: ContinuousClock.Instant?
+        var end: Deadline?
         while !isStopped() {
             if let message = try bus.connection.receive() {
                 if message.isCall { try answer(message) }
-                if isLoss(message) { end = ContinuousClock.now + Self.farewell }
-            } else if let end, end <= ContinuousClock.now {
+                if Self.isLoss(message, of: desktopID) { end = Deadline(after: Self.farewell) }
+            } else if let end, end.left == nil {
                 return .replaced
             } else {
                 bus.connection.wait(.seconds(1))
@@ -81,11 +81,14 @@ package final class DeliveryService: @unchecked Sendable {
         return .stopped
     }
 
-    /// Returns whether the bus reports that another instance owns the name now.
-    private func isLoss(_ message: ReceivedMessage) -> Bool {
-        message.isSignal && message.sender == ReplyLedger.daemon && message.name == "\(ReplyLedger.daemon).NameLost"
-            // mutate: equivalent, because this signal of the bus has one value.
-            && message.values().first?.text == desktopID
+    /// Returns whether the bus reports that another instance owns a name now.
+    static func isLoss(_ message: ReceivedMessage, of name: String) -> Bool {
+        guard message.sender == ReplyLedger.daemon, message.name == "\(ReplyLedger.daemon).NameLost" else {
+            return false
+        }
+        // mutate: equivalent, because this signal of the bus has one value.
+        let lost = message.values().first?.text
+        return lost == name
     }
 
     /// Answers a call.

@@ -8,8 +8,12 @@ enum LibSystemd {
     ///
     /// - Throws: ``BusError`` with `libraryMissing`.
     static func open() throws(BusError) {
-        guard let missing = unsafe ocn_bus_missing() else { return }
-        let name = unsafe String(cString: missing)
+        try check(missing: unsafe ocn_bus_missing().map { unsafe String(cString: $0) })
+    }
+
+    /// - Parameter name: the function that the library lacks; empty when there is no library, nil when nothing is missing.
+    static func check(missing name: String?) throws(BusError) {
+        guard let name else { return }
         throw BusError(
             .libraryMissing,
             name.isEmpty

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import BusTesting
+import CSDBus
 import TestThreads
 import Testing
 
@@ -93,6 +94,24 @@ struct `The service on the bus` {
                 == "The object has the interface \(interface), and not that one."
         )
         #expect(try answer("Status", path: "/org") == "There is no such object. The service's is \(Self.path).")
+    }
+
+    @Test func `A call may leave out the interface`() throws {
+        var count = 0
+        let answers = BusAnswers(
+            status: {
+                count += 1
+                return "known"
+            },
+            open: { $0 }
+        )
+        var message: OpaquePointer?
+        let made = unsafe ocn_bus_message_new_method_call(caller.bus, &message, Self.name, Self.path, nil, "Status")
+        defer { _ = unsafe ocn_bus_message_unref(message) }
+        let sent = unsafe ocn_bus_send(caller.bus, message, nil)
+        #expect(made >= 0 && sent >= 0)
+        try handle(answers)
+        #expect(count == 1)
     }
 
     @Test func `A hundred calls to open an entry wait until the inbox is known, and others are answered`() throws {

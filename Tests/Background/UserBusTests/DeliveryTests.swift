@@ -138,8 +138,9 @@ struct `A link over the bus` {
         let peer = try Peer(self.bus.address, Self.app)
         #expect(try bus.isOwn(peer.owner))
         peer.stop()
-        // The bus notices the end of a connection by itself.
-        while try bus.isRunning(Self.app) { usleep(1000) }
+        #expect(try !bus.isRunning(Self.app))
+        // The bus notices the end of a connection by itself, and later than that its name was given back.
+        while try bus.connection.isThere(peer.owner) { usleep(1000) }
         let error = #expect(throws: BusError.self) { try bus.isOwn(peer.owner) }
         #expect(error?.code == .nobody)
     }
@@ -175,6 +176,7 @@ struct `The service of an app` {
     /// A service on a thread of its own, which notes its links.
     private final class Running: Sendable {
         private let isStopped = Mutex(false)
+        private let looks = Mutex(0)
         private let links = Mutex<[String]>([])
         private let end = Mutex<Result<DeliveryService.End, BusError>?>(nil)
 
@@ -186,12 +188,17 @@ struct `The service of an app` {
             }
             Thread.detachNewThread { [self] in
                 let result = Result { () throws(BusError) in
-                    try service.run { self.isStopped.withLock { $0 } }
+                    try service.run {
+                        self.looks.withLock { $0 += 1 }
+                        return self.isStopped.withLock { $0 }
+                    }
                 }
                 end.withLock { $0 = result }
             }
         }
 
+        /// How often it has looked whether it is stopped.
+        var lookCount: Int { looks.withLock { $0 } }
         var received: [String] { links.withLock { $0 } }
         var hasEnded: Bool { end.withLock { $0 != nil } }
 
@@ -232,6 +239,8 @@ struct `The service of an app` {
         #expect(service.received == ["https://example.org/yes", "https://example.org/no"])
         #expect(!service.hasEnded)
         #expect(service.stop() == .success(.stopped))
+        // Each second, and for each message. Without a pause they would be thousands.
+        #expect(service.lookCount < 100)
     }
 
     @Test func `has one object with one method`() throws {
@@ -274,6 +283,7 @@ struct `The service of an app` {
         let owner = try #require(
             try connection.ask(BusCall(.daemon, "GetNameOwner", [.string(Self.app)])).first?.text
         )
+        let start = ContinuousClock.now
         let visible = try Running(bus.address, .visible)
         // A sender that has looked up the name just before.
         let late = BusCall.Object(owner, "/org/example/App", "org.opencorenfc.UserActivity1")
@@ -281,9 +291,48 @@ struct `The service of an app` {
         #expect(try connection.ask(BusCall(late, "ContinueUserActivity", values), within: 60) == [.boolean(true)])
         #expect(try call(try Self.values("https://example.org/no")) == [.boolean(false)])
         #expect(hidden.wait() == .success(.replaced))
+        // It has stayed for senders that have looked up its name before.
+        #expect(ContinuousClock.now - start >= .seconds(2))
         #expect(hidden.received == ["https://example.org/yes"] && visible.received == ["https://example.org/no"])
         #expect(!visible.hasEnded)
         #expect(visible.stop() == .success(.stopped))
+    }
+
+    @Test func `takes its name from no other that keeps it`() throws {
+        let pairs: [(DeliveryService.Presence, DeliveryService.Presence)] = [
+            (.visible, .visible), (.visible, .background), (.background, .background),
+        ]
+        for (number, (first, second)) in pairs.enumerated() {
+            let name = "org.example.App\(number)"
+            let service = try DeliveryService(desktopID: name, presence: first, address: bus.address) { _ in true }
+            let error = #expect(throws: BusError.self) {
+                try DeliveryService(desktopID: name, presence: second, address: bus.address) { _ in true }
+            }
+            #expect(error?.code == .nameTaken)
+            withExtendedLifetime(service) {}
+        }
+    }
+
+    @Test func `has lost its name only when the bus says so`() throws {
+        let (first, second) = (
+            try BusConnection(.user, address: bus.address), try BusConnection(.user, address: bus.address)
+        )
+        try first.listen(to: "interface='org.freedesktop.DBus'")
+        let names = [Self.app, "org.example.Other"]
+        for name in names { try first.take(name, yields: true) }
+        for name in names { try second.take(name, replaces: true) }
+        let liar = try Peer(bus.address, "org.example.Liar")
+        let daemon = BusCall.Object("", "/org/freedesktop/DBus", "org.freedesktop.DBus")
+        liar.emit(daemon, "NameLost", [.string(Self.app)])
+        // The bus delivers the signals before its answer.
+        _ = try first.ask(BusCall(.daemon, "GetId"))
+        var messages: [ReceivedMessage] = []
+        while let message = try first.receive() { messages.append(message) }
+        #expect(messages.count { $0.name == "org.freedesktop.DBus.NameLost" } == 3)
+        let losses = messages.filter { DeliveryService.isLoss($0, of: Self.app) }
+        #expect(losses.map(\.name) == ["org.freedesktop.DBus.NameLost"])
+        #expect(losses.map(\.sender) == ["org.freedesktop.DBus"])
+        #expect(losses.map { $0.values() } == [[.string(Self.app)]])
     }
 
     @Test func `keeps its name from signals of others that only look like its end`() throws {

@@ -39,7 +39,7 @@ struct `A notification that goes to a desktop` {
     }
 
     /// Lets the app ask for a notification with hints, and handles it.
-    private func notify(_ hints: (inout BusMessageWriter) -> Void) throws -> (
+    private func notify(actions: [String] = [], _ hints: (inout BusMessageWriter) -> Void) throws -> (
         answer: ReceivedMessage, events: [NotificationStand.Event]
     ) {
         let owner = try app.ask(BusCall(.daemon, "GetNameOwner", [.string(Self.name)])).first?.text
@@ -50,7 +50,7 @@ struct `A notification that goes to a desktop` {
                 writer.string("app")
                 writer.number(0)
                 for text in ["icon", "a", "body"] { writer.string(text) }
-                writer.array(of: "s")
+                writer.array(of: "s") { writer in for action in actions { writer.string(action) } }
                 writer.array(of: "{sv}", hints)
                 writer.value(.int32(-1))
             }
@@ -97,6 +97,30 @@ struct `A notification that goes to a desktop` {
         // The bus delivers the signal before its answer.
         _ = try app.ask(BusCall(.daemon, "GetId"))
         while let message = try app.receive() { #expect(!message.isSignal || message.sender == ReplyLedger.daemon) }
+    }
+
+    @Test func `is there for the app, clicked or not, when the desktop's program has ended`() throws {
+        let (_, events) = try notify(actions: ["default", "Open"]) { _ in }
+        #expect(events == [.shown(.init(number: 41, title: "a", body: "body", actions: ["default", "Open"]))])
+        try app.listen(to: "sender='\(Self.name)'")
+        desktop.stop()
+        for act in [stand.click, stand.dismiss] {
+            let error = #expect(throws: BusError.self) { try act(41) }
+            #expect(error?.code == .nobody)
+        }
+        #expect(try stand.process() == [.activated(41)])
+        let cookie = try app.send(BusCall(Self.object, "CloseNotification", [.uint32(41)]))
+        var answer: ReceivedMessage?
+        while answer == nil {
+            #expect(try stand.process().isEmpty)
+            answer = try app.answers(to: [cookie], within: .milliseconds(2))[cookie]
+        }
+        #expect(answer?.error(of: "It").code == .refused)
+        var names: [String] = []
+        while let message = try app.receive() {
+            if message.isSignal, message.sender != ReplyLedger.daemon { names.append(message.name) }
+        }
+        #expect(names == ["org.freedesktop.Notifications.ActionInvoked"])
     }
 
     @Test func `is closed by the program that shows it, and by no other that has its name later`() throws {

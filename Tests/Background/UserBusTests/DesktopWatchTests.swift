@@ -30,11 +30,24 @@ private final class CallCount: Sendable {
     }
 }
 
+/// What a watch knows.
+private struct Report: Equatable {
+    var isOn: Bool?
+    var mode: Int?
+    var silent: [String]
+
+    init(_ isOn: Bool?, _ mode: Int? = nil, _ silent: [String] = []) {
+        (self.isOn, self.mode, self.silent) = (isOn, mode, silent)
+    }
+}
+
 /// A watch with its connection.
 @MainActor private final class Desktop {
     private let bus: BusConnection
     /// How often the watch has reported a change.
-    private(set) var changes = 0
+    var changes: Int { reports.count }
+    /// What could be seen of the watch each time.
+    private(set) var reports: [Report] = []
     private(set) var watch: DesktopWatch?
 
     /// - Parameter isStopped: whether the bus does not answer from now on.
@@ -42,9 +55,13 @@ private final class CallCount: Sendable {
         self.bus = try BusConnection(.user, address: bus.address)
         if isStopped { bus.stop() }
         watch = DesktopWatch(self.bus, patience: patience, pause: .milliseconds(5)) { [weak self] in
-            self?.changes += 1
+            guard let self, let watch = self.watch else { return }
+            self.reports.append(Report(watch.isScreenSaverOn, watch.powerSaveMode, watch.silentSavers))
         }
     }
+
+    /// Waits until all that the bus had before has arrived.
+    func settle() throws { _ = try bus.ask(BusCall(.daemon, "GetId")) }
 
     /// Gives the watch what arrives until something holds.
     func wait(until isDone: (DesktopWatch) -> Bool) async throws {
@@ -69,7 +86,8 @@ struct `A watch of the desktop` {
     private func saver(_ state: SaverState) throws -> Peer {
         try Peer(bus.address, Self.saver.destination) { call in
             switch call.name {
-            case "org.gnome.ScreenSaver.GetActive": state.isOn.map { Peer.Answer.values([.boolean($0)]) } ?? .silence
+            case "org.gnome.ScreenSaver.GetActive":
+                state.isOn.map { Peer.Answer.values([.boolean($0), .boolean(!$0)]) } ?? .silence
             case "org.gnome.ScreenSaver.SimulateUserActivity": .values([])
             default: .unknown
             }
@@ -79,7 +97,8 @@ struct `A watch of the desktop` {
     @MainActor @Test func `knows at once what the screen saver and the compositor say that run before it`() throws {
         let saver = try saver(SaverState(true))
         let compositor = try Peer(bus.address, Self.compositor) { call in
-            call.values == [.string(Self.compositor), .string("PowerSaveMode")] ? .values([.int32(3)]) : .unknown
+            guard call.values == [.string(Self.compositor), .string("PowerSaveMode")] else { return .unknown }
+            return .values([.int32(3), .int32(0)])
         }
         let watch = try #require(try Desktop(bus).watch)
         #expect(watch.isScreenSaverOn == true && watch.powerSaveMode == 3 && watch.silentSavers == [])
@@ -97,7 +116,7 @@ struct `A watch of the desktop` {
         #expect(desktop.changes == 1)
         saver.stop()
         try await desktop.wait { $0.isScreenSaverOn == nil }
-        #expect(desktop.changes == 2)
+        #expect(desktop.reports == [Report(true), Report(nil)])
     }
 
     @MainActor @Test func `asks what has changed, whatever the signal says`() async throws {
@@ -111,14 +130,66 @@ struct `A watch of the desktop` {
         #expect(desktop.changes == 1 && saver.methods == ["GetActive", "GetActive"])
     }
 
+    @MainActor @Test func `asks the compositor again when it reports another mode, and no other program`() async throws
+    {
+        let count = CallCount()
+        let compositor = try Peer(bus.address, Self.compositor) { _ in .values([.int32(Int32(count.next()))]) }
+        let desktop = try Desktop(bus)
+        #expect(desktop.watch?.powerSaveMode == 1)
+        let properties = BusCall.Object("", "/org/gnome/Mutter/DisplayConfig", "org.freedesktop.DBus.Properties")
+        let values: [BusValue] = [.properties([:]), .strings([])]
+        let other = try Peer(bus.address, "org.example.Other")
+        other.emit(properties, "PropertiesChanged", [.string(Self.compositor)] + values)
+        compositor.emit(properties, "PropertiesChanged", [.string("org.example.Other")] + values)
+        compositor.emit(properties, "PropertiesChanged", [.string(Self.compositor)] + values)
+        try await desktop.wait { $0.powerSaveMode == 2 }
+        #expect(desktop.reports == [Report(nil, 2)] && compositor.methods == ["Get", "Get"])
+        compositor.stop()
+        try await desktop.wait { $0.powerSaveMode == nil }
+        #expect(desktop.reports == [Report(nil, 2), Report(nil)])
+    }
+
+    @MainActor @Test func `asks the next screen saver when one gives its name away without an answer`() async throws {
+        let old = try BusConnection(.user, address: bus.address)
+        try old.take(Self.saver.destination)
+        let desktop = try Desktop(bus, patience: .milliseconds(100))
+        #expect(desktop.watch?.silentSavers == [Self.saver.destination])
+        try old.emit(Self.saver, "ActiveChanged", [.boolean(true)])
+        _ = try old.ask(BusCall(.daemon, "ReleaseName", [.string(Self.saver.destination)]))
+        let next = try saver(SaverState(true))
+        try await desktop.wait { $0.isScreenSaverOn == true && $0.silentSavers == [] }
+        #expect(next.methods == ["GetActive"])
+        withExtendedLifetime(old) {}
+    }
+
+    @MainActor @Test func `takes a screen saver for silent that it can't ask, and asks it later`() async throws {
+        let state = SaverState(false)
+        let saver = try saver(state)
+        let desktop = try Desktop(bus)
+        let watch = try #require(desktop.watch)
+        state.isOn = true
+        saver.emit(Self.saver, "ActiveChanged", [.boolean(true)])
+        try desktop.settle()
+        bus.stop()
+        try await desktop.wait { $0.silentSavers == [Self.saver.destination] }
+        #expect(desktop.reports.first == Report(false, nil, [Self.saver.destination]))
+        #expect(watch.isScreenSaverOn == false)
+        bus.goOn()
+        try await desktop.wait { $0.silentSavers == [] && $0.isScreenSaverOn == true }
+        #expect(desktop.reports.last == Report(true))
+    }
+
     @MainActor @Test func `asks once more when something changes before the answer`() async throws {
         let count = CallCount()
         let saver = try Peer(bus.address, Self.saver.destination) { _ in .values([.boolean(count.next() == 3)]) }
         let desktop = try Desktop(bus)
         #expect(desktop.watch?.isScreenSaverOn == false)
-        // Both are there before the watch asks for the first one.
-        for _ in 0..<2 { saver.emit(Self.saver, "ActiveChanged", [.boolean(true)]) }
+        // All are there before the watch asks for the first one.
+        for _ in 0..<3 { saver.emit(Self.saver, "ActiveChanged", [.boolean(true)]) }
+        try desktop.settle()
         try await desktop.wait { $0.isScreenSaverOn == true }
+        // The saver handles what it gets beside its own signals.
+        for _ in 0..<2 { saver.emit(Self.saver, "Other", []) }
         #expect(saver.methods.count == 3)
     }
 
@@ -138,6 +209,7 @@ struct `A watch of the desktop` {
         next.emit(Self.saver, "ActiveChanged", [.boolean(true)])
         try await desktop.wait { $0.silentSavers == [Self.saver.destination] }
         #expect(desktop.changes == changes + 1 && watch.isScreenSaverOn == false)
+        #expect(desktop.reports.last == Report(false, nil, [Self.saver.destination]))
     }
 
     @MainActor @Test func `names one that has ended without an answer`() async throws {
@@ -159,6 +231,9 @@ struct `A watch of the desktop` {
         let desktop = try Desktop(bus, isStopped: true)
         let watch = try #require(desktop.watch)
         #expect(watch.silentSavers == ScreenSaver.all.map(\.object.destination).sorted())
+        // It tries all six again and again.
+        try await desktop.wait { _ in desktop.changes >= 18 }
+        #expect(watch.silentSavers.count == 5)
         bus.goOn()
         // Four of them are not there.
         try await desktop.wait { $0.silentSavers == [] && $0.isScreenSaverOn == false }

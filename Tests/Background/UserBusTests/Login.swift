@@ -12,6 +12,8 @@ struct Login: Sendable {
     var properties: [String: BusValue] = [
         "Class": .string("user"), "Active": .boolean(true), "LockedHint": .boolean(false), "IdleHint": .boolean(true),
     ]
+    /// Whether the system is about to sleep.
+    var isGoingToSleep = false
     /// What it answers in place of the properties of a session.
     var answer: Peer.Answer?
     /// Whether a session that was asked for is then gone.
@@ -36,11 +38,15 @@ struct Login: Sendable {
                             }
                         }
                     }
+                    writer.string("second")
                 }
+            case "org.freedesktop.DBus.Properties.Get"
+            where call.values == [.string("org.freedesktop.login1.Manager"), .string("PreparingForSleep")]:
+                return .values([.boolean(login.isGoingToSleep)])
             case "org.freedesktop.DBus.Properties.GetAll"
             where call.values == [.string("org.freedesktop.login1.Session")]:
                 if login.forgets { gone.insert(call.path) }
-                return login.answer ?? .values([.properties(login.properties)])
+                return login.answer ?? .values([.properties(login.properties), .string("second")])
             default: return .unknown
             }
         }

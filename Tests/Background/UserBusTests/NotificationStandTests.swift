@@ -118,20 +118,21 @@ struct `The program that shows notifications` {
     @Test func `reports the user's click with the default action, and then that it is closed`() throws {
         let scene = try Scene()
         for actions in [
-            ["default", "Open"], ["other", "Other", "default", "Open"], ["first", "First", "x", "X"], [],
+            ["default", "Open"], ["other", "Other", "default", "Open"], ["first", "First", "x", "X"],
+            ["first", "default"], [],
         ] {
             _ = try scene.notify("a", actions: actions)
         }
-        for number in [UInt32](1...4) { try scene.stand.click(number) }
+        for number in [UInt32](1...5) { try scene.stand.click(number) }
         #expect(
             try scene.stand.process()
-                == (1...3).flatMap {
+                == (1...4).flatMap {
                     [NotificationStand.Event.activated($0), .closed($0, isDismissed: true)]
                 }
         )
         #expect(
             try scene.signals()
-                == [(1, "default"), (2, "default"), (3, "first")].flatMap { number, action in
+                == [(1, "default"), (2, "default"), (3, "first"), (4, "first")].flatMap { number, action in
                     [
                         [BusValue.string("ActionInvoked"), .uint32(number), .string(action)],
                         [.string("NotificationClosed"), .uint32(number), .uint32(2)],
@@ -187,12 +188,12 @@ struct `The program that shows notifications` {
         #expect(answer.error(of: "It").code == .noMethod && events.isEmpty)
     }
 
-    /// The desktop's program, on another bus, which numbers notifications from 41.
+    /// The desktop's program, on another bus, which numbers notifications from 41, also those that are replaced.
     private static func desktop(_ address: String) throws -> Peer {
         try Peer(address, name) { call in
             switch call.name.split(separator: ".").last {
-            case "GetCapabilities": .values([.strings(["body", "body-markup"])])
-            case "Notify": .values([.uint32(call.values[1] == .uint32(0) ? 41 : 42)])
+            case "GetCapabilities": .values([.strings(["body", "body-markup"]), .string("second")])
+            case "Notify": .values([.uint32(UInt32(clamping: max(40, call.values[1].integer ?? 0) + 1)), .uint32(7)])
             default: .values([])
             }
         }
@@ -207,8 +208,9 @@ struct `The program that shows notifications` {
         let result = try scene.notify("a", actions: ["default", "Open", "x", "X"])
         #expect(result.number == 41 && result.events == [Self.shown(41, "a", ["default", "Open", "x", "X"])])
         #expect(try scene.notify("b", replacing: 41).number == 42)
+        #expect(try scene.notify("c", replacing: 42).number == 43)
         let notify = desktop.calls.filter { $0.name.hasSuffix(".Notify") }
-        #expect(notify.map(\.values[3]) == [.string("a"), .string("b")])
+        #expect(notify.map(\.values[3]) == [.string("a"), .string("b"), .string("c")])
         #expect(
             notify.first?.values == [
                 .string("app"), .uint32(0), .string("icon"), .string("a"), .string("body"),
@@ -222,17 +224,24 @@ struct `The program that shows notifications` {
         desktop.emit(Self.object, "Other", [.uint32(41)])
         desktop.emit(Self.object, "ActivationToken", [.uint32(41), .string("token")])
         desktop.emit(Self.object, "ActionInvoked", [.uint32(41), .string("x")])
-        desktop.emit(Self.object, "NotificationClosed", [.uint32(41), .uint32(2)])
+        desktop.emit(Self.object, "NotificationClosed", [.uint32(41), .uint32(2), .uint32(9)])
         desktop.emit(Self.object, "NotificationClosed", [.uint32(42), .uint32(1)])
+        desktop.emit(Self.object, "NotificationClosed", [.uint32(43)])
         var events: [NotificationStand.Event] = []
-        while events.count < 3 { events += try scene.stand.process() }
-        #expect(events == [.activated(41), .closed(41, isDismissed: true), .closed(42, isDismissed: false)])
+        while events.count < 4 { events += try scene.stand.process() }
+        #expect(
+            events == [
+                .activated(41), .closed(41, isDismissed: true), .closed(42, isDismissed: false),
+                .closed(43, isDismissed: false),
+            ]
+        )
         #expect(
             try scene.signals() == [
                 [.string("ActivationToken"), .uint32(41), .string("token")],
                 [.string("ActionInvoked"), .uint32(41), .string("x")],
                 [.string("NotificationClosed"), .uint32(41), .uint32(2)],
                 [.string("NotificationClosed"), .uint32(42), .uint32(1)],
+                [.string("NotificationClosed"), .uint32(43), .uint32(3)],
             ]
         )
     }

@@ -115,7 +115,7 @@ final class Peer: Sendable {
                 defer { _ = unsafe ocn_bus_message_unref(answer) }
                 var writer = unsafe BusMessageWriter(message: answer)
                 body(&writer)
-                precondition(writer.status >= 0, "The test writes an answer that is none.")
+                try writer.check("The answer of the test")
                 unsafe bus.sendAnswer(answer)
             }
         }

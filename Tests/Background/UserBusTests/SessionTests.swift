@@ -43,6 +43,40 @@ struct `What the system says of the user's screen` {
         withExtendedLifetime(peer) {}
     }
 
+    @Test func `are not locked sessions, unless logind says so`() throws {
+        let peer = try Login(properties: ["Active": .boolean(true)]).peer(bus)
+        let session = try #require(try sessions()?.first)
+        #expect(session.isActive && !session.isLocked && !session.isIdle)
+        withExtendedLifetime(peer) {}
+    }
+
+    @Test func `are the first 64 sessions, where there are more`() throws {
+        let peer = try Login(sessions: (0..<66).map { (id: "\($0)", user: 1000, seat: "") }).peer(bus)
+        #expect(try sessions()?.map(\.id) == (0..<64).map { "\($0)" })
+        withExtendedLifetime(peer) {}
+    }
+
+    @Test func `are no sessions that are listed in another way than they should be`() throws {
+        let peer = try Peer(bus.address, "org.freedesktop.login1") { _ in
+            .written { writer in
+                writer.array(of: "(su)") { writer in
+                    writer.structure("su") { writer in
+                        writer.string("2")
+                        writer.number(1000)
+                    }
+                }
+            }
+        }
+        #expect(try sessions() == [])
+        #expect(peer.methods == ["ListSessions"])
+    }
+
+    @Test func `fails when a session does not answer, even if it has ended since then`() throws {
+        let peer = try Login(answer: .refusal("NoReply", "Late."), forgets: true).peer(bus)
+        #expect(#expect(throws: BusError.self) { try sessions() }?.code == .noAnswer)
+        withExtendedLifetime(peer) {}
+    }
+
     @Test func `is nothing without logind, and no sessions of somebody else`() throws {
         #expect(try sessions() == nil)
         let peer = try Login(sessions: [("3", 7, "seat0")]).peer(bus)
@@ -116,7 +150,7 @@ struct `What the system says of the user's screen` {
 
     @Test(arguments: ScreenSaver.all.map(\.object.destination), [true, false])
     func `is whether a screen saver covers the screen`(name: String, isOn: Bool) throws {
-        let peer = try Peer(bus.address, name) { _ in .values([.boolean(isOn)]) }
+        let peer = try Peer(bus.address, name) { _ in .values([.boolean(isOn), .boolean(!isOn)]) }
         let savers = try BusConnection(.user, address: bus.address).screenSavers()
         #expect(savers.isOn == isOn && savers.silent.isEmpty)
         #expect(peer.calls.map(\.name) == [name + ".GetActive"])
@@ -127,7 +161,10 @@ struct `What the system says of the user's screen` {
         let connection = try BusConnection(.user, address: bus.address)
         #expect(try connection.screenSavers() == (nil, []))
         let silent = try Peer(bus.address, "org.xfce.ScreenSaver", "org.gnome.ScreenSaver") { _ in .silence }
+        // Both have two seconds together.
+        let start = ContinuousClock.now
         #expect(try connection.screenSavers() == (nil, ["org.gnome.ScreenSaver", "org.xfce.ScreenSaver"]))
+        #expect(ContinuousClock.now - start >= .seconds(2))
         let off = try Peer(bus.address, "org.mate.ScreenSaver") { _ in .values([.boolean(false)]) }
         let broken = try Peer(bus.address, "org.cinnamon.ScreenSaver") { _ in .refusal("Failed", "No.") }
         silent.stop()

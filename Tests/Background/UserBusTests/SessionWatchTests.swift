@@ -33,12 +33,14 @@ struct `A watch of the user's session` {
         #expect(isDone())
     }
 
-    private func login() -> Login { Login(sessions: [("2", getuid(), "seat0")]) }
+    private func login(isGoingToSleep: Bool = false) -> Login {
+        Login(sessions: [("2", getuid(), "seat0")], isGoingToSleep: isGoingToSleep)
+    }
 
     @MainActor @Test func `knows the session at once, and looks for a system bus that has ended until it is back`()
         async throws
     {
-        let logins = [try login().peer(first), try login().peer(second)]
+        let logins = [try login(isGoingToSleep: true).peer(first), try login().peer(second)]
         // The place of the system bus: now the first one, later the second one.
         let place = second.path + "/place"
         let files = FileManager.default
@@ -46,9 +48,14 @@ struct `A watch of the user's session` {
         var changes = 0
         let watch = SessionWatch(own: nil, address: "unix:path=\(place)", pause: .milliseconds(5)) { changes += 1 }
         #expect(watch.session?.id == "2" && watch.session?.isActive == true && !watch.isSilent)
+        #expect(watch.isGoingToSleep)
+        let (asked, known) = (logins[0].calls.count, changes)
+        watch.refresh()
+        #expect(logins[0].calls.count > asked && changes > known)
+        let reported = changes
         first.end()
         try await wait { watch.session == nil }
-        #expect(!watch.isSilent)
+        #expect(!watch.isSilent && !watch.isGoingToSleep && changes > reported)
         // It looks several times meanwhile, and finds no bus.
         try await Task.sleep(for: .milliseconds(100))
         try files.removeItem(atPath: place)
@@ -69,9 +76,57 @@ struct `A watch of the user's session` {
         let peer = try broken.peer(first)
         let watch = SessionWatch(own: nil, address: first.address, pause: .milliseconds(5)) {}
         #expect(watch.isSilent && watch.session == nil)
+        // It is not asked more often when somebody wants to know.
+        let asked = peer.calls.count
+        watch.refresh()
+        #expect(peer.calls.count == asked)
         health.isWell = true
         try await wait { !watch.isSilent && watch.session?.id == "2" }
         withExtendedLifetime(peer) {}
+    }
+
+    @MainActor @Test func `knows no session when logind has ended, and then what the next one says`() async throws {
+        let peer = try login(isGoingToSleep: true).peer(first)
+        var changes = 0
+        let watch = SessionWatch(own: nil, address: first.address, pause: .milliseconds(5)) { changes += 1 }
+        #expect(watch.session?.id == "2" && watch.isGoingToSleep && changes > 0)
+        let reported = changes
+        peer.stop()
+        try await wait { watch.session == nil }
+        #expect(!watch.isGoingToSleep && !watch.isSilent && changes > reported)
+        let next = try login().peer(first)
+        try await wait { watch.session?.id == "2" }
+        #expect(!watch.isGoingToSleep)
+        withExtendedLifetime(next) {}
+    }
+
+    @MainActor @Test func `tries again when the system bus did not admit it in time`() async throws {
+        first.stop()
+        let watch = SessionWatch(own: nil, address: first.address, pause: .milliseconds(5)) {}
+        #expect(watch.isSilent && watch.session == nil)
+        first.goOn()
+        // A bus without a logind is not silent.
+        try await wait { !watch.isSilent }
+        let peer = try login().peer(first)
+        try await wait { watch.session?.id == "2" }
+        withExtendedLifetime(peer) {}
+    }
+
+    @MainActor @Test func `tells other programs that it has no methods`() async throws {
+        let watch = SessionWatch(own: nil, address: first.address, pause: .milliseconds(5)) {}
+        let caller = try BusConnection(.user, address: first.address)
+        try caller.take("org.example.Caller")
+        let own = try caller.owner(of: "org.example.Caller")
+        let names = try caller.ask(BusCall(.daemon, "ListNames")).first?.values?.compactMap(\.text) ?? []
+        let name = try #require(names.first { $0.hasPrefix(":") && $0 != own })
+        let cookie = try caller.send(BusCall(BusCall.Object(name, "/", "org.example.App"), "Do"))
+        var answer: ReceivedMessage?
+        try await wait {
+            if answer == nil { answer = try? caller.answers(to: [cookie], within: .zero)[cookie] }
+            return answer != nil
+        }
+        #expect(answer?.error(of: "It").code == .noMethod)
+        withExtendedLifetime(watch) {}
     }
 
     @MainActor @Test func `asks a logind that answers nonsense once in each pause, however many signals came`()

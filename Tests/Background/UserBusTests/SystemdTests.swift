@@ -143,6 +143,14 @@ struct `A program that systemd starts` {
         }
     }
 
+    @Test func `has a state even where systemd says less than it should`() throws {
+        let manager = try Manager(bus, Self.ended(1, 3).merging(["ExecMainStatus": .string("x")]) { $1 })
+        let unit = try #require(try unit())
+        #expect(try unit.wait(.zero) == .exited(0))
+        manager.set(Self.ended(0, 0).merging(["Result": .byte(1)]) { $1 })
+        #expect(try unit.wait(.zero) == .notStarted(""))
+    }
+
     @Test func `is waited for until it has started, and then until it ends`() throws {
         let manager = try Manager(bus, ["ActiveState": .string("inactive")])
         manager.set([:], job: 7)

@@ -19,7 +19,7 @@ struct `Values of messages` {
     {
         let peer = try Peer(bus.address, "org.example.App", answer: answer)
         defer { withExtendedLifetime(peer) {} }
-        return try BusConnection(.user, address: bus.address).ask(BusCall(Self.object, "Echo", values))
+        return try BusConnection(.user, address: bus.address).ask(BusCall(Self.object, "Echo", values), within: 60)
     }
 
     private static let all: [BusValue] = [
@@ -160,6 +160,19 @@ struct `Values of messages` {
                 let isRestTaken = budget.take(rest)
                 #expect(areTaken.allSatisfy(\.self) && !isRestTaken)
             }
+        }
+    }
+
+    @Test func `are not read at all when they are too many or too large`() throws {
+        let most = [String](repeating: "", count: (1 << 14) - 1)
+        #expect(try ask { _ in .values([.strings(most)]) }.first?.values?.count == most.count)
+        let size = (1 << 24) + 1
+        for value in [
+            BusValue.strings(most + [""]), .string(String(repeating: "x", count: size)),
+            .bytes([UInt8](repeating: 1, count: size)),
+        ] {
+            let error = #expect(throws: BusError.self) { try ask { _ in .values([value]) } }
+            #expect(error?.code == .badMessage)
         }
     }
 

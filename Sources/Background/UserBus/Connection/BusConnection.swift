@@ -45,12 +45,14 @@ import Glibc
                 case .system: unsafe ocn_bus_open_system(&bus)
                 }
             }
-        if let address, number >= 0 {
+        if let address {
             let steps = [
-                { unsafe ocn_bus_set_address(bus, address) }, { unsafe ocn_bus_set_bus_client(bus, 1) },
+                { unsafe ocn_bus_set_address(bus, address) },
+                // mutate: equivalent, because any number but 0 says that it is a client.
+                { unsafe ocn_bus_set_bus_client(bus, 1) },
                 { unsafe ocn_bus_start(bus) },
             ]
-            number = steps.lazy.map { $0() }.first { $0 < 0 } ?? 0
+            for step in steps where number >= 0 { number = step() }
         }
         guard number >= 0, let bus = unsafe bus else {
             _ = unsafe ocn_bus_close_unref(bus)
@@ -66,36 +68,36 @@ import Glibc
     }
 
     deinit {
-        if unsafe ocn_bus_is_ready(bus) > 0 { flush() }
+        flush()
         _ = unsafe ocn_bus_close_unref(bus)
     }
 
     /// Waits until the bus has admitted this program.
     private func begin() throws(BusError) {
-        let end = ContinuousClock.now + Self.patience
-        while unsafe ocn_bus_is_ready(bus) <= 0 {
+        let deadline = Deadline(after: Self.patience)
+        while true {
             // The first message says that this program has a name on the bus. It is not needed.
-            if try next() == nil, unsafe ocn_bus_is_ready(bus) <= 0 {
-                let left = ContinuousClock.now.duration(to: end)
-                guard left > .zero else { throw silence() }
-                _ = unsafe ocn_bus_wait(bus, Self.microseconds(left))
-            }
+            _ = try next()
+            guard unsafe ocn_bus_is_ready(bus) <= 0 else { return }
+            guard let left = deadline.left else { throw silence() }
+            _ = unsafe ocn_bus_wait(bus, Self.microseconds(left))
         }
     }
 
     /// Sends waiting messages, as far as the bus accepts them in time.
     private func flush() {
-        let end = ContinuousClock.now + Self.patience
+        let deadline = Deadline(after: Self.patience)
         while !isSilent {
-            let events = unsafe ocn_bus_get_events(bus)
-            guard events > 0, events & CInt(POLLOUT) != 0 else { return }
-            let left = ContinuousClock.now.duration(to: end)
-            guard left > .zero else {
+            // Negative when the bus is gone.
+            guard let events = UInt16(exactly: unsafe ocn_bus_get_events(bus)), events & UInt16(POLLOUT) != 0 else {
+                return
+            }
+            guard let left = deadline.left else {
                 isSilent = true
                 return
             }
-            var poller = pollfd(fd: descriptor, events: Int16(POLLIN | POLLOUT), revents: 0)
-            _ = unsafe poll(&poller, 1, CInt(left / .milliseconds(1)) + 1)
+            // As long as something is to be sent, this also ends when the bus takes more.
+            _ = unsafe ocn_bus_wait(bus, Self.microseconds(left))
             do throws(BusError) {
                 if let message = try next() { keep(message) }
             } catch {
@@ -109,8 +111,10 @@ import Glibc
         if counts(message), waiting.count < Self.maximumWaiting { waiting.append(message) }
     }
 
+    /// Counts the bus as silent, and returns the error that says so.
     private func silence() -> BusError {
-        BusError(
+        isSilent = true
+        return BusError(
             .silentBus,
             "The \(name) does not answer. See what keeps it: systemctl \(name.hasPrefix("session") ? "--user " : "")status dbus"
         )
@@ -118,9 +122,10 @@ import Glibc
 
     /// Throws while the bus is silent. A message that has arrived ends the silence.
     private func checkSilence() throws(BusError) {
-        guard isSilent else { return }
-        while let message = try next() { keep(message) }
-        guard !isSilent else { throw silence() }
+        while isSilent {
+            guard let message = try next() else { throw silence() }
+            keep(message)
+        }
     }
 
     /// The descriptor that becomes readable when a message may have arrived.
@@ -193,14 +198,18 @@ import Glibc
         do throws(BusError) {
             return try owner(of: name)
         } catch  where error.code == .nobody {
-            _ = try ask(BusCall(.daemon, Self.start, [.string(name), .uint32(0)]), within: 25)
+            // mutate: equivalent, because the bus has no use for the number.
+            let flags = BusValue.uint32(0)
+            _ = try ask(BusCall(.daemon, Self.start, [.string(name), flags]), within: 25)
             return try owner(of: name)
         }
     }
 
-    private func owner(of name: String) throws(BusError) -> String {
+    func owner(of name: String) throws(BusError) -> String {
+        // The unique name of a connection is its own owner.
         if name.hasPrefix(":") || name == ReplyLedger.daemon { return name }
         let values = try ask(BusCall(.daemon, "GetNameOwner", [.string(name)]))
+        // mutate: equivalent, because the bus answers with one value.
         guard let owner = values.first?.text else {
             throw BusError(.badMessage, "The bus answers with other values than it should.")
         }
@@ -244,7 +253,6 @@ import Glibc
         let answers = try answers(to: [cookie], within: isOfBus ? Self.patience : limit)
         guard let message = answers[cookie] else {
             guard isOfBus else { throw BusError(.noAnswer, "\(name) does not answer: the time is over.") }
-            isSilent = true
             throw silence()
         }
         if message.isError { throw message.error(of: name) }
@@ -262,7 +270,7 @@ import Glibc
         to cookies: Set<UInt64>,
         within limit: Duration
     ) throws(BusError) -> [UInt64: ReceivedMessage] {
-        let end = ContinuousClock.now + limit
+        let deadline = Deadline(after: limit)
         var answers: [UInt64: ReceivedMessage] = [:]
         // Some may have arrived while others were asked.
         waiting.removeAll { message in
@@ -272,8 +280,7 @@ import Glibc
         }
         while answers.count < cookies.count {
             guard let message = try next() else {
-                let left = ContinuousClock.now.duration(to: end)
-                guard left > .zero else { break }
+                guard let left = deadline.left else { break }
                 // If a signal interrupts the wait, this is not a failure.
                 _ = unsafe ocn_bus_wait(bus, Self.microseconds(left))
                 continue
@@ -306,13 +313,13 @@ import Glibc
         defer { _ = unsafe ocn_bus_message_unref(message) }
         var writer = unsafe BusMessageWriter(message: message)
         arguments(&writer)
-        guard writer.status >= 0 else { throw BusError(number: writer.status, "The call can't be written") }
+        try writer.check("The call")
         let cookie = unsafe try send(message, to: object.destination)
         return try answer(to: cookie, of: method, from: name, within: limit)
     }
 
     /// At least one, because zero means sd-bus's own limit.
-    private static func microseconds(_ limit: Duration) -> UInt64 {
+    static func microseconds(_ limit: Duration) -> UInt64 {
         let (seconds, attoseconds) = limit.components
         return UInt64(max(seconds * 1_000_000 + attoseconds / 1_000_000_000_000, 1))
     }
@@ -337,7 +344,9 @@ import Glibc
         // 2 is DBUS_NAME_FLAG_REPLACE_EXISTING, 4 is DBUS_NAME_FLAG_DO_NOT_QUEUE. The answer 1 means that this program
         // owns the name.
         let flags: UInt32 = 4 | (yields ? 1 : 0) | (replaces ? 2 : 0)
-        let answer = try ask(BusCall(.daemon, "RequestName", [.string(name), .uint32(flags)])).first?.integer
+        let values = try ask(BusCall(.daemon, "RequestName", [.string(name), .uint32(flags)]))
+        // mutate: equivalent, because the bus answers with one value.
+        let answer = values.first?.integer
         guard answer == 1 else { throw BusError(.nameTaken, "The name \(name) can't be had: another program has it.") }
     }
 
@@ -385,6 +394,6 @@ import Glibc
     func write(_ values: [BusValue], to message: OpaquePointer?) throws(BusError) {
         var writer = unsafe BusMessageWriter(message: message)
         for value in values { writer.value(value) }
-        guard writer.status >= 0 else { throw BusError(number: writer.status, "The message can't be written") }
+        try writer.check("The message")
     }
 }

@@ -13,7 +13,9 @@ package struct OwnerChange: Sendable, Hashable {
     ///
     /// - Returns: nil when it does not report another owner, or does not come from the bus itself.
     package init?(_ message: ReceivedMessage) {
-        guard message.name == "org.freedesktop.DBus.NameOwnerChanged", message.sender == ReplyLedger.daemon,
+        guard message.sender == ReplyLedger.daemon,
+            // mutate: equivalent, because the bus says nothing else with three texts.
+            message.name == "org.freedesktop.DBus.NameOwnerChanged",
             let texts = message.arguments("sss")?.compactMap(\.text)
         else {
             return nil

@@ -55,7 +55,7 @@ package final class NotificationStand {
         if let desktop {
             let answer = try desktop.ask(BusCall(Self.object, "GetCapabilities"), within: 5).first?.values
             capabilities = (answer ?? []).compactMap(\.text)
-            owner = try desktop.ask(BusCall(.daemon, "GetNameOwner", [.string(Self.name)])).first?.text ?? ""
+            owner = try desktop.owner(of: Self.name)
             try desktop.listen(to: "sender='\(Self.name)',interface='\(Self.object.interface)'")
         } else {
             capabilities = ["body", "actions", "persistence"]
@@ -89,9 +89,8 @@ package final class NotificationStand {
     package func click(_ number: UInt32) throws(BusError) {
         guard let notification = shown[number] else { return }
         let names = stride(from: 0, to: notification.actions.count, by: 2).map { notification.actions[$0] }
-        guard let action = names.first(where: { $0 == "default" }) ?? names.first else { return }
-        try emit("ActionInvoked", [.uint32(number), .string(action)])
-        events.append(.activated(number))
+        guard let action = names.contains("default") ? "default" : names.first else { return }
+        try emit("ActionInvoked", [.uint32(number), .string(action)], .activated(number))
         try closeOnDesktop(number)
         try close(number, Reason.dismissed)
     }
@@ -125,8 +124,9 @@ package final class NotificationStand {
             return [.string("nfc"), .string("OpenCoreNFC"), .string("1"), .string("1.2")]
         case Self.name + ".Notify": return [.uint32(try show(try arguments("susssasa{sv}i")))]
         case Self.name + ".CloseNotification":
-            let values = try arguments("u")
-            if let number = values.first?.integer.flatMap({ UInt32(exactly: $0) }), shown[number] != nil {
+            // mutate: equivalent, because a call of this signature has one value.
+            let number = try arguments("u").first?.integer.flatMap { UInt32(exactly: $0) }
+            if let number, shown[number] != nil {
                 try closeOnDesktop(number)
                 try close(number, Reason.closed)
             }
@@ -136,7 +136,8 @@ package final class NotificationStand {
     }
 
     private func show(_ values: [BusValue]) throws(BusError) -> UInt32 {
-        guard values.count == 8, let replaced = values[1].integer.flatMap({ UInt32(exactly: $0) }),
+        // Their signature says that there are eight.
+        guard let replaced = values[1].integer.flatMap({ UInt32(exactly: $0) }),
             let title = values[3].text, let body = values[4].text, let actions = values[5].values
         else {
             throw BusError(.badMessage, "Notify has other values than it should.")
@@ -162,14 +163,12 @@ package final class NotificationStand {
 
     /// Passes the user's actions on the desktop to the bus.
     private func relay(_ message: ReceivedMessage) throws(BusError) {
-        guard message.isSignal, message.sender == owner else { return }
+        guard message.sender == owner else { return }
         let values = message.values()
         guard let number = values.first?.integer.flatMap({ UInt32(exactly: $0) }), shown[number] != nil else { return }
         switch message.name {
         case Self.name + ".ActivationToken": try emit("ActivationToken", values)
-        case Self.name + ".ActionInvoked":
-            try emit("ActionInvoked", values)
-            events.append(.activated(number))
+        case Self.name + ".ActionInvoked": try emit("ActionInvoked", values, .activated(number))
         case Self.name + ".NotificationClosed":
             try close(number, values.dropFirst().first?.integer.flatMap { UInt32(exactly: $0) } ?? Reason.closed)
         default: return
@@ -178,8 +177,8 @@ package final class NotificationStand {
 
     private func close(_ number: UInt32, _ reason: UInt32) throws(BusError) {
         shown[number] = nil
-        try emit("NotificationClosed", [.uint32(number), .uint32(reason)])
-        events.append(.closed(number, isDismissed: reason == Reason.dismissed))
+        let event = Event.closed(number, isDismissed: reason == Reason.dismissed)
+        try emit("NotificationClosed", [.uint32(number), .uint32(reason)], event)
     }
 
     private func closeOnDesktop(_ number: UInt32) throws(BusError) {
@@ -187,8 +186,10 @@ package final class NotificationStand {
         _ = try desktop.send(BusCall(Self.object, "CloseNotification", [.uint32(number)]))
     }
 
-    private func emit(_ signal: String, _ values: [BusValue]) throws(BusError) {
+    /// Emits a signal, and then reports an event.
+    private func emit(_ signal: String, _ values: [BusValue], _ event: Event? = nil) throws(BusError) {
         try bus.emit(Self.object, signal, values)
+        if let event { events.append(event) }
     }
 }
 

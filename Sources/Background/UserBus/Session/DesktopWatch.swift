@@ -95,23 +95,27 @@ import SystemLibrary
             ? "interface='\(source.object.properties.interface)',arg0='\(source.object.interface)'"
             : "interface='\(source.object.interface)',member='ActiveChanged'"
         do throws(BusError) {
-            try bus.listen(to: "sender='\(name)',\(filter)")
-            try bus.listen(to: "sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(name)'")
+            for rule in [
+                "sender='\(name)',\(filter)", "sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(name)'",
+            ] { try bus.listen(to: rule) }
             if try bus.isThere(name) { ask(source) } else { silent.remove(source) }
         } catch {
-            fallSilent(source)
-            tryLater(source) { $0.follow(source) }
+            fallSilent(source) { $0.follow(source) }
         }
     }
 
-    /// Tries again after a while, because the bus will not report what it did not do.
-    private func tryLater(_ source: Source, _ work: @escaping @MainActor @Sendable (DesktopWatch) -> Void) {
+    /// Counts a source as silent, and tries again after a while, because the bus will not report what it did not do.
+    private func fallSilent(
+        _ source: Source,
+        tryingAgain work: @escaping @MainActor @Sendable (DesktopWatch) -> Void
+    ) {
+        fallSilent(source)
         guard unasked.insert(source).inserted else { return }
         Later.run(after: pause) { [weak self] in
             guard let self else { return }
+            defer { self.onChange() }
             self.unasked.remove(source)
             work(self)
-            self.onChange()
         }
     }
 
@@ -124,8 +128,7 @@ import SystemLibrary
     /// - Returns: the names of those that were asked; empty if the desktop has no such call.
     package func promptToUnlock() -> [String] {
         ScreenSaver.all.compactMap { saver in
-            let name = saver.object.destination
-            return (try? bus.isThere(name)) == true && (try? bus.send(saver.prompt)) != nil ? name : nil
+            (try? bus.send(saver.prompt)) != nil ? saver.object.destination : nil
         }
     }
 
@@ -141,8 +144,7 @@ import SystemLibrary
         } catch  where error.code == .nobody {
             // It has ended meanwhile. The bus reports that separately.
         } catch {
-            fallSilent(source)
-            tryLater(source) { $0.ask(source) }
+            fallSilent(source) { $0.ask(source) }
             onChange()
         }
     }
@@ -170,12 +172,12 @@ import SystemLibrary
             return onChange()
         }
         if let change = OwnerChange(message) {
-            if let source = Source.all.first(where: { $0.object.destination == change.name }) {
+            for source in Source.all where source.object.destination == change.name {
                 changeOwner(of: source, isThere: !change.new.isEmpty)
             }
-        } else if let source = Source.all.first(where: { $0.signal == message.name }) {
+        } else {
             // Asks again for what has changed, because any program may send such a signal.
-            ask(source)
+            for source in Source.all where source.signal == message.name { ask(source) }
         }
     }
 

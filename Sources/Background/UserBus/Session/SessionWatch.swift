@@ -48,16 +48,16 @@ import SystemLibrary
         do throws(BusError) {
             let bus = try BusConnection(.system, address: address)
             let name = Self.manager.destination
-            try bus.listen(to: "sender='\(name)',interface='\(Self.manager.interface)'")
-            try bus.listen(
-                to:
-                    "sender='\(name)',interface='\(Self.manager.properties.interface)',path_namespace='\(Self.manager.path)/session'"
-            )
-            try bus.listen(to: "sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(name)'")
+            let properties = Self.manager.properties.interface
+            for rule in [
+                "sender='\(name)',interface='\(Self.manager.interface)'",
+                "sender='\(name)',interface='\(properties)',path_namespace='\(Self.manager.path)/session'",
+                "sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(name)'",
+            ] { try bus.listen(to: rule) }
             self.bus = bus
             isSilent = false
             source = makeSource(bus)
-            look(bus)
+            isDue = true
             receive()
         } catch {
             // Without a system bus, the session is not known; the findings report that. One that was there comes back.
@@ -84,17 +84,17 @@ import SystemLibrary
                 if message.isCall { try message.answer(nil) } else { isDue = true }
             }
             guard isDue else { return }
+            // Signals that arrive during the wait for answers are queued, and no event would report them.
+            DispatchQueue.main.async { [weak self] in MainActor.assumeIsolated { self?.receive() } }
             isDue = false
             look(bus)
-            // Signals that arrived during the wait for answers are queued, and no event would report them.
-            DispatchQueue.main.async { [weak self] in MainActor.assumeIsolated { self?.receive() } }
         } catch {
             source?.cancel()
             self.bus = nil
+            lookLater()
             session = nil
             isGoingToSleep = false
             onChange()
-            lookLater()
         }
     }
 

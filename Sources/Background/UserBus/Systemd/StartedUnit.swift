@@ -62,11 +62,10 @@ package final class StartedUnit {
     /// - Returns: the state after the wait.
     /// - Throws: ``BusError``.
     package func wait(_ limit: Duration) throws(BusError) -> State {
-        let end = ContinuousClock.now + limit
+        let deadline = Deadline(after: limit)
         while true {
             let state = try state()
-            let left = ContinuousClock.now.duration(to: end)
-            guard state == .running, left > .zero else { return state }
+            guard state == .running, let left = deadline.left else { return state }
             bus.connection.wait(left)
             // The messages only show that something changed. The state is then asked for.
             while try bus.connection.receive() != nil {}
@@ -75,10 +74,11 @@ package final class StartedUnit {
 
     /// Waits until the program has started, or failed to start.
     package func waitForStart(_ limit: Duration) throws(BusError) -> State {
-        let end = ContinuousClock.now + limit
+        let deadline = Deadline(after: limit)
         while try isStarting {
-            let left = ContinuousClock.now.duration(to: end)
-            guard left > .zero else { throw BusError(.noAnswer, "systemd does not start it in time.") }
+            guard let left = deadline.left else {
+                throw BusError(.noAnswer, "systemd does not start it in time.")
+            }
             bus.connection.wait(left)
             while try bus.connection.receive() != nil {}
         }

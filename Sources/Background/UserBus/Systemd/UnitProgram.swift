@@ -54,13 +54,14 @@ package struct UnitProgram: Sendable {
     }
 
     private static func isName(_ text: String) -> Bool {
-        guard let first = text.utf8.first, !(0x30...0x39).contains(first) else { return false }
-        return text.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F: true
-            default: false
+        !text.isEmpty
+            && text.utf8.enumerated().allSatisfy { index, byte in
+                switch byte {
+                case 0x41...0x5A, 0x61...0x7A, 0x5F: true
+                case 0x30...0x39: index > 0
+                default: false
+                }
             }
-        }
     }
 
     private static func isValue(_ text: String) -> Bool {
