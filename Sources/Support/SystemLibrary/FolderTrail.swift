@@ -97,6 +97,8 @@ struct FolderTrail: Equatable {
     private static func target(of link: Step) -> [CChar]? {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink(link.path, &target, target.count)
-        return count > 0 && count < target.count ? Array(target.prefix(count)) : nil
+        // mutate: equivalent, because the system makes no link to nothing, nor to more than a path has.
+        guard count > 0, count < target.count else { return nil }
+        return Array(target.prefix(count))
     }
 }

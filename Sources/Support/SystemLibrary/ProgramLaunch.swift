@@ -70,11 +70,11 @@ package struct ProgramLaunch: Sendable {
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         // The program does not inherit the signals that this process ignores or blocks.
         var none = sigset_t()
-        var all = sigset_t()
+        // mutate: equivalent, because a new set has no signal yet.
         unsafe sigemptyset(&none)
-        // mutate: equivalent, because the two sets are apart from each other.
-        unsafe sigfillset(&all)
         unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        var all = sigset_t()
+        unsafe sigfillset(&all)
         unsafe posix_spawnattr_setsigdefault(&attributes, &all)
         let apart = separation == .session ? Self.newSession : POSIX_SPAWN_SETPGROUP
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | apart))
@@ -120,7 +120,7 @@ package struct ProgramLaunch: Sendable {
             for (number, descriptor) in descriptors {
                 // Closed in the program, which only needs them by their final numbers.
                 let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, first)
-                guard copy >= 0 else {
+                guard copy != -1 else {
                     let error = errno
                     close()
                     throw Failure(number: error)
