@@ -19,6 +19,17 @@ private final class OddTag: VirtualTag {
     func losePower() {}
 }
 
+/// A field that counts how often its carrier is switched.
+private final class CountingField: ForwardingField {
+    let field: any FieldDriver = VirtualField()
+    let carriers = Locked<[Bool]>([])
+
+    func setCarrier(_ isOn: Bool) async throws(LinkError) {
+        carriers.withLock { $0.append(isOn) }
+        try await field.setCarrier(isOn)
+    }
+}
+
 /// Checks which frames a PN532 sends to tags for a host's command, and what it makes of odd answers.
 @Suite struct `What a PN532 sends to tags` {
     private static let idm: [UInt8] = [0x02, 0xFE, 1, 2, 3, 4, 5, 6]
@@ -173,5 +184,41 @@ private final class OddTag: VirtualTag {
         let second: [UInt8] = [18, 0x01] + Self.idm.reversed() + Self.pmm
         var chip = await chip(OddTag(.nfcF, first + second))
         #expect(await chip.receive([0x4A, 1, 1, 0, 0xFF, 0xFF, 0, 1]) == .answer([1, 1] + first))
+    }
+
+    // MARK: The field
+
+    @Test func `The carrier is switched only where it changes`() async {
+        let counting = CountingField()
+        var chip = PN53xChip(field: counting)
+        _ = await chip.receive([0x4A, 1, 0])
+        for isOn in [1, 0, 0, 1, 1] as [UInt8] { _ = await chip.receive([0x32, 1, isOn]) }
+        #expect(counting.carriers.withLock { $0 } == [false, true])
+    }
+
+    @Test func `The first of two tags is the one that a host hears of when it is gone`() async {
+        let tags = [Self.ntag(0x80), Self.ntag(0x81)]
+        var chip = await chip(tags[0], tags[1])
+        guard case .answer(let list) = await chip.receive([0x4A, 2, 0]), list.count == 25 else {
+            Issue.record("Both tags have to be listed.")
+            return
+        }
+        let (first, second) = list[12] == 0x80 ? (tags[0], tags[1]) : (tags[1], tags[0])
+        field.remove(first)
+        #expect(await chip.receive([0x00, 0x06]) == .answer([0x01]))
+        field.bring(first)
+        field.remove(second)
+        #expect(await chip.receive([0x00, 0x06]) == .answer([0]))
+    }
+
+    @Test func `A tag has 51.2 milliseconds where the host says nothing`() async {
+        var chip = await chip(Self.ntag())
+        _ = await chip.receive([0x4A, 1, 0])
+        field.removeAll()
+        field.startRecording()
+        #expect(await chip.receive([0x40, 1, 0x30, 0]) == .answer([0x01]))
+        let records = field.stopRecording()
+        let silence = field.exchange(Frame([0x30, 0]), over: .nfcA, timeout: .microseconds(51_200))
+        #expect(records.map(\.elapsed) == [silence.elapsed])
     }
 }

@@ -97,6 +97,11 @@ import VirtualTags
             #expect(await chip.receive([0x86]) == .answer([0x27]))
         }
         #expect(place.calls.withLock { $0 } == [])
+        // It does not go on as the card that it was.
+        var chip = await chip()
+        _ = await chip.receive(Self.initiate())
+        #expect(await chip.receive(Self.initiate(mode: 0x02)) == .waiting)
+        #expect(place.calls.withLock { $0 } == ["bring", "remove"])
     }
 
     @Test func `It has no field of its own while it is one`() async {
