@@ -2,6 +2,7 @@
 import Foundation
 import Glibc
 import PrivateStorage
+import TestThreads
 import Testing
 
 @testable import ReaderEmulation
@@ -149,6 +150,25 @@ import Testing
         #expect(try other.uninstall() == [other.configurationPath, other.temporaryPath, other.installedDriverPath])
         #expect(!place.has(one.installedDriverPath))
         #expect(try other.uninstall() == [])
+    }
+
+    /// In a process of its own, which gives up the rights of root.
+    @Test(.ownThreads) func `is installed in the system and removed from it by root alone`() async {
+        await #expect(processExitsWith: .success) {
+            if geteuid() == 0 { #expect(seteuid(65534) == 0) }
+            let reader = SystemReader(try ReaderOwner("4242424"))
+            let removal = #expect(throws: EmulationError.self) { try reader.uninstall() }
+            #expect(
+                removal?.reason == "Only root can remove a reader: sudo nfc emulate uninstall --for 4242424"
+            )
+            let driver = try PlainDriver(Self.library(), path: "driver.so")
+            let installation = #expect(throws: EmulationError.self) {
+                try reader.install(driver, readerName: "My Reader")
+            }
+            #expect(
+                installation?.reason == "Only root can install a reader: sudo nfc emulate install --for 4242424"
+            )
+        }
     }
 
     @Test func `is not the one of another socket, nor one whose file others can write`() throws {
