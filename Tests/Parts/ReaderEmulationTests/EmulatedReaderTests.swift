@@ -266,4 +266,39 @@ import VirtualTags
             calls.withLock { $0 } == ["power up: none", "transmit: failed", "transmit: none", "transmit: failed"]
         )
     }
+
+    @Test func `The card whose identifier is read is the one that is read, though another is near`() async {
+        field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x81]))
+        var (reader, _) = await reader(Self.ntag())
+        guard case .done(let uid) = await reader.transmit([0xFF, 0xCA, 0, 0, 0]), uid.count == 9,
+            case .done(let pages) = await reader.transmit([0xFF, 0xB0, 0, 0, 16]), pages.count == 18
+        else {
+            Issue.record("The card has to be read.")
+            return
+        }
+        #expect(pages[7] == uid[6])
+    }
+
+    @Test func `A traced field reports each frame with its answer, or why there is none`() async throws {
+        field.bring(Self.ntag())
+        let exchanges = Locked<[Exchange]>([])
+        let traced = TracedField(field) { exchange in exchanges.withLock { $0.append(exchange) } }
+        let link = try #require(traced.link(for: .nfcA))
+        let request = Frame(bits: [0x26], validBitsInLastByte: 7)
+        #expect(try await link.transceive(request, timeout: .milliseconds(1)).bytes == [0x44, 0x00])
+        let error = await #expect(throws: LinkError.self) {
+            _ = try await link.transceive(Frame([0x99]), timeout: .milliseconds(1))
+        }
+        #expect(error?.code == .timeout)
+        let seen = exchanges.withLock { $0 }
+        #expect(seen.map(\.request) == [[0x26], [0x99]] && seen.map(\.response) == [[0x44, 0x00], nil])
+        #expect(seen.map(\.failure) == [nil, "timeout"] && seen.allSatisfy { $0.frames != nil })
+        #expect(seen.allSatisfy { $0.layer == .air && $0.name == "nfc-a" })
+        for (technology, name) in [(Technology.nfcB, "nfc-b"), (.nfcF, "nfc-f"), (.nfcV, "nfc-v")] {
+            _ = try? await traced.link(for: technology)?.transceive(Frame([0x99]), timeout: .milliseconds(1))
+            #expect(exchanges.withLock { $0.last?.name } == name)
+        }
+        let narrow = TracedField(VirtualField(technologies: [.nfcA])) { _ in }
+        #expect(narrow.link(for: .nfcV) == nil && narrow.link(for: .nfcA) != nil)
+    }
 }

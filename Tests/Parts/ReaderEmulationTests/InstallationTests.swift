@@ -67,7 +67,7 @@ import Testing
             (["libpthread.so.0", "ld-linux-x86-64.so.2", "libc.so.6"], nil, nil),
             (["libc.so.6", "libswiftCore.so"], nil, "needs libswiftCore.so, which pcscd must not load."),
             (["libc.so.60"], nil, "needs libc.so.60,"), (["libpthread.so.1"], nil, "needs libpthread.so.1,"),
-            (["xld-linux.so"], nil, "needs xld-linux.so,"),
+            (["xld-linux.so"], nil, "needs xld-linux.so,"), (["liba.so", "libb.so"], nil, "needs liba.so,"),
             (["libc.so.6"], "/somewhere/lib", "makes pcscd look for libraries in /somewhere/lib,"),
         ] as [([String], String?, String?)]
     )

@@ -221,4 +221,62 @@ private final class CountingField: ForwardingField {
         let silence = field.exchange(Frame([0x30, 0]), over: .nfcA, timeout: .microseconds(51_200))
         #expect(records.map(\.elapsed) == [silence.elapsed])
     }
+
+    @Test func `A card that was let go, or had no power, is selected again before its next command`() async {
+        let select: [UInt8] = [0x00, 0xA4, 0x04, 0x00, 0x07, 0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01, 0x00]
+        let polling: [UInt8] = [6, 0x00, 0xFF, 0xFF, 0x00, 0x00]
+        let polled: [UInt8] = [18, 0x01] + Self.idm + Self.pmm
+        let cases: [(tag: any VirtualTag, list: [UInt8], command: [UInt8], answer: [UInt8])] = [
+            (VirtualType4Tag(card: ApplicationCard([NDEFApplication(size: 64)])), [0], select, [0x90, 0x00]),
+            (VirtualType1Tag(.topaz512), [4], [0x01, 0x08], [0x08, 0xE1]),
+            (VirtualType3Tag(FeliCaLiteSContents(idm: Self.idm)), [1, 0, 0xFF, 0xFF, 0, 0], polling, polled),
+        ]
+        for (tag, list, command, answer) in cases {
+            field.removeAll()
+            var chip = await chip(tag)
+            _ = await chip.receive([0x4A, 1] + list)
+            for endings in [[[0x44, 1]], [[0x32, 1, 0], [0x32, 1, 1]], [[0x44, 0], [0x54, 1]]] as [[[UInt8]]] {
+                for ending in endings { _ = await chip.receive(ending) }
+                #expect(await chip.receive([0x40, 1] + command) == .answer([0] + answer), "\(list) \(endings)")
+            }
+        }
+    }
+
+    @Test func `A card is not there where there is no field`() async {
+        let frontEnd = Type4FrontEnd.nfcB(pupi: [1, 2, 3, 4], protocolInfo: [0x00, 0x80, 0x71])
+        let tags: [(tag: any VirtualTag, list: [UInt8])] = [
+            (VirtualType4Tag(card: ApplicationCard([NDEFApplication(size: 64)]), frontEnd: frontEnd), [3, 0]),
+            (VirtualType3Tag(FeliCaLiteSContents(idm: Self.idm)), [1, 0, 0xFF, 0xFF, 0, 0]),
+            (Self.ntag(), [0]),
+        ]
+        for (tag, list) in tags {
+            field.removeAll()
+            var chip = await chip(tag)
+            _ = await chip.receive([0x4A, 1] + list)
+            #expect(await chip.receive([0x00, 0x06]) == .answer([0]))
+            _ = await chip.receive([0x32, 1, 0])
+            #expect(await chip.receive([0x00, 0x06]) == .answer([0x01]))
+            _ = await chip.receive([0x32, 1, 1])
+        }
+    }
+
+    @Test func `Of two cards that speak ISO-DEP the second one has begun with it, and each answers`() async {
+        let uids: [[UInt8]] = [[4, 1, 2, 3, 4, 5, 6], [4, 1, 2, 3, 4, 5, 7]]
+        for uid in uids {
+            var card = ScriptedCard()
+            card.answer([1], with: uid)
+            let frontEnd = Type4FrontEnd.nfcA(uid: uid, ats: [5, 0x78, 0x80, 0x70, 2])
+            field.bring(VirtualType4Tag(card: card, frontEnd: frontEnd))
+        }
+        var chip = await chip()
+        guard case .answer(let list) = await chip.receive([0x4A, 2, 0]), list.count == 30 else {
+            Issue.record("Both cards have to be listed, the second one with its ATS.")
+            return
+        }
+        let listed = [list[6..<13], list[18..<25]].map { Array($0) }
+        #expect(Set(listed) == Set(uids))
+        for number in [2, 1, 2] as [UInt8] {
+            #expect(await chip.receive([0x40, number, 1]) == .answer([0] + listed[Int(number) - 1]), "\(number)")
+        }
+    }
 }
