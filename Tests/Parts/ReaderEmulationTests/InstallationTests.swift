@@ -168,6 +168,8 @@ import Testing
             #expect(
                 installation?.reason == "Only root can install a reader: sudo nfc emulate install --for 4242424"
             )
+            // The process ends as whom it began.
+            if getuid() == 0 { #expect(seteuid(0) == 0) }
         }
     }
 
