@@ -7,7 +7,7 @@
 /// searched. Every offset is checked against the file before it is used.
 package struct ELFFile: Sendable, Hashable {
     /// Whether the file can be loaded at any address: a library, or a position-independent program.
-    package private(set) var isPositionIndependent = false
+    package let isPositionIndependent: Bool
     /// Whether part of the file becomes read-only after loading (`PT_GNU_RELRO`).
     package private(set) var hasReadOnlyRelocations = false
     /// Whether all symbols are bound when the file is loaded (`DF_BIND_NOW`, `DF_1_NOW`), so that no table stays

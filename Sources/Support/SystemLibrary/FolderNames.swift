@@ -33,7 +33,7 @@ package enum FolderNames {
     ) -> [String]? {
         // A separate descriptor for reading, so that each call starts at the first entry.
         let own = unsafe openat(descriptor, ".", O_CLOEXEC)
-        guard own >= 0 else { return nil }
+        guard own != -1 else { return nil }
         guard let stream = unsafe fdopendir(own) else {
             close(own)
             return nil

@@ -97,6 +97,9 @@ struct FolderTrail: Equatable {
     private static func target(of link: Step) -> [CChar]? {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink(link.path, &target, target.count)
-        return count > 0 && count < target.count ? Array(target.prefix(count)) : nil
+        guard count != -1 else { return nil }
+        // mutate: equivalent, because the system makes no link to more than a path has.
+        guard count < target.count else { return nil }
+        return Array(target.prefix(count))
     }
 }

@@ -30,10 +30,12 @@ package final class FolderWatch: @unchecked Sendable {
     /// What becomes readable when something has happened.
     package let descriptor: Int32
     /// Whether the folder is there.
+    // mutate: equivalent, because the first look sets it.
     package private(set) var isThere = false
     /// The folder's absolute path.
     package let path: String
     /// The watch on the folder where the path ends. The system gives a folder another one after it was deleted.
+    // mutate: equivalent, because the first look sets it.
     private var watched: Int32 = -1
     /// The watches on everything that the path goes through, and the names in each that are on the way.
     ///
@@ -44,6 +46,7 @@ package final class FolderWatch: @unchecked Sendable {
     // mutate: equivalent, because every look sets it first.
     private var isGone = false
     /// Folders on the way may come and go meanwhile.
+    // mutate: equivalent, because they do not come and go that often.
     private static let maximumLooks = 100
 
     private static let files = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE
@@ -60,9 +63,10 @@ package final class FolderWatch: @unchecked Sendable {
     package init?(_ path: String) {
         descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
         self.path = Self.absolute(path)
+        // mutate: equivalent, because nothing can be watched without it.
         guard descriptor >= 0 else { return nil }
         watch()
-        guard watched >= 0 else {
+        guard watched != -1 else {
             close(descriptor)
             return nil
         }
@@ -78,7 +82,9 @@ package final class FolderWatch: @unchecked Sendable {
 
     /// Watches what the path goes through now, and the folder where it ends.
     private func watch() {
+        // mutate: equivalent, because folders do not come and go that often.
         for _ in 0..<Self.maximumLooks {
+            // mutate: equivalent, because another look at what has not changed only takes time.
             isGone = false
             let trail = FolderTrail(path)
             // What this user can't read can't be watched: folders of others, which stay where they are.
@@ -88,9 +94,9 @@ package final class FolderWatch: @unchecked Sendable {
                 next[add(path, Self.leaving), default: []].formUnion(names)
             }
             watched = add(trail.endPath, trail.isComplete ? Self.files : Self.coming | Self.leaving)
-            isThere = trail.isComplete && watched >= 0
+            isThere = trail.isComplete && watched != -1
             var folder = trail.endPath
-            while watched < 0, let above = FolderTrail.path(above: folder) {
+            while watched == -1, let above = FolderTrail.path(above: folder) {
                 folder = above
                 watched = add(folder, Self.coming | Self.leaving)
             }
@@ -108,7 +114,7 @@ package final class FolderWatch: @unchecked Sendable {
     private func add(_ path: [CChar], _ events: Int32) -> Int32 {
         let mask = UInt32(events | IN_DELETE_SELF | IN_MOVE_SELF | IN_DONT_FOLLOW)
         let number = unsafe inotify_add_watch(descriptor, path, mask)
-        if number < 0, errno == ENOENT { isGone = true }
+        if number == -1, errno == ENOENT { isGone = true }
         return number
     }
 
@@ -116,10 +122,11 @@ package final class FolderWatch: @unchecked Sendable {
     package func changes() -> Changes {
         var changes = Changes(written: [], isThere: isThere)
         var isMoved = false
+        // mutate: equivalent, because what has no room is read next.
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
         while true {
             let count = unsafe read(descriptor, &buffer, buffer.count)
-            guard count > 0 else { break }
+            guard count != -1 else { break }
             var offset = 0
             // wd, mask, cookie, length of the name, name.
             while offset + 16 <= count {

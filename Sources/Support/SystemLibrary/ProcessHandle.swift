@@ -19,7 +19,7 @@ package final class ProcessHandle: Sendable {
     /// - Returns: nil when the process does not exist, or the system has no process descriptors (before Linux 5.3).
     package init?(_ number: Int32) {
         let descriptor = ocn_process_descriptor(number)
-        guard descriptor >= 0 else { return nil }
+        guard descriptor != -1 else { return nil }
         self.number = number
         self.descriptor = descriptor
     }

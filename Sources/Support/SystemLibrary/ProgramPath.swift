@@ -16,18 +16,19 @@ package enum ProgramPath {
     /// Returns whether a path leads to a file that this user may run.
     package static func isProgram(_ path: String) -> Bool {
         var status = stat()
-        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        // What is missing is of no kind.
+        _ = unsafe stat(path, &status)
+        guard status.st_mode & S_IFMT == S_IFREG else { return false }
         return unsafe access(path, X_OK) == 0
     }
 
     /// The path of the running program; nil when the system does not report it.
     package static var own: String? {
-        var target = [UInt8](repeating: 0, count: 4096)
-        let count = unsafe target.withUnsafeMutableBytes { memory in
-            guard let first = memory.baseAddress else { return 0 }
-            return unsafe readlink("/proc/self/exe", first, memory.count)
-        }
-        return count > 0 ? String(decoding: target.prefix(count), as: UTF8.self) : nil
+        var target = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlink("/proc/self/exe", &target, target.count)
+        // mutate: equivalent, because a program that runs has a path.
+        guard count > 0 else { return nil }
+        return String(decoding: target.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// The folder of the running program.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Glibc
 import TestThreads
 import Testing
@@ -65,6 +66,25 @@ import Testing
             watched.finish()
         }
         while limit != nil { try await Task.sleep(for: .milliseconds(1)) }
+    }
+
+    @Test(.ownThreads) func `One thread watches all calls of a limit`() async {
+        await #expect(processExitsWith: .success) {
+            let limit = CallLimit(milliseconds: 3_600_000) {}
+            defer { limit.finish() }
+            func threads() throws -> Int {
+                try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count
+            }
+            try limit.begin()
+            #expect(limit.end() == nil)
+            let before = try threads()
+            for _ in 0..<200 {
+                try limit.begin()
+                #expect(limit.end() == nil)
+            }
+            // The process may have started some of its own.
+            #expect(try threads() < before + 100)
+        }
     }
 
     @Test(.ownThreads) func `Work of the driver's thread that runs on another one ends the process`() async {

@@ -159,6 +159,47 @@ struct ServiceProbeTests {
         }
     }
 
+    @Test("is given up in the end where the service hangs, and where its queue stays full", .ownThreads)
+    func patience() async throws {
+        let (socket, full) = (try Socket(), try Socket(queue: 0))
+        await #expect(processExitsWith: .success) { [folder = socket.folder as String, full = full.folder as String] in
+            // One that waits in the queue, which then has no room.
+            let first = Socket.connect(full + "/pcscd.comm")
+            #expect(first >= 0)
+            for path in [folder, full] {
+                _ = unsafe setenv("PCSCLITE_CSOCK_NAME", path + "/pcscd.comm", 1)
+                let probes = Locked<Set<Int32>>([])
+                let error = #expect(throws: SmartCardError.self) {
+                    try ServiceProbe.check(WaitCut(), probes, patience: 50)
+                }
+                #expect(error?.code == .timeout && probes.withLock { $0.isEmpty })
+            }
+            close(first)
+        }
+        withExtendedLifetime((socket, full)) {}
+    }
+
+    @Test("is waited for until the wait is cut also where the process can open no more", .ownThreads)
+    func noDescriptors() async {
+        await #expect(processExitsWith: .success) {
+            var limit = rlimit()
+            unsafe getrlimit(__rlimit_resource_t(7), &limit)
+            let before = limit.rlim_cur
+            limit.rlim_cur = 0
+            let cut = WaitCut()
+            let cutter = Thread {
+                usleep(20_000)
+                cut.cut()
+            }
+            cutter.start()
+            #expect(unsafe setrlimit(__rlimit_resource_t(7), &limit) == 0)
+            SystemSmartCards.shared.waitForService(milliseconds: 600_000, cut)
+            limit.rlim_cur = before
+            #expect(unsafe setrlimit(__rlimit_resource_t(7), &limit) == 0)
+            #expect(cut.isCut)
+        }
+    }
+
     /// Whether this process watches a folder.
     private static var isWatching: Bool {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fdinfo")) ?? []

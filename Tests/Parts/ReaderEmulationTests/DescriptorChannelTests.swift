@@ -73,4 +73,23 @@ import Testing
         close(other)
         #expect(isSent.withLock { $0 } == false)
     }
+
+    @Test func `gives up an other side that takes no bytes for long, and one that is gone at once`() async {
+        let (own, other) = Self.pair()
+        let channel = DescriptorChannel(
+            own,
+            queue: DispatchQueue(label: "connection"),
+            sendLimit: 100,
+            onBytes: { _ in },
+            onEnd: {}
+        )
+        // More than the system holds for the other side.
+        let much = [UInt8](repeating: 1, count: 1 << 24)
+        #expect(await callDriver { !channel.send(much) })
+        // What it had room for is there.
+        #expect(await callDriver { RawConnection(descriptor: other).receive(1 << 10).count } == 1 << 10)
+        close(other)
+        #expect(await callDriver { !channel.send(much) })
+        withExtendedLifetime(channel) {}
+    }
 }

@@ -224,4 +224,81 @@ import VirtualTags
         field.bring(Self.type4())
         #expect(await reader.look() == .init(hasLost: true, hasFound: true))
     }
+
+    @Test func `A host that lists tags with the PN532 itself goes on with the first of them`() async {
+        field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x81]))
+        var (reader, _) = await reader(Self.ntag())
+        // The framing of NFC-A, with its checksum.
+        #expect(
+            await reader.transmit([0xFF, 0, 0, 0, 6, 0xD4, 0x06, 0x63, 0x02, 0x63, 0x03])
+                == .done([0xD5, 0x07, 0x80, 0x80, 0x90, 0x00])
+        )
+        let list: [UInt8] = [0xFF, 0, 0, 0, 4, 0xD4, 0x4A, 2, 0]
+        guard case .done(let found) = await reader.transmit(list), found.count == 29 else {
+            Issue.record("Both tags have to be listed.")
+            return
+        }
+        // D5 4B and how many they are; then the number, four bytes and the UID of the first.
+        #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 0]) == .done(Array(found[8..<15]) + [0x90, 0x00]))
+    }
+
+    @Test func `A card without ISO-DEP knows no commands of other classes, whatever they end with`() async {
+        var (reader, _) = await reader(Self.ntag())
+        #expect(await reader.transmit([0x00, 0xB0, 0x00, 0x00, 0xFF]) == .done([0x6D, 0x00]))
+    }
+
+    @Test func `A command to a card that is gone, or that it answers with nothing, has failed`() async {
+        let calls = Locked<[String]>([])
+        var card = ScriptedCard()
+        card.answer([0x00, 0x01, 0x02, 0x03], with: [])
+        card.answer([0x00, 0x01, 0x02, 0x04], with: [0x90, 0x00])
+        field.bring(VirtualType4Tag(card: card))
+        var reader = EmulatedReader(.acr122u, field: field) { exchange in
+            calls.withLock { $0.append("\(exchange.name): \(exchange.failure ?? "none")") }
+        }
+        #expect(await reader.look() == .init(hasFound: true))
+        _ = await reader.setPower(.up)
+        #expect(await reader.transmit([0x00, 0x01, 0x02, 0x03]) == .failed)
+        #expect(await reader.transmit([0x00, 0x01, 0x02, 0x04]) == .done([0x90, 0x00]))
+        field.removeAll()
+        #expect(await reader.transmit([0x00, 0x01, 0x02, 0x04]) == .failed)
+        #expect(
+            calls.withLock { $0 } == ["power up: none", "transmit: failed", "transmit: none", "transmit: failed"]
+        )
+    }
+
+    @Test func `The card whose identifier is read is the one that is read, though another is near`() async {
+        field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x81]))
+        var (reader, _) = await reader(Self.ntag())
+        guard case .done(let uid) = await reader.transmit([0xFF, 0xCA, 0, 0, 0]), uid.count == 9,
+            case .done(let pages) = await reader.transmit([0xFF, 0xB0, 0, 0, 16]), pages.count == 18
+        else {
+            Issue.record("The card has to be read.")
+            return
+        }
+        #expect(pages[7] == uid[6])
+    }
+
+    @Test func `A traced field reports each frame with its answer, or why there is none`() async throws {
+        field.bring(Self.ntag())
+        let exchanges = Locked<[Exchange]>([])
+        let traced = TracedField(field) { exchange in exchanges.withLock { $0.append(exchange) } }
+        let link = try #require(traced.link(for: .nfcA))
+        let request = Frame(bits: [0x26], validBitsInLastByte: 7)
+        #expect(try await link.transceive(request, timeout: .milliseconds(1)).bytes == [0x44, 0x00])
+        let error = await #expect(throws: LinkError.self) {
+            _ = try await link.transceive(Frame([0x99]), timeout: .milliseconds(1))
+        }
+        #expect(error?.code == .timeout)
+        let seen = exchanges.withLock { $0 }
+        #expect(seen.map(\.request) == [[0x26], [0x99]] && seen.map(\.response) == [[0x44, 0x00], nil])
+        #expect(seen.map(\.failure) == [nil, "timeout"] && seen.allSatisfy { $0.frames != nil })
+        #expect(seen.allSatisfy { $0.layer == .air && $0.name == "nfc-a" })
+        for (technology, name) in [(Technology.nfcB, "nfc-b"), (.nfcF, "nfc-f"), (.nfcV, "nfc-v")] {
+            _ = try? await traced.link(for: technology)?.transceive(Frame([0x99]), timeout: .milliseconds(1))
+            #expect(exchanges.withLock { $0.last?.name } == name)
+        }
+        let narrow = TracedField(VirtualField(technologies: [.nfcA])) { _ in }
+        #expect(narrow.link(for: .nfcV) == nil && narrow.link(for: .nfcA) != nil)
+    }
 }

@@ -28,7 +28,7 @@ import VirtualTags
 
         /// What a link says; nil when there is none.
         func target(_ suffix: String = "") -> String? {
-            var bytes = [UInt8](repeating: 0, count: 256)
+            var bytes = [UInt8](repeating: 0, count: 512)
             let count = unsafe bytes.withUnsafeMutableBytes { memory -> Int in
                 guard let first = memory.baseAddress else { return -1 }
                 return unsafe readlink(link + suffix, first, memory.count)
@@ -136,7 +136,8 @@ import VirtualTags
             )
         }
         #expect(place.target() == server.terminalName)
-        for target in ["/dev/null", "/dev/pts/", "/dev/pts/1x", "/dev/pts/../null", "line"] {
+        let long = "/dev/pts/" + String(repeating: "1", count: 300)
+        for target in ["/dev/null", "/dev/pts/", "/dev/pts/1x", "/dev/pts/../null", "line", "line/dev/pts/1", long] {
             #expect(unsafe symlink(target, place.link + "-2") == 0)
             #expect(
                 Self.problem(place.link + "-2")?.contains("is a link to something else already.") == true,

@@ -147,6 +147,9 @@ import VirtualTags
         await device.presenceChanged { sent.append($0) }
         #expect(sent.count == 2)
         #expect(sent.last?.dropFirst(5).prefix(3) == [0xD5, 0x4B, 0x01])
+        // It is answered once.
+        await device.presenceChanged { sent.append($0) }
+        #expect(sent.count == 2)
         // A host that has given up hears nothing more.
         field.removeAll()
         await device.receive(hostFrame([0x4A, 0x01, 0x00]) + PN532ChipFrame.acknowledge) { sent.append($0) }

@@ -149,4 +149,17 @@ import VirtualTags
         await device.receive(hostFrame([0x04])) { sent.append($0) }
         #expect(sent == [PN532ChipFrame.acknowledge, PN532ChipFrame.answer(to: 0x04, [0, 0, 0, 0])])
     }
+
+    @Test func `A line without power has no answer to repeat, and no part of a frame`() async {
+        var device = PN532SerialDevice(field: field)
+        var sent: [[UInt8]] = []
+        await device.receive(hostFrame([0x02])) { _ in }
+        // The start of a frame of 200 bytes.
+        await device.receive([0x00, 0x00, 0xFF, 200, 56, 0xD4]) { _ in }
+        await device.powerOff()
+        await device.receive([0x00, 0x00, 0xFF, 0xFF, 0x00, 0x00]) { sent.append($0) }
+        #expect(sent.isEmpty)
+        await device.receive(hostFrame([0x0C])) { sent.append($0) }
+        #expect(sent == [PN532ChipFrame.acknowledge, PN532ChipFrame.answer(to: 0x0C, [0x3F, 0x07, 0x07])])
+    }
 }

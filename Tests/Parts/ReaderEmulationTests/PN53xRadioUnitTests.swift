@@ -53,6 +53,8 @@ import VirtualTags
     @Test func `READ8, WRITE-E8 and WRITE-NE8 reach a Topaz 512`() async throws {
         var chip = await listed()
         await send([0x02, 0x01] + [UInt8](repeating: 0, count: 8) + Self.uid, through: &chip)
+        // Nine bytes and a checksum, with a bit more for each.
+        #expect(await chip.receive([0x06, 0x63, 0x3C]) == .answer([3]))
         #expect(try await answer(from: &chip) == [0x01, 0xE1, 0x10, 0x3F, 0x00, 0x01, 0x03, 0xF2, 0x30])
         await send([0x54, 0x20] + (1...8) + Self.uid, through: &chip)
         #expect(try await answer(from: &chip) == [0x20] + (1...8))

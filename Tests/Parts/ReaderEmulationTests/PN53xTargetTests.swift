@@ -20,7 +20,11 @@ import VirtualTags
             calls.withLock { $0.append("bring") }
         }
 
-        func remove() { calls.withLock { $0.append("remove") } }
+        func remove() {
+            // Whoever waits for the card hears first that it answers no more.
+            let isOver = card?.isListening == false
+            calls.withLock { $0.append(isOver ? "remove" : "remove what listens") }
+        }
     }
 
     private let place = Place()
@@ -93,6 +97,11 @@ import VirtualTags
             #expect(await chip.receive([0x86]) == .answer([0x27]))
         }
         #expect(place.calls.withLock { $0 } == [])
+        // It does not go on as the card that it was.
+        var chip = await chip()
+        _ = await chip.receive(Self.initiate())
+        #expect(await chip.receive(Self.initiate(mode: 0x02)) == .waiting)
+        #expect(place.calls.withLock { $0 } == ["bring", "remove"])
     }
 
     @Test func `It has no field of its own while it is one`() async {
@@ -263,5 +272,16 @@ import VirtualTags
         await chip.reset()
         #expect(place.calls.withLock { $0 } == ["bring", "remove", "bring", "remove"])
         #expect(await chip.receive([0x8A]) == .answer([0, 0]))
+    }
+
+    @Test func `A host on a line stops waiting with an acknowledgement, and takes the card away only then`() async {
+        var device = PN532SerialDevice(field: VirtualField(), place: place)
+        await device.receive(hostFrame([0x12, 0x34]) + hostFrame(Self.initiate())) { _ in }
+        #expect(place.calls.withLock { $0 } == ["bring"])
+        // It acknowledges an answer, and waits for nothing.
+        await device.receive(hostFrame([0x02]) + PN532ChipFrame.acknowledge) { _ in }
+        #expect(place.calls.withLock { $0 } == ["bring"])
+        await device.receive(hostFrame(Self.initiate()) + PN532ChipFrame.acknowledge) { _ in }
+        #expect(place.calls.withLock { $0 } == ["bring", "remove"])
     }
 }

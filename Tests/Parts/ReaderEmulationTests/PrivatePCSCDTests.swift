@@ -28,6 +28,11 @@ import Testing
             try lastWords(String(repeating: "00000001 main.c:9:main() Earlier.\n", count: 4000) + last) == "The last."
         )
         #expect(try lastWords("") == nil)
+        #expect(try lastWords("Only this.\n\n") == "Only this.")
+        #expect(try lastWords("main() a() b\n") == "a() b")
+        // As much is read as a long line needs.
+        let long = String(repeating: "x", count: 50_000)
+        #expect(try lastWords("main() Earlier.\nmain() " + long + "\n") == long)
         // A line without its beginning could be misread.
         #expect(try lastWords(String(repeating: "x", count: 1 << 17)) == nil)
     }

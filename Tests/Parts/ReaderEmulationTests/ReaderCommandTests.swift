@@ -41,6 +41,8 @@ import VirtualTags
         #expect(await reader.transmit([0xFF, 0xB0, 1, 4, 16]) == .done([0x6A, 0x82]))
         #expect(await reader.transmit([0xFF, 0xD6, 1, 4, 4, 1, 2, 3, 4]) == .done([0x6A, 0x82]))
         #expect(await reader.transmit([0xFF, 0xB0, 0, 0xFF, 16]) == .done([0x63, 0x00]))
+        #expect(await reader.transmit([0xFF, 0xD6, 0, 0xFF, 4, 1, 2, 3, 4]) == .done([0x63, 0x00]))
+        #expect(await reader.transmit([0xFF, 0xD6, 0, 4]) == .done([0x67, 0x00]))
         for apdu in [[0xFF, 0xB0, 0, 4], [0xFF, 0xB0, 0, 4, 0], [0xFF, 0xB0, 0, 4, 16]] as [[UInt8]] {
             guard case .done(let answer) = await reader.transmit(apdu) else {
                 Issue.record("The pages have to be read.")
@@ -82,14 +84,105 @@ import VirtualTags
         #expect(await reader.transmit([0xFF, 0xD6, 0, 5, 8] + (1...8)) == .done([0x90, 0x00]))
         #expect(await reader.transmit([0xFF, 0xB0, 0, 5, 8]) == .done([1, 2, 3, 4, 5, 6, 7, 8, 0x90, 0x00]))
         #expect(await reader.transmit([0xFF, 0xB0, 0, 5, 6]) == .done([1, 2, 3, 4, 5, 6, 0x90, 0x00]))
-        #expect(await reader.transmit([0xFF, 0xB0, 0, 6, 0]) == .done([5, 6, 7, 8, 0x90, 0x00]))
+        for end in [[], [0]] as [[UInt8]] {
+            #expect(await reader.transmit([0xFF, 0xB0, 0, 6] + end) == .done([5, 6, 7, 8, 0x90, 0x00]))
+            #expect(await reader.transmit([0xFF, 0xD6, 0, 6] + end) == .done([0x67, 0x00]))
+        }
         #expect(await reader.transmit([0xFF, 0xD6, 0, 5, 6] + (1...6)) == .done([0x67, 0x00]))
         #expect(await reader.transmit([0xFF, 0xD6, 0, 27, 4, 9, 8, 7, 6]) == .done([0x90, 0x00]))
+        #expect(await reader.transmit([0xFF, 0xB0, 0, 26, 8]) == .done([0, 0, 0, 0, 9, 8, 7, 6, 0x90, 0x00]))
         #expect(await reader.transmit([0xFF, 0xB0, 0, 27, 8]) == .done([9, 8, 7, 6, 0x62, 0x82]))
         #expect(await reader.transmit([0xFF, 0xD6, 0, 27, 8] + (1...8)) == .done([0x63, 0x00]))
         for block in [[0, 28], [1, 5]] as [[UInt8]] {
             #expect(await reader.transmit([0xFF, 0xB0] + block + [4]) == .done([0x6A, 0x82]))
             #expect(await reader.transmit([0xFF, 0xD6] + block + [4, 1, 2, 3, 4]) == .done([0x6A, 0x82]))
+        }
+    }
+
+    @Test func `A Type 5 tag has blocks up to 255, also where it has more`() async {
+        var reader = await reader(on: VirtualType5Tag(.st25dv64K))
+        #expect(await reader.transmit([0xFF, 0xD6, 0, 255, 4, 1, 2, 3, 4]) == .done([0x90, 0x00]))
+        #expect(await reader.transmit([0xFF, 0xB0, 0, 255, 4]) == .done([1, 2, 3, 4, 0x90, 0x00]))
+        #expect(await reader.transmit([0xFF, 0xB0, 0, 255, 8]) == .done([1, 2, 3, 4, 0x62, 0x82]))
+        #expect(await reader.transmit([0xFF, 0xD6, 0, 255, 8] + (5...12)) == .done([0x63, 0x00]))
+        #expect(await reader.transmit([0xFF, 0xB0, 0, 255, 4]) == .done([5, 6, 7, 8, 0x90, 0x00]))
+    }
+
+    @Test func `The identifier has as many bytes as it has, whatever is expected`() async {
+        let uid: [UInt8] = [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]
+        var reader = await reader(on: Self.ntag())
+        for end in [[], [0], [7]] as [[UInt8]] {
+            #expect(await reader.transmit([0xFF, 0xCA, 0, 0] + end) == .done(uid + [0x90, 0x00]))
+        }
+        #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 6]) == .done([0x6C, 7]))
+        #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 8]) == .done(uid + [0x62, 0x82]))
+        #expect(await reader.transmit([0xFF, 0xCA, 0, 1, 0]) == .done([0x6A, 0x81]))
+    }
+
+    @Test func `A card that has left has no identifier and no blocks, also before the host has noticed`() async {
+        var reader = await reader(on: Self.ntag())
+        field.removeAll()
+        #expect(await reader.setPower(.up) == .noCard)
+        for apdu in [[0xFF, 0xCA, 0, 0, 0], [0xFF, 0xB0, 0, 4, 16], [0xFF, 0xD6, 0, 4, 4, 1, 2, 3, 4]] as [[UInt8]] {
+            #expect(await reader.transmit(apdu) == .done([0x63, 0x00]))
+        }
+    }
+
+    @Test func `Cards of other types have no blocks`() async {
+        for tag in [
+            VirtualType1Tag(.topaz96), VirtualType3Tag(FeliCaLiteSContents(idm: [0x02, 0xFE, 1, 2, 3, 4, 5, 6])),
+            VirtualType4Tag(card: ApplicationCard([NDEFApplication(size: 64)])),
+        ] as [any VirtualTag] {
+            field.removeAll()
+            var reader = await reader(on: tag)
+            for apdu in [[0xFF, 0xB0, 0, 4, 16], [0xFF, 0xD6, 0, 4, 4, 1, 2, 3, 4]] as [[UInt8]] {
+                #expect(await reader.transmit(apdu) == .done([0x6A, 0x81]), "\(tag.technology)")
+            }
+        }
+    }
+
+    @Test func `An answer with fewer bytes than a page is no page, and a block has at least one`() async {
+        var pages = await reader(on: Self.ntag())
+        field.arm(.effect(.tooShort(by: 1), atExchange: 0))
+        #expect(await pages.transmit([0xFF, 0xB0, 0, 4, 4]) == .done([0x63, 0x00]))
+        field.removeAll()
+        var blocks = await reader(on: VirtualType5Tag(.icodeSLIX))
+        #expect(await blocks.transmit([0xFF, 0xD6, 0, 5, 4, 9, 8, 7, 6]) == .done([0x90, 0x00]))
+        // The flags alone, and the flags with a byte.
+        for (missing, answer) in [(4, [0x6A, 0x82]), (3, [9, 0x90, 0x00])] as [(Int, [UInt8])] {
+            field.arm(.effect(.tooShort(by: missing), atExchange: 0))
+            #expect(await blocks.transmit([0xFF, 0xB0, 0, 5, 1]) == .done(answer))
+        }
+        field.arm(.effect(.tooShort(by: 4), atExchange: 0))
+        #expect(await blocks.transmit([0xFF, 0xD6, 0, 5, 4, 1, 2, 3, 4]) == .done([0x6A, 0x82]))
+    }
+
+    @Test func `A block that the tag refuses to read or to write is not there, or not written`() async {
+        var reader = await reader(on: VirtualType5Tag(.icodeSLIX))
+        field.arm(.effect(.refusal(0x12), atExchange: 0))
+        #expect(await reader.transmit([0xFF, 0xB0, 0, 5, 4]) == .done([0x6A, 0x82]))
+        // The block is read before it is written.
+        field.arm(.effect(.refusal(0x12), atExchange: 1))
+        #expect(await reader.transmit([0xFF, 0xD6, 0, 5, 4, 1, 2, 3, 4]) == .done([0x63, 0x00]))
+    }
+
+    @Test func `A tag has 20 milliseconds for a page or a block, and 25 to write a block`() async {
+        let cases: [(tag: any VirtualTag, apdu: [UInt8], exchange: Int, milliseconds: Int64)] = [
+            (Self.ntag(), [0xFF, 0xB0, 0, 4, 16], 0, 20),
+            (VirtualType5Tag(.icodeSLIX), [0xFF, 0xB0, 0, 4, 4], 0, 20),
+            (VirtualType5Tag(.icodeSLIX), [0xFF, 0xD6, 0, 4, 4, 1, 2, 3, 4], 1, 25),
+        ]
+        for (tag, apdu, exchange, milliseconds) in cases {
+            field.removeAll()
+            var reader = await reader(on: tag)
+            field.arm(.effect(.deaf, atExchange: exchange))
+            field.startRecording()
+            _ = await reader.transmit(apdu)
+            let silent = field.stopRecording()[exchange]
+            field.arm(FaultPlan())
+            field.removeAll()
+            let time = Airtime.milliseconds(milliseconds)
+            #expect(silent.elapsed == field.exchange(silent.request, over: silent.technology, timeout: time).elapsed)
         }
     }
 

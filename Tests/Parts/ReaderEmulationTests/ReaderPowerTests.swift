@@ -210,4 +210,50 @@ import VirtualTags
         let found = try #require(TransparentDataObject.all(in: [0xFF, 2, 1, 2, 0x1F, 0x10, 0]))
         #expect(found.map(\.tag) == [0xFF, 0x1F10] && found[0].value == [1, 2])
     }
+
+    // MARK: Commands
+
+    @Test(
+        arguments: [
+            ([], [], nil), ([5], [], 5), ([0], [], 0), ([2, 7, 8], [7, 8], nil), ([2, 7, 8, 9], [7, 8], 9),
+            ([1, 7], [7], nil), ([0, 9], [], 9), ([0, 1, 2], [], 0x0102), ([0, 0, 2, 7, 8], [7, 8], nil),
+            ([0, 0, 2, 7, 8, 0, 0], [7, 8], 0), ([0, 0, 0], [], 0),
+        ] as [([UInt8], [UInt8], Int?)]
+    ) func `A command has its data and the expected length, in either form`(
+        body: [UInt8],
+        data: [UInt8],
+        expectedLength: Int?
+    ) throws {
+        let command = try #require(ReaderCommand([0xFF, 0xCA, 1, 2] + body))
+        #expect(command.instruction == 0xCA && command.p1 == 1 && command.p2 == 2)
+        #expect(command.data == data && command.expectedLength == expectedLength)
+    }
+
+    @Test(
+        arguments: [
+            [], [0xFF], [0xFF, 0xCA, 0], [0x00, 0xCA, 0, 0], [0xFE, 0xFF, 0, 0], [0xFF, 0xD6, 0, 4, 2, 1],
+            [0xFF, 0xD6, 0, 4, 2, 1, 2, 3, 4], [0xFF, 0xD6, 0, 4, 0, 0, 2, 1], [0xFF, 0xD6, 0, 4, 0, 0, 2, 1, 2, 3],
+            [0xFF, 0xD6, 0, 4, 0, 0, 2, 1, 2, 3, 4, 5],
+        ] as [[UInt8]]
+    ) func `A command of another class, or with another number of bytes than it says, is none`(apdu: [UInt8]) {
+        #expect(ReaderCommand(apdu) == nil)
+    }
+
+    @Test func `A card without power that may have another PUPI by now is looked for by that alone`() async {
+        for isPowered in [true, false] {
+            field.removeAll()
+            field.bring(Self.nfcB([1, 2, 3, 4]))
+            var reader = EmulatedReader(.acr1552u, field: field)
+            #expect(await reader.look() == .init(hasFound: true))
+            field.removeAll()
+            field.bring(Self.nfcB([5, 6, 7, 8]))
+            // It may be the same card with another PUPI, and is from now on.
+            if isPowered { #expect(await reader.setPower(.up) != .noCard) }
+            #expect(await reader.setPower(.down) == .done([]))
+            if !isPowered { #expect(await reader.look() == .init()) }
+            field.startRecording()
+            #expect(await reader.look() == .init())
+            #expect(field.stopRecording().allSatisfy { $0.technology == .nfcB })
+        }
+    }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import PrivateStorage
 import ReaderEmulation
 import TagLink
@@ -192,5 +193,61 @@ import Testing
         #expect(await callDriver { driver.receive(6) } == RawConnection.header("I"))
         driver.end()
         await end(serving)
+    }
+
+    @Test func `takes no host for one that has not answered the greeting`() async throws {
+        let serving = server.start()
+        var heard = calls.makeAsyncIterator()
+        let happens = try #require(presence.withLock { $0.handler })
+        let (settled, mark) = AsyncStream.makeStream(of: Void.self)
+        var marks = settled.makeAsyncIterator()
+        let early = RawConnection(descriptor: try #require(PrivateSocket.connect(folder.path + "/reader.sock")))
+        #expect(await callDriver { early.receive(7) } == RawConnection.header("H", 0, 1) + [2])
+        happens()
+        server.whenSettled { mark.yield() }
+        await marks.next()
+        early.end()
+        // It has not been looked for a card, and no host has left.
+        let driver = try await RawConnection.meet(folder)
+        #expect(await Self.next(2, of: &heard) == ["look anew", "connected"])
+        driver.end()
+        await end(serving)
+    }
+
+    @Test func `takes its card and itself away when it ends, and its reader hears of that`() async throws {
+        let serving = server.start()
+        var heard = calls.makeAsyncIterator()
+        let driver = try await RawConnection.meet(folder)
+        #expect(await Self.next(2, of: &heard) == ["look anew", "connected"])
+        server.stop()
+        await serving.value
+        #expect(await Self.next(1, of: &heard) == ["host left"])
+        #expect(await callDriver { driver.receive(12) } == RawConnection.header("O") + RawConnection.header("B"))
+        #expect(await callDriver { driver.endsInSilence(within: 30_000) })
+        #expect(unsafe access(folder.path + "/reader.sock", F_OK) != 0)
+        driver.end()
+        folder.removeIfEmpty()
+    }
+
+    @Test func `keeps a driver that has answered the greeting, however long it stays`() async throws {
+        let (_, calls) = AsyncStream.makeStream(of: String.self)
+        let place = try PrivateFolder.random("ocn-server")
+        let server = try ReaderServer(
+            in: place,
+            reader: Firmware(calls: calls),
+            observePresence: { _ in nil },
+            greetingLimit: 0.1
+        )
+        let serving = server.start()
+        let driver = try await RawConnection.meet(place)
+        // Longer than the limit.
+        try await Task.sleep(for: .milliseconds(300))
+        #expect(driver.send(RawConnection.header("G", 7, 4) + [0, 0, 0, 0]))
+        #expect(await callDriver { driver.receive(8) } == RawConnection.header("R", 7, 2) + [0, 1])
+        driver.end()
+        server.stop()
+        await serving.value
+        place.removeIfEmpty()
+        await end(self.server.start())
     }
 }

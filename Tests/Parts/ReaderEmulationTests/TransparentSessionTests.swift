@@ -333,4 +333,44 @@ import VirtualTags
         #expect(await Self.send([0x84, 0], 0x00, to: &reader) == Self.done + Self.finish)
         #expect(await Self.send([0x95, 3] + Self.readBlock, 0x01, to: &reader).count == 21)
     }
+
+    @Test func `Of two protocols in a command the first one counts`() async {
+        var reader = await reader()
+        _ = await Self.send([0x81, 0], 0x00, to: &reader)
+        #expect(await Self.send([0x8F, 2, 2, 0, 0x80, 0], 0x02, to: &reader) == Self.done + Self.finish)
+        #expect(await Self.send([0x80, 0, 0x8F, 2, 2, 0], 0x02, to: &reader) == Self.failed(1, [0x67, 0x00]))
+    }
+
+    @Test func `A reader does not switch to a technology that it has not`() async {
+        field.bring(VirtualType5Tag(.icodeSLIX))
+        var profile = ReaderProfile.acr1552u
+        profile.technologies = [.nfcA]
+        field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
+        var reader = EmulatedReader(profile, field: field)
+        #expect(await reader.look() == .init(hasFound: true))
+        _ = await Self.send([0x81, 0], 0x00, to: &reader)
+        #expect(await Self.send([0x8F, 2, 2, 3], 0x02, to: &reader) == Self.failed(1, [0x64, 0x01]))
+        #expect(await Self.send([0x8F, 2, 0, 3], 0x02, to: &reader).starts(with: Self.done + [0x5F, 0x51]))
+    }
+
+    /// Sends a frame without a card, by an escape.
+    private static func escape(_ objects: [UInt8], _ kind: UInt8, to reader: inout EmulatedReader) async -> [UInt8] {
+        let reply = await reader.control(0x4200_0001, [0xFF, 0xC2, 0, kind, UInt8(objects.count)] + objects)
+        guard case .done(let bytes) = reply else { return [] }
+        return bytes
+    }
+
+    @Test func `A session has the technology of the card with which it began, and none without a card`() async {
+        var reader = await reader()
+        _ = await Self.send([0x81, 0], 0x00, to: &reader)
+        field.removeAll()
+        #expect(await reader.look() == .init(hasLost: true))
+        let frame = [0x95, 3] + Self.readBlock
+        #expect(await Self.escape(frame, 0x01, to: &reader) == Self.failed(1, [0x64, 0x01]))
+        // What is only sent is done, whether or not anybody hears it.
+        #expect(await Self.escape([0x93, 3] + Self.readBlock, 0x01, to: &reader) == Self.done + Self.finish)
+        _ = await Self.escape([0x81, 0], 0x00, to: &reader)
+        #expect(await Self.escape([0x80, 0], 0x00, to: &reader) == Self.done + [0x80, 3, 1, 0, 0] + Self.finish)
+        #expect(await Self.escape([0x91, 1, 0] + frame, 0x01, to: &reader) == Self.failed(2, [0x6A, 0x81]))
+    }
 }

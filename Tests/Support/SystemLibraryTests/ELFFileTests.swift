@@ -253,4 +253,13 @@ import Testing
         let bare = Self.changed(Array(Self.library()[..<64]), at: 56, 2, to: 0)
         #expect(Self.reason(bare) == nil)
     }
+
+    @Test func `Of two loaded parts that have the table of names the first one counts`() {
+        // The header of what becomes read-only is one of another loaded part, in which the table is elsewhere in the file.
+        var whole = Self.changed(Self.library(), at: 64 + 3 * 56, 4, to: 1)
+        whole = Self.changed(whole, at: 64 + 3 * 56 + 8, 8, to: 0)
+        whole = Self.changed(whole, at: 64 + 3 * 56 + 16, 8, to: 0x1001)
+        whole = Self.changed(whole, at: 64 + 3 * 56 + 32, 8, to: UInt64(whole.count))
+        #expect((try? ELFFile(parsing: whole))?.neededLibraries == ["libc.so.6"])
+    }
 }

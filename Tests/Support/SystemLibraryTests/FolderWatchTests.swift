@@ -345,6 +345,18 @@ private final class Tree {
         }
     }
 
+    @Test(.ownThreads, .enabled(if: geteuid() == 0))
+    func `is there for nobody who may not read the folder, and watches those above it`() async throws {
+        try tree.folder("a")
+        await #expect(processExitsWith: .success) { [root = tree.root as String] in
+            #expect(unsafe chmod(root + "/a", 0o711) == 0 && chmod(root, 0o711) == 0)
+            #expect(seteuid(12345) == 0)
+            let watch = FolderWatch(root + "/a")
+            #expect(watch != nil && watch?.isThere == false)
+            #expect(seteuid(0) == 0)
+        }
+    }
+
     @Test(.ownThreads) func `closes its descriptor with its end`() async {
         await #expect(processExitsWith: .success) {
             func count() throws -> Int {

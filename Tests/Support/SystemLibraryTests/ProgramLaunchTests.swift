@@ -58,12 +58,16 @@ import Testing
     @Test func `A program that was just written is started when nobody has it open any more`() throws {
         let path = "/tmp/nfc-tests-\(getpid())-\(UInt32.random(in: 0 ... .max))"
         defer { _ = unsafe unlink(path) }
-        for _ in 0..<50 {
+        for round in 0..<50 {
             let file = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o700)
             let script = Array("#!/bin/sh\nexit 7\n".utf8)
             #expect(unsafe write(file, script, script.count) == script.count)
             // On a thread of its own: other tests may use all threads of a queue.
-            Thread.detachNewThread { close(file) }
+            Thread.detachNewThread {
+                // Once for longer than the tries alone take: without a pause between them, there would be no more left.
+                if round == 0 { usleep(200_000) }
+                close(file)
+            }
             let process = try ProgramLaunch(path, [path]).start()
             var status: Int32 = 0
             #expect(unsafe waitpid(process, &status, 0) == process)

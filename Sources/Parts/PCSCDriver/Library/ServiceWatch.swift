@@ -14,7 +14,7 @@ enum ServiceWatch {
         let status = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &alarm)
         defer { for descriptor in alarm + [watch] where descriptor >= 0 { close(descriptor) } }
         let (inlet, outlet) = (alarm[0], alarm[1])
-        guard watch >= 0, status == 0 else {
+        guard status == 0 else {
             try? cut.sleep(milliseconds: milliseconds)
             return
         }

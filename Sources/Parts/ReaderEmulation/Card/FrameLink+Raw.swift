@@ -19,16 +19,15 @@ extension FrameLink {
         removes: Bool,
         timeout: Airtime
     ) async throws(LinkError) -> Frame {
-        let adds = appends && bitsOfLastByte == 8
         guard bitsOfLastByte == 8 else {
             let frame = Frame(bits: bytes, validBitsInLastByte: bitsOfLastByte)
             return try await transceive(frame, timeout: timeout)
         }
         // The link can only do both. If the host wants only one of them, it is done here.
-        if adds == removes {
-            return try await transceive(Frame(bytes, checksum: adds ? .automatic : .none), timeout: timeout)
+        if appends == removes {
+            return try await transceive(Frame(bytes, checksum: appends ? .automatic : .none), timeout: timeout)
         }
-        let sent = adds ? bytes + technology.checksum(bytes) : bytes
+        let sent = appends ? bytes + technology.checksum(bytes) : bytes
         var answer = try await transceive(Frame(sent, checksum: .none), timeout: timeout)
         if removes, answer.validBitsInLastByte == 8, answer.bytes.count > 2 {
             let payload = Array(answer.bytes.dropLast(2))

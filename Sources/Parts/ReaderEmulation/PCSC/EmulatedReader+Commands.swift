@@ -32,16 +32,14 @@ extension EmulatedReader {
     }
 
     private static func fitting(_ bytes: [UInt8], _ expected: Int?) -> [UInt8] {
-        guard let expected, expected != 0, expected != bytes.count else { return bytes + ReaderStatus.done }
-        if expected < bytes.count { return [0x6C, UInt8(truncatingIfNeeded: bytes.count)] }
-        return bytes + ReaderStatus.endOfData
+        let wanted = expected.flatMap { $0 == 0 ? nil : $0 } ?? bytes.count
+        if wanted < bytes.count { return [0x6C, UInt8(truncatingIfNeeded: bytes.count)] }
+        return bytes + (wanted == bytes.count ? ReaderStatus.done : ReaderStatus.endOfData)
     }
 
-    /// LOAD KEYS: six bytes into one of the reader's two places.
-    private mutating func loadKey(_ command: ReaderCommand) -> [UInt8] {
-        guard command.p2 < 2, command.data.count == 6 else { return ReaderStatus.failed }
-        keys[command.p2] = command.data
-        return ReaderStatus.done
+    /// LOAD KEYS: six bytes into one of the reader's two places. No command uses them.
+    private func loadKey(_ command: ReaderCommand) -> [UInt8] {
+        command.p2 < 2 && command.data.count == 6 ? ReaderStatus.done : ReaderStatus.failed
     }
 
     /// GENERAL AUTHENTICATE. It is for MIFARE Classic, whose cipher this reader does not support.
@@ -94,7 +92,7 @@ extension EmulatedReader {
     /// Sends a command to a Type 2 tag. After a refusal the tag is no longer selected, so it is selected again.
     private func sendToType2(_ bytes: [UInt8], _ card: FieldCard) async -> Frame? {
         let answer = try? await card.link.transceive(Frame(bytes), timeout: .milliseconds(20))
-        if answer?.nibble == 0xA || (answer?.bytes.count ?? 0) > 1 { return answer }
+        if let answer, answer.nibble ?? 0xA == 0xA { return answer }
         await card.select()
         return nil
     }
@@ -104,16 +102,24 @@ extension EmulatedReader {
         var data: [UInt8] = []
         var block = first
         repeat {
-            guard block <= 0xFF,
-                let answer = try? await link.transceive(
-                    Frame([0x22, 0x20] + target.uid.reversed() + [UInt8(block)]),
-                    timeout: .milliseconds(20)
-                ).bytes, answer.count > 1, answer[0] & 0x01 == 0
-            else { return data.isEmpty ? ReaderStatus.unknownAddress : data + ReaderStatus.endOfData }
-            data += answer.dropFirst()
+            guard let bytes = await readBlock(target, link, block) else {
+                return data.isEmpty ? ReaderStatus.unknownAddress : data + ReaderStatus.endOfData
+            }
+            data += bytes
             block += 1
         } while data.count < length
         return data.prefix(length == 0 ? data.count : length) + ReaderStatus.done
+    }
+
+    /// A block's bytes, at least one; nil when there is no such block.
+    private func readBlock(_ target: NFCVTarget, _ link: any FrameLink, _ block: Int) async -> ArraySlice<UInt8>? {
+        guard block <= 0xFF,
+            let answer = try? await link.transceive(
+                Frame([0x22, 0x20] + target.uid.reversed() + [UInt8(block)]),
+                timeout: .milliseconds(20)
+            ).bytes, answer.count > 1, answer[0] & 0x01 == 0
+        else { return nil }
+        return answer.dropFirst()
     }
 
     /// Sends WRITE SINGLE BLOCK for each block of the data. The first block determines the block size.
@@ -123,9 +129,7 @@ extension EmulatedReader {
         _ first: Int,
         _ data: [UInt8]
     ) async -> [UInt8] {
-        let read = await readBlocks(target, link, first, 0)
-        let size = read.count - 2
-        guard size > 0, read.suffix(2) == ReaderStatus.done[...] else { return ReaderStatus.unknownAddress }
+        guard let size = await readBlock(target, link, first)?.count else { return ReaderStatus.unknownAddress }
         guard !data.isEmpty, data.count % size == 0 else { return ReaderStatus.wrongLength }
         for index in 0..<data.count / size {
             let bytes = data[index * size..<(index + 1) * size]
@@ -133,7 +137,7 @@ extension EmulatedReader {
                 let answer = try? await link.transceive(
                     Frame([0x22, 0x21] + target.uid.reversed() + [UInt8(first + index)] + bytes),
                     timeout: .milliseconds(25)
-                ).bytes, answer.first.map({ $0 & 0x01 == 0 }) ?? false
+                ).bytes, answer.first.map({ $0 & 0x01 == 0 }) == true
             else { return ReaderStatus.failed }
         }
         return ReaderStatus.done

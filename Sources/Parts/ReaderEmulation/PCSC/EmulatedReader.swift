@@ -38,8 +38,6 @@ package struct EmulatedReader: ReaderFirmware {
     /// The chip inside. Its first target is the current card.
     var chip: PN53xChip
     var session: TransparentSession
-    /// The MIFARE Classic keys that the host has loaded (PC/SC 2.01 part 3, 3.2.2.4).
-    var keys: [UInt8: [UInt8]] = [:]
     /// The ACR122U's light: bit 0 red, bit 1 green.
     var light: UInt8 = 0x02
     /// The ACR122U's setting for its polling (ACR122U API 2.04, 6.5).
@@ -106,6 +104,7 @@ package struct EmulatedReader: ReaderFirmware {
     /// Looks for a card, for a host that knows of none.
     package mutating func lookAnew() async -> Change {
         presentCard = nil
+        // mutate: equivalent, because the session and the chip know nothing of each other.
         session.end()
         await chip.reset()
         return await look()
@@ -129,6 +128,7 @@ package struct EmulatedReader: ReaderFirmware {
         let reply: Reply
         switch power {
         case .down:
+            // mutate: equivalent, because the session and the chip know nothing of each other.
             session.end()
             await chip.switchField(false)
             reply = .done([])

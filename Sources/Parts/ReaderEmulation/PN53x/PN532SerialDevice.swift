@@ -156,6 +156,7 @@ package struct PN532FrameDecoder: Sendable {
             }
             switch frame(at: position) {
             case .incomplete: return nil
+            // mutate: equivalent, because no other frame begins with the second byte of a start code.
             case .invalid: position += 1
             case .whole(let frame, let length):
                 position += length
@@ -178,6 +179,7 @@ package struct PN532FrameDecoder: Sendable {
         let length = rest[start + 2]
         let lengthChecksum = rest[start + 3]
         switch (length, lengthChecksum) {
+        // mutate: equivalent, because no frame begins with the last byte of this one.
         case (0x00, 0xFF): return .whole(.acknowledge, length: 4)
         case (0xFF, 0x00): return .whole(.negativeAcknowledge, length: 4)
         case (0xFF, 0xFF):

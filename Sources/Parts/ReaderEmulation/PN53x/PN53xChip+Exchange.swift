@@ -50,10 +50,7 @@ extension PN53xChip {
         case .type1(_, let tag):
             var bytes = command
             // A host may omit the trailing bytes that every command has.
-            if bytes.count < 7, let code = bytes.first, code != 0x78 {
-                bytes += [UInt8](repeating: 0, count: max(0, 3 - bytes.count))
-                bytes = bytes.prefix(3) + tag.uid
-            }
+            if bytes.count < 7, let code = bytes.first, code != 0x78 { bytes = (bytes + [0, 0]).prefix(3) + tag.uid }
             return try await card.link.transceive(Frame(bytes, checksum: .crcB), timeout: timeout).bytes
         case .nfcB, .nfcF, .nfcV:
             return try await card.link.transceive(Frame(command), timeout: timeout).bytes
@@ -140,10 +137,14 @@ extension PN53xChip {
         return .answer([await changeTarget(to: number) ? 0 : PN53xStatus.timeout.rawValue])
     }
 
+    /// Puts the selected target to sleep.
+    mutating func haltSelected() async {
+        if let number = selected.take() { await targets[number - 1]?.halt() }
+    }
+
     /// Puts the selected target to sleep and wakes another one.
     private mutating func changeTarget(to number: Int) async -> Bool {
-        if let selected, targets.indices.contains(selected - 1) { await targets[selected - 1]?.halt() }
-        selected = nil
+        await haltSelected()
         forgetParts()
         guard let card = targets[number - 1], await card.select() else { return false }
         selected = number

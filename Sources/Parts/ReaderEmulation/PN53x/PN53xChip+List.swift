@@ -40,14 +40,13 @@ extension PN53xChip {
                 case 0x04: (.type1, [])
                 default: nil
                 }
-            guard let kind, let (cards, targetData) = await list(kind.0, kind.1, limit: 1), let card = cards.first
-            else {
+            guard let kind, let (cards, targetData) = await list(kind.0, kind.1, limit: 1), !cards.isEmpty else {
                 continue
             }
-            let speaksISODEP = card.isoDEP != nil
+            let speaksISODEP = cards[0].isoDEP != nil
             // The host asked for MIFARE only, or for ISO/IEC 14443-4 only. The card is left so that it can be found again.
             if type == 0x10 && speaksISODEP || type == 0x20 && !speaksISODEP {
-                await card.halt()
+                await cards[0].halt()
                 continue
             }
             take(cards)
@@ -57,12 +56,12 @@ extension PN53xChip {
         return data[0] == 0xFF ? .waiting : .answer([0])
     }
 
-    /// Stores the targets that were found; the last one is selected.
+    /// Stores the targets that were found, at least one; the last one is selected.
     private mutating func take(_ cards: [FieldCard]) {
         targets = cards
         selected = cards.count
         forgetParts()
-        if let card = cards.first { registers.setMode(of: card) }
+        registers.setMode(of: cards[0])
     }
 
     /// Polls once for targets of a modulation.
@@ -75,7 +74,8 @@ extension PN53xChip {
     ) async -> (cards: [FieldCard], targetData: [[UInt8]])? {
         // mutate: equivalent, because no target is selected while the field is off, and a field that is on stays so.
         await switchField(true)
-        await leaveTargets()
+        await haltSelected()
+        targets = []
         switch modulation {
         case .nfcA:
             guard let uid = Self.uid(in: initiatorData) else { return nil }
@@ -98,13 +98,6 @@ extension PN53xChip {
             }
             return ([card], [target.atqa.bigEndianBytes + tag.uid])
         }
-    }
-
-    /// Deselects the targets of the previous list.
-    private mutating func leaveTargets() async {
-        if let selected, targets.indices.contains(selected - 1) { await targets[selected - 1]?.halt() }
-        selected = nil
-        targets = []
     }
 
     /// The UID that a host wants. The host sends its cascade levels without check bytes (4, 8 or 12 bytes), or the UID

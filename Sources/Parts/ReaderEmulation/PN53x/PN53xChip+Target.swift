@@ -30,6 +30,7 @@ extension PN53xChip {
         guard target?.parameters != data || target?.card.isListening != true else {
             return target?.card.isActivated == true ? .answer(Self.activation) : .waiting
         }
+        // mutate: equivalent, because the chip's own field and the place of its card know nothing of each other.
         leaveTargetMode()
         await switchField(false)
         let card = HostedCard(identity, onChange: onTargetChange)
@@ -79,18 +80,17 @@ extension PN53xChip {
 
     /// TgSetData; and TgSetMetaData for a part of an answer that is not the last one.
     mutating func setTargetData(_ data: [UInt8], isWhole: Bool) -> Outcome {
-        guard let card = target?.card, card.isActivated else { return .answer([PN53xStatus.context.rawValue]) }
-        guard (target?.answer.count ?? 0) + data.count <= 65538 else {
-            target?.answer = []
+        guard let target, target.card.isActivated else { return .answer([PN53xStatus.context.rawValue]) }
+        let (card, answer) = (target.card, target.answer + data)
+        guard answer.count <= 65538 else {
+            self.target?.answer = []
             return .answer([PN53xStatus.bufferOverflow.rawValue])
         }
-        target?.answer += data
+        self.target?.answer = isWhole ? [] : answer
         guard isWhole else { return .answer([0]) }
-        let answer = target?.answer ?? []
-        target?.answer = []
         if card.give(answer) {
             // A host that has not read all of the command does not want the rest.
-            target?.commandRest = nil
+            self.target?.commandRest = nil
             return .answer([0])
         }
         if case .gone(let status) = card.takeCommand() { return .answer([status.rawValue]) }

@@ -12,9 +12,10 @@ final class DescriptorChannel: Sendable {
     private let watch: ReadWatch?
     private let ended: Locked<Bool>
 
-    /// How long the other side may accept no bytes, in milliseconds, and how often to check meanwhile whether the
-    /// channel was closed.
-    private static let sendLimit: Int32 = 2000
+    /// How long the other side may accept no bytes, in milliseconds.
+    private let sendLimit: Int32
+    /// How often to check meanwhile whether the channel was closed.
+    // mutate: equivalent, because nobody notices a thousandth of a second more or less.
     private static let sendStep: Int32 = 50
 
     /// Takes over a descriptor.
@@ -22,20 +23,24 @@ final class DescriptorChannel: Sendable {
     /// - Parameters:
     ///   - descriptor: the descriptor; the channel closes it.
     ///   - queue: the queue on which `onBytes` and `onEnd` are called.
+    ///   - sendLimit: how long the other side may accept no bytes, in milliseconds.
     ///   - onBytes: receives bytes when they arrive.
     ///   - onEnd: called once when the other side has closed, or the descriptor failed; never after ``close()``.
     init(
         _ descriptor: Int32,
         queue: DispatchQueue,
+        sendLimit: Int32 = 2000,
         onBytes: @escaping @Sendable ([UInt8]) -> Void,
         onEnd: @escaping @Sendable () -> Void
     ) {
         self.descriptor = descriptor
+        self.sendLimit = sendLimit
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         let ended = Locked(false)
         self.ended = ended
         let read: @Sendable () -> Bool = {
             guard !ended.withLock({ $0 }) else { return false }
+            // mutate: equivalent, because bytes that have no room are read next.
             var buffer = [UInt8](repeating: 0, count: 1 << 16)
             let count = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
             if count > 0 {
@@ -65,7 +70,7 @@ final class DescriptorChannel: Sendable {
         watch?.cancel()
     }
 
-    /// Sends all bytes, unless the other side accepts none for two seconds.
+    /// Sends all bytes, unless the other side accepts none for so long.
     ///
     /// - Returns: whether all bytes were sent.
     @discardableResult
@@ -94,7 +99,7 @@ final class DescriptorChannel: Sendable {
     /// Waits until the other side accepts bytes, or the channel is closed.
     private func waitUntilWritable() -> Bool {
         var writable = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        for _ in 0..<Self.sendLimit / Self.sendStep {
+        for _ in 0..<sendLimit / Self.sendStep {
             if ended.withLock({ $0 }) { return false }
             if unsafe poll(&writable, 1, Self.sendStep) > 0 { return true }
         }

@@ -165,13 +165,10 @@ struct PseudoTerminal {
 
     /// The target of a link, as written in it; nil when there is no link.
     private static func target(of link: String) -> String? {
-        var target = [UInt8](repeating: 0, count: 256)
-        let count = unsafe target.withUnsafeMutableBytes { memory in
-            guard let first = memory.baseAddress else { return -1 }
-            return unsafe readlink(link, first, memory.count)
-        }
-        guard count > 0, count < target.count else { return nil }
-        return String(decoding: target.prefix(count), as: UTF8.self)
+        var target = [CChar](repeating: 0, count: 256)
+        let count = unsafe readlink(link, &target, target.count)
+        guard count != -1, count < target.count else { return nil }
+        return String(decoding: target.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Whether a link's target is a pseudo-terminal, such as `/dev/pts/3`. All links that this program creates have

@@ -29,9 +29,6 @@ package final class ReaderServer: Sendable {
         case disconnected
     }
 
-    /// How many seconds a driver has to answer the greeting.
-    private static let greetingLimit = 2.0
-
     private let name: String
     private let folder: PrivateFolder
     private let socket: ListeningSocket
@@ -41,6 +38,7 @@ package final class ReaderServer: Sendable {
     private let presence: PresenceObservation?
     private let reader: any ReaderFirmware
     private let onNotice: (@Sendable (Notice) -> Void)?
+    private let greetingLimit: Double
 
     /// Creates the socket of a reader with a field.
     ///
@@ -76,6 +74,7 @@ package final class ReaderServer: Sendable {
     ///   - folder: the folder of the socket.
     ///   - reader: the reader.
     ///   - observePresence: calls its handler whenever a card may have arrived or left.
+    ///   - greetingLimit: how many seconds a driver has to answer the greeting.
     ///   - onNotice: called when pcscd connects and disconnects.
     /// - Throws: ``EmulationError`` when the socket can't be created.
     package init(
@@ -83,12 +82,14 @@ package final class ReaderServer: Sendable {
         in folder: PrivateFolder,
         reader: any ReaderFirmware,
         observePresence: (@escaping @Sendable () -> Void) -> PresenceObservation?,
+        greetingLimit: Double = 2,
         onNotice: (@Sendable (Notice) -> Void)? = nil
     ) throws(EmulationError) {
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
         self.events = events
         self.continuation = continuation
         self.onNotice = onNotice
+        self.greetingLimit = greetingLimit
         self.name = name
         self.folder = folder
         self.reader = reader
@@ -125,20 +126,20 @@ package final class ReaderServer: Sendable {
                     _ = close(descriptor)
                     continue
                 }
+                // mutate: equivalent, because the numbers only have to differ.
                 linkCount += 1
-                link = DriverLink(linkCount, channel: channel(descriptor, link: linkCount))
-                link?.channel.send(ReaderMessage.hello)
-                executor.queue.asyncAfter(deadline: .now() + Self.greetingLimit) { [continuation, linkCount] in
+                executor.queue.asyncAfter(deadline: .now() + greetingLimit) { [continuation, linkCount] in
                     continuation.yield(.silence(link: linkCount))
                 }
+                link = DriverLink(linkCount, channel: channel(descriptor, link: linkCount))
+                link?.channel.send(ReaderMessage.hello)
             case .silence(let number):
-                guard let silent = link, silent.number == number, !silent.isGreeted else { continue }
-                silent.channel.close()
+                guard link?.number == number, link?.isGreeted == false else { continue }
+                leave(link, &reader)
                 link = nil
             case .bytes(let bytes, let number):
                 guard link?.number == number else { continue }
                 if await link?.receive(bytes, &reader, onHello: { onNotice?(.connected) }) == false {
-                    link?.channel.close()
                     leave(link, &reader)
                     link = nil
                 }
@@ -156,19 +157,19 @@ package final class ReaderServer: Sendable {
                 // Without a message to the driver, like pulling a cable.
                 socket?.remove()
                 socket = nil
-                link?.channel.close()
                 leave(link, &reader)
                 link = nil
             }
         }
         reader.hostLeft()
         socket?.remove()
+        // The connection ends with the channel.
         link?.channel.send(ReaderMessage.removed + ReaderMessage.bye)
-        link?.channel.close()
     }
 
-    /// The end of a connection. One without a greeting may be of a program that only looks whether somebody listens.
+    /// Ends a connection. One without a greeting may be of a program that only looks whether somebody listens.
     private func leave(_ link: DriverLink?, _ reader: inout any ReaderFirmware) {
+        link?.channel.close()
         guard let link, link.isGreeted else { return }
         reader.hostLeft()
         onNotice?(.disconnected)
