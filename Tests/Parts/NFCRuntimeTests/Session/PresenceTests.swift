@@ -79,6 +79,57 @@ import VirtualTags
         #expect(await scene.event() == "a ended: userCanceled")
     }
 
+    @Test func `A tag is not asked when its command has just ended, well or not`() async throws {
+        let reader = ScriptedReader([.tags([Self.tag()])])
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        let tag = try #require(scene.tags.first)
+        #expect(await session.connects(to: tag) == nil)
+        let before = reader.statistics.exchanges
+        for fails in [false, true] {
+            scene.clock.advance(by: .seconds(5))
+            let isConnected: Bool = await handedOver { done in
+                session.perform(
+                    on: tag,
+                    { _ throws(TagError) in
+                        guard !fails else { throw TagError(.badAnswer, "It says nonsense.") }
+                    },
+                    // The app looks at the tag as soon as it has the result.
+                    completion: { (_: Result<Void, CommandError>) in done(session.isConnected(to: tag)) }
+                )
+            }
+            #expect(isConnected)
+            await session.settles()
+        }
+        #expect(reader.statistics.exchanges == before)
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
+    @Test func `A tag is asked when it is connected again, and not when it was just found or woken`() async throws {
+        let field = VirtualField()
+        for number: UInt8 in 1...2 { field.bring(Self.tag(number)) }
+        let scene = Scene(.field(field))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 2"])
+        let tags = scene.tags
+        var exchanges: [Int] = []
+        // The last one is still selected from the look.
+        for tag in [tags[1], tags[1], tags[0], tags[1]] {
+            let before = field.statistics.exchanges
+            #expect(await session.connects(to: tag) == nil)
+            exchanges.append(field.statistics.exchanges - before)
+        }
+        #expect(exchanges[0] == 0 && exchanges[1] > 0)
+        // Each way between the two takes the same.
+        #expect(exchanges[2] > 0 && exchanges[2] == exchanges[3])
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
     @Test func `A reader that reports changes is not asked before it does`() async throws {
         let reader = ScriptedReader([.tags([Self.tag()])], tells: true)
         let scene = Scene(.discovering(reader))
