@@ -138,6 +138,7 @@ extension ReaderSession {
                 state.tagTimer = nil
                 state.pollTimer = nil
                 state.presence = nil
+                // mutate: equivalent, because a session that has ended looks for nothing in any state of polling.
                 state.poll = .idle
             }
             return [state.sessionTimer, state.tagTimer, state.pollTimer]
