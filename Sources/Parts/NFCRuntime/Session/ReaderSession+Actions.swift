@@ -143,8 +143,8 @@ extension ReaderSession {
             }
             return [state.sessionTimer, state.tagTimer, state.pollTimer]
         }
-        for timer in timers { timer?.cancel() }
         letSheetLeave()
+        for timer in timers { timer?.cancel() }
         channel.interrupt()
         channel.enqueue { [self] channel in
             await channel.shutDown()
