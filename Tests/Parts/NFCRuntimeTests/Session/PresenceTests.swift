@@ -153,6 +153,23 @@ import VirtualTags
         #expect(await scene.event() == "a ended: userCanceled")
     }
 
+    @Test func `A report that does not come in time says nothing of the tags that were found`() async throws {
+        let base = ScriptedReader([.tags([Self.tag()])], tells: true)
+        let scene = Scene(.discovering(UntimelyReader(base)))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        let tag = try #require(scene.tags.first)
+        #expect(await session.connects(to: tag) == nil)
+        let before = base.statistics.exchanges
+        base.removeTags()
+        base.tell()
+        await session.settles()
+        #expect(session.isConnected(to: tag) && base.statistics.exchanges == before)
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
     @Test func `A tag that left before its first connection is lost, also where arrivals can't be told apart`()
         async throws
     {
@@ -221,6 +238,28 @@ import VirtualTags
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")
     }
+}
+
+/// A reader that reports changes at another time than they happen, as one that plays a recording.
+private final class UntimelyReader: DiscoveringDriver {
+    private let base: ScriptedReader
+    let reportsPresenceInTime = false
+    var name: String { base.name }
+    var technologies: Set<Technology> { base.technologies }
+    var statistics: LinkStatistics { base.statistics }
+
+    init(_ base: ScriptedReader) { self.base = base }
+
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
+        base.observePresence(handler)
+    }
+
+    func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
+        try await base.discover(technologies, systemCodes: systemCodes)
+    }
+
+    func select(_ tag: DiscoveredTag) async throws(LinkError) { try await base.select(tag) }
+    func release() async { await base.release() }
 }
 
 /// A reader that waits for tags until its task is cancelled, or until it is interrupted.
