@@ -9,6 +9,18 @@ import Testing
         Examination(environment: desk.environment, now: 0).findings.filter { $0.check == check }
     }
 
+    /// A desk with an app that opens the links of a domain.
+    private func deskWithLinks() throws -> Desk {
+        let desk = try Desk()
+        try desk.program("app")
+        try desk.entry("org.example.App", "Exec=app %u")
+        try desk.scratch.write(
+            "own/nfc/apps/org.example.App.json",
+            #"{"app_id":"T.org.example.app","associated_domains":["applinks:a.example"]}"#
+        )
+        return desk
+    }
+
     @Test func `name for each scheme what opens it, what is wrong, and what to do`() throws {
         let desk = try Desk()
         let fix = { (scheme: String) in
@@ -56,13 +68,7 @@ import Testing
     }
 
     @Test func `say why there is no file of a domain where the last try failed`() throws {
-        let desk = try Desk()
-        try desk.program("app")
-        try desk.entry("org.example.App", "Exec=app %u")
-        try desk.scratch.write(
-            "own/nfc/apps/org.example.App.json",
-            #"{"app_id":"T.org.example.app","associated_domains":["applinks:a.example"]}"#
-        )
+        let desk = try deskWithLinks()
         try desk.scratch.write("cache/nfc/links/a.example.links", "nfc-links 1 5 - - no-connection: It is off.\n")
         let text =
             "There is no association file, so links open in the browser. The last try failed: no-connection: It is off."
@@ -73,13 +79,7 @@ import Testing
     }
 
     @Test func `say what is wrong with the folder of the association files`() throws {
-        let desk = try Desk()
-        try desk.program("app")
-        try desk.entry("org.example.App", "Exec=app %u")
-        try desk.scratch.write(
-            "own/nfc/apps/org.example.App.json",
-            #"{"app_id":"T.org.example.app","associated_domains":["applinks:a.example"]}"#
-        )
+        let desk = try deskWithLinks()
         // A file in its place.
         try desk.scratch.write("cache/nfc/links", "x")
         let found = findings(desk, "association")
@@ -91,13 +91,7 @@ import Testing
     }
 
     @Test func `say how long ago a site has answered, or that it is not known`() throws {
-        let desk = try Desk()
-        try desk.program("app")
-        try desk.entry("org.example.App", "Exec=app %u")
-        try desk.scratch.write(
-            "own/nfc/apps/org.example.App.json",
-            #"{"app_id":"T.org.example.app","associated_domains":["applinks:a.example"]}"#
-        )
+        let desk = try deskWithLinks()
         for (answered, text) in [
             ("0", "The site answered just now."), ("-300", "The site answered 5 minutes ago."),
             ("-", "The site answered at an unknown time."),

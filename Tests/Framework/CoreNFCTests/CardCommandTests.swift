@@ -52,6 +52,28 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `A command has no reader to answer when that has left, and when the emulation began again`(leaves: Bool)
+        async throws
+    {
+        try await Sessions.withReader { reader, _ in
+            let session = try await CardSession()
+            try await session.startEmulation()
+            let events = session.eventStream.makeAsyncIterator()
+            reader.approach()
+            let lost = Task { try await reader.transmit(Sessions.select) }
+            let command = try await Self.command(events)
+            if leaves { reader.leave() }
+            await session.stopEmulation(status: .success)
+            if !leaves { try await session.startEmulation() }
+            await #expect(throws: VirtualCardReader.Failure.cardLost) { try await lost.value }
+            await #expect(throws: CardSession.Error.transmissionError) {
+                try await command.respond(response: Self.done)
+            }
+            session.invalidate()
+        }
+    }
+
     @Test func `An application that the app does not list takes the place of the selected one`() async throws {
         let rights = AppConfiguration.PropertyFile(
             path: "App.entitlements",
@@ -101,16 +123,23 @@ import Testing
     /// A port without a reader, which records its calls.
     private final class Port: CardReaderPort {
         let calls = Locked<[String]>([])
+        /// The card that was attached last, until it is detached.
+        let card = Locked<(any EmulatedCard)?>(nil)
         let isFree: Bool
 
         init(isFree: Bool = true) { self.isFree = isFree }
 
         func attach(_ card: any EmulatedCard) -> Bool {
             calls.withLock { $0.append("attach") }
+            self.card.withLock { $0 = card }
             return isFree
         }
 
-        func detach(_ card: any EmulatedCard) { calls.withLock { $0.append("detach") } }
+        func detach(_ card: any EmulatedCard) {
+            calls.withLock { $0.append("detach") }
+            self.card.withLock { $0 = nil }
+        }
+
         func setEmulating(_ isEmulating: Bool) { calls.withLock { $0.append("emulates \(isEmulating)") } }
     }
 
@@ -177,6 +206,34 @@ import Testing
         await NFCEnvironment.$scoped.withValue(Self.environment(taken, gate: gate)) {
             await #expect(throws: CardSession.Error.systemNotAvailable) { _ = try await CardSession() }
             #expect(gate.calls.withLock { $0 } == [])
+        }
+    }
+
+    /// What waits for an answer of a card.
+    private final class Asker: Sendable {}
+
+    enum Ending: CaseIterable, Sendable { case deselected, stopped, ended }
+
+    @Test(arguments: Ending.allCases)
+    func `A command that can't be answered any more keeps nothing of its reader`(ending: Ending) async throws {
+        let port = Port()
+        try await NFCEnvironment.$scoped.withValue(Self.environment(port)) {
+            let session = try await CardSession()
+            try await session.startEmulation()
+            let card = try #require(port.card.withLock { $0 })
+            weak var kept: Asker?
+            do {
+                let asker = Asker()
+                kept = asker
+                card.received(Sessions.select) { _ in withExtendedLifetime(asker) {} }
+            }
+            #expect(kept != nil)
+            switch ending {
+            case .deselected: card.readerDeselected()
+            case .stopped: await session.stopEmulation(status: .success)
+            case .ended: session.invalidate()
+            }
+            #expect(kept == nil)
         }
     }
 

@@ -225,7 +225,9 @@ import Testing
     @Test(arguments: [
         "miFare(<NFCMiFareTag", "iso7816(<NFCISO7816Tag", "iso15693(<NFCISO15693Tag", "feliCa(<NFCFeliCaTag",
     ])
-    func `A tag prints with the name that a phone has for its kind`(text: String) async throws {
+    func `A tag prints with the name that a phone has for its kind, and the address of its object`(text: String)
+        async throws
+    {
         let (tag, option): (any VirtualTag, NFCTagReaderSession.PollingOption) =
             switch text.prefix(4) {
             case "miFa": (VirtualType2Tag(.ntag213), .iso14443)
@@ -234,8 +236,16 @@ import Testing
             default: (VirtualType3Tag(.transitCard(idm: [1, 2, 3, 4, 5, 6, 7, 8], balance: 1)), .iso18092)
             }
         try await Self.withTags([tag], AppConfiguration(), polling: option) { _, _, tags in
-            let printed = "\(try #require(tags.first))"
-            #expect(printed.hasPrefix("\(text): 0x") && printed.hasSuffix(">)"))
+            let found = try #require(tags.first)
+            let object: AnyObject =
+                switch found {
+                case .miFare(let tag): tag
+                case .iso7816(let tag): tag
+                case .iso15693(let tag): tag
+                case .feliCa(let tag): tag
+                }
+            let address = String(UInt(bitPattern: ObjectIdentifier(object)), radix: 16)
+            #expect("\(found)" == "\(text): 0x\(address)>)")
         }
     }
 

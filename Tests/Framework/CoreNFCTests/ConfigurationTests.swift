@@ -215,6 +215,20 @@ import Testing
         }
     }
 
+    @Test(arguments: [(1_048_576, true), (1_048_577, false)])
+    func `A property list has a mebibyte at most, and a larger one is like an empty one`(size: Int, isRead: Bool) throws
+    {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("list-\(UUID().uuidString).plist")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let start = Data("<plist>".utf8)
+        let end = Data("<dict><key>\(Self.usage)</key><string>Why.</string></dict></plist>".utf8)
+        let spaces = Data(repeating: UInt8(ascii: " "), count: size - start.count - end.count)
+        try (start + spaces + end).write(to: file)
+        let found = AppConfiguration(environment: ["NFC_INFO_PLIST": file.path], executable: "/nowhere/at/all/App")
+        #expect(found.infoPlist?.path == file.path)
+        #expect(found.infoPlist?[.usageDescription] == (isRead ? ["Why."] : []))
+    }
+
     @Test func `A flag that is not set is like an entry that is missing`() throws {
         let key = "com.apple.developer.nfc.hce"
         for (flag, verdict) in [(true, "allowed "), (false, "refused \(key)")] {

@@ -112,9 +112,18 @@ import VirtualTags
             #expect(Self.lines(field, "A card has none") == 1)
             found.session.invalidate()
         }
-        // An app that lists nothing wants MIFARE cards, and other tags take no APDUs.
+        // An app that lists nothing wants MIFARE cards, other tags take no APDUs, and a card may have one of several
+        // applications.
         let unlisted = AppProperties(infoPlist: ["NFCReaderUsageDescription": "Cards are read."])
-        for (tag, app) in [("DESFire EV1 4K", unlisted), ("NTAG213", Self.app)] {
+        let listed = AppProperties(
+            infoPlist: [
+                "NFCReaderUsageDescription": "Cards are read.",
+                "com.apple.developer.nfc.readersession.iso7816.select-identifiers": [
+                    "A0000002471001", "D2760000850101",
+                ],
+            ]
+        )
+        for (tag, app) in [("DESFire EV1 4K", unlisted), ("NTAG213", Self.app), ("DESFire EV1 4K", listed)] {
             try await withField(.product(tag), app: app) { field in
                 let found = try await `A session for tags`.detect()
                 #expect(Self.lines(field, "A card has none") == 0)
@@ -152,6 +161,19 @@ import VirtualTags
             #expect(
                 Self.lines(field, "A card has none of the applications that the app lists, so it is not reported") == 1
             )
+            session.invalidate()
+        }
+    }
+
+    @Test func `A Type B card that takes no APDUs is not asked for applications`() async throws {
+        let frontEnd = Type4FrontEnd.nfcB(pupi: [1, 2, 3, 4], protocolInfo: [0x00, 0x80, 0x71])
+        let card = VirtualType4Tag(card: CardsTests.card(with: []), frontEnd: frontEnd)
+        try await withField(.tag(card), app: Self.app) { field in
+            let delegate = TagSessionDelegate()
+            let session = try #require(NFCTagReaderSession(pollingOption: .iso14443, delegate: delegate))
+            session.begin()
+            await field.settle()
+            #expect(Self.lines(field, "A card has none") == 0)
             session.invalidate()
         }
     }

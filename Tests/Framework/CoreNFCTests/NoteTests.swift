@@ -39,6 +39,24 @@ import Testing
         }
     }
 
+    @Test(.ownThreads) func `An app that has all that iOS would need is told nothing`() async throws {
+        let end = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            unsafe setenv("NFC_READER", "none", 1)
+            let app = AppConfiguration(
+                infoPlist: .init(path: "Info.plist", values: ["NFCReaderUsageDescription": ["Cards are read."]]),
+                entitlements: .init(
+                    path: "App.entitlements",
+                    values: ["com.apple.developer.nfc.readersession.formats": ["TAG"]]
+                )
+            )
+            let code = await AppConfiguration.$scoped.withValue(app) {
+                await Self.end { NFCTagReaderSession(pollingOption: .iso14443, delegate: $0, queue: nil) }
+            }
+            precondition(code == NFCReaderError.Code.readerErrorUnsupportedFeature.rawValue)
+        }
+        #expect(Self.lines(end.standardErrorContent, "CoreNFC: this runs here").isEmpty)
+    }
+
     @Test(.ownThreads) func `A test is told nothing of it`() async throws {
         let end = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
             try await withField { _ in

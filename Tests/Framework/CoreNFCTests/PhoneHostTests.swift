@@ -18,6 +18,8 @@ import VirtualTags
         private let needs: Locked<SessionNeeds>
         private let notes = Locked<[String]>([])
         private let sessions = Locked<Set<Int>>([])
+        /// What happens when it learns of a restart.
+        let onRestart = Locked<(@Sendable () -> Void)?>(nil)
 
         init(_ withheld: SessionNeeds = []) { needs = Locked(withheld) }
 
@@ -50,6 +52,7 @@ import VirtualTags
                 }
             notes.withLock { $0.append(text) }
             sessions.withLock { _ = $0.insert(session) }
+            if event == .restarted { onRestart.withLock { $0 }?() }
         }
     }
 
@@ -165,6 +168,110 @@ import VirtualTags
             let becameActive = "readerSessionDidBecomeActive(_:)"
             #expect(log.count { $0 == "begins NFCNDEFReaderSession" } == 2 && log.count { $0 == becameActive } == 2)
             #expect(log.count == 8 && phone.sessionCount == 2)
+        }
+    }
+
+    /// An app that ends its session with the first tag or message, and keeps how much the phone has learnt at each call.
+    private final class Listener: NSObject, NFCTagReaderSessionDelegate, NFCNDEFReaderSessionDelegate, Sendable {
+        let counts = Locked<[Int]>([])
+        let ended: AsyncStream<Void>
+        private let end: AsyncStream<Void>.Continuation
+        private let phone: Phone
+
+        init(_ phone: Phone) {
+            self.phone = phone
+            (ended, end) = AsyncStream.makeStream()
+            super.init()
+        }
+
+        private func listen() {
+            let count = phone.noteCount
+            counts.withLock { $0.append(count) }
+        }
+
+        func tagReaderSessionDidBecomeActive(_ session: NFCTagReaderSession) { listen() }
+        func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag]) {
+            listen()
+            session.invalidate()
+        }
+        func tagReaderSession(_ session: NFCTagReaderSession, didInvalidateWithError error: any Error) {
+            listen()
+            end.finish()
+        }
+        func readerSessionDidBecomeActive(_ session: NFCNDEFReaderSession) { listen() }
+        func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
+            listen()
+            session.invalidate()
+        }
+        func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+            listen()
+            end.finish()
+        }
+    }
+
+    @Test(arguments: [(false, false, [2, 3, 5]), (true, false, [2, 3, 5]), (false, true, [3])])
+    func `learns of each call before the app does`(isForTags: Bool, isRefused: Bool, counts: [Int]) async {
+        let phone = Phone(isRefused ? .entitlement : [])
+        let tags = [TestTag.ntag213(uri: "https://example.com/a")]
+        await NFCEnvironment.$scoped.withValue(Self.environment(phone, tags)) {
+            let listener = Listener(phone)
+            let session: NFCReaderSession =
+                isForTags
+                ? NFCTagReaderSession(configuration: Configuration(pollingOption: .iso14443), delegate: listener)
+                : NFCNDEFReaderSession(delegate: listener, queue: nil, invalidateAfterFirstRead: false)
+            session.begin()
+            for await _ in listener.ended {}
+            #expect(listener.counts.withLock { $0 } == counts)
+        }
+    }
+
+    /// A tag that the phone looks at.
+    ///
+    /// Sendable because a tag may be used on any thread.
+    private struct Shown: @unchecked Sendable {
+        let tag: any NFCNDEFTag
+    }
+
+    /// Whether a tag is connected when the phone learns of a restart; nil when it learns of none.
+    private static func isConnected(_ shown: Shown, _ phone: Phone, at restart: () -> Void) -> Bool? {
+        let seen = Locked<Bool?>(nil)
+        phone.onRestart.withLock { hook in
+            hook = {
+                let isAvailable = shown.tag.isAvailable
+                seen.withLock { $0 = isAvailable }
+            }
+        }
+        restart()
+        phone.onRestart.withLock { $0 = nil }
+        return seen.withLock { $0 }
+    }
+
+    @Test func `learns of a restart while the app still has its tags`() async throws {
+        let phone = Phone()
+        let link = "https://example.com/a"
+        try await NFCEnvironment.$scoped.withValue(Self.environment(phone, [TestTag.ntag213(uri: link)])) {
+            let found = try await FoundTags()
+            try await found.session.connect(to: found.tag)
+            let session = found.session
+            #expect(Self.isConnected(Shown(tag: found.tag), phone) { session.restartPolling() } == true)
+            session.invalidate()
+        }
+        for configuration in [nil, Configuration(pollingOption: .iso14443)] {
+            try await NFCEnvironment.$scoped.withValue(Self.environment(phone, [TestTag.ntag213(uri: link)])) {
+                let found = try await `A session for tags`.detect()
+                let (tag, session) = (try #require(found.miFare), found.session)
+                try await session.connect(to: .miFare(tag))
+                let isConnected = Self.isConnected(Shown(tag: tag), phone) {
+                    if let configuration {
+                        session.restartPolling(configuration: configuration)
+                    } else {
+                        session.restartPolling()
+                    }
+                }
+                #expect(isConnected == true)
+                session.invalidate()
+                withExtendedLifetime(found.delegate) {}
+            }
         }
     }
 

@@ -133,6 +133,49 @@ import VirtualTags
         }
     }
 
+    /// Keeps no tag, and knows whether the first one is still there.
+    private final class Forgetful: NSObject, NFCTagReaderSessionDelegate, @unchecked Sendable {
+        // Sendable because the reference is set on the session's queue before the test reads it.
+        private weak var tag: AnyObject?
+        let events: AsyncStream<Bool>
+        private let continuation: AsyncStream<Bool>.Continuation
+        var hasTag: Bool { tag != nil }
+
+        override init() {
+            (events, continuation) = AsyncStream.makeStream()
+        }
+
+        func tagReaderSessionDidBecomeActive(_ session: NFCTagReaderSession) {}
+
+        func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag]) {
+            if case .miFare(let tag)? = tags.first { self.tag = tag }
+            continuation.yield(hasTag)
+        }
+
+        func tagReaderSession(_ session: NFCTagReaderSession, didInvalidateWithError error: any Error) {
+            continuation.finish()
+        }
+    }
+
+    @Test func `A session has its tags until it ends, and keeps none after that`() async throws {
+        try await withVirtualField { field in
+            field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
+            let delegate = Forgetful()
+            let session = try #require(NFCTagReaderSession(pollingOption: .iso14443, delegate: delegate))
+            session.begin()
+            var events = delegate.events.makeAsyncIterator()
+            #expect(await events.next() == true)
+            session.sessionQueue.sync {}
+            #expect(delegate.hasTag)
+            session.invalidate()
+            #expect(await events.next() == nil)
+            session.sessionQueue.sync {}
+            for _ in 0..<1000 where delegate.hasTag { await Task.yield() }
+            #expect(!delegate.hasTag)
+            withExtendedLifetime(session) {}
+        }
+    }
+
     @Test func `Two sessions report one after the other, each on its own queue`() async throws {
         try await withVirtualField { field in
             let (one, other) = (MessageDelegate(), MessageDelegate())

@@ -69,6 +69,12 @@ import VirtualTags
         #expect(held == other ?? message)
     }
 
+    @Test func `Beside a FeliCa card of no product it is a FeliCa tag`() async throws {
+        let card = VirtualType3Tag(.transitCard(idm: [1, 0x2E, 0x4C, 0xE1, 0x9C, 0x5B, 0x12, 0x34], balance: 500))
+        let contents = try #require(await Self.companion(of: .tag(card)))
+        #expect(contents.product == "FeliCa Lite-S")
+    }
+
     @Test func `It leaves after a second`() async throws {
         let lines = Lines()
         let tag = TagSpec.product("NTAG215", holding: .uri("https://example.com/a"))

@@ -229,7 +229,11 @@ import Testing
                 }
             }
         )
-        #expect(said.contains("an exploration was in this run: NFC_REPLAY=nak@1000+nak@1001+"), "\(said)")
+        let start = "NFCTestKit: the process ends while "
+        let line = try #require(said.split(separator: "\n").first { $0.hasPrefix(start) })
+        #expect(line.hasPrefix("\(start)an exploration was in this run: NFC_REPLAY=nak@1000+nak@1001+"), "\(said)")
+        // What follows has a line of its own.
+        #expect(line.utf8.count == start.utf8.count + 511)
     }
 
     @Test(.ownThreads) func `Outside of a run nothing is said`() async throws {

@@ -44,6 +44,11 @@ import Testing
         #expect(lines == (1...report.exchanges).map { "loss@\($0)" } + ["gone@1"])
     }
 
+    @Test func `A part without runs leaves the others theirs`() async throws {
+        let (lines, report) = try await Self.lines([.noise(runs: 0), .busy])
+        #expect(lines.first == "busy@1" && report.attempts.map(\.name) == ["busy"])
+    }
+
     @Test func `Each session is refused once`() async throws {
         let lines = Lines()
         let report = try await explore(

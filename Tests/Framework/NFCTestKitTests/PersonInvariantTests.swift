@@ -33,6 +33,13 @@ import Testing
         #expect(finding == "the person cancelled, and the sheet showed the error \"Something went wrong.\"")
     }
 
+    @Test func `Of several errors in answer to Cancel the first is told`() async throws {
+        let finding = try await Self.finding(.cancels) { field in
+            for text in ["One.", "Two."] { field.showedError(text) }
+        }
+        #expect(finding == "the person cancelled, and the app showed the error \"One.\"")
+    }
+
     @Test func `An error on the sheet may be about another fault than Cancel`() async throws {
         let finding = try await Self.finding(.replay("flip@1+cancel@3")) { _ in Self.show("Something went wrong.") }
         #expect(finding == nil, "\(finding ?? "passed")")

@@ -57,6 +57,13 @@ import VirtualTags
         }
     }
 
+    @Test func `It is freed when the scope has ended`() async throws {
+        weak var environment: NFCEnvironment?
+        await withVirtualField { scope in environment = scope.environment }
+        for _ in 0..<500 where environment != nil { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(environment == nil)
+    }
+
     @Test func `Without a reader there is none, and the reason is the test's`() async throws {
         await withoutReader {
             #expect(!NFCNDEFReaderSession.readingAvailable)

@@ -15,8 +15,11 @@ import VirtualTags
 struct TagWatcherTests {
     private typealias Events = AsyncStream<TagWatcher.Event>
 
-    private func watch(_ field: any FieldDriver) throws -> (TagWatcher, Events.Iterator) {
-        let environment = NFCEnvironment(reader: .field(field), clock: ManualClock())
+    private func watch(
+        _ field: any FieldDriver,
+        clock: ManualClock = ManualClock()
+    ) throws -> (TagWatcher, Events.Iterator) {
+        let environment = NFCEnvironment(reader: .field(field), clock: clock)
         let (events, continuation) = Events.makeStream()
         let watcher = try #require(TagWatcher(environment) { continuation.yield($0) })
         return (watcher, events.makeAsyncIterator())
@@ -160,10 +163,7 @@ struct TagWatcherTests {
         let clock = ManualClock()
         let silent = SilentTag(tag(1))
         field.bring(silent)
-        let (stream, continuation) = Events.makeStream()
-        let environment = NFCEnvironment(reader: .field(field), clock: clock)
-        let watcher = try #require(TagWatcher(environment) { continuation.yield($0) })
-        var events = stream.makeAsyncIterator()
+        var (watcher, events) = try watch(field, clock: clock)
         watcher.start()
         #expect(await next(&events) == "available")
         #expect(await next(&events) == "near 1")
@@ -192,10 +192,7 @@ struct TagWatcherTests {
         let clock = ManualClock()
         let (first, second) = (SilentTag(tag(1)), SilentTag(tag(2)))
         field.bring(first)
-        let (stream, continuation) = Events.makeStream()
-        let environment = NFCEnvironment(reader: .field(field), clock: clock)
-        let watcher = try #require(TagWatcher(environment) { continuation.yield($0) })
-        var events = stream.makeAsyncIterator()
+        var (watcher, events) = try watch(field, clock: clock)
         watcher.start()
         #expect(await next(&events) == "available")
         #expect(await next(&events) == "near 1")

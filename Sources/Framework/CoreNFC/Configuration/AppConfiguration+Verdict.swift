@@ -84,7 +84,7 @@ extension AppConfiguration {
             isEntitlement: false,
             endsProcess: true,
             fix: "Add it with a sentence that says why the app reads NFC tags.",
-            isMet: { file in file[.usageDescription].first.map { !$0.isEmpty } ?? false }
+            isMet: { file in file[.usageDescription].contains { !$0.isEmpty } }
         )
         switch request {
         case .ndef: return [usage, format("TAG", or: ["NDEF"])]

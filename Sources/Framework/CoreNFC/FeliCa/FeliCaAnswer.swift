@@ -42,11 +42,11 @@ package struct FeliCaAnswer: Sendable, Hashable {
     }
 
     /// A count, and then that many items of two bytes.
-    package func pairs(from offset: Int = 0) -> Result<[Data], NFCReaderError> {
-        guard let count = data.dropFirst(offset).first, data.count == offset + 1 + 2 * Int(count) else {
+    package func pairs() -> Result<[Data], NFCReaderError> {
+        guard let count = data.first, data.count == 1 + 2 * Int(count) else {
             return .failure(.unexpectedLength("The answer does not hold as many items as it says."))
         }
-        return .success(Self.split(data[(offset + 1)...], by: 2))
+        return .success(Self.split(data[1...], by: 2))
     }
 
     /// One byte.

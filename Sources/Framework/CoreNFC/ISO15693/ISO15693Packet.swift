@@ -156,9 +156,8 @@ package struct ISO15693Packet: Sendable, Hashable {
         isExtended: Bool
     ) -> Result<[UInt8], NFCReaderError> {
         blocks(range, isExtended: isExtended).flatMap { header in
-            guard data.count == range.length, let size = data.first?.count, size > 0,
-                data.allSatisfy({ $0.count == size })
-            else {
+            let sizes = Set(data.map(\.count))
+            guard data.count == range.length, sizes.count == 1, !sizes.contains(0) else {
                 return .failure(
                     NFCReaderError(
                         .readerErrorInvalidParameterLength,

@@ -8,8 +8,6 @@ package struct APDUBody: Sendable, Hashable {
     package var data: Range<Int>
     /// Le: -1 when it is absent.
     package var expectedLength: Int
-    /// Whether the lengths are extended.
-    package var isExtended: Bool
 
     /// Parses the lengths of a command.
     ///
@@ -19,17 +17,17 @@ package struct APDUBody: Sendable, Hashable {
         let count = bytes.count
         switch count {
         case ..<4: return nil
-        case 4: self.init(data: 4..<4, expectedLength: -1, isExtended: false)
-        case 5: self.init(data: 4..<4, expectedLength: Self.short(bytes[4]), isExtended: false)
+        case 4: self.init(data: 4..<4, expectedLength: -1)
+        case 5: self.init(data: 4..<4, expectedLength: Self.short(bytes[4]))
         default:
             let first = Int(bytes[4])
             if first > 0 {
                 // Lc of one byte, then perhaps Le of one byte.
                 let end = 5 + first
                 if count == end {
-                    self.init(data: 5..<end, expectedLength: -1, isExtended: false)
+                    self.init(data: 5..<end, expectedLength: -1)
                 } else if count == end + 1 {
-                    self.init(data: 5..<end, expectedLength: Self.short(bytes[end]), isExtended: false)
+                    self.init(data: 5..<end, expectedLength: Self.short(bytes[end]))
                 } else {
                     return nil
                 }
@@ -44,26 +42,25 @@ package struct APDUBody: Sendable, Hashable {
         let count = bytes.count
         let length = Int(high: bytes[5], low: bytes[6])
         if count == 7 {
-            self.init(data: 4..<4, expectedLength: length == 0 ? 65_536 : length, isExtended: true)
+            self.init(data: 4..<4, expectedLength: length == 0 ? 65_536 : length)
             return
         }
         let end = 7 + length
         if length == 0 {
             return nil
         } else if count == end {
-            self.init(data: 7..<end, expectedLength: -1, isExtended: true)
+            self.init(data: 7..<end, expectedLength: -1)
         } else if count == end + 2 {
             let expected = Int(high: bytes[end], low: bytes[end + 1])
-            self.init(data: 7..<end, expectedLength: expected == 0 ? 65_536 : expected, isExtended: true)
+            self.init(data: 7..<end, expectedLength: expected == 0 ? 65_536 : expected)
         } else {
             return nil
         }
     }
 
-    private init(data: Range<Int>, expectedLength: Int, isExtended: Bool) {
+    private init(data: Range<Int>, expectedLength: Int) {
         self.data = data
         self.expectedLength = expectedLength
-        self.isExtended = isExtended
     }
 
     private static func short(_ byte: UInt8) -> Int { byte == 0 ? 256 : Int(byte) }

@@ -31,6 +31,6 @@ package enum MiFareCommand {
 
     /// How long the card may take to answer.
     package static func answerTime(of packet: [UInt8]) -> AnswerTime {
-        packet.first.map { writes.contains($0) } ?? false ? .write : .usual
+        packet.first.map { writes.contains($0) } == true ? .write : .usual
     }
 }

@@ -101,7 +101,6 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
             return endLocally(error)
         }
         guard let runtime else { return endWithoutReader() }
-        keepAlive()
         observe(runtime)
         runtime.begin()
     }
@@ -120,7 +119,6 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         guard let runtime else { return endLocally(NFCReaderError(.userCanceled)) }
         if hasEnded { return }
         // mutate: equivalent, because no event comes before both are done.
-        keepAlive()
         locals.withLock { $0.isInvalidated = true }
         observe(runtime)
         runtime.invalidate(errorMessage: errorMessage)
@@ -146,12 +144,10 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     /// The session has ended. Called on ``sessionQueue``.
     func didEnd(_ error: NFCReaderError) {}
 
-    private func keepAlive() {
+    /// Delivers the events, and keeps the session alive until the last one.
+    private func observe(_ runtime: ReaderSession) {
         let session = HandedOver(self)
         locals.withLock { $0.keepAlive = session }
-    }
-
-    private func observe(_ runtime: ReaderSession) {
         let box = WeakBox(self)
         runtime.observe { [environment, sessionQueue] event in
             guard let session = box.object as? NFCReaderSession else { return }

@@ -28,7 +28,7 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
 
     /// The tag as a phone prints it, with the name of its kind.
     override var description: String {
-        let address = UInt(bitPattern: ObjectIdentifier(self).hashValue)
+        let address = UInt(bitPattern: ObjectIdentifier(self))
         return "<\(kind): 0x\(String(address, radix: 16))>"
     }
 

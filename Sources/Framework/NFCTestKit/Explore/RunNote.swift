@@ -54,7 +54,9 @@ import TagTrace
         let line = script.map { "NFC_REPLAY=\($0)" } ?? "no fault, in the first run"
         count = 0
         headCount = 0
-        for byte in "an exploration was in this run: \(line)\n".utf8.prefix(Self.headCapacity) {
+        // A line that is cut ends with a line feed too.
+        let text = "an exploration was in this run: \(line)".utf8.prefix(Self.headCapacity - 1)
+        for byte in Array(text) + [UInt8(ascii: "\n")] {
             unsafe head[headCount] = byte
             headCount += 1
         }

@@ -63,6 +63,7 @@ extension TestField {
     func willConnect() {
         let step = state.withLock { state in
             state.connections += 1
+            // mutate: equivalent, because all departures before one connection are the same.
             return state.departures.first { $0.place == state.connections }
         }
         if let step, goAway() { happened(step) }

@@ -17,7 +17,9 @@ final class TagReadings: Sendable {
 
         init(_ contents: TagContents) {
             self.contents = contents
+            // mutate: equivalent, because any number of equal contents is the same.
             var number: UInt64 = 0
+            // mutate: equivalent, because any number of equal contents is the same.
             for area in contents.areas.prefix(4) {
                 // mutate: equivalent, because any number of equal contents is the same.
                 for byte in area.bytes.prefix(64) { number = number &* 31 &+ UInt64(byte) }
@@ -31,6 +33,7 @@ final class TagReadings: Sendable {
     }
 
     private let known = Locked<[Key: Result<Reading, TagError>]>([:])
+    // mutate: equivalent, because what is not kept is read again.
     private static let limit = 64
 
     func read(_ contents: TagContents) async throws(TagError) -> Reading {

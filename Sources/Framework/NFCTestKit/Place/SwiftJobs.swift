@@ -71,6 +71,7 @@ import TagLink
     static func next(after work: CarriedWork) -> DispatchLibrary.Pointer? {
         let owner = ObjectIdentifier(work)
         let job = kept.withLock { kept -> Job? in
+            // mutate: equivalent, because one job is kept for each owner.
             guard let index = kept.firstIndex(where: { $0.owner == owner }) else { return nil }
             return kept.remove(at: index).job
         }

@@ -26,6 +26,7 @@ extension TagSpec {
         let uid = Self.identifier(before: contents.uid, of: tag.technology)
         // The contents of a Type 4B tag have the name of a Type 4A tag's.
         let products = [contents.product, contents.product + "B"].lazy.compactMap { TagProduct(named: $0) }
+        // mutate: equivalent, because the two are of different technologies.
         let product = products.first { product in
             product.identifierLengths.contains(uid.count)
                 && product.blank(uid: uid).makeTag().technology == tag.technology

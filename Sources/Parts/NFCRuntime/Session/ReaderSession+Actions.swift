@@ -138,12 +138,13 @@ extension ReaderSession {
                 state.tagTimer = nil
                 state.pollTimer = nil
                 state.presence = nil
+                // mutate: equivalent, because a session that has ended looks for nothing in any state of polling.
                 state.poll = .idle
             }
             return [state.sessionTimer, state.tagTimer, state.pollTimer]
         }
-        for timer in timers { timer?.cancel() }
         letSheetLeave()
+        for timer in timers { timer?.cancel() }
         channel.interrupt()
         channel.enqueue { [self] channel in
             await channel.shutDown()

@@ -124,15 +124,15 @@ extension ReaderSession {
                 }
                 return completion(.failure(.sessionInvalidated))
             }
+            let result: Result<Value, CommandError>
             do throws(CommandError) {
-                let value = try await command(channel)
-                noteContact()
-                completion(.success(value))
+                result = .success(try await command(channel))
             } catch {
-                noteContact()
                 // A command that was cut off by the end of the session failed because of it.
-                completion(.failure(hasEnded ? .sessionInvalidated : error))
+                result = .failure(hasEnded ? .sessionInvalidated : error)
             }
+            noteContact()
+            completion(result)
         }
     }
 

@@ -179,9 +179,9 @@ actor TagChannel {
     }
 
     private func tag(of handle: ConnectableTag) throws(CommandError) -> ActivatedTag {
-        guard handle.isAvailable, let tag = tags.first(where: { $0.handle === handle })?.tag else {
-            throw .tagUnavailable
-        }
+        // mutate: equivalent, because each tag is in the list once.
+        let tag = tags.first { $0.handle === handle }?.tag
+        guard handle.isAvailable, let tag else { throw .tagUnavailable }
         return tag
     }
 

@@ -24,7 +24,7 @@ package enum SheetCard {
         let hasFrame = width >= 20
         let outer = min(width, maximumWidth)
         let inner = max(hasFrame ? outer - 2 : outer, 2)
-        let text = max(hasFrame ? inner - 4 : inner, 2)
+        let text = hasFrame ? inner - 4 : inner
 
         var rows: [Row] = []
         if !content.title.isEmpty {

@@ -51,7 +51,9 @@ package struct DeadlineQueue: Sendable {
 
     /// Removes an event; false when it is not in the queue.
     package mutating func remove(id: UInt64) -> Bool {
-        guard let index = entries.firstIndex(where: { $0.id == id }) else { return false }
+        // mutate: equivalent, because each event has an id of its own.
+        let index = entries.firstIndex { $0.id == id }
+        guard let index else { return false }
         entries.remove(at: index)
         return true
     }

@@ -25,6 +25,7 @@ public final class SystemClock: RuntimeClock {
         let queue = DispatchQueue(label: "org.opencorenfc.clock")
         state.withLock { state in
             let timer = DispatchSource.makeTimerSource(queue: queue)
+            // mutate: equivalent, because the timer is not set yet.
             timer.setEventHandler { [weak self] in self?.fire() }
             timer.activate()
             state.timer = timer

@@ -174,6 +174,14 @@ import Testing
         #expect(long?.code == .readerTransceiveErrorPacketTooLong)
     }
 
+    @Test(
+        arguments: [(0xA2, .write), (0xA0, .write), (0x30, .usual), (0x60, .usual)] as [(UInt8, AnswerTime)]
+    ) func `A MIFARE command that programs memory has the time for it`(code: UInt8, time: AnswerTime) async throws {
+        let (channel, tag) = try ScriptedTag.miFare(.success([0x0A]))
+        #expect(try await tag.sendMiFareCommand(commandPacket: Data([code, 4])) == Data([0x0A]))
+        #expect(channel.sent == [.init(bytes: [code, 4], answer: time)])
+    }
+
     @Test func `A MIFARE command has 253 bytes at most, and one that is longer is not sent`() async throws {
         let (channel, tag) = try ScriptedTag.miFare(.success([0x0A]))
         #expect(try await tag.sendMiFareCommand(commandPacket: Data(count: 253)) == Data([0x0A]))

@@ -121,6 +121,8 @@ import Testing
             ([], [element]), ([Data([1])], [element]), ([service], []), ([service], [Data([0x80])]),
             ([service], [Data([0x00, 1])]), ([service], [Data()]),
             ([Data](repeating: service, count: 17), [element]),
+            // One that fits does not make up for one that doesn't.
+            ([service, Data([1])], [element]), ([service], [element, Data([0x80, 0, 0])]),
         ]
         for (services, blocks) in cases {
             let error = await readerError {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 @unsafe @preconcurrency import CoreNFC
 import Foundation
+import TagLink
 import Testing
+
+@testable import SourceCompatibilitySwift6
 
 @Suite struct `Commands of ISO 15693` {
     static let reversedUID: [UInt8] = [6, 5, 4, 3, 2, 1, 0x07, 0xE0]
@@ -90,6 +93,17 @@ import Testing
         }
     }
 
+    @Test func `Forms that have a newer one do the same`() async throws {
+        let answer: [UInt8] = [0, 0x0F] + Self.reversedUID + [1, 2, 27, 3, 9]
+        let fixture = ScriptedTag(ScriptedTag.vicinityTarget, [.success(answer), .success([0])])
+        guard case .iso15693(let tag) = fixture.tag else { throw ScriptedTag.OtherKind() }
+        let fields: [Int] = await handedOver { oldSystemInfo(of: tag, $0) }
+        #expect(fields == [1, 2, 4, 28, 9])
+        let isLocked: Bool = await handedOver { oldLockDSFID(of: tag, $0) }
+        #expect(isLocked)
+        #expect(fixture.channel.sent.map(\.bytes) == [Self.addressed(0x22, 0x2B), Self.addressed(0x22, 0x2A)])
+    }
+
     @Test func `A custom command has the manufacturer's code after it, and no UID`() async throws {
         let (channel, tag) = try ScriptedTag.iso15693(.success([0, 9, 8]))
         let answer = try await tag.customCommand(
@@ -139,6 +153,14 @@ import Testing
             #expect(
                 await code { _ = try await tag.readMultipleBlocks(requestFlags: [], blockRange: range) }
                     == .readerErrorParameterOutOfBound
+            )
+        }
+        let two = NSRange(location: 0, length: 2)
+        for sizes in [[4, 3], [3, 4], [4, 0], [0, 0]] {
+            let blocks = sizes.map { Data(count: $0) }
+            #expect(
+                await code { try await tag.writeMultipleBlocks(requestFlags: [], blockRange: two, dataBlocks: blocks) }
+                    == .readerErrorInvalidParameterLength
             )
         }
         #expect(

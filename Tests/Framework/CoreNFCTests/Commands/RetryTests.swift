@@ -126,7 +126,7 @@ import Testing
         #expect(channel.sent.isEmpty)
     }
 
-    @Test func `A configuration out of bounds has an error of its own`() async throws {
+    @Test func `A configuration out of bounds has an error of its own, which says why`() async throws {
         let (channel, tag) = try ScriptedTag.iso15693()
         for (manufacturer, command, retries, interval) in [
             (256, 0xA0, 0, 0.0), (7, 0x9F, 0, 0), (7, 0xE0, 0, 0), (7, 0xA0, -1, 0), (7, 0xA0, 257, 0),
@@ -141,11 +141,13 @@ import Testing
             )
             let error = await readerError { try await tag.sendCustomCommand(commandConfiguration: configuration) }
             #expect(error?.code == .tagCommandConfigurationErrorInvalidParameters)
+            #expect((error?.userInfo[NSLocalizedFailureReasonErrorKey] as? String)?.hasSuffix(".") == true)
         }
         for (range, chunk) in [(NSRange(location: 0, length: 0), 1), (NSRange(location: 0, length: 1), 0)] {
             let configuration = NFCISO15693ReadMultipleBlocksConfiguration(range: range, chunkSize: chunk)
             let error = await readerError { try await tag.readMultipleBlock(readConfiguration: configuration) }
             #expect(error?.code == .tagCommandConfigurationErrorInvalidParameters)
+            #expect((error?.userInfo[NSLocalizedFailureReasonErrorKey] as? String)?.hasSuffix(".") == true)
         }
         #expect(channel.sent.isEmpty)
     }

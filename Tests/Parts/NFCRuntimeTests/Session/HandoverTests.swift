@@ -76,4 +76,31 @@ struct `The handover of the reader` {
         arbiter.release(ObjectIdentifier(b))
         #expect(events.withLock { $0 } == ["a", "a goes", "a has gone", "b", "c"])
     }
+
+    @Test func `Only the session that has the reader passes it on, and only its own sheet goes`() {
+        #expect(request(a, "a") == .granted)
+        #expect(request(b, "b") == .waits(forActiveSession: true))
+        arbiter.sheetBeginsToLeave(ObjectIdentifier(a)) { [events] in events.withLock { $0.append("a goes") } }
+        for other in [b, c] {
+            arbiter.takeSheetAway(of: ObjectIdentifier(other))
+            arbiter.release(ObjectIdentifier(other))
+        }
+        arbiter.withdraw(ObjectIdentifier(c))
+        #expect(events.withLock { $0 } == ["a"])
+        arbiter.release(ObjectIdentifier(a))
+        #expect(events.withLock { $0 } == ["a", "a goes", "b"])
+    }
+
+    @Test func `When all sessions are ended, no sheet goes any more, and a refusal that was planned is none`() {
+        #expect(request(a, "a") == .granted)
+        arbiter.refuse(request: 2) { [events] in events.withLock { $0.append("refused") } }
+        arbiter.sheetBeginsToLeave(ObjectIdentifier(a)) { [events] in events.withLock { $0.append("a goes") } }
+        arbiter.close(with: .timeout)
+        arbiter.takeSheetAway(of: ObjectIdentifier(a))
+        #expect(request(b, "b") == .isOver)
+        // The sheet of a session that ends because of that stays as it is too.
+        arbiter.sheetBeginsToLeave(ObjectIdentifier(a)) { [events] in events.withLock { $0.append("a goes late") } }
+        arbiter.takeSheetAway(of: ObjectIdentifier(a))
+        #expect(events.withLock { $0 } == ["a"])
+    }
 }

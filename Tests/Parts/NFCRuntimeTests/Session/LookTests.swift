@@ -103,6 +103,28 @@ import VirtualTags
         #expect(await iterator.next() == .userCanceled)
     }
 
+    @Test func `A look that comes before its time takes the place of the one that was due`() async throws {
+        let reader = ScriptedReader([.nothing])
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session("a")
+        session.begin()
+        await reader.looks(1)
+        await session.settles()
+        // The limit of the session, and the next look.
+        try #require(scene.clock.scheduledEventCount == 2)
+        scene.clock.advance(by: .milliseconds(50))
+        session.restartPolling(with: PollingPlan(technologies: [.nfcA]))
+        await reader.looks(2)
+        await session.settles()
+        #expect(scene.clock.scheduledEventCount == 2)
+        scene.clock.advance(by: .milliseconds(99))
+        #expect(scene.clock.scheduledEventCount == 2 && reader.lookCount == 2)
+        scene.clock.advance(by: .milliseconds(1))
+        await reader.looks(3)
+        session.invalidate()
+        #expect(await scene.events(2) == ["a active", "a ended: userCanceled"])
+    }
+
     @Test func `A tag whose data break every standard is left out, and those after it are found`() async throws {
         let field = VirtualField()
         field.bring(Self.tag())

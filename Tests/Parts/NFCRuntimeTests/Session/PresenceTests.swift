@@ -57,9 +57,11 @@ import VirtualTags
         let tag = try #require(scene.tags.first)
         #expect(await session.connects(to: tag) == nil)
         var questions: [Int] = []
-        for looks in [1, 3] {
+        for (earlier, looks) in [(0, 1), (0, 3), (1, 3)] {
             scene.clock.advance(by: .seconds(5))
             let before = reader.statistics.exchanges
+            // It was just asked when the command comes.
+            for _ in 0..<earlier { #expect(session.isConnected(to: tag)) }
             let looked: Result<Void, CommandError> = await handedOver { done in
                 session.perform(
                     on: tag,
@@ -74,7 +76,58 @@ import VirtualTags
             await session.settles()
             questions.append(reader.statistics.exchanges - before)
         }
-        #expect(questions[0] > 0 && questions[0] == questions[1])
+        #expect(questions[0] > 0 && questions.allSatisfy { $0 == questions[0] })
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
+    @Test func `A tag is not asked when its command has just ended, well or not`() async throws {
+        let reader = ScriptedReader([.tags([Self.tag()])])
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        let tag = try #require(scene.tags.first)
+        #expect(await session.connects(to: tag) == nil)
+        let before = reader.statistics.exchanges
+        for fails in [false, true] {
+            scene.clock.advance(by: .seconds(5))
+            let isConnected: Bool = await handedOver { done in
+                session.perform(
+                    on: tag,
+                    { _ throws(TagError) in
+                        guard !fails else { throw TagError(.badAnswer, "It says nonsense.") }
+                    },
+                    // The app looks at the tag as soon as it has the result.
+                    completion: { (_: Result<Void, CommandError>) in done(session.isConnected(to: tag)) }
+                )
+            }
+            #expect(isConnected)
+            await session.settles()
+        }
+        #expect(reader.statistics.exchanges == before)
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
+    @Test func `A tag is asked when it is connected again, and not when it was just found or woken`() async throws {
+        let field = VirtualField()
+        for number: UInt8 in 1...2 { field.bring(Self.tag(number)) }
+        let scene = Scene(.field(field))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 2"])
+        let tags = scene.tags
+        var exchanges: [Int] = []
+        // The last one is still selected from the look.
+        for tag in [tags[1], tags[1], tags[0], tags[1]] {
+            let before = field.statistics.exchanges
+            #expect(await session.connects(to: tag) == nil)
+            exchanges.append(field.statistics.exchanges - before)
+        }
+        #expect(exchanges[0] == 0 && exchanges[1] > 0)
+        // Each way between the two takes the same.
+        #expect(exchanges[2] > 0 && exchanges[2] == exchanges[3])
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")
     }
@@ -96,6 +149,23 @@ import VirtualTags
         reader.tell()
         await session.settles()
         #expect(!session.isConnected(to: tag))
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
+    @Test func `A report that does not come in time says nothing of the tags that were found`() async throws {
+        let base = ScriptedReader([.tags([Self.tag()])], tells: true)
+        let scene = Scene(.discovering(UntimelyReader(base)))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        let tag = try #require(scene.tags.first)
+        #expect(await session.connects(to: tag) == nil)
+        let before = base.statistics.exchanges
+        base.removeTags()
+        base.tell()
+        await session.settles()
+        #expect(session.isConnected(to: tag) && base.statistics.exchanges == before)
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")
     }
@@ -168,6 +238,28 @@ import VirtualTags
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")
     }
+}
+
+/// A reader that reports changes at another time than they happen, as one that plays a recording.
+private final class UntimelyReader: DiscoveringDriver {
+    private let base: ScriptedReader
+    let reportsPresenceInTime = false
+    var name: String { base.name }
+    var technologies: Set<Technology> { base.technologies }
+    var statistics: LinkStatistics { base.statistics }
+
+    init(_ base: ScriptedReader) { self.base = base }
+
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
+        base.observePresence(handler)
+    }
+
+    func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
+        try await base.discover(technologies, systemCodes: systemCodes)
+    }
+
+    func select(_ tag: DiscoveredTag) async throws(LinkError) { try await base.select(tag) }
+    func release() async { await base.release() }
 }
 
 /// A reader that waits for tags until its task is cancelled, or until it is interrupted.

@@ -33,6 +33,28 @@ import VirtualTags
         #expect(reader.log.filter { $0 != "work" } == ["cancelled", "interrupted", "released"])
     }
 
+    @Test func `Whoever is told of its events is kept until the end is told, and not longer`() async throws {
+        let scene = Scene(.field(VirtualField()))
+        let session = try #require(ReaderSession(environment: scene.environment))
+        let (ends, continuation) = AsyncStream.makeStream(of: SessionEnd.self)
+        weak var kept: Locked<Int>?
+        do {
+            let listener = Locked(0)
+            kept = listener
+            session.observe { event in
+                listener.withLock { $0 += 1 }
+                if case .ended(let end) = event { continuation.yield(end) }
+            }
+        }
+        session.begin()
+        #expect(kept != nil)
+        session.invalidate()
+        var iterator = ends.makeAsyncIterator()
+        #expect(await iterator.next() == .userCanceled)
+        await scene.untilIdle()
+        #expect(kept == nil)
+    }
+
     @Test func `A field that stayed on when it was to be turned off is turned off at the end`() async throws {
         let reader = StubbornReader()
         let scene = Scene(.field(reader))

@@ -71,6 +71,22 @@ import Testing
         #expect(await scene.event() == "a ended: userCanceled")
     }
 
+    @Test func `A packet that can't connect its card leaves no connection behind`() async throws {
+        let reader = SelectingReader([1, 2], lost: [2])
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 2"])
+        let card = scene.tags[1]
+        let answer = await session.answer([0x00, 0xB0, 0x00, 0x00], of: card, connecting: true)
+        guard case .failure(.tag(let error)) = answer else { return #expect(Bool(false)) }
+        #expect(error.code == .tagLost && !card.isAvailable && session.connectedTag == nil)
+        // The limit of the session: no time of a connection has begun.
+        #expect(scene.clock.scheduledEventCount == 1)
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
     @Test func `A card that is found alone is not selected again`() async throws {
         let reader = SelectingReader([1, 2], lost: [1])
         let scene = Scene(.discovering(reader))

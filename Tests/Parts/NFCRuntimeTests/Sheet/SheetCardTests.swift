@@ -84,6 +84,20 @@ import Testing
         }
     }
 
+    @Test func `A terminal without any room shows one line of a message, and one of a column has two`() {
+        let lines = SheetCard.render(content(.success, "a\nb\nc"), width: 22, height: 1)
+        #expect(
+            lines == [
+                "╭────────────────────╮",
+                "│         ✓          │",
+                "│                    │",
+                "│         a…         │",
+                "╰────────────────────╯",
+            ]
+        )
+        #expect(SheetCard.render(content(.success, "abc"), width: 1) == ["✓ ", "  ", "ab", "c "])
+    }
+
     @Test func `A line of a message has two empty columns at each side of the frame`() {
         let row = String(repeating: "a", count: 44)
         #expect(SheetCard.render(content(.success, row), width: 50)[3] == "│  \(row)  │")

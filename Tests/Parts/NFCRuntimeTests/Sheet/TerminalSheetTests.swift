@@ -163,6 +163,7 @@ import Testing
         let end = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             [path = path as String] in
             let sheet = TerminalSheet(path: path, usesColor: false)
+            let openFiles = (Int32(0)..<100).filter { fcntl($0, F_GETFD) >= 0 }
             for (state, message) in [
                 (SheetState.ready, "First."), (.scanning, "Second."), (.failure, "Third."), (.dismissed, "Third."),
                 (.ready, "Again."), (.dismissed, "Again."),
@@ -171,6 +172,8 @@ import Testing
                 let content = SheetContent(state: state, title: title, message: message, showsErrorSymbol: false)
                 sheet.present(content) { exit(1) }
             }
+            // What is no terminal is closed again.
+            if (Int32(0)..<100).filter({ fcntl($0, F_GETFD) >= 0 }) != openFiles { exit(2) }
         }
         let text = String(decoding: end?.standardErrorContent ?? [], as: UTF8.self)
         #expect(text.contains("[Ready to Scan] First.\n[Scanning] Second.\n[Failed] Third.\n[Ready to Scan] Again.\n"))

@@ -199,6 +199,14 @@ import VirtualTags
         #expect(await scene.event() == "a ended: userCanceled")
     }
 
+    @Test func `A reader that goes while several cards are opened ends the session`() async throws {
+        let scene = Scene(.field(VanishingReader([try Self.card(1), try Self.card(2)])))
+        let session = try scene.session("a", plan: PollingPlan(technologies: [.nfcA], opensCards: true))
+        session.begin()
+        let end = SessionEnd.terminatedUnexpectedly(reason: "It was pulled out.")
+        #expect(await scene.events(2) == ["a active", "a ended: \(end)"])
+    }
+
     @Test func `A tag that leaves is gone for its app, and the others stay`() async throws {
         let crowd = [Self.ntag(1), Self.ntag(2)]
         try await find(crowd, opens: false) { session, _, tags, field in
@@ -253,4 +261,44 @@ import VirtualTags
             #expect(try await session.answer([0x30, 3], of: tags[0]).get().first == 0xE1)
         }
     }
+}
+
+/// A virtual field that is gone from the first time on that a halted tag is to be woken.
+private final class VanishingReader: FieldDriver {
+    private final class Link: FrameLink {
+        private let base: any FrameLink
+        private let isGone: Locked<Bool>
+        var technology: Technology { base.technology }
+        var maximumFrameLength: Int { base.maximumFrameLength }
+        var statistics: LinkStatistics { base.statistics }
+
+        init(_ base: any FrameLink, _ isGone: Locked<Bool>) {
+            self.base = base
+            self.isGone = isGone
+        }
+
+        func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
+            // WUPA.
+            let fails = isGone.withLock { isGone in
+                if frame.bytes == [0x52] { isGone = true }
+                return isGone
+            }
+            if fails { throw LinkError(.readerUnavailable, "It was pulled out.") }
+            return try await base.transceive(frame, timeout: timeout)
+        }
+    }
+
+    private let field = VirtualField()
+    private let isGone = Locked(false)
+    var name: String { field.name }
+    var technologies: Set<Technology> { field.technologies }
+
+    init(_ tags: [any VirtualTag]) { for tag in tags { field.bring(tag) } }
+
+    func link(for technology: Technology) -> (any FrameLink)? {
+        field.link(for: technology).map { Link($0, isGone) }
+    }
+
+    func setCarrier(_ isOn: Bool) async throws(LinkError) { field.switchCarrier(isOn) }
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? { nil }
 }
