@@ -256,6 +256,34 @@ import Testing
         )
     }
 
+    @Test(
+        arguments: [
+            ("https://sub.good.site.example/x/1", nil),
+            (
+                "https://xgood.site.example/x/1",
+                "The file is of good.site.example. Links of xgood.site.example follow another file."
+            ),
+            (
+                "https://1.2.3.4/x/1",
+                "No app can have 1.2.3.4 as an associated domain: it is an address. Write the name of the domain, such as "
+                    + "example.org."
+            ),
+            (
+                "https://maps.apple.com/?ll=1,2",
+                "Pages of maps.apple.com open in the maps app or the browser, and in no other app."
+            ),
+        ] as [(String, String?)]
+    )
+    func `The file of a domain is for its subdomains too, and for no other host`(link: String, why: String?) throws {
+        try user.cache(User.association)
+        let outcome = try user.nfc.run("links", "explain", "good.site.example", link, "--json")
+        #expect(outcome.status == (why == nil ? 0 : 1))
+        let object = try #require(try outcome.objects().first)
+        #expect(object["app"] as? String == (why == nil ? "TEAM.org.example.reader" : nil))
+        #expect(object["message"] as? String == why)
+        #expect(object["opens_here"] as? String == "browser")
+    }
+
     @Test func `A site that fails is said with what is left of it`() throws {
         let then = Int64(Date().timeIntervalSince1970) - 7300
         let size = User.association.utf8.count

@@ -156,6 +156,22 @@ import Testing
         }
     }
 
+    @Test func `Of two titles in a language programs read the last, and people both`() throws {
+        let poster = "d102205370" + "9101045500613a62" + "1101045402656e61" + "1101045402646562" + "5101045402656e63"
+        let json = try nfc.run("ndef", "decode", "--json", input: poster + "\n")
+        let titles = #""decoded":{"kind":"smartposter","titles":{"de":"b","en":"c"},"icons":[],"uri":"a:b"}"#
+        #expect(json.status == 0 && json.output.hasSuffix(",\(titles)}]}\n"), "\(json)")
+        let text = try nfc.run("ndef", "decode", input: poster + "\n").lines.dropFirst(2)
+        let read = ["a:b", "Title: “a” (en)", "Title: “b” (de)", "Title: “c” (en)"].map { "     " + $0 }
+        #expect(Array(text) == read)
+    }
+
+    @Test func `A network's members have their order`() throws {
+        let credential = #"{"ssid":"Net","key":"secret","auth":2,"enc":4,"mac_hex":"010203040506"}"#
+        let output = try decode(#"{"kind":"wifi-wsc","credentials":[\#(credential)]}"#, "--json").output
+        #expect(output.hasSuffix(#"],"credentials":[\#(credential)]}}]}"# + "\n"), "\(output)")
+    }
+
     @Test func `A record whose payload is damaged is shown with its fault`() throws {
         let text = try nfc.run("ndef", "decode", input: "d1010054\n")
         #expect(text.status == 0)
