@@ -149,6 +149,27 @@ import Testing
         #expect(info.status == 0 && info.output.hasPrefix(start), "\(info)")
     }
 
+    @Test func `A scan has the records of a message, none of an empty tag, and null where there is no message`() throws
+    {
+        let tag = #""tag_type":2,"product":null,"uid":"04a1b2c3d4e580","status""#
+        let blank = try images.blank("NTAG213", format: "json")
+        let nfc = Command(name: "nfc", environment: ["NFC_SHEET": "none"])
+        let empty = try nfc.run("scan", "--tags", blank, "--json")
+        let state = #":"read-write","capacity":137,"message_hex":"#
+        #expect(empty.output == #"{"ok":true,\#(tag)\#(state)"","records":[]}"# + "\n", "\(empty)")
+        #expect(try nfc.run("tag", "write", "--image", blank, "a:b").status == 0)
+        let link = try nfc.run("scan", "--tags", blank, "--json")
+        let record = #"{"tnf":1,"type_hex":"55","id_hex":"","payload_hex":"00613a62","#
+        let content = #""decoded":{"kind":"uri","uri":"a:b","prefix":0}}"#
+        let message = #""d101045500613a62","records":[\#(record)\#(content)]}"#
+        #expect(link.output == #"{"ok":true,\#(tag)\#(state)\#(message)"# + "\n", "\(link)")
+        let text = try String(contentsOfFile: blank, encoding: .utf8)
+        try text.replacing("e1101200", with: "00000000").write(toFile: blank, atomically: true, encoding: .utf8)
+        let unknown = try nfc.run("scan", "--tags", blank, "--json")
+        let members = #"\#(tag):"not-ndef","capacity":null,"message_hex":null,"records":null}"#
+        #expect(unknown.status == 1 && unknown.output.hasSuffix(",\(members)\n"), "\(unknown)")
+    }
+
     @Test func `The sheet says what a write did`() throws {
         let tag = try images.blank("NTAG213", format: "json")
         let prompt = "Hold the tag to write near the reader."
@@ -164,6 +185,10 @@ import Testing
             #expect(outcome.error.hasPrefix("[Ready to Scan] \(prompt)\n[Scanning] \(prompt)\n"), "\(outcome)")
             #expect(outcome.error.contains(last + "\n"), "\(outcome)")
         }
+        let text = try writing.run("tag", "write", "d:x").output
+        let cost = "1 exchange, 22 bytes, 2061 us on the air, after 4423 us of activation"
+        #expect(text.hasPrefix("NTAG213, Type 2, UID 04a1b2c3d4e580\nRead-only, holds up to 137 bytes\n"), "\(text)")
+        #expect(text.hasSuffix("     https://a.example\n\(cost)\n"), "\(text)")
         let refused = try writing.run("tag", "write", "d:x", "--json")
         #expect(
             refused.output == #"""
