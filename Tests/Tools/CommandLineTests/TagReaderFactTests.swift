@@ -44,6 +44,48 @@ import Testing
         )
     }
 
+    @Test func `Of a Type 5 tag without system information there is the size of its blocks`() throws {
+        let head = #"{"opencorenfc_recording":1,"reader":"R","kind":"field","technologies":["nfc-v"],"#
+        var lines = [
+            head + #""maximum_frame_length":256,"tells_presence":true}"#, #"{"us":0,"do":"field-on"}"#,
+            #"{"us":0,"done":true}"#,
+        ]
+        // Several blocks at once and the system information are refused.
+        let exchanges = [
+            ("260100", "0000e3603a12430f76e0"), ("02230003", "0110"), ("022000", "00e14002010300fe000000000000000000"),
+            ("022b", "0101"), ("023b04", "0101"), ("022b", "0101"), ("023b0f", "0101"),
+        ]
+        for (index, (command, answer)) in exchanges.enumerated() {
+            let number = #""n":\#(index + 1),"us":0"#
+            let technology = #""technology":"nfc-v","hex":"\#(command)","timeout_us":1000"#
+            lines.append(#"{\#(number),"do":"send",\#(technology)}"#)
+            lines.append(#"{\#(number),"got":"\#(answer)"}"#)
+            guard index == 0 else { continue }
+            lines.append(#"{"us":0,"do":"arrival","uid":"e0760f43123a60e3","number":1}"#)
+            lines.append(#"{"us":0,"do":"is-still-near","uid":"e0760f43123a60e3"}"#)
+            lines.append(#"{"us":0,"present":true}"#)
+        }
+        lines += [#"{"us":0,"do":"field-off"}"#, #"{"us":0,"done":true}"#]
+        let file = images.folder.path("recording.jsonl")
+        try lines.map { $0 + "\n" }.joined().write(toFile: file, atomically: true, encoding: .utf8)
+        let replay = Command(name: "nfc", environment: ["NFC_SHEET": "none"])
+        let text = try replay.run("tag", "info", "--reader", "replay:" + file)
+        #expect(
+            text.output == """
+                Product    not known, Type 5
+                UID        e0760f43123a60e3
+                Memory     blocks of 16 bytes
+                CC         e1400201
+                Can be written, holds up to 14 bytes
+                No message
+
+                """,
+            "\(text)"
+        )
+        let object = try replay.object("tag", "info", "--reader", "replay:" + file)
+        #expect(object["block_size"] as? Int == 16 && object["blocks"] == nil && object["memory_size"] == nil)
+    }
+
     @Test func `Of a Type 3 tag there is its system, and of a Type B card its activation`() throws {
         let felica = try nfc(near: Self.dump("felica-standard.nfc")).run("tag", "info")
         #expect(
