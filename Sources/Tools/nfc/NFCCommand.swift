@@ -40,10 +40,11 @@ struct NFCCommand: AsyncParsableCommand {
         CommandProcess.end(await run())
     }
 
-    /// The error in the arguments. If `--json` is refused and another error remains without it, returns the other error.
+    /// The error in arguments that ask for JSON. If `--json` is refused and another error remains without it, returns the
+    /// other error.
     private static func usageMessage(_ error: any Error) async -> String {
         let words = CommandLine.arguments.dropFirst().filter { $0 != "--json" }
-        guard CommandProcess.wantsJSON, message(for: error).contains("'--json'") else { return message(for: error) }
+        guard message(for: error).contains("'--json'") else { return message(for: error) }
         do {
             // A command with only subcommands has no output.
             guard try await !type(of: asyncParseAsRoot(words)).configuration.subcommands.isEmpty else {
@@ -75,13 +76,12 @@ struct NFCCommand: AsyncParsableCommand {
             let text = fullMessage(for: error)
             switch code {
             case .validationFailure:
-                let failure = CommandFailure(.usage, "usage", await usageMessage(error))
                 if CommandProcess.wantsJSON {
-                    failure.printJSON()
+                    CommandFailure(.usage, "usage", await usageMessage(error)).printJSON()
                 } else {
                     StandardError.writeLine(text, keepsLineBreaks: true)
                 }
-                return failure.status.rawValue
+                return CommandFailure.Status.usage.rawValue
             case .success where CommandProcess.wantsJSON && text == configuration.version:
                 var writer = JSONWriter()
                 writer.beginObject()

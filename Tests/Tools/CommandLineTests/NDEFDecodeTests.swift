@@ -121,7 +121,8 @@ import Testing
         #expect(summary["records"] as? Int == 3)
         #expect(summary["errors"] as? Int == 2)
         #expect(summary["bytes"] as? Int == 14)
-        #expect(summary["ns"] is NSNumber)
+        #expect(summary["ns"] as? Int ?? 0 > 0)
+        #expect(output.text.hasPrefix(#"{"messages":4,"records":3,"errors":2,"bytes":14,"ns":"#), "\(output)")
         #expect(try NFCTool.run("ndef", "decode", "--quiet", lines: ["d00000"]).status == 0)
     }
 

@@ -106,6 +106,26 @@ import Testing
             (#"{"kind":"external","type":"e.com:t","payload_hex":"6162"}"#, ["“ab”"]),
             (#"{"kind":"external","type":"e.com:t","payload_hex":"ff"}"#, ["ff"]),
             (#"{"kind":"external","type":"e.com:t"}"#, []),
+            (#"{"kind":"mime","type":"a/b"}"#, []), (#"{"kind":"mime","type":"text/"}"#, []),
+            (#"{"kind":"mime","type":"Application/JSON; charset=utf-8","payload_hex":"7b7d"}"#, ["“{}”"]),
+            (#"{"kind":"mime","type":"a/application/json","payload_hex":"7b7d"}"#, ["7b7d"]),
+            (#"{"kind":"absolute-uri","uri":"urn:x:y","payload_hex":"0102"}"#, ["urn:x:y", "0102"]),
+            (#"{"kind":"absolute-uri","uri":"urn:x:y"}"#, ["urn:x:y"]),
+            (#"{"kind":"handover-carrier","carrier_type":"a/b"}"#, ["a/b"]),
+            (#"{"kind":"smartposter","uri":"a:b","size":1}"#, ["a:b", "Size: 1 byte"]),
+            (
+                #"{"kind":"signature","version":"15.15","signature_hex":"00"}"#,
+                ["Version 15.15, signature type 11, hash type 2, 0 certificates"]
+            ),
+            (
+                #"{"kind":"handover-select","version":"15.15","carriers":[{"ref":"c"}]}"#,
+                ["Version 15.15", "Carrier “c”, active"]
+            ),
+            (
+                #"{"kind":"wifi-wsc","credentials":[{"ssid":"One"},{"ssid":"Two"}]}"#, ["Network “One”, key “”"]
+            ),
+            (#"{"kind":"text","text":"a"}"#, ["“a” (en, UTF-8)"]),
+            (#"{"kind":"text","text":"a","language":"de","encoding":"UTF-16"}"#, ["“a” (de, UTF-16)"]),
         ] as [(String, [String])]
     ) func `People read the content line by line`(line: String, meant: [String]) throws {
         let lines = try decode(line).lines
@@ -126,6 +146,48 @@ import Testing
         }
     }
 
+    @Test func `Text of more than 4096 bytes is shown as bytes`() throws {
+        for count in [4096, 4097] {
+            let bytes = String(repeating: "36", count: count)
+            let line = #"{"kind":"external","type":"e.com:t","payload_hex":"\#(bytes)"}"#
+            let shown = try #require(try decode(line).lines.last)
+            #expect(shown.hasPrefix(count > 4096 ? "     3636" : "     “6666"), "\(shown.prefix(20))")
+            #expect(shown.count == (count > 4096 ? 5 + 64 + 1 : 5 + 4096 + 2))
+        }
+    }
+
+    @Test func `Of two titles in a language programs read the last, and people both`() throws {
+        let poster = "d102205370" + "9101045500613a62" + "1101045402656e61" + "1101045402646562" + "5101045402656e63"
+        let json = try nfc.run("ndef", "decode", "--json", input: poster + "\n")
+        let titles = #""decoded":{"kind":"smartposter","titles":{"de":"b","en":"c"},"icons":[],"uri":"a:b"}"#
+        #expect(json.status == 0 && json.output.hasSuffix(",\(titles)}]}\n"), "\(json)")
+        let text = try nfc.run("ndef", "decode", input: poster + "\n").lines.dropFirst(2)
+        let read = ["a:b", "Title: “a” (en)", "Title: “b” (de)", "Title: “c” (en)"].map { "     " + $0 }
+        #expect(Array(text) == read)
+    }
+
+    @Test func `A network's members have their order`() throws {
+        let credential = #"{"ssid":"Net","key":"secret","auth":2,"enc":4,"mac_hex":"010203040506"}"#
+        let output = try decode(#"{"kind":"wifi-wsc","credentials":[\#(credential)]}"#, "--json").output
+        #expect(output.hasSuffix(#"],"credentials":[\#(credential)]}}]}"# + "\n"), "\(output)")
+    }
+
+    @Test func `A record whose payload is damaged is shown with its fault`() throws {
+        let text = try nfc.run("ndef", "decode", input: "d1010054\n")
+        #expect(text.status == 0)
+        #expect(
+            text.output == """
+                Message 1: 1 record, 4 bytes
+                  1. Text, 0 bytes, type T
+                     Damaged (empty-payload): The payload is empty.
+
+                """
+        )
+        let json = try nfc.run("ndef", "decode", "--json", input: "d1010054\n")
+        let record = #""tnf":1,"type_hex":"54","id_hex":"","payload_hex":"","decoded":{"kind":"text","#
+        #expect(json.output == #"{"ok":true,"records":[{\#(record)"error":"empty-payload"}}]}"# + "\n")
+    }
+
     @Test(arguments: [
         // What is null is as if it was not there, and of two members of a name the last one counts.
         (#"{"tnf":null,"kind":"empty"}"#, "d00000"), (#"{"kind":"uri","uri":"a:b","uri":"c:d"}"#, "d101045500633a64"),
@@ -136,6 +198,17 @@ import Testing
         (#"{"decoded":{"kind":"unknown"},"payload_hex":"01","id_hex":"69"}"#, "dd0001016901"),
         (#"{"kind":"well-known","type_hex":"58","payload_hex":"01"}"#, "d101015801"),
         (#"{"kind":"well-known","type_hex":"58","payload_hex":"01","id_hex":"69"}"#, "d9010101586901"),
+        (#"{"kind":"mime","type":"a/b","payload_hex":"0102","id_hex":"69"}"#, "da030201612f62690102"),
+        (
+            #"{"kind":"external","type":"e.com:t","payload_hex":"0102","id_hex":"69"}"#, "dc070201652e636f6d3a74690102"
+        ),
+        (
+            #"{"kind":"absolute-uri","uri":"urn:x:y","payload_hex":"0102","id_hex":"69"}"#,
+            "db07020175726e3a783a79690102"
+        ),
+        (#"{"kind":"unknown","payload_hex":"0102","id_hex":"69"}"#, "dd000201690102"),
+        (#"{"records":null,"kind":"text","text":"a"}"#, "d101045402656e61"),
+        (#"{"kind":"handover-carrier","carrier_type":"a/b"}"#, "d1020548630203612f62"),
     ]) func `A line may say the same in more than one way`(line: String, hex: String) throws {
         let outcome = try nfc.run("ndef", "encode", input: line + "\n")
         #expect(outcome.output == hex + "\n", "\(outcome.error)")

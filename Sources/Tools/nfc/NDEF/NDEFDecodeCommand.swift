@@ -125,6 +125,7 @@ struct DecodeTextPrinter: DecodeSink {
         case .failure(let error):
             refuse(error.name, error.message)
         }
+        // mutate: equivalent, because the lines are the same in whichever pieces they are written.
         output.flushIfLarge()
     }
 
@@ -168,7 +169,6 @@ struct DecodeJSONPrinter: DecodeSink {
     mutating func endBlock() {
         swap(&output.buffer, &json.text)
         output.flush()
-        swap(&output.buffer, &json.text)
     }
 
     mutating func finish() { endBlock() }
@@ -216,18 +216,17 @@ struct DecodeCounter: DecodeSink {
         byteCount += waiting.reduce(0) { $0 + $1.count }
         self.records += records
         self.errors += errors
-        waiting.removeAll(keepingCapacity: true)
+        waiting.removeAll()
     }
 
     mutating func finish() {
-        let (seconds, attoseconds) = time.components
         var json = JSONWriter()
         json.beginObject()
         json.member("messages", messages)
         json.member("records", records)
         json.member("errors", errors)
         json.member("bytes", byteCount)
-        json.member("ns", Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
+        json.member("ns", Int(time / Duration.nanoseconds(1)))
         json.endObject()
         json.newLine()
         output.buffer = json.text

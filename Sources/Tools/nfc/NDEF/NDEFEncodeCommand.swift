@@ -66,7 +66,6 @@ struct NDEFEncodeCommand: ParsableCommand {
         func flush() {
             swap(&output.buffer, &printer.text)
             output.flush()
-            swap(&output.buffer, &printer.text)
         }
         do throws(InputError) {
             while !StandardOutput.isBroken, let block = try lines.nextBlock() {

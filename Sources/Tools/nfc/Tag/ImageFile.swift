@@ -210,7 +210,11 @@ extension TagImage.Format: ExpressibleByArgument {
             (".eml", .proxmarkText), (".xml", .tagInfo),
         ]
         let name = path.lowercased()
-        guard let format = endings.first(where: { name.hasSuffix($0.0) })?.1 else { return nil }
+        // mutate: equivalent, because no ending is the end of another one.
+        let ending = endings.first {
+            name.hasSuffix($0.0)
+        }
+        guard let format = ending?.1 else { return nil }
         self = format
     }
 }

@@ -142,7 +142,12 @@ struct TagCreateCommand: AsyncParsableCommand {
         if let message {
             let bench = try await TagBench(tag)
             let bytes = try message.checkedMessage()
-            let outcome = await bench.tag.write(bytes, checks: false, locks: false)
+            let outcome = await bench.tag.write(
+                bytes,
+                // mutate: equivalent, because a new tag holds what was written to it, and counts no reading.
+                checks: false,
+                locks: false
+            )
             if let failure = outcome.failure { throw CommandFailure(failure) }
             contents = TagContents(of: tag) ?? contents
         }
