@@ -10,7 +10,7 @@ import Testing
     @Test(
         arguments: [
             (.zero, "0.000"), (.microseconds(1), "0.001"), (.milliseconds(12), "12.000"),
-            (Duration.seconds(3) + .microseconds(45), "3000.045"), (Duration.milliseconds(1999) + .microseconds(999), "1999.999"),
+            (Duration.seconds(3) + .microseconds(45), "3000.045"), (.microseconds(1_999_999), "1999.999"),
             // Whole microseconds.
             (Duration(secondsComponent: 0, attosecondsComponent: 999_999_999_999), "0.000"),
             (Duration(secondsComponent: 0, attosecondsComponent: 1_000_000_000_000), "0.001"),
