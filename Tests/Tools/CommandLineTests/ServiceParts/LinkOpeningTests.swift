@@ -13,7 +13,8 @@ import Testing
     @MainActor private static func scene() throws -> (keeping: Keeping, links: LinkOpening) {
         let keeping = try Keeping(1)
         let environment = [
-            "HOME": keeping.path("home"), "PATH": "/nowhere", "XDG_DATA_DIRS": "/nowhere", "XDG_CONFIG_DIRS": "/nowhere",
+            "HOME": keeping.path("home"), "PATH": "/nowhere",
+            "XDG_DATA_DIRS": "/nowhere", "XDG_CONFIG_DIRS": "/nowhere",
             "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere",
         ]
         let opener = Opener(environment, allowsCustomSchemes: false)
