@@ -586,8 +586,9 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "nfc", "nfcd", "TagReader", "FirstScan", "BackgroundTagReading", "LinkDelivery", "NDEF",
-                "PrivateStorage", "ProgramTesting", "SystemLibrary", "UserBus", "TestThreads",
+                "nfc", "nfcd", "TagReader", "FirstScan", "BackgroundTagReading", "CSDBus", "LinkDelivery",
+                "LinkFetching", "NDEF", "NFCReaders", "PrivateStorage", "ProgramTesting", "SystemLibrary", "UserBus",
+                "TestThreads",
             ],
             path: "Tests/Tools/CommandLineTests",
             exclude: ["Images", "LinkageProbe.swift", "broker_bus.py", "bus_peer.py"],

@@ -87,9 +87,8 @@ final class LinkRefresh {
         for domain in InstalledApps(folders).apps.flatMap(\.linkedDomains) where !domains.contains(domain) {
             domains.append(domain)
         }
-        let due = domains.filter { domain in
-            guard let known = cache.association(of: domain) else { return true }
-            return known.isDue(at: now) || (retriesFailures && known.failure != nil)
+        let due = domains.filter {
+            Self.isDue(cache.association(of: $0), at: now, retriesFailures: retriesFailures)
         }
         if !due.isEmpty {
             let fetcher = AssociationFetcher()
@@ -101,19 +100,39 @@ final class LinkRefresh {
             ) { domain async throws(FetchError) -> [UInt8] in
                 try await fetcher.fetch(domain)
             }
-            for result in results { tell(result, now) }
+            for result in results { log.write("links", Self.text(result, at: now)) }
             onAnswers()
         }
-        let times = domains.compactMap { cache.association(of: $0)?.nextTry(at: now) }
-        return min(max((times.min() ?? .max) - now, Self.shortestInterval), Self.longestInterval)
+        return Self.pause(until: domains.compactMap { cache.association(of: $0)?.nextTry(at: now) }, at: now)
     }
 
-    private func tell(_ result: CachedAssociation, _ now: Int64) {
-        guard let failure = result.failure else {
-            return log.write("links", "The links of \(result.domain): fetched.")
-        }
-        let next = result.nextTry(at: now).map { max(1, ($0 - now + 59) / 60) } ?? 0
-        let step = "The next try is in \(next == 1 ? "a minute" : "\(next) minutes"), or when there is a network again."
-        log.write("links", "The links of \(result.domain): \(failure) \(step)")
+    /// Whether to ask a site now.
+    ///
+    /// - Parameters:
+    ///   - known: what is known of the site; nil if it was never asked.
+    ///   - now: the seconds since 1970.
+    ///   - retriesFailures: whether to ask it if it has failed, even if it is not due.
+    static func isDue(_ known: CachedAssociation?, at now: Int64, retriesFailures: Bool) -> Bool {
+        guard let known else { return true }
+        return known.isDue(at: now) || (retriesFailures && known.failure != nil)
+    }
+
+    /// Returns the number of seconds until the next check.
+    ///
+    /// - Parameters:
+    ///   - times: when the sites are due, in seconds since 1970.
+    ///   - now: the seconds since 1970.
+    static func pause(until times: [Int64], at now: Int64) -> Int64 {
+        guard let next = times.min() else { return longestInterval }
+        return min(max(next - now, shortestInterval), longestInterval)
+    }
+
+    /// The log's text about the answer of a site.
+    static func text(_ result: CachedAssociation, at now: Int64) -> String {
+        guard let failure = result.failure else { return "The links of \(result.domain): fetched." }
+        // A site that was asked and failed has a next try.
+        let minutes = max(1, ((result.nextTry(at: now) ?? now) - now + 59) / 60)
+        let next = minutes == 1 ? "a minute" : "\(minutes) minutes"
+        return "The links of \(result.domain): \(failure) The next try is in \(next), or when there is a network again."
     }
 }

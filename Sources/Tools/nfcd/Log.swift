@@ -10,10 +10,22 @@ struct Log {
     private let json: Bool
     private let hasTime: Bool
     let logsContent: Bool
+    private let output: @MainActor (String) -> Void
+    private let errors: @MainActor (String) -> Void
 
-    init(_ options: Options) {
+    /// - Parameters:
+    ///   - options: the options of the command line.
+    ///   - output: takes each line for programs, with its end.
+    ///   - errors: takes each line for people, with its end.
+    init(
+        _ options: Options,
+        output: @escaping @MainActor (String) -> Void = Log.standardOutput,
+        errors: @escaping @MainActor (String) -> Void = Log.standardError
+    ) {
         json = options.json
         logsContent = options.logsContent
+        self.output = output
+        self.errors = errors
         // The journal already records the time of each line.
         hasTime = ProcessInfo.processInfo.environment["JOURNAL_STREAM"] == nil
     }
@@ -29,8 +41,7 @@ struct Log {
         var line = DisplayText.plain(text, limit: 1000)
         if logsContent, let content { line += " " + DisplayText.plain(content, limit: 400) }
         guard json else {
-            Self.standardError((hasTime ? Self.timeText() + " " : "") + line + "\n")
-            return
+            return errors((hasTime ? Self.timeText() + " " : "") + line + "\n")
         }
         var writer = JSONWriter()
         writer.beginObject()
@@ -41,7 +52,7 @@ struct Log {
             writer.value(value)
         }
         writer.endObject()
-        Self.standardOutput(String(decoding: writer.text, as: UTF8.self) + "\n")
+        output(String(decoding: writer.text, as: UTF8.self) + "\n")
     }
 
     /// Logs a failure. For programs it has `ok` and `error`, like every failure of the project's tools.
@@ -51,7 +62,7 @@ struct Log {
     ///   - text: what failed and what to do, for people.
     func fail(_ error: String, _ text: String) {
         guard json else { return write("failed", text) }
-        Self.standardOutput(Self.failure(error, DisplayText.plain(text, limit: 1000)))
+        output(Self.failure(error, DisplayText.plain(text, limit: 1000)))
     }
 
     /// Returns the line of a failure, for programs.

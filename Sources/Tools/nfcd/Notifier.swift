@@ -54,6 +54,8 @@ final class Notifier {
     /// The clicks on notifications. The desktop closes a notification after a click, perhaps only when another one has
     /// replaced it.
     private var clicks: [ShownNotification: NotificationClick] = [:]
+    /// The subjects that were withdrawn while their notification was on its way, and perhaps others that are not on
+    /// their way any more.
     private var withdrawn: Set<NotificationSubject> = []
 
     /// Restores the notifications that an earlier run has shown.
@@ -97,6 +99,7 @@ final class Notifier {
         waiting.removeAll { $0.topic.subject == subject }
         if sent.values.contains(where: { $0.subject == subject }) { withdrawn.insert(subject) }
         guard let shown = shown(subject) else { return }
+        // mutate: equivalent, because what arrives during the call is handled later.
         forget(shown)
         _ = try? bus.send(BusCall(Self.object, "CloseNotification", [.uint32(shown.number)]))
     }
@@ -146,7 +149,6 @@ final class Notifier {
     }
 
     private func sendWaiting() {
-        guard !waiting.isEmpty else { return }
         guard let capabilities else { return askCapabilities() }
         let onTheirWay = Set(sent.values.map(\.subject))
         let requests = waiting.filter { !onTheirWay.contains($0.topic.subject) }
@@ -205,7 +207,6 @@ final class Notifier {
             notifications = [:]
             tokens = [:]
             clicks = [:]
-            withdrawn = []
             onEvent(.gone)
         }
         if !new.isEmpty { askCapabilities() }
@@ -228,7 +229,6 @@ final class Notifier {
         if let number = message.isError ? nil : message.values().first?.integer.flatMap(UInt32.init(exactly:)) {
             isShown(ShownNotification(sender: message.sender, number: number), topic)
         } else {
-            withdrawn.remove(topic.subject)
             let reason = message.values().first?.text ?? "The notification was refused."
             onEvent(.notShown(topic.subject, reason: reason))
         }

@@ -225,7 +225,8 @@ final class ReadingControl {
         )
     }
 
-    private static func milliseconds(_ duration: Duration) -> String {
+    /// Returns a duration in milliseconds, with three decimals.
+    static func milliseconds(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
         return "\(microseconds / 1000).\(String(1000 + microseconds % 1000).dropFirst())"

@@ -190,6 +190,7 @@ final class Service {
         case .requestUnlock: requestUnlock()
         case .deliver(let id, let delivery): links.deliver(id, delivery, token: announcer.takeToken(of: id))
         case .remove(let id):
+            // mutate: equivalent, because no other entry gets the identifier, so that nobody asks for its token again.
             _ = announcer.takeToken(of: id)
             inbox.remove(id)
         case .note(let note): log.write(note.event, note.text)

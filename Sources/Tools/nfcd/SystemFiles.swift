@@ -26,9 +26,12 @@ enum SystemFiles {
     /// The device files of cameras.
     static var cameras: Set<String> {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path("/dev"))) ?? []
-        return Set(
-            names.filter { $0.hasPrefix("video") && $0.dropFirst(5).allSatisfy(\.isNumber) }.map { path("/dev/" + $0) }
-        )
+        return Set(names.filter { isCamera($0) }.map { path("/dev/" + $0) })
+    }
+
+    /// Whether a device file in `/dev` is that of a camera, by its name.
+    static func isCamera(_ name: String) -> Bool {
+        name.hasPrefix("video") && name.dropFirst(5).allSatisfy(\.isNumber)
     }
 
     /// Whether a program has one of the given files open, as far as this user can see.

@@ -11,7 +11,7 @@ import Testing
 @testable import UserBus
 
 /// A program on a bus that owns a name and answers calls, as long as this lives.
-private final class BusProgram: Sendable {
+final class BusProgram: Sendable {
     private let work = Work()
 
     /// What its thread has to know. The thread does not keep the program.

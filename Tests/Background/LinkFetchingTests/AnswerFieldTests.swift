@@ -88,6 +88,16 @@ import Testing
     }
 }
 
+@Suite struct `The time limit of a download` {
+    @Test func `Is whole milliseconds, no shorter than asked for, and never none`() {
+        let limits: [(Duration, Int)] = [
+            (.zero, 1), (.seconds(-1), 1), (.nanoseconds(1), 1), (.milliseconds(1), 1), (.microseconds(1001), 2),
+            (.milliseconds(2), 2), (.milliseconds(1500), 1500), (.seconds(20), 20_000),
+        ]
+        for (limit, milliseconds) in limits { #expect(SiteDownload.milliseconds(limit) == milliseconds, "\(limit)") }
+    }
+}
+
 @Suite struct `The borders of the public internet` {
     @Test(arguments: [
         ("2001:1ff::1", false), ("2001:200::1", true), ("2001:db7::1", true), ("2001:db9::1", true),
@@ -141,7 +151,7 @@ import Testing
 
     @Test func `An address that nobody listens at is named, of either kind`() async {
         // Port 1 is free: only the administrator may listen there.
-        #expect(await Self.reason("127.0.0.1:1").hasPrefix("no-connection: 127.0.0.1 can't be reached"))
+        #expect(await Self.reason("127.0.0.1:1").hasPrefix("no-connection: 127.0.0.1 can't be reached: "))
         for place in ["[::1]:1", "::1:1"] {
             #expect(await Self.reason(place).hasPrefix("no-connection: "), "\(place)")
         }

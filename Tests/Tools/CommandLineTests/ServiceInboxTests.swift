@@ -25,7 +25,7 @@ struct `The inbox of the service` {
     }
 
     @Test func `An entry has the time when its tag came`() throws {
-        let service = try RunningNfcd(["--json", "--tags", tags.path("")])
+        let service = try RunningNfcd(["--json", "--log-content", "--tags", tags.path("")])
         #expect(service.prints(#""event":"reading""#), "\(service.log)")
         let start = Int(Date().timeIntervalSince1970 * 1000)
         try bring(try images.poster(), "poster.nfc")
@@ -33,6 +33,13 @@ struct `The inbox of the service` {
         let end = Int(Date().timeIntervalSince1970 * 1000)
         let times = try entries(service).compactMap { $0["received_ms"] as? Int }
         #expect(times.count == 1 && times.allSatisfy { (start...end).contains($0) }, "\(times)")
+        let arrived = try #require(try service.objects().first { $0["event"] as? String == "arrived" })
+        #expect(try entries(service).first?["id"] as? String == arrived["id"] as? String)
+        let time = try #require((arrived["ms"] as? String).flatMap { Double($0) })
+        #expect(time >= 0 && time < 120_000)
+        let message = try #require(arrived["message"] as? String)
+        #expect(message.hasPrefix("A tag was read: \(arrived["ms"] as? String ?? "") ms, "), "\(message)")
+        #expect(message.contains(" ms of it on the air. ") && message.contains("example.com"), "\(message)")
         #expect(service.end() == 0)
     }
 
@@ -66,6 +73,7 @@ struct `The inbox of the service` {
         try allow(0o700)
         #expect(service.prints(#""event":"kept""#, times: 2), "\(service.log)")
         #expect(try entries(service).count == 2 && problem() == nil)
+        #expect(!service.log.contains("example.com"))
         #expect(service.end() == 0)
     }
 

@@ -151,6 +151,7 @@ struct `Notifications of the service` {
         #expect(scene.service.log.contains("The screen is locked."))
         #expect(try scene.ask(Self.service, "Open", [.string(scene.id)]) == [.string("locked")])
         #expect(scene.service.prints(#""asked":"org.gnome.ScreenSaver""#), "\(scene.service.log)")
+        #expect(scene.service.log.contains(#""message":"The link is opened when the screen is unlocked.","asked""#))
         #expect(scene.desktop.isAsked("SimulateUserActivity"), "\(scene.desktop.asked)")
         #expect(scene.service.user.opened == [])
         scene.desktop.unlock()

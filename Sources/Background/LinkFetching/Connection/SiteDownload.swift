@@ -52,8 +52,7 @@ final class SiteDownload {
             )
         }
         let limits = ocn_curl_limits(
-            // 0 would be no limit.
-            milliseconds: max(1, Int((timeout / Duration.milliseconds(1)).rounded(.up))),
+            milliseconds: Self.milliseconds(timeout),
             maximum_size: AssociationFile.maximumSize
         )
         var receiver = unsafe ocn_curl_receiver(
@@ -77,6 +76,11 @@ final class SiteDownload {
         guard result == ocn_curl_ok else { throw self.error(result, text(error), errno: Int32(error.number)) }
         guard head.isComplete else { throw Self.truncated }
         return body
+    }
+
+    /// Returns a time limit for libcurl: whole milliseconds, at least one, because 0 would be no limit.
+    static func milliseconds(_ limit: Duration) -> Int {
+        max(1, Int((limit / Duration.milliseconds(1)).rounded(.up)))
     }
 
     // MARK: What libcurl reports
