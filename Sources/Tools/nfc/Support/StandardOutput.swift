@@ -37,13 +37,19 @@ struct StandardOutput {
 
     /// Writes the buffer if it is large.
     mutating func flushIfLarge() {
+        // mutate: equivalent, because the bytes are the same in whichever pieces they are written.
         if buffer.count >= 1 << 16 { flush() }
     }
 
     /// Writes a text at once.
     static func write(_ text: String) {
+        write(Array(text.utf8))
+    }
+
+    /// Writes bytes at once.
+    static func write(_ bytes: [UInt8]) {
         var output = StandardOutput()
-        output.buffer = Array(text.utf8)
+        output.buffer = bytes
         output.flush()
     }
 }
