@@ -587,7 +587,10 @@ let package = Package(
             name: "CommandLineTests",
             dependencies: [
                 "nfc", "nfcd", "TagReader", "FirstScan", "BackgroundTagReading", "LinkDelivery", "NDEF",
-                "PrivateStorage", "ProgramTesting", "SystemLibrary", "UserBus", "TestThreads",
+                "NFCReaders", "NFCRuntime", "PrivateStorage", "ProgramTesting", "ReaderEmulation", "SystemLibrary",
+                "TagImages", "TagLink", "TagProtocols", "TagTrace", "TestThreads", "UserBus", "VirtualCards",
+                "VirtualTags", "VisibleText",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Tests/Tools/CommandLineTests",
             exclude: ["Images", "LinkageProbe.swift", "broker_bus.py", "bus_peer.py"],
