@@ -160,11 +160,12 @@ import VirtualTags
         let command: [UInt8] = [0x00, 0xB0, 0x00, 0x00, 0x02]
         let read = Exchange(layer: .pcsc, name: "transmit", request: command, response: [0x00, 0x0F, 0x90, 0x00])
         var words = EmulationWords()
-        let meanings = try #require(words.meanings(of: read))
+        let said = words.meanings(of: read)
+        let meanings = try #require(said)
         #expect(meanings.rows == nil && !meanings.request.isEmpty && !meanings.answer.isEmpty)
         #expect(meanings.request != meanings.answer)
-        let said = "(\(meanings.request): \(meanings.answer))"
-        #expect(lines(of: read) == ["pcsc transmit 00b0000002 -> 000f9000  \(said)"])
+        let sentence = "(\(meanings.request): \(meanings.answer))"
+        #expect(lines(of: read) == ["pcsc transmit 00b0000002 -> 000f9000  \(sentence)"])
         let object = try #require(lines(json: true, of: read).first)
         #expect(object.hasSuffix(#","meaning":"\#(meanings.request)","answer_meaning":"\#(meanings.answer)"}"#))
         var lost = read
