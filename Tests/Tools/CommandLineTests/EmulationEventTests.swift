@@ -63,4 +63,34 @@ import Testing
         let last = #"{"event":"command","line":"\#(String(repeating: "0", count: 4096))","ok":false}"#
         #expect(events.split(separator: "\n").contains(Substring(last)), "\(events)")
     }
+
+    @Test func `Two PN532 that face each other are named, tell what a host asks, and go together`() throws {
+        let scratch = try ScratchFolder()
+        let script = """
+            '\(Command(name: "nfc").path)' emulate --pn532 "$PWD/one" --facing "$PWD/other" --json --trace --timeout 120 \
+                > events & emulation=$!
+            happens() { while ! grep -q "$1" events && kill -0 $emulation; do sleep 0.01; done; }
+            happens '"ready"'; readlink one other
+            nfc readers --reader "pn532:$PWD/other" >/dev/null; echo $?; happens '"layer":"pn532"'
+            kill $emulation; wait $emulation; echo $?; ls
+            """
+        let outcome = try Command.shell(script, in: scratch.path(""))
+        let lines = outcome.lines
+        try #require(lines.count == 5, "\(outcome)")
+        #expect(Array(lines.dropFirst(2)) == ["0", "0", "events"])
+        let events = try Command.Outcome(
+            status: 0,
+            output: String(contentsOfFile: scratch.path("events"), encoding: .utf8),
+            error: ""
+        ).objects()
+        let ready = try #require(events.first)
+        #expect(ready["event"] as? String == "ready" && ready["reader"] as? String == "pn532")
+        #expect((ready["path"] as? String)?.hasSuffix("/one") == true)
+        #expect((ready["facing_path"] as? String)?.hasSuffix("/other") == true)
+        #expect(ready["terminal"] as? String == lines[0] && ready["facing_terminal"] as? String == lines[1])
+        #expect(lines[0] != lines[1])
+        let exchanges = events.filter { $0["event"] as? String == "exchange" }
+        #expect(!exchanges.isEmpty && exchanges.allSatisfy { $0["response"] is String || $0["failure"] is String })
+        #expect(events.last?["event"] as? String == "ended" && events.last?["reason"] as? String == "termination")
+    }
 }
