@@ -41,7 +41,10 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
         guard findings.allSatisfy({ $0.state != .fails }) else { throw ExitCode(1) }
     }
 
-    private static func service(_ status: Result<ServiceStatus?, CommandFailure>) -> Finding {
+    /// Whether the service does its work.
+    ///
+    /// - Parameter status: what it answered; nil when it does not run.
+    static func service(_ status: Result<ServiceStatus?, CommandFailure>) -> Finding {
         switch status {
         case .failure(let failure):
             return Finding(
