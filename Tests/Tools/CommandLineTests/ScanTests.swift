@@ -110,7 +110,11 @@ import Testing
         #expect(object["technologies"] as? [String] == ["nfc-a", "nfc-b", "nfc-f", "nfc-v"])
         #expect(object["used"] as? Bool == true && object["presence"] is NSNull)
         #expect(outcome.status == 0)
-        let text = try nfc.run("readers", "--reader", "virtual")
+        // It is no session, so it is not recorded.
+        let record = images.folder.path("record")
+        let recording = Command(name: "nfc", environment: ["NFC_SHEET": "none", "NFC_RECORD": record])
+        let text = try recording.run("readers", "--reader", "virtual")
         #expect(text.output == "virtual  nfc-a, nfc-b, nfc-f, nfc-v\n")
+        #expect(!FileManager.default.fileExists(atPath: record))
     }
 }
