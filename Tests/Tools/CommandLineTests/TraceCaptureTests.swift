@@ -60,7 +60,7 @@ import Testing
             """
         let outcome = try Command.shell(script, in: images.folder.path(""))
         #expect(outcome.lines == ["same", "told", "1"], "\(outcome)")
-        #expect(outcome.error.contains("none/flow.pcapng"))
+        #expect(outcome.error.contains("none"))
         let packets = try String(contentsOfFile: images.folder.path("said"), encoding: .utf8)
         #expect(packets.wholeMatch(of: /flow\.pcapng: \d+ packets\n/) != nil, "\(packets)")
     }
