@@ -62,8 +62,9 @@ struct `A private pcscd of nfc emulate` {
         defer { try? FileManager.default.removeItem(at: folder) }
         let script = """
             happens 'Ctrl-C ends'
-            for child in $(cat /proc/$emulation/task/*/children); do
-                [ "$(cat /proc/$child/comm)" = pcscd ] && kill -KILL $child
+            for process in /proc/[0-9]*; do
+                read -r number name state parent rest 2>/dev/null < $process/stat || continue
+                [ "$name $parent" = "(pcscd) $emulation" ] && kill -KILL $number
             done
             wait $emulation; echo $?
             """
