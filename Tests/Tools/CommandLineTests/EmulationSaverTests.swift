@@ -127,4 +127,107 @@ import VirtualTags
         #expect(EmulationFolder.name(of: reader, at: reader.socketPath) == "Desk")
         #expect(EmulationFolder.name(of: reader, at: scratch.path("reader.sock")) == nil)
     }
+
+    // MARK: Folders
+
+    @Test func `The configuration is in a folder of its own, and goes again where nobody else has files there`() throws
+    {
+        let own = scratch.path("own")
+        let place = try EmulationFolder(own, readerConf: nil)
+        #expect(place.socketPath == own + "/reader.sock" && place.configurationFolder == own + "/reader.conf.d")
+        let file = try place.write("lines")
+        #expect(file == own + "/reader.conf.d/opencorenfc")
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "lines")
+        let other = own + "/reader.conf.d/other"
+        try Data().write(to: URL(fileURLWithPath: other))
+        place.remove()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: own + "/reader.conf.d") == ["other"])
+        try FileManager.default.removeItem(atPath: other)
+        place.remove()
+        // The folder of the person's choice stays.
+        #expect(try FileManager.default.contentsOfDirectory(atPath: own).isEmpty)
+    }
+
+    @Test func `A folder for the configuration that a person names is made, and stays with its file`() throws {
+        let conf = scratch.path("a/b")
+        let place = try EmulationFolder(scratch.path("own"), readerConf: conf + "/../b/")
+        #expect(place.configurationFolder == conf)
+        let file = try place.write("lines")
+        #expect(file == conf + "/opencorenfc")
+        place.remove()
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "lines")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path("own")).isEmpty)
+    }
+
+    @Test func `A folder that can't be used is named, with what to do`() throws {
+        try Data().write(to: URL(fileURLWithPath: scratch.path("file")))
+        func problem(_ work: () throws(EmulationError) -> Void) -> String {
+            do throws(EmulationError) {
+                try work()
+                return ""
+            } catch {
+                return error.reason
+            }
+        }
+        let noFolder = problem { () throws(EmulationError) in
+            _ = try EmulationFolder(scratch.path("file"), readerConf: nil)
+        }
+        #expect(noFolder.hasSuffix(" Give another one: --folder FOLDER."), "\(noFolder)")
+        let conf = scratch.path("file/conf")
+        let noConfiguration = problem { () throws(EmulationError) in
+            _ = try EmulationFolder(scratch.path("own"), readerConf: conf).write("lines")
+        }
+        #expect(noConfiguration == "The folder \(conf) can't be created. Choose another one.")
+        try FileManager.default.createDirectory(
+            atPath: scratch.path("conf/opencorenfc"),
+            withIntermediateDirectories: true
+        )
+        let taken = problem { () throws(EmulationError) in
+            _ = try EmulationFolder(scratch.path("own"), readerConf: scratch.path("conf")).write("lines")
+        }
+        #expect(taken.hasSuffix(" Check the folder and its owner."), "\(taken)")
+    }
+
+    // MARK: Commands
+
+    @Test func `Commands remove and bring the tag, also at an exchange or a write that is still to come`() async throws
+    {
+        let tag = try image().makeTag()
+        let field = VirtualField()
+        field.bring(tag)
+        let output = EmulationOutput(json: true, write: { _ in }, onBroken: {})
+        let commands = EmulationCommands(field: field, tag: tag, output: output)
+        let link = try #require(field.link(for: .nfcA))
+        /// Sends a frame, and returns whether the tag is still there.
+        func staysAfter(_ bytes: [UInt8]) -> Bool {
+            _ = field.exchange(Frame(bytes), over: .nfcA, timeout: .microseconds(5000))
+            return !field.tags.isEmpty
+        }
+        commands.take("remove")
+        #expect(field.tags.isEmpty)
+        commands.take("insert")
+        #expect(field.tags.count == 1)
+        for count in 1...2 {
+            commands.take("remove-at-exchange \(count)")
+            #expect((1...count).map { _ in staysAfter([0x60]) } == (1...count).map { $0 < count })
+            commands.take("insert")
+        }
+        for count in 1...2 {
+            commands.take("insert")
+            _ = try await NFCAActivation(link: link).activateAll()
+            commands.take("remove-at-write \(count)")
+            #expect((1...count).map { _ in staysAfter([0xA2, 0x10, 1, 2, 3, 4]) } == (1...count).map { $0 < count })
+        }
+        // With the tag no removal comes that was to come before.
+        commands.take("remove-at-exchange 1")
+        commands.take("insert")
+        #expect(staysAfter([0x60]))
+        // These are no commands, and nothing happens.
+        for line in [
+            "remove 1", "insert 1", "remove-at-exchange", "remove-at-exchange 0", "remove-at-exchange 1 1", "",
+        ] {
+            commands.take(line)
+        }
+        #expect(staysAfter([0x60]))
+    }
 }
