@@ -55,13 +55,14 @@ import Testing
             echo unplug >&3; happens '"unplug"'; [ -e reader.sock ]; echo $?
             echo plug >&3; happens '"plug"'; [ -e reader.sock ]; echo $?
             printf '%04096d' 0 >&3; exec 3>&-; happens '"line":"0000'
-            kill $emulation; wait $emulation
+            kill -INT $emulation; wait $emulation; echo $?
             """
         let outcome = try Command.shell(script, in: images.folder.path(""))
-        #expect(outcome.lines == ["1", "0"], "\(outcome.error)")
+        #expect(outcome.lines == ["1", "0", "130"], "\(outcome.error)")
         let events = try String(contentsOfFile: images.folder.path("events"), encoding: .utf8)
         let last = #"{"event":"command","line":"\#(String(repeating: "0", count: 4096))","ok":false}"#
         #expect(events.split(separator: "\n").contains(Substring(last)), "\(events)")
+        #expect(events.hasSuffix(#"{"event":"ended","reason":"interrupt"}"# + "\n"), "\(events)")
     }
 
     @Test func `Two PN532 that face each other are named, tell what a host asks, and go together`() throws {
