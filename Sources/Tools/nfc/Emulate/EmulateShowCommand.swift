@@ -137,7 +137,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
         for note in try EmulationNote.all(file, out: out) { output.note(note) }
         let field = VirtualField()
         field.bring(tag)
-        let saver = EmulationSaver(file: file, tag: tag, out: out, onSaved: output.saved)
+        let saver = EmulationSaver(file: file, tag: tag, out: out, onSaved: { output.saved($0) })
         let shown = Shown(field: field, tag: tag, product: file.product, output: output, saver: saver)
         let end: EmulationSignals.End
         do throws(EmulationError) {
