@@ -35,6 +35,15 @@ struct StandardOutput {
         buffer.append(0x0A)
     }
 
+    /// Adds the text of a writer as a line, and clears it. Writes the buffer if it is large.
+    mutating func appendLine(_ writer: inout JSONWriter) {
+        writer.newLine()
+        buffer += writer.text
+        writer.text = []
+        // mutate: equivalent, because the bytes are the same in whichever pieces they are written.
+        flushIfLarge()
+    }
+
     /// Writes the buffer if it is large.
     mutating func flushIfLarge() {
         // mutate: equivalent, because the bytes are the same in whichever pieces they are written.
