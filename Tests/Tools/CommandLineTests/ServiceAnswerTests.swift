@@ -66,6 +66,17 @@ import Testing
         #expect(full.fix?.hasPrefix("Free some disk space") == true)
     }
 
+    @Test func `The reader of a service that runs is as the service says`() async throws {
+        let without = try status(#""reading":false,"locked":false"#, Self.reader)
+        let gone = await BackgroundDoctorCommand.reader(without)
+        #expect(gone.check == "reader" && gone.state == .fails && gone.text == "It is gone.")
+        #expect(gone.fix?.hasPrefix("Plug it in, see: nfc readers.") == true)
+        let there = Self.reader.replacing("false", with: "true").replacing("gone", with: "there")
+        let with = try status(#""reading":true,"locked":false"#, there)
+        let found = await BackgroundDoctorCommand.reader(with)
+        #expect(found == Finding("reader", .works, "It is there."))
+    }
+
     @Test func `What opened a link is named, and whether it has the message`() throws {
         let app = InstalledApp(id: "T.a.b", name: "App", desktopID: "a.b", associatedDomains: [])
         let payload = try UserActivityPayload(

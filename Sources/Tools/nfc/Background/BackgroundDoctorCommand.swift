@@ -80,7 +80,7 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
     }
 
     /// The reader that the service uses, or would use if it ran.
-    private static func reader(_ status: ServiceStatus??) async -> Finding {
+    static func reader(_ status: ServiceStatus??) async -> Finding {
         let fix =
             "Plug it in, see: nfc readers. PC/SC readers need pcscd. To use a PN532: nfc background "
             + "enable --reader pn532:PATH"
