@@ -332,7 +332,9 @@ let package = Package(
         // Emulated readers in a pcscd of their own.
         .target(
             name: "PCSCTesting",
-            dependencies: ["CIFDHandler", "PCSCDriver", "PrivateStorage", "ReaderEmulation", "TestThreads", "VirtualTags"],
+            dependencies: [
+                "CIFDHandler", "PCSCDriver", "PrivateStorage", "ReaderEmulation", "TestThreads", "VirtualTags",
+            ],
             path: "Tests/TestSupport/PCSCTesting",
             swiftSettings: strict
         ),
@@ -587,8 +589,10 @@ let package = Package(
             name: "CommandLineTests",
             dependencies: [
                 "nfc", "nfcd", "TagReader", "FirstScan", "BackgroundTagReading", "CSDBus", "LinkDelivery",
-                "LinkFetching", "NDEF", "NFCReaders", "PrivateStorage", "ProgramTesting", "SystemLibrary", "UserBus",
-                "TestThreads",
+                "LinkFetching", "NDEF", "NFCReaders", "NFCRuntime", "PrivateStorage", "ProgramTesting",
+                "ReaderEmulation", "SystemLibrary", "TagImages", "TagLink", "TagProtocols", "TagTrace", "TestThreads",
+                "UserBus", "VirtualCards", "VirtualTags", "VisibleText",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Tests/Tools/CommandLineTests",
             exclude: ["Images", "LinkageProbe.swift", "broker_bus.py", "bus_peer.py"],

@@ -230,7 +230,11 @@ import Testing
         let notes = try #require(try outcome.objects().first?["notes"] as? [String])
         #expect(notes.count == 2 && notes[0].contains("/.build/"))
         #expect(notes.last?.hasPrefix("/dev/ttyNOPE does not exist now.") == true)
-        #expect(try user.nfc.run("background", "enable").error.hasPrefix("Note: The service runs /"))
+        let text = try user.nfc.run("background", "enable")
+        #expect(text.error.hasPrefix("Note: The service runs /"))
+        #expect(text.lines.count == 5 && text.lines.prefix(4).allSatisfy { $0.hasPrefix("Wrote /") }, "\(text)")
+        let end = "The service runs now, and in every session. See: nfc background status"
+        #expect(text.lines.last == end)
     }
 
     @Test func `With --purge all that was kept goes, is announced and listed, and nothing else goes`() throws {
@@ -246,18 +250,28 @@ import Testing
         let trial = try user.nfc.run("background", "disable", "--purge", "--dry-run")
         #expect(trial.status == 0 && trial.output.contains("Would remove \(inbox): the inbox, 1 file\n"))
         #expect(FileManager.default.fileExists(atPath: inbox))
+        let files = try user.nfc.run("background", "disable", "--dry-run")
+        #expect(files.lines.count == 4 && files.lines.allSatisfy { $0.hasPrefix("Would remove /") }, "\(files)")
+        let object = try user.nfc.object("background", "disable", "--purge", "--dry-run")
+        #expect(object["dry_run"] as? Bool == true && (object["files"] as? [String])?.count == 4)
+        let items = try #require(object["removed"] as? [[String: Any]])
+        let kept = try #require(items.first { $0["path"] as? String == inbox })
+        #expect(kept["content"] as? String == "the inbox" && kept["count"] as? Int == 1)
         #expect(FileManager.default.fileExists(atPath: user.scratch.path("config/systemd/user/nfcd.service")))
         let outcome = try user.nfc.run("background", "disable", "--purge")
         #expect(outcome.status == 0, "\(outcome)")
         #expect(outcome.error.contains("Will remove \(inbox): the inbox, 1 file\n"))
         #expect(outcome.output.contains("Removed \(inbox): the inbox, 1 file\n"))
         #expect(outcome.lines.count == 10)
+        #expect(outcome.lines.last == "The service has stopped, and will not start again.")
         for name in ["state/nfc", "cache/nfc", "config/nfc", "config/systemd/user/nfcd.service"] {
             #expect(!FileManager.default.fileExists(atPath: user.scratch.path(name)), "\(name)")
         }
         #expect(FileManager.default.fileExists(atPath: user.scratch.path("state/other")))
         let again = try user.nfc.run("background", "disable", "--purge", "--json")
-        #expect(try again.objects().first?["removed"] as? [String] == [])
+        #expect(again.output == #"{"ok":true,"dry_run":false,"files":[],"removed":[]}"# + "\n")
+        let nothing = "The service was not enabled, and there was nothing to remove.\n"
+        #expect(try user.nfc.run("background", "disable", "--dry-run").output == nothing)
     }
 
     @Test func `A link in place of what was kept goes, and not what it leads to`() throws {

@@ -54,14 +54,23 @@ import Testing
 
         // The driver stays as long as another user has a reader.
         let other = ["emulate", "install", "--for", "0", "--root", root, "--driver", driver]
-        #expect(try NFCTool.run(other).status == 0)
+        let files = ["/etc/tmpfiles.d/opencorenfc-root.conf", "/etc/reader.conf.d/opencorenfc-root"].map { root + $0 }
+        let second = try NFCTool.run(other)
+        #expect(second.status == 0)
+        // Nothing is said of the system's pcscd, which has no part in it.
+        #expect(second.lines == ([root + library] + files).map { "Wrote \($0)" })
         let first = try NFCTool.run(["emulate", "uninstall", "--for", "nobody", "--root", root])
         #expect(first.status == 0, "\(first.errorText)")
         #expect(FileManager.default.fileExists(atPath: root + library))
-        #expect(try NFCTool.run(["emulate", "uninstall", "--for", "root", "--root", root]).status == 0)
+        let removed = ["/etc/reader.conf.d/opencorenfc-nobody", "/etc/tmpfiles.d/opencorenfc-nobody.conf"]
+        let restart = "pcscd drops it at its next start: systemctl restart pcscd"
+        #expect(first.lines == removed.map { "Removed \(root)\($0)" } + [restart])
+        let words = ["emulate", "uninstall", "--for", "root", "--root", root]
+        let object = #"{"ok":true,"files":["\#(files[1])","\#(files[0])","\#(root + library)"]}"#
+        #expect(try NFCTool.run(words + ["--json"]).text == object + "\n")
         #expect(!FileManager.default.fileExists(atPath: root + library))
-        let last = try NFCTool.run(["emulate", "uninstall", "--for", "root", "--root", root])
-        #expect(last.text == "Nothing was installed.\n")
+        #expect(try NFCTool.run(words).text == "Nothing was installed.\n")
+        #expect(try NFCTool.run(words + ["--json"]).text == #"{"ok":true,"files":[]}"# + "\n")
     }
 
     @Test func `A driver that needs Swift, names folders, or is not a driver is refused`() throws {
@@ -100,6 +109,9 @@ import Testing
         ])
         #expect(nobody.status == 1)
         #expect(nobody.errorText.contains("There is no user no-such-user."))
+        let unknown = try NFCTool.run(["emulate", "uninstall", "--for", "no-such-user", "--json"])
+        #expect(unknown.status == 1)
+        #expect(unknown.text == #"{"ok":false,"error":"no-user","message":"There is no user no-such-user."}"# + "\n")
         let words = ["emulate", "install", "--for", "nobody", "--driver", driver]
         let run =
             geteuid() == 0

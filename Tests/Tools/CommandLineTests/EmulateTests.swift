@@ -142,6 +142,10 @@ import Testing
         let noTechnology = try NFCTool.run(["emulate", "--image", type5, "--pn532", folder.path + "/line"])
         #expect(noTechnology.status == 1)
         #expect(noTechnology.errorText.contains("--pcsc"))
+        let script = "nfc emulate --image <(cat card.json) --pn532 line --json; echo $?; [ -L line ]; echo $?"
+        let pipe = try Command.shell(script, in: folder.path)
+        #expect(pipe.lines.first?.hasPrefix(#"{"ok":false,"error":"no-file","#) == true, "\(pipe)")
+        #expect(Array(pipe.lines.dropFirst()) == ["2", "1"])
     }
 
     @Test func `A MIFARE Classic says at the start that it shows its UID alone`() throws {

@@ -55,12 +55,43 @@ import Testing
             echo unplug >&3; happens '"unplug"'; [ -e reader.sock ]; echo $?
             echo plug >&3; happens '"plug"'; [ -e reader.sock ]; echo $?
             printf '%04096d' 0 >&3; exec 3>&-; happens '"line":"0000'
-            kill $emulation; wait $emulation
+            kill -INT $emulation; wait $emulation; echo $?
             """
         let outcome = try Command.shell(script, in: images.folder.path(""))
-        #expect(outcome.lines == ["1", "0"], "\(outcome.error)")
+        #expect(outcome.lines == ["1", "0", "130"], "\(outcome.error)")
         let events = try String(contentsOfFile: images.folder.path("events"), encoding: .utf8)
         let last = #"{"event":"command","line":"\#(String(repeating: "0", count: 4096))","ok":false}"#
         #expect(events.split(separator: "\n").contains(Substring(last)), "\(events)")
+        #expect(events.hasSuffix(#"{"event":"ended","reason":"interrupt"}"# + "\n"), "\(events)")
+    }
+
+    @Test func `Two PN532 that face each other are named, tell what a host asks, and go together`() throws {
+        let scratch = try ScratchFolder()
+        let script = """
+            '\(Command(name: "nfc").path)' emulate --pn532 "$PWD/one" --facing "$PWD/other" --json --trace --timeout 120 \
+                > events & emulation=$!
+            happens() { while ! grep -q "$1" events && kill -0 $emulation; do sleep 0.01; done; }
+            happens '"ready"'; readlink one other
+            nfc readers --reader "pn532:$PWD/other" >/dev/null; echo $?; happens '"layer":"pn532"'
+            kill $emulation; wait $emulation; echo $?; ls
+            """
+        let outcome = try Command.shell(script, in: scratch.path(""))
+        let lines = outcome.lines
+        try #require(lines.count == 5, "\(outcome)")
+        #expect(Array(lines.dropFirst(2)) == ["0", "0", "events"])
+        let events = try Command.Outcome(
+            status: 0,
+            output: String(contentsOfFile: scratch.path("events"), encoding: .utf8),
+            error: ""
+        ).objects()
+        let ready = try #require(events.first)
+        #expect(ready["event"] as? String == "ready" && ready["reader"] as? String == "pn532")
+        #expect((ready["path"] as? String)?.hasSuffix("/one") == true)
+        #expect((ready["facing_path"] as? String)?.hasSuffix("/other") == true)
+        #expect(ready["terminal"] as? String == lines[0] && ready["facing_terminal"] as? String == lines[1])
+        #expect(lines[0] != lines[1])
+        let exchanges = events.filter { $0["event"] as? String == "exchange" }
+        #expect(exchanges.contains { $0["layer"] as? String == "pn532" && $0["response"] is String })
+        #expect(events.last?["event"] as? String == "ended" && events.last?["reason"] as? String == "termination")
     }
 }

@@ -103,6 +103,39 @@ import Testing
         #expect(states == ["ready", "scanning", "scanning", "success"])
     }
 
+    @Test func `The sheet says what to do, and what was done`() throws {
+        let nfc = Command(name: "nfc", environment: ["NFC_SHEET": "text"])
+        let scan = try nfc.run("scan", "--tags", images.poster())
+        #expect(
+            scan.error == """
+                [Ready to Scan] Hold a tag near the reader.
+                [Scanning] Hold a tag near the reader.
+                [Scanning] The message was read.
+                [Done] The message was read.
+
+                """
+        )
+        let many = try nfc.run("scan", "--many", "--timeout", "2", "--tags", images.folder.path("poster.nfc"))
+        #expect(many.error.hasPrefix("[Ready to Scan] Hold one tag after the other near the reader.\n"), "\(many)")
+        #expect(many.error.contains("] Hold the next tag near the reader.\n"), "\(many)")
+        let failed = try nfc.run("scan", "--tags", images.unformatted())
+        let reason = try #require(failed.error.split(separator: "Error: ").last)
+        #expect(failed.error.contains("\n[Failed] \(reason)Error: \(reason)"), "\(failed)")
+        let image = try images.blank("NTAG215")
+        for (options, done) in [
+            (["--check"], "The message is written."), (["--lock"], "The message is written, and the tag locked."),
+        ] {
+            let write = try nfc.run(["write", "a:b", "--tags", image] + options)
+            #expect(write.error.hasPrefix("[Ready to Scan] Hold the tag to write near the reader.\n"), "\(write)")
+            #expect(write.error.hasSuffix("[Done] \(done)\n"), "\(write)")
+        }
+        let tags = try image + "," + images.blank("NTAG213")
+        let several = try nfc.run("write", "a:b", "--timeout", "2", "--tags", tags)
+        let sentence = "There is more than one tag. Remove all but one.\n"
+        #expect(several.status == 1 && several.error.hasSuffix("\nError: " + sentence), "\(several)")
+        #expect(several.error.contains("[Scanning] " + sentence), "\(several)")
+    }
+
     @Test func `Readers lists the virtual one`() throws {
         let outcome = try nfc.run("readers", "--reader", "virtual", "--json")
         let object = try #require(try outcome.objects().first)
@@ -110,7 +143,11 @@ import Testing
         #expect(object["technologies"] as? [String] == ["nfc-a", "nfc-b", "nfc-f", "nfc-v"])
         #expect(object["used"] as? Bool == true && object["presence"] is NSNull)
         #expect(outcome.status == 0)
-        let text = try nfc.run("readers", "--reader", "virtual")
+        // It is no session, so it is not recorded.
+        let record = images.folder.path("record")
+        let recording = Command(name: "nfc", environment: ["NFC_SHEET": "none", "NFC_RECORD": record])
+        let text = try recording.run("readers", "--reader", "virtual")
         #expect(text.output == "virtual  nfc-a, nfc-b, nfc-f, nfc-v\n")
+        #expect(!FileManager.default.fileExists(atPath: record))
     }
 }

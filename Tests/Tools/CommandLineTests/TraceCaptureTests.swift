@@ -50,6 +50,21 @@ import Testing
         #expect(written.error.contains("ISO 15693"))
     }
 
+    @Test func `A capture goes to standard output too, and what is said of it elsewhere`() throws {
+        _ = try nfc.run("scan", "--tags", images.poster(), "--record", recording)
+        let script = """
+            nfc trace flow.jsonl --pcapng flow.pcapng > said 2> notes
+            nfc trace flow.jsonl --pcapng - 2> report | cmp - flow.pcapng && echo same
+            [ "$(sed 's/^flow.pcapng: /-: /' notes said)" = "$(cat report)" ] && echo told
+            nfc trace flow.jsonl --pcapng none/flow.pcapng; echo $?
+            """
+        let outcome = try Command.shell(script, in: images.folder.path(""))
+        #expect(outcome.lines == ["same", "told", "1"], "\(outcome)")
+        #expect(outcome.error.contains("none"))
+        let packets = try String(contentsOfFile: images.folder.path("said"), encoding: .utf8)
+        #expect(packets.wholeMatch(of: /flow\.pcapng: \d+ packets\n/) != nil, "\(packets)")
+    }
+
     @Test func `A capture has no table's options`() throws {
         #expect(try nfc.run("trace", recording, "--pcapng", capture, "--no-times").status == 2)
         #expect(try nfc.run("trace", recording, "--pcapng", "-", "--json").status == 2)

@@ -66,7 +66,11 @@ struct BackgroundStatusCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (text, status) = try await reportingFailure(json: json) { () throws(CommandFailure) in try ask() }
-        if json { StandardOutput.write(JSONText.line(text) + "\n") } else { show(status) }
+        if json {
+            StandardOutput.write(JSONText.line(text) + "\n")
+        } else {
+            for line in status.lines { printLine(line) }
+        }
         guard status.reading else { throw ExitCode(status.hasReader ? 1 : CommandFailure.Status.noReader.rawValue) }
     }
 
@@ -80,21 +84,24 @@ struct BackgroundStatusCommand: AsyncParsableCommand {
         }
         return answer
     }
+}
 
-    private func show(_ status: ServiceStatus) {
-        printLine(status.reading ? "Tags are read." : "Tags are not read.")
-        for condition in status.conditions {
+extension ServiceStatus {
+    /// The status for people.
+    var lines: [String] {
+        var lines = [reading ? "Tags are read." : "Tags are not read."]
+        for condition in conditions {
             let name = condition.condition.padding(toLength: 16, withPad: " ", startingAt: 0)
-            printLine("  \(condition.met ? "fine" : "no  ")  \(name)\(condition.source)")
+            lines.append("  \(condition.met ? "fine" : "no  ")  \(name)\(condition.source)")
         }
-        if !status.silent.isEmpty {
-            let names = status.silent.joined(separator: ", ")
-            printLine("The screen counts as locked, because \(names) does not answer. Links open when it does.")
-        } else if status.locked {
-            printLine("The screen is locked. Links open when it is unlocked.")
+        if !silent.isEmpty {
+            let names = silent.joined(separator: ", ")
+            lines.append("The screen counts as locked, because \(names) does not answer. Links open when it does.")
+        } else if locked {
+            lines.append("The screen is locked. Links open when it is unlocked.")
         }
-        printLine("In the inbox: \(status.waiting). See: nfc inbox list")
-        guard let problem = status.inboxProblem else { return }
-        printLine("nfcd can't save what it reads: \(problem) It tries again by itself.")
+        lines.append("In the inbox: \(waiting). See: nfc inbox list")
+        if let inboxProblem { lines.append("nfcd can't save what it reads: \(inboxProblem) It tries again by itself.") }
+        return lines
     }
 }

@@ -41,7 +41,10 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
         guard findings.allSatisfy({ $0.state != .fails }) else { throw ExitCode(1) }
     }
 
-    private static func service(_ status: Result<ServiceStatus?, CommandFailure>) -> Finding {
+    /// Whether the service does its work.
+    ///
+    /// - Parameter status: what it answered; nil when it does not run.
+    static func service(_ status: Result<ServiceStatus?, CommandFailure>) -> Finding {
         switch status {
         case .failure(let failure):
             return Finding(
@@ -77,7 +80,7 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
     }
 
     /// The reader that the service uses, or would use if it ran.
-    private static func reader(_ status: ServiceStatus??) async -> Finding {
+    static func reader(_ status: ServiceStatus??) async -> Finding {
         let fix =
             "Plug it in, see: nfc readers. PC/SC readers need pcscd. To use a PN532: nfc background "
             + "enable --reader pn532:PATH"

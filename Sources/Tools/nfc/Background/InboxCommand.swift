@@ -146,11 +146,11 @@ struct InboxOpenCommand: AsyncParsableCommand {
             }
             return (delivery, receipt)
         }
-        guard json else { return printLine("Opened in \(text(delivery, receipt))") }
+        guard json else { return printLine("Opened in \(Self.text(delivery, receipt))") }
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("ok", true)
-        writer.member("opened_in", text(delivery, receipt))
+        writer.member("opened_in", Self.text(delivery, receipt))
         writer.key("app")
         writer.value(receipt.app)
         writer.member("with_message", receipt.hasMessage)
@@ -231,7 +231,7 @@ struct InboxOpenCommand: AsyncParsableCommand {
     }
 
     /// The app or browser that opened the entry, for people.
-    private func text(_ delivery: Delivery, _ receipt: LinkDeliverer.Receipt) -> String {
+    static func text(_ delivery: Delivery, _ receipt: LinkDeliverer.Receipt) -> String {
         switch delivery {
         case .app(let app, _): receipt.hasMessage ? app.id : "\(app.id), without the message"
         case .customScheme(let app, _): app.id

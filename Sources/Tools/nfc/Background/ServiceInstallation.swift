@@ -141,12 +141,9 @@ struct ServiceInstallation {
         }
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        guard process.terminationStatus != 127, process.terminationStatus != 0 || process.terminationReason == .exit
-        else {
-            throw noSystemd
-        }
+        guard process.terminationStatus != 127 else { throw noSystemd }
         guard process.terminationStatus == 0 else {
-            if arguments.first == "show-environment" { throw noSystemd }
+            if arguments == ["show-environment"] { throw noSystemd }
             throw CommandFailure(.refused, "systemd", "systemctl --user \(arguments.joined(separator: " ")): \(text)")
         }
     }

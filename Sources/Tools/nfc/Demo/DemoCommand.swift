@@ -46,7 +46,6 @@ struct DemoCommand: AsyncParsableCommand {
             return
         }
         let signals = DemoSignals()
-        defer { signals.cancel() }
         let words = DemoWords(json: json)
         try await reportingFailure(json: json) { () async throws(CommandFailure) in
             do throws(CommandFailure) {

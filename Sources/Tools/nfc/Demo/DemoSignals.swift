@@ -33,6 +33,4 @@ final class DemoSignals: Sendable {
             "The demonstration was stopped, and everything is removed again."
         )
     }
-
-    func cancel() { signals.cancel() }
 }

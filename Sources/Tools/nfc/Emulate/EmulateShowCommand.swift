@@ -116,7 +116,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
         // Read the image before signals are handled: it may be a pipe, and Ctrl-C should end the wait for it.
         let file = try image.map { (path) throws(CommandFailure) in try ImageFile(path: path, id: id) }
         let signals = EmulationSignals(seconds: timeout?.value)
-        let output = EmulationOutput(json: json) { signals.outputIsBroken() }
+        let output = EmulationOutput(json: json, onBroken: { signals.outputIsBroken() })
         if let pn532, let facing {
             do throws(EmulationError) {
                 return try await FacingEmulation(output: output, trace: trace).run(pn532, facing, until: signals)
@@ -137,7 +137,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
         for note in try EmulationNote.all(file, out: out) { output.note(note) }
         let field = VirtualField()
         field.bring(tag)
-        let saver = EmulationSaver(file: file, tag: tag, out: out, output: output)
+        let saver = EmulationSaver(file: file, tag: tag, out: out, onSaved: { output.saved($0) })
         let shown = Shown(field: field, tag: tag, product: file.product, output: output, saver: saver)
         let end: EmulationSignals.End
         do throws(EmulationError) {

@@ -34,7 +34,8 @@ struct EmulationCommands: Sendable {
     /// The longest line that is read; all commands are shorter.
     private static let maximumLength = 4096
 
-    private func take(_ line: String) {
+    /// Performs a command, and tells whether there is such a one.
+    func take(_ line: String) {
         let words = line.split(separator: " ").map(String.init)
         let isKnown = perform(words.first ?? "", words.dropFirst().map { Int($0) })
         let tell = { @Sendable in output.command(line, isKnown: isKnown) }
@@ -42,6 +43,7 @@ struct EmulationCommands: Sendable {
     }
 
     private func perform(_ command: String, _ numbers: [Int?]) -> Bool {
+        // mutate: equivalent, because no command takes more than one number.
         switch (command, numbers.count, numbers.first ?? nil) {
         case ("remove", 0, _): field.remove(tag)
         case ("insert", 0, _):

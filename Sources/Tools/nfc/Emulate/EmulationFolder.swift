@@ -51,9 +51,16 @@ struct EmulationFolder {
 
     /// The name of the reader that root has installed for this folder's socket; nil when there is none.
     var installedName: String? {
-        guard let owner = ReaderOwner.current else { return nil }
-        let reader = SystemReader(owner)
-        return reader.socketPath == socketPath ? reader.installedName : nil
+        ReaderOwner.current.flatMap { Self.name(of: SystemReader($0), at: socketPath) }
+    }
+
+    /// The name of a reader that root has installed.
+    ///
+    /// - Parameters:
+    ///   - reader: the reader.
+    ///   - socketPath: the socket that it has to have.
+    static func name(of reader: SystemReader, at socketPath: String) -> String? {
+        reader.socketPath == socketPath ? reader.installedName : nil
     }
 
     /// As root, refuses files for pcscd that other users can change.

@@ -54,7 +54,7 @@ struct EmulationNote {
                 return EmulationNote(name: error.code.description, text: "\(path) is not written: \(error.reason)")
             }
         }
-        guard path == "-" || mayBeWritten(path) else {
+        guard mayBeWritten(path) else {
             return EmulationNote(
                 name: "unwritable-file",
                 text: "\(path) can't be written. Check the folder and its owner."

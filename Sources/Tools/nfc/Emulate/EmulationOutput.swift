@@ -8,18 +8,25 @@ import VisibleText
 /// Prints the events of an emulation: as sentences, or as one JSON object per line.
 final class EmulationOutput: Sendable {
     private let json: Bool
+    private let write: @Sendable ([UInt8]) -> Void
     private let onBroken: @Sendable () -> Void
     /// Keeps lines of several threads apart.
     private let turn = Locked()
     private let words = Locked(EmulationWords())
 
-    /// Prints to standard output.
+    /// Prints events.
     ///
     /// - Parameters:
     ///   - json: whether to print JSON objects.
+    ///   - write: prints the lines of an event; by default to standard output.
     ///   - onBroken: called when standard output can't be written any more.
-    init(json: Bool, onBroken: @escaping @Sendable () -> Void) {
+    init(
+        json: Bool,
+        write: @escaping @Sendable ([UInt8]) -> Void = { StandardOutput.write($0) },
+        onBroken: @escaping @Sendable () -> Void
+    ) {
         self.json = json
+        self.write = write
         self.onBroken = onBroken
     }
 
@@ -195,14 +202,18 @@ final class EmulationOutput: Sendable {
         writer.member("event", event)
         body(&writer)
         writer.endObject()
-        turn.withLock { _ in writer.printLine() }
-        if StandardOutput.isBroken { onBroken() }
+        writer.newLine()
+        print(writer.text)
     }
 
     private func lines(_ lines: [String]) {
-        turn.withLock { _ in
-            for line in lines { printLine(line) }
-        }
+        var output = StandardOutput()
+        for line in lines { output.appendLine(line) }
+        print(output.buffer)
+    }
+
+    private func print(_ bytes: [UInt8]) {
+        turn.withLock { _ in write(bytes) }
         if StandardOutput.isBroken { onBroken() }
     }
 }

@@ -9,26 +9,39 @@ final class EmulationSaver: Sendable {
     private let file: ImageFile
     private let tag: any VirtualTag
     private let out: String?
-    private let output: EmulationOutput
+    private let onSaved: @Sendable (String) -> Void
     private let saved: Locked<TagContents?>
     private let changes: AsyncStream<Void>.Continuation
-    private let work: Task<Void, Never>
 
-    init(file: ImageFile, tag: any VirtualTag, out: String?, output: EmulationOutput) {
+    /// Starts to save what changes, until the process ends.
+    ///
+    /// - Parameters:
+    ///   - file: the image.
+    ///   - tag: the tag that was made from it.
+    ///   - out: the file to save to; nil for the image's own file.
+    ///   - pause: waits between a change and its save.
+    ///   - onSaved: called with the path of the file when it was saved.
+    init(
+        file: ImageFile,
+        tag: any VirtualTag,
+        out: String?,
+        pause: @escaping @Sendable () async -> Void = { try? await Task.sleep(for: .milliseconds(200)) },
+        onSaved: @escaping @Sendable (String) -> Void
+    ) {
         self.file = file
         self.tag = tag
         self.out = out
-        self.output = output
+        self.onSaved = onSaved
         saved = Locked(TagContents(of: tag))
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         changes = continuation
-        let save = { [file, tag, out, output, saved] in
-            _ = Self.save(file: file, tag: tag, out: out, output: output, saved: saved)
+        let save = { [file, tag, out, onSaved, saved] in
+            _ = Self.save(file: file, tag: tag, out: out, onSaved: onSaved, saved: saved)
         }
-        work = Task {
+        Task {
             for await _ in stream {
                 // A program writes page after page. Wait, to save the file once for many pages.
-                try? await Task.sleep(for: .milliseconds(200))
+                await pause()
                 save()
             }
         }
@@ -41,9 +54,7 @@ final class EmulationSaver: Sendable {
 
     /// Saves the last changes.
     func finish() throws(CommandFailure) {
-        changes.finish()
-        work.cancel()
-        let failure = Self.save(file: file, tag: tag, out: out, output: output, saved: saved)
+        let failure = Self.save(file: file, tag: tag, out: out, onSaved: onSaved, saved: saved)
         if let failure { throw failure }
     }
 
@@ -54,7 +65,7 @@ final class EmulationSaver: Sendable {
         file: ImageFile,
         tag: any VirtualTag,
         out: String?,
-        output: EmulationOutput,
+        onSaved: (String) -> Void,
         saved: Locked<TagContents?>
     ) -> CommandFailure? {
         let result = saved.withLock { saved -> Result<Bool, CommandFailure> in
@@ -70,7 +81,7 @@ final class EmulationSaver: Sendable {
         }
         switch result {
         case .success(let isNew):
-            if isNew { output.saved(file.path(out)) }
+            if isNew { onSaved(file.path(out)) }
             return nil
         case .failure(let failure): return failure
         }

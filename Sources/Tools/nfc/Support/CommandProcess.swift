@@ -19,8 +19,13 @@ enum CommandProcess {
     }
 
     /// Whether the arguments ask for JSON; known before they are parsed.
-    static var wantsJSON: Bool {
-        let words = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
+    static var wantsJSON: Bool { wantsJSON(CommandLine.arguments) }
+
+    /// Whether arguments ask for JSON.
+    ///
+    /// - Parameter arguments: the program's name and its arguments.
+    static func wantsJSON(_ arguments: [String]) -> Bool {
+        let words = arguments.dropFirst().prefix { $0 != "--" }
         // `--json=1` is an error, but the caller expects JSON.
         return words.contains { $0 == "--json" || $0.hasPrefix("--json=") }
     }

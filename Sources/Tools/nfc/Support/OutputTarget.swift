@@ -31,10 +31,7 @@ enum OutputTarget {
                 let step = [.denied, .missing].contains(error.code) ? " Check the folder and its owner." : ""
                 throw CommandFailure(.refused, "unwritable-file", error.reason + step)
             }
-        case .standardOutput:
-            var output = StandardOutput()
-            output.buffer = bytes
-            output.flush()
+        case .standardOutput: StandardOutput.write(bytes)
         }
     }
 

@@ -9,13 +9,13 @@ import SystemLibrary
 /// A dispatch source for a signal starts to listen some time after its activation. Until then the signal must be ignored,
 /// or it ends the process. This type instead has a signal handler that writes the signal's number to a pipe.
 final class ProcessSignals: @unchecked Sendable {
-    // Sendable because the source is created once, and may be cancelled from any thread.
+    // Sendable because the source is created once.
     private let source: any DispatchSourceRead
 
     /// The pipe that the handler writes to. The handler may interrupt any code, so it takes no lock and allocates nothing.
     private static let outlet = Atomic<Int32>(-1)
 
-    /// Starts to listen. Only one listener at a time is possible. Signals after its cancellation are ignored.
+    /// Starts to listen, until the process ends. Only one listener at a time is possible.
     ///
     /// - Parameters:
     ///   - numbers: the signals.
@@ -29,16 +29,10 @@ final class ProcessSignals: @unchecked Sendable {
             let count = unsafe read(inlet, &bytes, bytes.count)
             for byte in bytes.prefix(max(0, count)) { handler(Int32(byte)) }
         }
-        source.setCancelHandler { close(inlet) }
-        // The other end stays open: a handler that runs on another thread may write to it at any time.
+        // Both ends stay open: a handler that runs on another thread may write to the pipe at any time.
         Self.outlet.store(outlet, ordering: .sequentiallyConsistent)
         for number in numbers { Self.handle(number) }
         source.activate()
-    }
-
-    /// Stops listening.
-    func cancel() {
-        source.cancel()
     }
 
     private static func handle(_ number: Int32) {

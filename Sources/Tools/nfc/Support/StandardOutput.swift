@@ -35,15 +35,30 @@ struct StandardOutput {
         buffer.append(0x0A)
     }
 
+    /// Adds the text of a writer as a line, and clears it. Writes the buffer if it is large.
+    mutating func appendLine(_ writer: inout JSONWriter) {
+        writer.newLine()
+        buffer += writer.text
+        writer.text = []
+        // mutate: equivalent, because the bytes are the same in whichever pieces they are written.
+        flushIfLarge()
+    }
+
     /// Writes the buffer if it is large.
     mutating func flushIfLarge() {
+        // mutate: equivalent, because the bytes are the same in whichever pieces they are written.
         if buffer.count >= 1 << 16 { flush() }
     }
 
     /// Writes a text at once.
     static func write(_ text: String) {
+        write(Array(text.utf8))
+    }
+
+    /// Writes bytes at once.
+    static func write(_ bytes: [UInt8]) {
         var output = StandardOutput()
-        output.buffer = Array(text.utf8)
+        output.buffer = bytes
         output.flush()
     }
 }

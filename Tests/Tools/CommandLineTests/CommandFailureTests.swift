@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import NDEF
+import TagLink
+import TagProtocols
+import Testing
+import VirtualTags
+
+@testable import NFCRuntime
+@testable import nfc
+
+/// What becomes of the errors of tags, readers and sessions: a name, a status, and a sentence that says what to do.
+@Suite struct `The failures of commands` {
+    /// A reader that worked before.
+    private let driver = VirtualField()
+
+    private static let moved = "Hold the tag still and try again."
+    private static let unformatted = "Use a tag that is formatted for NDEF."
+    private static let torn = "Write the tag again, or use another one."
+    private static let worn = "Try again. If it happens again, the tag is worn out."
+
+    @Test(
+        arguments: [
+            (.tagLost, "tag-lost", moved), (.noCapabilityContainer, "no-cc", unformatted),
+            (.badVersion, "bad-version", unformatted), (.noMessageTLV, "no-ndef-tlv", unformatted),
+            (.badChecksum, "bad-checksum", unformatted), (.lengthOverrun, "tlv-overrun", torn),
+            (.writeInProgress, "write-in-progress", torn), (.readOnly, "read-only", "Use another tag."),
+            (.messageTooLong, "message-too-long", "Use a shorter message, or a tag with more memory."),
+            (.keyNeeded, "key-needed", "Use a program that knows the card's key."), (.refused, "refused", worn),
+            (.updateFailed, "update-failed", worn), (.badAnswer, "bad-answer", worn),
+            (.unsupported, "unsupported", nil),
+        ] as [(TagError.Code, String, String?)]
+    )
+    func `An error of a tag has its name, and a next step where there is one`(
+        code: TagError.Code,
+        name: String,
+        step: String?
+    ) {
+        let failure = CommandFailure(TagError(code, "It is so."))
+        #expect(failure.status == .refused && failure.name == name)
+        #expect(failure.message == "It is so." + (step.map { " " + $0 } ?? ""))
+        #expect(failure.offset == nil)
+    }
+
+    @Test func `A reader that another program uses is not lost, and one that is gone is`() {
+        let inUse = CommandFailure(TagError(.readerUnavailable, "R.", link: LinkError(.inUse, "R.")))
+        #expect(inUse.status == .refused && inUse.name == "in-use" && inUse.message == "R.")
+        let gone = CommandFailure(TagError(.readerUnavailable, "R.", link: LinkError(.readerUnavailable, "R.")))
+        #expect(gone.status == .noReader && gone.name == "reader-lost" && gone.message == "R.")
+        let cancelled = CommandFailure(TagError(.cancelled, "C."))
+        #expect(cancelled.status == .cancelled && cancelled.name == "cancelled")
+        let never = CommandFailure.unusable(nil, "N.")
+        #expect(never.status == .noReader && never.name == "no-reader" && never.message == "N.")
+        #expect(CommandFailure.unusable(driver, "N.").name == "reader-lost")
+    }
+
+    @Test func `After a write that broke off it is said what may be on the tag`() {
+        func message(_ step: TagWriteFailure.Step, _ code: TagError.Code) -> String {
+            CommandFailure(TagWriteFailure(step: step, error: TagError(code, "It left."))).message
+        }
+        for code in [TagError.Code.tagLost, .readerUnavailable, .cancelled] {
+            #expect(message(.writing, code).hasPrefix("It left. The tag may now hold the old message, none, the new"))
+            #expect(message(.checking, code).hasPrefix("It left. The message was written but not verified."))
+            #expect(message(.locking, code).hasPrefix("It left. The message was written. The tag may be read-only"))
+        }
+        for step in [TagWriteFailure.Step.writing, .checking, .locking] {
+            #expect(message(step, .readOnly) == "It left. Use another tag.")
+        }
+        let failure = CommandFailure(TagWriteFailure(step: .writing, error: TagError(.tagLost, "It left.")))
+        #expect(failure.status == .refused && failure.name == "tag-lost")
+    }
+
+    @Test func `A message that can't be decoded has the place of its error`() throws {
+        do throws(NDEFError) {
+            _ = try NDEFMessage(decoding: [0xD1, 0x01])
+            Issue.record("It was decoded.")
+        } catch {
+            let failure = CommandFailure(error)
+            #expect(failure.status == .refused && failure.name == "truncated-header" && failure.offset == 2)
+            let copy = CommandFailure(failure)
+            #expect(copy.status == .refused && copy.name == failure.name && copy.message == failure.message)
+            #expect(copy.offset == 2)
+        }
+        let input = CommandFailure(InputError(name: "bad-hex", offset: 3, message: "It is no digit."))
+        #expect(input.status == .refused && input.name == "bad-hex" && input.message == "It is no digit.")
+        #expect(input.offset == nil)
+    }
+
+    // MARK: Sessions
+
+    @Test func `A session that ended has a reason, unless its work was done`() throws {
+        #expect(CommandFailure(SessionEnd.firstMessageRead, after: .none, on: nil)?.name == nil)
+        #expect(CommandFailure(SessionEnd.timeout, after: .used, on: nil)?.name == nil)
+        for (end, visit, status, name, start) in [
+            (.userCanceled, .used, .cancelled, "cancelled", "Cancelled."),
+            (.appInBackground, .none, .cancelled, "cancelled", "Cancelled."),
+            (.timeout, .none, .refused, "timeout", "No tag came in time."),
+            (.timeout, .failed, .refused, "timeout", "A tag came, but it could not be used"),
+            (.systemBusy, .none, .refused, "busy", "The reader is busy."),
+            (.radioDisabled, .none, .refused, "radio-disabled", "The radio of the phone is off."),
+            (.terminatedUnexpectedly(reason: "R."), .none, .noReader, "no-reader", "R."),
+            (.unsupported(reason: "U."), .none, .noReader, "unsupported", "U."),
+        ] as [(SessionEnd, TagVisit, CommandFailure.Status, String, String)] {
+            let failure = try #require(CommandFailure(end, after: visit, on: nil), "\(end)")
+            #expect(failure.status == status && failure.name == name, "\(end)")
+            #expect(failure.message.hasPrefix(start), "\(failure.message)")
+            #expect(!failure.isCutOff)
+        }
+        let lost = CommandFailure(SessionEnd.terminatedUnexpectedly(reason: "R."), after: .none, on: driver)
+        #expect(lost?.name == "reader-lost")
+    }
+
+    @Test func `Work that the end of its session cut off is told from work that failed`() {
+        let ended = CommandFailure(CommandError.sessionInvalidated)
+        #expect(ended.isCutOff && ended.status == .refused && ended.name == "session-ended")
+        for error in [CommandError.notConnected, .tagUnavailable] {
+            let failure = CommandFailure(error)
+            #expect(!failure.isCutOff && failure.status == .refused && failure.name == "tag-lost")
+        }
+        #expect(CommandFailure(CommandError.tag(TagError(.readOnly, "It is."))).name == "read-only")
+    }
+}
