@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCRuntime
+import NFCTestKit
 import SessionTesting
 import TagLink
 import TagProtocols
