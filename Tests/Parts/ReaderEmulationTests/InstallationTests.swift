@@ -173,45 +173,6 @@ import Testing
         }
     }
 
-    /// In a process of its own, whose root is an empty folder.
-    @Test(.ownThreads, .enabled(if: geteuid() == 0))
-    func `has a folder in the system for its socket, which is its user's and goes with it`() async throws {
-        let place = try Place()
-        await #expect(processExitsWith: .success) { [path = place.path as String] in
-            let before = unsafe open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            let driver = try PlainDriver(Self.library(), path: "driver.so")
-            let reader = SystemReader(try ReaderOwner("4242424"))
-            try #require(unsafe chroot(path) == 0 && chdir("/") == 0)
-            let folder = "/run/opencorenfc/4242424"
-            let (library, temporary) = (reader.installedDriverPath, reader.temporaryPath)
-            let written = try reader.install(driver, readerName: "My Reader")
-            #expect(written == [library, temporary, folder, reader.configurationPath])
-            #expect(reader.installedName == "My Reader")
-            var status = stat()
-            #expect(unsafe lstat(folder, &status) == 0)
-            #expect(status.st_uid == 4_242_424 && status.st_gid == 4_242_424 && status.st_mode & 0o7777 == 0o700)
-            #expect(unsafe lstat("/run/opencorenfc", &status) == 0)
-            #expect(status.st_uid == 0 && status.st_mode & 0o7777 == 0o755)
-            let removed = try reader.uninstall()
-            #expect(removed == [reader.configurationPath, temporary, folder, library])
-            #expect(unsafe access(folder, F_OK) != 0)
-            // Nothing is installed where others may write.
-            for folder in [
-                "/usr/lib/pcsc/drivers/serial", "/etc/tmpfiles.d", "/etc/reader.conf.d", "/run/opencorenfc",
-            ] {
-                #expect(unsafe chmod(folder, 0o777) == 0)
-                let error = #expect(throws: EmulationError.self) {
-                    try reader.install(driver, readerName: "My Reader")
-                }
-                #expect(error?.reason.hasPrefix("\(folder) can be changed by others than root.") == true, "\(folder)")
-                #expect(unsafe chmod(folder, 0o755) == 0)
-            }
-            // The process ends where it began.
-            #expect(unsafe fchdir(before) == 0 && chroot(".") == 0)
-        }
-        withExtendedLifetime(place) {}
-    }
-
     @Test func `is not the one of another socket, nor one whose file others can write`() throws {
         let place = try Place()
         let reader = SystemReader(try ReaderOwner("4242424"), root: place.path)

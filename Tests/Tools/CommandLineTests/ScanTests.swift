@@ -129,7 +129,7 @@ import Testing
             #expect(write.error.hasPrefix("[Ready to Scan] Hold the tag to write near the reader.\n"), "\(write)")
             #expect(write.error.hasSuffix("[Done] \(done)\n"), "\(write)")
         }
-        let tags = try image + "," + images.blank("NTAG213")
+        let tags = try image + "," + images.blank("NTAG213", uid: "04a1b2c3d4e581")
         let several = try nfc.run("write", "a:b", "--timeout", "2", "--tags", tags)
         let sentence = "There is more than one tag. Remove all but one.\n"
         #expect(several.status == 1 && several.error.hasSuffix("\nError: " + sentence), "\(several)")
