@@ -101,8 +101,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("/home/a/.build/debug/nfcd", true), ("/tmp/nfcd", true), ("/var/tmp/nfcd", true), ("/usr/bin/nfcd", false),
-        ("/home/a/build/nfcd", false), ("/home/a/x.build/nfcd", false), ("/opt/tmp/nfcd", false),
+        ("/srv/a/.build/debug/nfcd", true), ("/tmp/nfcd", true), ("/var/tmp/nfcd", true), ("/usr/bin/nfcd", false),
+        ("/srv/a/build/nfcd", false), ("/srv/a/x.build/nfcd", false), ("/opt/tmp/nfcd", false),
         ("/tmpfiles/nfcd", false), ("/var/tmpfiles/nfcd", false), ("/var/nfcd", false),
     ])
     func `A folder that may be cleaned is no place for a service`(path: String, isPassing: Bool) {
