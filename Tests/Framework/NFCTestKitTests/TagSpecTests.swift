@@ -44,11 +44,11 @@ import VirtualCards
     @Test func `A UID of another length is refused, with those that the product has`() async {
         #expect(
             await Self.reason(.product("NTAG215", uid: [1, 2, 3, 4]))
-                == "The UID of a NTAG215 has 7 bytes, and not 4."
+                == "A UID of NTAG215 has 7 bytes, and not 4."
         )
         #expect(
             await Self.reason(.product("MIFARE Classic 1K", uid: []))
-                == "The UID of a MIFARE Classic 1K has 4 or 7 bytes, and not 0."
+                == "A UID of MIFARE Classic 1K has 4 or 7 bytes, and not 0."
         )
     }
 

@@ -24,7 +24,7 @@ import Testing
                 App        123456, 14 keys: file 1: 16 bytes, reading free, writing free; file 2: value -5, reading \
                 free, writing free; file 3: 2 of 3 records of 4 bytes, reading free, writing free; file 4: 32 \
                 bytes, reading with key 1 or 3, writing with key 1 or 2
-                App        000001, 1 keys: file 1: 15 bytes, reading free, writing with key 0; file 2: 64 bytes, \
+                App        000001, 1 key: file 1: 15 bytes, reading free, writing with key 0; file 2: 64 bytes, \
                 reading free, writing free
                 Can be written, holds up to 62 bytes
                 Message: 1 record, 16 bytes
@@ -38,8 +38,8 @@ import Testing
                 Product    FeliCa, Type 3
                 UID        012e3d123456789a
                 PMm        100b4b428485d0ff
-                System     0003: service 0048 and 004a, needs a key; service 008b, 1 blocks
-                System     fe00: service 0050, needs a key; service 1009, 1 blocks; service 100b, 2 blocks
+                System     0003: service 0048 and 004a, needs a key; service 008b, 1 block
+                System     fe00: service 0050, needs a key; service 1009, 1 block; service 100b, 2 blocks
                 Not formatted for messages
                 The tag does not have the NDEF system 12FC (NFC Forum T3T 1.0, 3.2).
                 """
@@ -71,7 +71,7 @@ import Testing
                 UID        e004010811223344
                 Memory     80 blocks of 4 bytes
                 Map        block 0 capability container; blocks 1-78 data; block 79 counter
-                Locks      blocks 0 are read-only
+                Locks      block 0 is read-only
                 AFI        21, locked
                 DSFID      05
                 IC         reference 01
@@ -164,7 +164,7 @@ import Testing
                 UID        e004011011223344
                 Memory     28 blocks of 4 bytes
                 Map        block 0 capability container; blocks 1-27 data
-                Locks      blocks 2 are read-only
+                Locks      block 2 is read-only
                 AFI        21
                 DSFID      05
                 IC         reference 01

@@ -203,7 +203,7 @@ import Testing
             try info(of: one) == """
                 Product    generic Type 5, Type 5
                 UID        e0760f43123a60e3
-                Memory     1 blocks of 16 bytes
+                Memory     1 block of 16 bytes
                 Map        block 0 capability container
                 Locks      none
                 AFI        00

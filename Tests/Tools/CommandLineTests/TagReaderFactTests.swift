@@ -30,7 +30,7 @@ import Testing
                 UID        e004010811223344
                 Maker      NXP
                 Memory     80 blocks of 4 bytes
-                Locks      blocks 0 are read-only
+                Locks      block 0 is read-only
                 AFI        21
                 DSFID      05
                 IC         reference 01

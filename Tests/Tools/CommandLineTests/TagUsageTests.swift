@@ -22,15 +22,15 @@ import Testing
         ("create --product n --out x.json", "There is no product 'n'. To see the products: nfc tag create --list"),
         (
             "create --product NTAG213 --uid 0401 --out x.json",
-            "The UID of a NTAG213 has 7 bytes, which are 14 hex digits."
+            "A UID of NTAG213 has 7 bytes, which are 14 hex digits."
         ),
         (
             "create --product Classic1K --uid 0401 --out x.json",
-            "The UID of a MIFARE Classic 1K has 4 or 7 bytes, which are 8 or 14 hex digits."
+            "A UID of MIFARE Classic 1K has 4 or 7 bytes, which are 8 or 14 hex digits."
         ),
-        ("create --product SLIX --size 300 --out x.json", "A ICODE SLIX has a fixed size. Leave out --size."),
-        ("create --product genericType4 --size 4 --out x.json", "A generic Type 4 has 5 to 32767 bytes."),
-        ("create --product genericType4 --size 32768 --out x.json", "A generic Type 4 has 5 to 32767 bytes."),
+        ("create --product SLIX --size 300 --out x.json", "The size of ICODE SLIX is fixed. Leave out --size."),
+        ("create --product genericType4 --size 4 --out x.json", "The size of generic Type 4 is 5 to 32767 bytes."),
+        ("create --product genericType4 --size 32768 --out x.json", "The size of generic Type 4 is 5 to 32767 bytes."),
         ("create --mrz x --product NTAG213 --out x.json", document), ("create --mrz x --size 5 --out x.json", document),
         ("create --mrz x --message d00000 --out x.json", document),
         ("create --mrz x --uid 0401020304 --out x.json", lengths),

@@ -116,7 +116,7 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
         let uid = uid ?? product.identifier(using: &generator)
         guard product.identifierLengths.contains(uid.count) else {
             let lengths = product.identifierLengths.map(String.init).joined(separator: " or ")
-            throw FieldError(.badTag, "The UID of a \(product) has \(lengths) bytes, and not \(uid.count).")
+            throw FieldError(.badTag, "A UID of \(product) has \(lengths) bytes, and not \(uid.count).")
         }
         let tag = product.blank(uid: uid).makeTag()
         guard let message else { return tag }

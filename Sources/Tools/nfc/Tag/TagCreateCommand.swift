@@ -93,14 +93,14 @@ struct TagCreateCommand: AsyncParsableCommand {
         if let uid, !found.identifierLengths.contains(uid.bytes.count) {
             let lengths = found.identifierLengths.map { String($0) }.joined(separator: " or ")
             let digits = found.identifierLengths.map { String($0 * 2) }.joined(separator: " or ")
-            throw ValidationError("The UID of a \(found) has \(lengths) bytes, which are \(digits) hex digits.")
+            throw ValidationError("A UID of \(found) has \(lengths) bytes, which are \(digits) hex digits.")
         }
         if let size {
             guard let sizes = found.sizes else {
-                throw ValidationError("A \(found) has a fixed size. Leave out --size.")
+                throw ValidationError("The size of \(found) is fixed. Leave out --size.")
             }
             guard sizes.contains(size) else {
-                throw ValidationError("A \(found) has \(sizes.lowerBound) to \(sizes.upperBound) bytes.")
+                throw ValidationError("The size of \(found) is \(sizes.lowerBound) to \(sizes.upperBound) bytes.")
             }
         }
     }

@@ -86,6 +86,16 @@ extension TagFact {
         return parts.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
             .joined(separator: ", ")
     }
+
+    /// Numbered things: `block 3`, or `blocks 3-5, 8`.
+    static func numbered(_ numbers: [Int], _ thing: String) -> String {
+        "\(thing)\(numbers.count == 1 ? "" : "s") \(ranges(numbers))"
+    }
+
+    /// What is read-only of numbered things: `none`, `block 3 is read-only`, or `blocks 3-5, 8 are read-only`.
+    static func readOnly(_ numbers: [Int], _ thing: String) -> String {
+        numbers.isEmpty ? "none" : "\(numbered(numbers, thing)) \(numbers.count == 1 ? "is" : "are") read-only"
+    }
 }
 
 extension JSONWriter {

@@ -90,7 +90,7 @@ extension Type2Contents {
         let dynamicText = dynamicLock.map { $0.isEmpty ? ", dynamic not known" : ", dynamic \(HexText.text($0))" }
         let bytes = "static \(HexText.text(staticLock))" + (dynamicText ?? "")
         let locked = lockedPages
-        let text = locked.isEmpty ? "none (\(bytes))" : "pages \(TagFact.ranges(locked)) are read-only (\(bytes))"
+        let text = "\(TagFact.readOnly(locked, "page")) (\(bytes))"
         var facts = [
             TagFact("Locks", text, "static_lock_hex", .bytes(staticLock)),
             TagFact("locked_pages", .numbers(locked)),

@@ -21,7 +21,7 @@ extension FeliCaLiteSContents {
         // Bytes 0 and 1 of the memory configuration: a bit per block, 0 for read-only.
         let locked = (0..<15).filter { !memoryConfiguration.hasBit($0) }
         let isFrozen = memoryConfiguration[2] == 0x00
-        let text = locked.isEmpty ? "no block" : "blocks \(TagFact.ranges(locked))"
+        let text = locked.isEmpty ? "no block" : TagFact.numbered(locked, "block")
         let facts: [TagFact] = [
             TagFact("PMm", "pmm", hex: pmm),
             TagFact("Memory", "14 blocks of 16 bytes for data", "blocks", .number(14)),
@@ -66,7 +66,7 @@ extension FeliCaStandardContents {
                     TagFact.Member("services", .text(codes.joined(separator: ","))),
                     TagFact.Member("blocks", .number(file.blockCount)), TagFact.Member("needs_key", .flag(!isOpen)),
                 ])
-                let size = isOpen ? "\(file.blockCount) blocks" : "needs a key"
+                let size = isOpen ? RecordText.count(file.blockCount, "block") : "needs a key"
                 return "service \(codes.joined(separator: " and ")), \(size)"
             }
             facts.append(TagFact("System", "\(HexText.text(code)): " + files.joined(separator: "; ")))

@@ -36,15 +36,19 @@ extension TagFact {
     /// The size of a Type 5 tag's memory.
     static func vicinityMemory(blockCount: Int, blockSize: Int) -> [TagFact] {
         [
-            TagFact("Memory", "\(blockCount) blocks of \(blockSize) bytes", "blocks", .number(blockCount)),
+            TagFact(
+                "Memory",
+                "\(RecordText.count(blockCount, "block")) of \(RecordText.count(blockSize, "byte"))",
+                "blocks",
+                .number(blockCount)
+            ),
             TagFact("block_size", .number(blockSize)), TagFact("memory_size", .number(blockCount * blockSize)),
         ]
     }
 
     /// The locked blocks.
     static func lockedBlocks(_ blocks: [Int]) -> TagFact {
-        let text = blocks.isEmpty ? "none" : "blocks \(ranges(blocks)) are read-only"
-        return TagFact("Locks", text, "locked_blocks", .numbers(blocks))
+        TagFact("Locks", readOnly(blocks, "block"), "locked_blocks", .numbers(blocks))
     }
 
     /// The IC reference.
