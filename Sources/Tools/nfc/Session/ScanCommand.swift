@@ -58,7 +58,7 @@ struct ScanCommand: AsyncParsableCommand {
             seconds: timeout?.value
         )
         var visit = TagVisit.none
-        var hasTimedOut: Bool?
+        var hasTimedOut = false
         var failure: CommandFailure?
         for await event in scan.events {
             switch event {
@@ -97,7 +97,7 @@ struct ScanCommand: AsyncParsableCommand {
         await scan.close()
         try scan.checkFiles()
         if StandardOutput.isBroken { return }
-        if hasTimedOut == true, visit != .used { try await scan.checkReader() }
+        if hasTimedOut, visit != .used { try await scan.checkReader() }
         if let failure { throw failure }
     }
 

@@ -16,7 +16,7 @@ extension TagSession {
         _ work: (TagSession, ConnectableTag) async throws(CommandFailure) -> Value
     ) async throws(CommandFailure) -> Value {
         var result: Result<Value, CommandFailure>?
-        var hasTimedOut: Bool?
+        var hasTimedOut = false
         var hasSeveral = false
         for await event in events {
             switch event {
@@ -55,7 +55,7 @@ extension TagSession {
         }
         await close()
         try checkFiles()
-        if hasTimedOut == true {
+        if hasTimedOut {
             if hasSeveral { throw CommandFailure(.refused, "several-tags", Self.severalTags) }
             try await checkReader()
         }
