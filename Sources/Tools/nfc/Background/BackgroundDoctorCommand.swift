@@ -36,7 +36,13 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
         var findings = [Self.service(status), await Self.reader(try? status.get())]
         findings += Examination(environment: ProcessInfo.processInfo.environment, now: UserEnvironment.now).findings
         for finding in findings {
-            if json { Self.printJSON(finding) } else { Self.show(finding) }
+            if json {
+                var writer = JSONWriter()
+                Self.write(finding, to: &writer)
+                writer.printLine()
+            } else {
+                for line in Self.lines(finding) { printLine(line) }
+            }
         }
         guard findings.allSatisfy({ $0.state != .fails }) else { throw ExitCode(1) }
     }
@@ -90,6 +96,7 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
         var configuration = ReaderConfiguration.ofProcess
         configuration.reader = configuration.backgroundReader
         configuration.recording = nil
+        // mutate: equivalent, because nobody notices a second more or less of so many.
         configuration.patience = .seconds(5)
         let environment = NFCEnvironment(configuration)
         if case .none(let reason) = environment.reader { return Finding("reader", .fails, reason, fix: fix) }
@@ -102,7 +109,8 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
         }
     }
 
-    private static func show(_ finding: Finding) {
+    /// A finding as lines for people.
+    static func lines(_ finding: Finding) -> [String] {
         let state =
             switch finding.state {
             case .works: "fine"
@@ -110,12 +118,11 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
             case .fails: "no  "
             }
         let name = [finding.check, finding.subject].compactMap { $0 }.joined(separator: " ")
-        printLine("\(state)  \(name): \(finding.text)")
-        if let fix = finding.fix { printLine("      \(fix)") }
+        return ["\(state)  \(name): \(finding.text)"] + (finding.fix.map { ["      \($0)"] } ?? [])
     }
 
-    private static func printJSON(_ finding: Finding) {
-        var writer = JSONWriter()
+    /// Writes a finding as an object.
+    static func write(_ finding: Finding, to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("ok", finding.state != .fails)
         writer.member("error", finding.state == .fails ? "\(finding.check)-fails" : nil)
@@ -125,6 +132,5 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
         writer.member("message", finding.text)
         writer.member("fix", finding.fix)
         writer.endObject()
-        writer.printLine()
     }
 }
