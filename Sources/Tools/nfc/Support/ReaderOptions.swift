@@ -18,6 +18,9 @@ struct ReaderOptions: ParsableArguments {
         throw ValidationError("--tags names no image. Give one, or several separated by commas.")
     }
 
+    /// Whether a reader is named, by these options or by a configuration.
+    func isNamed(beside configuration: ReaderConfiguration) -> Bool { reader ?? configuration.reader != nil }
+
     /// The environment of the command's session.
     ///
     /// - Parameters:
