@@ -93,12 +93,7 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
         if let status = status ?? nil, let reader = status.reader {
             return Finding("reader", reader.met ? .works : .fails, reader.source, fix: reader.met ? nil : fix)
         }
-        var configuration = ReaderConfiguration.ofProcess
-        configuration.reader = configuration.backgroundReader
-        configuration.recording = nil
-        // mutate: equivalent, because nobody notices a second more or less of so many.
-        configuration.patience = .seconds(5)
-        let environment = NFCEnvironment(configuration)
+        let environment = NFCEnvironment(Self.lookConfiguration(over: .ofProcess))
         if case .none(let reason) = environment.reader { return Finding("reader", .fails, reason, fix: fix) }
         guard let driver = environment.driver else { return Finding("reader", .fails, "There is no reader.", fix: fix) }
         do throws(LinkError) {
@@ -107,6 +102,17 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
         } catch {
             return Finding("reader", .fails, error.reason, fix: fix)
         }
+    }
+
+    /// The configuration of the reader that the service would use, to look at it without a recording.
+    ///
+    /// - Parameter own: that of this process.
+    static func lookConfiguration(over own: ReaderConfiguration) -> ReaderConfiguration {
+        var configuration = own
+        configuration.reader = own.backgroundReader
+        configuration.recording = nil
+        configuration.patience = .seconds(5)
+        return configuration
     }
 
     /// A finding as lines for people.
