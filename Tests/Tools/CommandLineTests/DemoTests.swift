@@ -239,9 +239,10 @@ struct `nfc demo` {
         #expect(try left().isEmpty)
     }
 
-    @Test func `Ctrl-C ends it while the app shows the message, too`() throws {
+    @Test func `Ctrl-C ends it while the app shows the message, too, and an app that would not end`() throws {
         let app = """
             [ "$1" = --plain ] || exec "$app" "$@"
+            trap '' TERM
             kill -INT "$PPID"
             exec sleep 60
             """
@@ -249,6 +250,7 @@ struct `nfc demo` {
         #expect(outcome.status == 130, "\(outcome)")
         #expect(try steps(outcome).suffix(2) == ["click", "cancelled"])
         #expect(try left().isEmpty)
+        #expect(programs(of: scratch.path("")).isEmpty)
     }
 
     @Test func `It ends when the window of the app is closed`() throws {
