@@ -102,7 +102,9 @@ package final class BusAnswers {
             }
             try message.answer([.string(status())])
         case Self.interface + ".Open":
-            guard case .string(let id)? = message.arguments("s")?.first, InboxEntry.ID(id) != nil else {
+            // mutate: equivalent, because a call of this signature has one value.
+            let argument = message.arguments("s")?.first?.text
+            guard let id = argument, InboxEntry.ID(id) != nil else {
                 return try message.refuse(
                     "InvalidArgs",
                     "Open takes the identifier of an entry, as nfc inbox list shows it, and nothing else."

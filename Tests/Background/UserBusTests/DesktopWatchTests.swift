@@ -53,11 +53,23 @@ private struct Report: Equatable {
     /// - Parameter isStopped: whether the bus does not answer from now on.
     init(_ bus: TestBus, patience: Duration = .seconds(30), isStopped: Bool = false) throws {
         self.bus = try BusConnection(.user, address: bus.address)
-        if isStopped { bus.stop() }
+        if isStopped { stop(bus) }
         watch = DesktopWatch(self.bus, patience: patience, pause: .milliseconds(5)) { [weak self] in
             guard let self, let watch = self.watch else { return }
             self.reports.append(Report(watch.isScreenSaverOn, watch.powerSaveMode, watch.silentSavers))
         }
+    }
+
+    /// Stops the bus. The watch waits for it no longer than the test needs.
+    func stop(_ bus: TestBus) {
+        self.bus.patience = .milliseconds(300)
+        bus.stop()
+    }
+
+    /// Lets the bus go on.
+    func goOn(_ bus: TestBus) {
+        bus.goOn()
+        self.bus.patience = .seconds(30)
     }
 
     /// Waits until all that the bus had before has arrived.
@@ -170,11 +182,11 @@ struct `A watch of the desktop` {
         state.isOn = true
         saver.emit(Self.saver, "ActiveChanged", [.boolean(true)])
         try desktop.settle()
-        bus.stop()
+        desktop.stop(bus)
         try await desktop.wait { $0.silentSavers == [Self.saver.destination] }
         #expect(desktop.reports.first == Report(false, nil, [Self.saver.destination]))
         #expect(watch.isScreenSaverOn == false)
-        bus.goOn()
+        desktop.goOn(bus)
         try await desktop.wait { $0.silentSavers == [] && $0.isScreenSaverOn == true }
         #expect(desktop.reports.last == Report(true))
     }
@@ -234,7 +246,7 @@ struct `A watch of the desktop` {
         // It tries all six again and again.
         try await desktop.wait { _ in desktop.changes >= 18 }
         #expect(watch.silentSavers.count == 5)
-        bus.goOn()
+        desktop.goOn(bus)
         // Four of them are not there.
         try await desktop.wait { $0.silentSavers == [] && $0.isScreenSaverOn == false }
         #expect(desktop.changes > 0)

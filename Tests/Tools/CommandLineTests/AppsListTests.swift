@@ -76,7 +76,20 @@ import Testing
         #expect(domains[0]["failure"] as? String == "no-connection: It is off." && domains[1]["failure"] is NSNull)
         #expect((domains[0]["rules"] as? [String])?.count == 1 && domains[1]["rules"] as? [String] == [])
         #expect(Set(domains[2].keys) == ["entry", "domain"])
+        let line = try user.nfc.run("apps", "--json").output.replacing(#/"age_s":[0-9]+/#, with: "\"age_s\":N")
+        #expect(line == Self.line + "\n")
     }
+
+    /// The app in JSON.
+    private static let line = #"""
+        {"ok":true,"app_id":"TEAM.org.example.reader","name":"Reader","desktop_id":"org.example.Reader",\#
+        "dbus_activatable":false,"started_by":"link","message":null,"associated_domains":[\#
+        {"entry":"applinks:good.site.example","domain":"good.site.example","opens":"app","source":"site",\#
+        "age_s":N,"failure":"no-connection: It is off.","rules":["details[0].components[0] {\"/\": \"/x/*\"}"]},\#
+        {"entry":"applinks:*.wild.example","domain":"wild.example","opens":"browser","source":"site",\#
+        "age_s":N,"failure":null,"rules":[]},{"entry":"webcredentials:cred.example","domain":"cred.example"}],\#
+        "schemes":["reader"]}
+        """#
 
     @Test(
         arguments: [
@@ -113,6 +126,8 @@ import Testing
         #expect(damaged.output.hasPrefix("\(path): "))
         let object = try user.nfc.object("apps")
         #expect(object["path"] as? String == path)
+        let start = #"{"ok":false,"path":"\#(path)","message":""#
+        #expect(try user.nfc.run("apps", "--json").output.hasPrefix(start))
         #expect(damaged.output == "\(path): \(object["message"] as? String ?? "")\n")
     }
 

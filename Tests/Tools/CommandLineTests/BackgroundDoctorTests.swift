@@ -40,6 +40,19 @@ import Testing
         #expect(text.output.contains("no    bus: ") && text.output.contains("\n      nfc links fetch --force"))
     }
 
+    @Test func `A reader that is named is asked, where no service runs, and that is not recorded`() throws {
+        let scratch = try ScratchFolder()
+        let record = scratch.path("record")
+        for reader in [["NFC_READER": "virtual"], ["NFC_TAGS": scratch.path("")]] {
+            let user = try User(environment: reader.merging(["NFC_RECORD": record]) { $1 })
+            let found = try #require(try findings(user).found["reader"])
+            #expect(found["state"] as? String == "works" && found["message"] as? String == "virtual answers.")
+            #expect(!FileManager.default.fileExists(atPath: record))
+        }
+        let none = try #require(try findings(try User(environment: ["NFC_READER": "none"])).found["reader"])
+        #expect(none["state"] as? String == "fails" && none["fix"] is String)
+    }
+
     @Test func `Each scheme has its app, the first that can be started`() throws {
         let user = try User(environment: ["PATH": "/nowhere"])
         try user.write("bin/fox", "#!/bin/sh\n", mode: 0o755)

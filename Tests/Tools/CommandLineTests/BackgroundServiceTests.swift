@@ -230,6 +230,8 @@ import Testing
         let notes = try #require(try outcome.objects().first?["notes"] as? [String])
         #expect(notes.count == 2 && notes[0].contains("/.build/"))
         #expect(notes.last?.hasPrefix("/dev/ttyNOPE does not exist now.") == true)
+        #expect(outcome.output.hasPrefix(#"{"ok":true,"files":["/"#), "\(outcome)")
+        #expect(outcome.output.contains(#".svg"],"notes":["The service runs /"#), "\(outcome)")
         let text = try user.nfc.run("background", "enable")
         #expect(text.error.hasPrefix("Note: The service runs /"))
         #expect(text.lines.count == 5 && text.lines.prefix(4).allSatisfy { $0.hasPrefix("Wrote /") }, "\(text)")
@@ -257,6 +259,11 @@ import Testing
         let items = try #require(object["removed"] as? [[String: Any]])
         let kept = try #require(items.first { $0["path"] as? String == inbox })
         #expect(kept["content"] as? String == "the inbox" && kept["count"] as? Int == 1)
+        let line = try user.nfc.run("background", "disable", "--purge", "--dry-run", "--json").output
+        let unit = user.scratch.path("config/systemd/user/nfcd.service")
+        #expect(line.hasPrefix(#"{"ok":true,"dry_run":true,"files":["\#(unit)","/"#), "\(line)")
+        let first = #"{"path":"\#(inbox)","content":"the inbox","count":1}"#
+        #expect(line.contains(#".svg"],"removed":[\#(first),{"path":"/"#) && line.hasSuffix("}]}\n"), "\(line)")
         #expect(FileManager.default.fileExists(atPath: user.scratch.path("config/systemd/user/nfcd.service")))
         let outcome = try user.nfc.run("background", "disable", "--purge")
         #expect(outcome.status == 0, "\(outcome)")

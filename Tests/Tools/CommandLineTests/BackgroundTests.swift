@@ -106,7 +106,12 @@ import UserBus
         let times = objects.compactMap { $0["received_ms"] as? Int }
         #expect(times.count == 2 && times.allSatisfy { (start...end).contains($0) }, "\(times)")
         let message = try NDEFMessage([.uri(link), .text("more", language: "en")]).encoded()
-        #expect(objects[0]["message_hex"] as? String == message.map { String(format: "%02x", $0) }.joined())
+        let hex = message.map { String(format: "%02x", $0) }.joined()
+        #expect(objects[0]["message_hex"] as? String == hex)
+        let line =
+            #"{"ok":true,"id":"\#(ids[0])","received_ms":\#(times[0]),"announced":false,"uri":"\#(link)","#
+            + #""opens":"browser","can_open":true,"message_hex":"\#(hex)"}"#
+        #expect(try user.nfc.run("inbox", "list", "--json").lines.first == line)
         let text = try user.nfc.run("inbox", "list").lines
         #expect(text.last == "\(ids[1])  Nothing to open  (just now)", "\(text)")
     }

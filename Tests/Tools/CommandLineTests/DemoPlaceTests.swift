@@ -40,6 +40,13 @@ import Testing
         #expect(variables([:])["PATH"] == "/apps:/usr/local/bin:/usr/bin:/bin")
     }
 
+    @Test func `What took too long is named, with the last words of the service`() {
+        let silent = DemoLoop.tooLong("the click", "")
+        #expect(silent.name == "timeout" && silent.message == "Waiting for the click took too long.")
+        let message = DemoLoop.tooLong("the click", "It reads.").message
+        #expect(message == "Waiting for the click took too long. The service reports: It reads.")
+    }
+
     @Test func `A folder is removed where it is an earlier demonstration's, and its process is gone`() throws {
         let scratch = try ScratchFolder()
         func place(_ name: String, isLocked: Bool = true) throws -> String {

@@ -101,10 +101,12 @@ struct `nfc demo` {
         let clicked = try nfc.run("demo", "--terminal", input: "\n")
         #expect(clicked.status == 0, "\(clicked)")
         #expect(clicked.lines.contains("  Press Return to click it; Ctrl-C ends."))
+        #expect(clicked.lines.contains("    NFC Tag Detected") && clicked.error == "")
         #expect(clicked.lines.last == "- Everything is removed again: the service, the bus, the app and the folder.")
         let ended = try nfc.run("demo", "--terminal", "--json")
         #expect(ended.status == 1)
         #expect(try steps(ended).last == "no-click")
+        #expect(ended.error == "  Press Return to click it; Ctrl-C ends.\n")
         #expect(try left().isEmpty)
     }
 
@@ -237,9 +239,10 @@ struct `nfc demo` {
         #expect(try left().isEmpty)
     }
 
-    @Test func `Ctrl-C ends it while the app shows the message, too`() throws {
+    @Test func `Ctrl-C ends it while the app shows the message, too, and an app that would not end`() throws {
         let app = """
             [ "$1" = --plain ] || exec "$app" "$@"
+            trap '' TERM
             kill -INT "$PPID"
             exec sleep 60
             """
@@ -247,6 +250,7 @@ struct `nfc demo` {
         #expect(outcome.status == 130, "\(outcome)")
         #expect(try steps(outcome).suffix(2) == ["click", "cancelled"])
         #expect(try left().isEmpty)
+        #expect(programs(of: scratch.path("")).isEmpty)
     }
 
     @Test func `It ends when the window of the app is closed`() throws {
@@ -278,7 +282,9 @@ struct `nfc demo` {
         #expect(try steps(outcome) == ["leftovers", "place", "app", "link", "notification", "no-bus-daemon"])
         let objects = try outcome.objects()
         #expect((objects[0]["message"] as? String)?.hasSuffix("Its folder is removed: \(killed)") == true)
-        #expect(objects[4]["lines"] as? [String] == ["NFC Tag Detected", "Open “tagreader.example” in Tag Reader"])
+        let lines = #"["NFC Tag Detected","Open “tagreader.example” in Tag Reader"]"#
+        let notification = #""step":"notification","message":"The notification would be:","lines":\#(lines)"#
+        #expect(outcome.lines[4] == #"{"ok":true,\#(notification)}"#)
         #expect((objects[5]["message"] as? String)?.contains("apt-get install dbus") == true)
         #expect(try left().isEmpty)
         // The process that waits for the end of a demonstration does the same.

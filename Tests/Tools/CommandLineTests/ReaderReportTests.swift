@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import NFCReaders
 import TagLink
 import Testing
@@ -22,6 +23,13 @@ import VisibleText
         ReaderReportPrinter(report, verbose: verbose).write(to: &writer)
         writer.endObject()
         return String(decoding: writer.text, as: UTF8.self)
+    }
+
+    @Test func `A reader that an option or the environment names is the only one`() throws {
+        let (named, unnamed) = (try ReaderOptions.parse(["--reader", "virtual"]), try ReaderOptions.parse([]))
+        let (some, none) = (ReaderConfiguration(reader: "pcsc"), ReaderConfiguration())
+        #expect(named.isNamed(beside: none) && unnamed.isNamed(beside: some) && named.isNamed(beside: some))
+        #expect(!unnamed.isNamed(beside: none))
     }
 
     @Test func `In a few words it says what is on the reader, or else what the reader takes`() {

@@ -38,13 +38,19 @@ import Testing
 
     @Test func `Each line of a recording has its side, its technology and its bytes`() throws {
         _ = try nfc.run("scan", "--tags", images.blank("NTAG213"), "--record", file)
-        let objects = try nfc.run("trace", "--json", "--no-times", file).objects()
+        let outcome = try nfc.run("trace", "--json", "--no-times", file)
+        let objects = try outcome.objects()
         #expect(!objects.isEmpty && objects.allSatisfy { $0["time_us"] == nil })
         let first = try #require(objects.firstIndex { $0["meaning"] as? String == "REQA" })
         let (request, answer) = (objects[first], objects[first + 1])
         #expect(request["direction"] as? String == "request" && request["hex"] as? String == "26")
         #expect(answer["direction"] as? String == "answer" && answer["hex"] as? String == "4400")
-        #expect(request["exchange"] is Int)
+        let number = try #require(request["exchange"] as? Int)
+        let head = #"{"exchange":\#(number),"technology":"nfc-a","direction":"#
+        #expect(outcome.lines[first] == head + #""request","hex":"26","bits":7,"meaning":"REQA"}"#)
+        #expect(outcome.lines[first + 1].hasPrefix(head + #""answer","hex":"4400","bits":"#))
+        let timed = try nfc.run("trace", "--json", file).lines[first]
+        #expect(timed.hasPrefix(#"{"exchange":\#(number),"time_us":"#))
         for line in [request, answer] { #expect(line["technology"] as? String == "nfc-a") }
         // What is no exchange has neither.
         let field = try #require(objects.first)

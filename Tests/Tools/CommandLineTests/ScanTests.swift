@@ -143,6 +143,12 @@ import Testing
         #expect(object["technologies"] as? [String] == ["nfc-a", "nfc-b", "nfc-f", "nfc-v"])
         #expect(object["used"] as? Bool == true && object["presence"] is NSNull)
         #expect(outcome.status == 0)
+        let technologies = #"["nfc-a","nfc-b","nfc-f","nfc-v"]"#
+        #expect(
+            outcome.output
+                == #"{"name":"virtual","technologies":\#(technologies),"kind":"virtual","presence":null,"in_use":null,"#
+                + #""contactless":null,"atr":null,"used":true}"# + "\n"
+        )
         // It is no session, so it is not recorded.
         let record = images.folder.path("record")
         let recording = Command(name: "nfc", environment: ["NFC_SHEET": "none", "NFC_RECORD": record])

@@ -2,6 +2,7 @@
 import BackgroundTagReading
 import NDEF
 import Testing
+import VisibleText
 
 @testable import LinkDelivery
 @testable import nfc
@@ -64,6 +65,37 @@ import Testing
         let full = finding(try status(more: #","inbox_problem":"It is full.""#))
         #expect(full.state == .fails && full.text == "nfcd runs, but can't save what it reads: It is full.")
         #expect(full.fix?.hasPrefix("Free some disk space") == true)
+    }
+
+    @Test(
+        arguments: [
+            (
+                Finding("bus", .fails, "It is gone.", fix: "Bring it back."),
+                ["no    bus: It is gone.", "      Bring it back."],
+                #"{"ok":false,"error":"bus-fails","check":"bus","subject":null,"state":"fails","#
+                    + #""message":"It is gone.","fix":"Bring it back."}"#
+            ),
+            (
+                Finding("scheme", of: "tel", .limited, "Nothing opens it."), ["part  scheme tel: Nothing opens it."],
+                #"{"ok":true,"error":null,"check":"scheme","subject":"tel","state":"limited","#
+                    + #""message":"Nothing opens it.","fix":null}"#
+            ),
+            (
+                Finding("lock", .works, "It is known."), ["fine  lock: It is known."],
+                #"{"ok":true,"error":null,"check":"lock","subject":null,"state":"works","#
+                    + #""message":"It is known.","fix":null}"#
+            ),
+        ] as [(Finding, [String], String)]
+    )
+    func `A finding has a word for its state, and in JSON all its members`(
+        finding: Finding,
+        lines: [String],
+        object: String
+    ) {
+        #expect(BackgroundDoctorCommand.lines(finding) == lines)
+        var writer = JSONWriter()
+        BackgroundDoctorCommand.write(finding, to: &writer)
+        #expect(String(decoding: writer.text, as: UTF8.self) == object)
     }
 
     @Test func `The reader of a service that runs is as the service says`() async throws {

@@ -100,6 +100,14 @@ import Testing
         }
     }
 
+    @Test func `A file is replaced as long as it could be put back`() throws {
+        let path = installation.paths[1]
+        try write(path, String(repeating: "x", count: 1 << 20))
+        #expect(try installation.earlier().isEnabled)
+        try write(path, String(repeating: "x", count: (1 << 20) + 1))
+        #expect(#expect(throws: CommandFailure.self) { try installation.earlier() }?.name == "not-written")
+    }
+
     @Test(arguments: [
         ("/srv/a/.build/debug/nfcd", true), ("/tmp/nfcd", true), ("/var/tmp/nfcd", true), ("/usr/bin/nfcd", false),
         ("/srv/a/build/nfcd", false), ("/srv/a/x.build/nfcd", false), ("/opt/tmp/nfcd", false),

@@ -18,7 +18,7 @@ struct `A bus that does not answer` {
     @Test func `lets nobody in, and that is said`() throws {
         bus.stop()
         do throws(BusError) {
-            _ = try BusConnection(.user, address: bus.address)
+            _ = try BusConnection(.user, address: bus.address, patience: .milliseconds(300))
             Issue.record("There is a connection.")
         } catch {
             #expect(error.code == .silentBus)

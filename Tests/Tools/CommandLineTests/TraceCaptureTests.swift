@@ -29,6 +29,9 @@ import Testing
             let notes = try #require(written["notes"] as? [String])
             #expect(notes.map { $0.contains("ISO 14443 only") } == [true, true])
         }
+        let json = try nfc.run("trace", recording, "--pcapng", capture, "--json").output
+        let start = #"{"ok":true,"out":"\#(capture)","packets":"#
+        #expect(json.hasPrefix(start) && json.contains(#","notes":[""#) && json.hasSuffix("\"]}\n"), "\(json)")
         let mode = try FileManager.default.attributesOfItem(atPath: capture)[.posixPermissions] as? Int
         #expect(mode == 0o600)
         let text = try nfc.run("trace", recording, "--pcapng", capture)

@@ -19,7 +19,7 @@ import Glibc
     /// The maximum number of waiting messages. Further ones are dropped.
     private static let maximumWaiting = 4096
     /// How long the bus itself may take to admit this program and to answer.
-    private static let patience = Duration.seconds(5)
+    var patience: Duration
     /// The bus's method that starts the program of a name, and answers when the program owns the name.
     private static let start = "StartServiceByName"
     private let name: String
@@ -31,10 +31,11 @@ import Glibc
     ///
     /// - Parameters:
     ///   - which: which bus.
-    ///   - address: the address of the bus, in the format of `DBUS_SESSION_BUS_ADDRESS`; nil for the one in this
-    ///     process's environment.
-    /// - Throws: ``BusError``; with `silentBus` when the bus does not admit this program within five seconds.
-    package init(_ which: Bus, address: String? = nil) throws(BusError) {
+    ///   - address: the address of the bus, in the format of `DBUS_SESSION_BUS_ADDRESS`; nil for that of this process.
+    ///   - patience: how long the bus itself may take to admit this program, and later to answer.
+    /// - Throws: ``BusError``; with `silentBus` when the bus does not admit this program in time.
+    package init(_ which: Bus, address: String? = nil, patience: Duration = .seconds(5)) throws(BusError) {
+        self.patience = patience
         try LibSystemd.open()
         name = which == .user ? "session bus" : "system bus"
         var bus: OpaquePointer?
@@ -74,7 +75,7 @@ import Glibc
 
     /// Waits until the bus has admitted this program.
     private func begin() throws(BusError) {
-        let deadline = Deadline(after: Self.patience)
+        let deadline = Deadline(after: patience)
         while true {
             // The first message says that this program has a name on the bus. It is not needed.
             _ = try next()
@@ -86,7 +87,7 @@ import Glibc
 
     /// Sends waiting messages, as far as the bus accepts them in time.
     private func flush() {
-        let deadline = Deadline(after: Self.patience)
+        let deadline = Deadline(after: patience)
         while !isSilent {
             // Negative when the bus is gone.
             guard let events = UInt16(exactly: unsafe ocn_bus_get_events(bus)), events & UInt16(POLLOUT) != 0 else {
@@ -250,7 +251,7 @@ import Glibc
         within limit: Duration
     ) throws(BusError) -> ReceivedMessage {
         let isOfBus = name == ReplyLedger.daemon && method != Self.start
-        let answers = try answers(to: [cookie], within: isOfBus ? Self.patience : limit)
+        let answers = try answers(to: [cookie], within: isOfBus ? patience : limit)
         guard let message = answers[cookie] else {
             guard isOfBus else { throw BusError(.noAnswer, "\(name) does not answer: the time is over.") }
             throw silence()

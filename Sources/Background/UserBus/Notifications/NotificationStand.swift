@@ -33,6 +33,10 @@ package final class NotificationStand {
         static let closed: UInt32 = 3
     }
 
+    /// How many seconds the desktop's program may take to answer.
+    // mutate: equivalent, because nobody notices a second more or less of so many.
+    private static let limit: UInt64 = 5
+
     private let bus: BusConnection
     private let desktop: BusConnection?
     /// The unique name of the desktop's connection. Signals of other connections are ignored.
@@ -53,7 +57,7 @@ package final class NotificationStand {
         self.bus = bus
         self.desktop = desktop
         if let desktop {
-            let answer = try desktop.ask(BusCall(Self.object, "GetCapabilities"), within: 5).first?.values
+            let answer = try desktop.ask(BusCall(Self.object, "GetCapabilities"), within: Self.limit).first?.values
             capabilities = (answer ?? []).compactMap(\.text)
             owner = try desktop.owner(of: Self.name)
             try desktop.listen(to: "sender='\(Self.name)',interface='\(Self.object.interface)'")
@@ -144,7 +148,8 @@ package final class NotificationStand {
         }
         var number = replaced
         if let desktop {
-            let answer = try desktop.ask(BusCall(Self.object, "Notify", values.compactMap(\.toSend)), within: 5)
+            let call = BusCall(Self.object, "Notify", values.compactMap(\.toSend))
+            let answer = try desktop.ask(call, within: Self.limit)
             guard let given = answer.first?.integer.flatMap({ UInt32(exactly: $0) }) else {
                 throw BusError(.badMessage, "The desktop answers with other values than it should.")
             }

@@ -17,6 +17,7 @@ import SystemLibrary
     package private(set) var isGoingToSleep = false
     private let own: String?
     private let address: String?
+    private let patience: Duration
     private let pause: Duration
     private let onChange: () -> Void
     private var bus: BusConnection?
@@ -29,16 +30,19 @@ import SystemLibrary
     /// - Parameters:
     ///   - own: the session of this process; nil if it is not in a session.
     ///   - address: the address of the system bus; nil for the one of this process.
+    ///   - patience: how long the bus itself may take to answer.
     ///   - pause: how long a service that does not answer is left alone, because a question waits for its answer.
     ///   - onChange: called when the state may have changed.
     package init(
         own: String?,
         address: String? = nil,
+        patience: Duration = .seconds(5),
         pause: Duration = .seconds(10),
         onChange: @escaping () -> Void
     ) {
         self.own = own
         self.address = address
+        self.patience = patience
         self.pause = pause
         self.onChange = onChange
         connect()
@@ -46,7 +50,7 @@ import SystemLibrary
 
     private func connect() {
         do throws(BusError) {
-            let bus = try BusConnection(.system, address: address)
+            let bus = try BusConnection(.system, address: address, patience: patience)
             let name = Self.manager.destination
             let properties = Self.manager.properties.interface
             for rule in [

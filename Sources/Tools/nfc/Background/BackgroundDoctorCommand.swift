@@ -36,7 +36,13 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
         var findings = [Self.service(status), await Self.reader(try? status.get())]
         findings += Examination(environment: ProcessInfo.processInfo.environment, now: UserEnvironment.now).findings
         for finding in findings {
-            if json { Self.printJSON(finding) } else { Self.show(finding) }
+            if json {
+                var writer = JSONWriter()
+                Self.write(finding, to: &writer)
+                writer.printLine()
+            } else {
+                for line in Self.lines(finding) { printLine(line) }
+            }
         }
         guard findings.allSatisfy({ $0.state != .fails }) else { throw ExitCode(1) }
     }
@@ -87,11 +93,7 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
         if let status = status ?? nil, let reader = status.reader {
             return Finding("reader", reader.met ? .works : .fails, reader.source, fix: reader.met ? nil : fix)
         }
-        var configuration = ReaderConfiguration.ofProcess
-        configuration.reader = configuration.backgroundReader
-        configuration.recording = nil
-        configuration.patience = .seconds(5)
-        let environment = NFCEnvironment(configuration)
+        let environment = NFCEnvironment(Self.lookConfiguration(over: .ofProcess))
         if case .none(let reason) = environment.reader { return Finding("reader", .fails, reason, fix: fix) }
         guard let driver = environment.driver else { return Finding("reader", .fails, "There is no reader.", fix: fix) }
         do throws(LinkError) {
@@ -102,7 +104,19 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
         }
     }
 
-    private static func show(_ finding: Finding) {
+    /// The configuration of the reader that the service would use, to look at it without a recording.
+    ///
+    /// - Parameter own: that of this process.
+    static func lookConfiguration(over own: ReaderConfiguration) -> ReaderConfiguration {
+        var configuration = own
+        configuration.reader = own.backgroundReader
+        configuration.recording = nil
+        configuration.patience = .seconds(5)
+        return configuration
+    }
+
+    /// A finding as lines for people.
+    static func lines(_ finding: Finding) -> [String] {
         let state =
             switch finding.state {
             case .works: "fine"
@@ -110,12 +124,11 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
             case .fails: "no  "
             }
         let name = [finding.check, finding.subject].compactMap { $0 }.joined(separator: " ")
-        printLine("\(state)  \(name): \(finding.text)")
-        if let fix = finding.fix { printLine("      \(fix)") }
+        return ["\(state)  \(name): \(finding.text)"] + (finding.fix.map { ["      \($0)"] } ?? [])
     }
 
-    private static func printJSON(_ finding: Finding) {
-        var writer = JSONWriter()
+    /// Writes a finding as an object.
+    static func write(_ finding: Finding, to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("ok", finding.state != .fails)
         writer.member("error", finding.state == .fails ? "\(finding.check)-fails" : nil)
@@ -125,6 +138,5 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
         writer.member("message", finding.text)
         writer.member("fix", finding.fix)
         writer.endObject()
-        writer.printLine()
     }
 }

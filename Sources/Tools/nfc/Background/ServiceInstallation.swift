@@ -141,8 +141,8 @@ struct ServiceInstallation {
         }
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        guard process.terminationStatus != 127 else { throw noSystemd }
         guard process.terminationStatus == 0 else {
+            // The first question that is asked. It fails too where there is no systemctl.
             if arguments == ["show-environment"] { throw noSystemd }
             throw CommandFailure(.refused, "systemd", "systemctl --user \(arguments.joined(separator: " ")): \(text)")
         }

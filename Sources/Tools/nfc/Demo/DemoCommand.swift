@@ -40,9 +40,13 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: .private)
     var takeAway: String?
 
+    /// How many tenths of a second that demonstration may take to end.
+    // mutate: equivalent, because nobody notices a tenth of a second more or less of so many.
+    private static let patience = 100
+
     func run() async throws {
         if let takeAway {
-            DemoLeftovers.remove(takeAway, within: 100)
+            DemoLeftovers.remove(takeAway, within: Self.patience)
             return
         }
         let signals = DemoSignals()

@@ -64,8 +64,17 @@ final class DemoLoop {
                 throw CommandFailure(.refused, event, message)
             }
         }
+        throw Self.tooLong(what, lastMessage)
+    }
+
+    /// The failure of a wait.
+    ///
+    /// - Parameters:
+    ///   - what: the name of the event, for people.
+    ///   - lastMessage: the last message of the service; empty when there was none.
+    static func tooLong(_ what: String, _ lastMessage: String) -> CommandFailure {
         let said = lastMessage.isEmpty ? "" : " The service reports: \(lastMessage)"
-        throw CommandFailure(.refused, "timeout", "Waiting for \(what) took too long.\(said)")
+        return CommandFailure(.refused, "timeout", "Waiting for \(what) took too long.\(said)")
     }
 
     /// The next event.

@@ -53,17 +53,22 @@ struct LinksFetchCommand: AsyncParsableCommand {
         guard (1...120).contains(timeout) else { throw ValidationError("--timeout takes 1 to 120 seconds.") }
     }
 
+    /// How the sites are asked.
+    var options: AssociationFetcher.Options {
+        var options = AssociationFetcher.Options()
+        options.timeout = .seconds(timeout)
+        options.allowsPrivateAddresses = allowPrivateAddresses
+        options.connectTo = connectTo
+        options.authorities = authorities
+        return options
+    }
+
     func run() async throws {
         let user = UserEnvironment()
         let now = UserEnvironment.now
         var asked: Set<String> = []
         let results = try await reportingFailure(json: json) { () async throws(CommandFailure) in
             let (all, wanted) = try choose(user)
-            var options = AssociationFetcher.Options()
-            options.timeout = .seconds(timeout)
-            options.allowsPrivateAddresses = allowPrivateAddresses
-            options.connectTo = connectTo
-            options.authorities = authorities
             let fetcher = AssociationFetcher(options)
             let cache = try user.cache()
             do throws(StorageError) {

