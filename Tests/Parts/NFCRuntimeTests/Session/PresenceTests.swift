@@ -187,6 +187,28 @@ import VirtualTags
         #expect(await scene.event() == "a ended: userCanceled")
     }
 
+    @Test func `A tag that went and came back before its first connection is lost, where arrivals are told apart`()
+        async throws
+    {
+        let (field, tag) = (VirtualField(), Self.tag())
+        field.bring(tag)
+        let scene = Scene(.field(field))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        let found = try #require(scene.tags.first)
+        field.remove(tag)
+        field.bring(tag)
+        guard case .tag(let error)? = await session.connects(to: found) else { return #expect(Bool(false)) }
+        #expect(error.code == .tagLost && !found.isAvailable && session.connectedTag == nil)
+        #expect(error.reason == "The tag has left the field. Restart polling to find it again.")
+        session.restartPolling()
+        #expect(await scene.event() == "a found 1")
+        #expect(await session.connects(to: try #require(scene.tags.first)) == nil)
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
     @Test func `A Type B card without ISO-DEP is near while its own ATQB comes, and not when another card's does`()
         async throws
     {

@@ -314,6 +314,27 @@ import VirtualTags
         }
     }
 
+    @Test func `whose reader goes while it is written is not asked for anything any more`() async throws {
+        let reader = PluggedReader()
+        reader.field.bring(Self.ntag())
+        let scene = Scene(.field(reader))
+        let session = try scene.session("a", plan: .everyTag)
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        let outcome = try await session.work(with: try #require(scene.tags.first)) { tag throws(TagError) in
+            reader.pullsOutAtRead.withLock { $0 = "It was pulled out." }
+            let before = reader.field.statistics.exchanges
+            let outcome = await tag.writeAndDescribe(Self.message, checks: true, locks: false)
+            #expect(reader.field.statistics.exchanges == before)
+            return outcome
+        }
+        let failure = try #require(outcome.failure)
+        #expect(failure.error.code == .readerUnavailable && failure.error.reason == "It was pulled out.")
+        #expect(failure.leavesDoubt && outcome.findings.product == nil && outcome.findings.survey.message == nil)
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
     @Test func `that leaves at any moment failed at the step that was under way`() async throws {
         var steps: [String] = []
         var isDone = false
