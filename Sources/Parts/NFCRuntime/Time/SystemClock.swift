@@ -52,7 +52,9 @@ public final class SystemClock: RuntimeClock {
     /// Sets the timer to the first deadline, unless it is already set to that or an earlier one.
     private func arm(_ state: inout State) {
         guard let next = state.queue.nextDeadline else { return }
+        // mutate: equivalent, because to set the timer to the first deadline again only takes time.
         if let armed = state.armedFor, armed <= next { return }
+        // mutate: equivalent, because then it is set again each time, which only takes time.
         state.armedFor = next
         state.timer?.schedule(deadline: .now() + .nanoseconds(Self.nanoseconds(until: next - now) + 1))
     }
