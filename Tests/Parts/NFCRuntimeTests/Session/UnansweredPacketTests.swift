@@ -77,7 +77,14 @@ import VirtualTags
         let (scene, field, session, tag) = try await Self.scene(VirtualType2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, 6]))
         field.arm(.effect(.mute, atExchange: 0))
         let packet = TagPacket([0x30, 0x03], answer: .none)
+        field.startRecording()
         #expect(await handedOver { session.send(packet, to: tag, completion: $0) } == .success([]))
+        // It is not waited for longer than for an answer within a millisecond.
+        field.arm(.effect(.mute, atExchange: 0))
+        let other = TagPacket([0x30, 0x03], answer: .within(.milliseconds(1)))
+        #expect(Self.error(await handedOver { session.send(other, to: tag, completion: $0) })?.code == .badAnswer)
+        let times = field.stopRecording().filter { $0.request.bytes == [0x30, 0x03] }.map(\.elapsed)
+        #expect(times.count == 2 && times.first == times.last)
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")
     }

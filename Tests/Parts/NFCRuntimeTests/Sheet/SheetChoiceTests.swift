@@ -95,10 +95,16 @@ import Testing
                 _ = unsafe setenv("NFC_SHEET", name, 1)
                 guard SheetChoice.automatic == .text else { exit(1) }
             }
+            // What is not said otherwise is written there too.
+            let content = SheetContent(state: .success, title: "", message: "Done.", showsErrorSymbol: false)
+            JSONLinesSheet().present(content) {}
+            PlainTextSheet().present(content) {}
         }
         let text = String(decoding: end?.standardErrorContent ?? [], as: UTF8.self)
         #expect(text.contains("NFC_SHEET is we\\u{1b}b; use terminal, json, json:FD, text or none.\n"))
         #expect(text.components(separatedBy: "NFC_SHEET is").count == 2)
+        #expect(text.contains(#"{"state":"success","title":"","message":"Done.""#))
+        #expect(text.contains("[Done] Done.\n"))
     }
 
     @Test(.ownThreads, arguments: [(nil, true), ("", true), ("1", false)] as [(String?, Bool)])
