@@ -35,6 +35,12 @@ import VirtualTags
         #expect(AppProperties().infoPlist == nil && AppProperties().entitlements == nil && !AppProperties().isStrict)
     }
 
+    @Test func `An app's author learns whether a card without a listed application arrives`() {
+        for (arrives, words) in [(true, "it arrives as .miFare and not as .iso7816."), (false, "it is not reported.")] {
+            #expect(SilentMistake.noListedApplication(arrives: arrives).explanation.contains(words))
+        }
+    }
+
     @Test func `An environment is of an app, unless it has a test's place or says otherwise`() {
         let (clock, reader) = (ManualClock(), NFCEnvironment.Reader.none(reason: "None."))
         #expect(!NFCEnvironment(reader: reader, clock: clock).isOfTest)

@@ -34,6 +34,18 @@ import VirtualTags
         #expect(reader.log.filter { $0 != "work" } == ["cancelled", "interrupted", "released"])
     }
 
+    @Test func `A watcher works on the thread of its reader, and lets go of it at its end`() async throws {
+        let reader = NotedReader()
+        let environment = NFCEnvironment(reader: .discovering(reader), clock: ManualClock())
+        let watcher = try #require(TagWatcher(environment) { _ in })
+        watcher.start()
+        // It has looked once.
+        while !reader.log.contains("released") { await Task.yield() }
+        await watcher.stop()
+        #expect(reader.log.first == "work")
+        #expect(reader.log.filter { $0 != "work" } == ["released", "interrupted", "released"])
+    }
+
     @Test func `Whoever is told of its events is kept until the end is told, and not longer`() async throws {
         let scene = Scene(.field(VirtualField()))
         let session = try #require(ReaderSession(environment: scene.environment))

@@ -55,7 +55,7 @@ import VirtualTags
         let (cost, again) = (try #require(findings.cost), try #require(plain.cost))
         #expect(cost.exchanges >= 1 && cost.airtime > .zero && again.exchanges <= cost.exchanges)
         #expect(findings.activation.map { $0.exchanges >= 1 } == true)
-        #expect(plain.product == nil)
+        #expect(plain.product == nil && plain.identifier == identifier && plain.survey.message == Self.message)
     }
 
     @Test(arguments: Type1Product.allCases) func `of Type 1 shows its memory and its header`(product: Type1Product)
@@ -286,6 +286,9 @@ import VirtualTags
             #expect(failure.error.code == .tagLost && failure.leavesDoubt, "\(number)")
             guard case .writing = failure.step else { throw Missing() }
             #expect(outcome.findings.survey.message == nil && outcome.findings.product == nil)
+            // What it has cost until then is known.
+            #expect(outcome.findings.cost.map { $0.exchanges >= 1 } == true)
+            #expect(outcome.findings.activation?.exchanges == 5)
         }
     }
 
