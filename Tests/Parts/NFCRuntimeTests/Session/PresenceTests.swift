@@ -259,6 +259,8 @@ import VirtualTags
         while !reader.isWaiting { await Task.yield() }
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")
+        // The sheet is still to close. No other look is to come.
+        #expect(scene.clock.scheduledEventCount == 1)
     }
 }
 
