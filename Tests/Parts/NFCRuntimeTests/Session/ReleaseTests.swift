@@ -43,7 +43,8 @@ import VirtualTags
         while !reader.log.contains("released") { await Task.yield() }
         await watcher.stop()
         #expect(reader.log.first == "work")
-        #expect(reader.log.filter { $0 != "work" } == ["released", "interrupted", "released"])
+        // Its thread may let go of it before or after the interruption.
+        #expect(reader.log.filter { $0 != "work" }.sorted() == ["interrupted", "released", "released"])
     }
 
     @Test func `Whoever is told of its events is kept until the end is told, and not longer`() async throws {
