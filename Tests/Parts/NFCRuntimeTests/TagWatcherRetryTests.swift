@@ -73,6 +73,34 @@ import VirtualTags
         await watcher.stop()
     }
 
+    @Test func `A tag that was away is read again where arrivals can't be told apart, and one that stays is not`()
+        async throws
+    {
+        let tag = VirtualType2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
+        let reader = ScriptedReader([.tags([tag]), .tags([tag]), .nothing, .tags([tag])], tells: true)
+        let (events, continuation) = AsyncStream.makeStream(of: String.self)
+        let made = TagWatcher(NFCEnvironment(reader: .discovering(reader), clock: ManualClock())) { event in
+            switch event {
+            case .available: continuation.yield("available")
+            case .unavailable: continuation.yield("unavailable")
+            case .near(let identifiers): continuation.yield("near \(identifiers.count)")
+            case .read: continuation.yield("read")
+            }
+        }
+        let watcher = try #require(made)
+        watcher.start()
+        var happened = events.makeAsyncIterator()
+        for expected in ["available", "near 1", "read"] { #expect(await happened.next() == expected) }
+        reader.tell()
+        await reader.looks(2)
+        reader.tell()
+        #expect(await happened.next() == "near 0")
+        reader.tell()
+        #expect(await happened.next() == "read")
+        await watcher.stop()
+        #expect(reader.lookCount == 4 && !reader.isObserved)
+    }
+
     @Test func `Its reader is interrupted when it stops, and not when it has stopped`() async throws {
         let reader = InterruptedReader()
         let environment = NFCEnvironment(reader: .discovering(reader), clock: ManualClock())

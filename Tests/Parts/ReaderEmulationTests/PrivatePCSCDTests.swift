@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Glibc
 import PrivateStorage
 import ReaderEmulation
@@ -42,6 +43,13 @@ import Testing
         let readers = try folder.folder("readers")
         let pcscd = try PrivatePCSCD(folder: folder, configuration: readers.path)
         #expect(pcscd.failure() == nil)
+        // The log is open in pcscd alone.
+        let log = pcscd.logPath.split(separator: "/").suffix(2).joined(separator: "/")
+        let keeping = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter { number in
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)"))?.hasSuffix(log)
+                == true
+        }
+        #expect(keeping.isEmpty)
         #expect(kill(pcscd.processIdentifier, SIGKILL) == 0)
         while pcscd.failure() == nil { try await Task.sleep(for: .milliseconds(1)) }
         #expect(

@@ -133,15 +133,10 @@ extension ReaderSession {
     /// reader is passed on.
     private func shutDown(_ end: SessionEnd) {
         let timers = state.withLock { state in
-            defer {
-                state.sessionTimer = nil
-                state.tagTimer = nil
-                state.pollTimer = nil
-                state.presence = nil
-                // mutate: equivalent, because a session that has ended looks for nothing in any state of polling.
-                state.poll = .idle
-            }
-            return [state.sessionTimer, state.tagTimer, state.pollTimer]
+            state.presence = nil
+            // mutate: equivalent, because a session that has ended looks for nothing in any state of polling.
+            state.poll = .idle
+            return [state.sessionTimer.take(), state.tagTimer.take(), state.pollTimer.take()]
         }
         letSheetLeave()
         for timer in timers { timer?.cancel() }

@@ -71,6 +71,7 @@ struct Terminal: Sendable {
 
     /// Returns the keys that were typed since the last call. Use it only in raw mode; otherwise it blocks.
     func readKeys() -> [UInt8] {
+        // mutate: equivalent, because keys without room are read the next time, and only what was read is used.
         var buffer = [UInt8](repeating: 0, count: 64)
         let count = unsafe buffer.withUnsafeMutableBytes { bytes in
             unsafe Glibc.read(fileDescriptor, bytes.baseAddress, bytes.count)

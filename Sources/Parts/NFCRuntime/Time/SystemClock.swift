@@ -52,9 +52,13 @@ public final class SystemClock: RuntimeClock {
     /// Sets the timer to the first deadline, unless it is already set to that or an earlier one.
     private func arm(_ state: inout State) {
         guard let next = state.queue.nextDeadline else { return }
+        // mutate: equivalent, because to set the timer to the first deadline again only takes time.
         if let armed = state.armedFor, armed <= next { return }
+        // mutate: equivalent, because then it is set again each time, which only takes time.
         state.armedFor = next
-        state.timer?.schedule(deadline: .now() + .nanoseconds(Self.nanoseconds(until: next - now) + 1))
+        let delay = Self.nanoseconds(until: next - now)
+        // mutate: equivalent, because a timer that comes early is set again.
+        state.timer?.schedule(deadline: .now() + .nanoseconds(delay))
     }
 
     /// Returns how long the timer waits: a day at most, after which it is set again. So a limit may be as long as a

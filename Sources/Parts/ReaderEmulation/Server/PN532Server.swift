@@ -212,7 +212,9 @@ struct PseudoTerminal {
         _ = unsafe stat(String(folder), &status)
         let name = slash.map { link[link.index(after: $0)...] } ?? link[...]
         let bytes = [UInt8](bigEndian: Int(truncatingIfNeeded: status.st_ino), count: 8) + name.utf8
-        return bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 } >> 2
+        let hash: UInt64 = bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        // mutate: equivalent, because any part of it will do that a position in a file can hold.
+        return hash >> 2
     }
 
     /// Removes the link if it is still this one, and closes the terminal's other end. The reader of this program's end

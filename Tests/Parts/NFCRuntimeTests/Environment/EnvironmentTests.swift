@@ -31,6 +31,21 @@ import VirtualTags
     @Test func `A value of an app's property list is a text, several, or a flag that is set`() {
         let values: [AppProperties.Value] = ["one", ["one", "two"], true, false]
         #expect(values.map(\.texts) == [["one"], ["one", "two"], ["true"], []])
+        // An app that declares nothing is asked for nothing.
+        #expect(AppProperties().infoPlist == nil && AppProperties().entitlements == nil && !AppProperties().isStrict)
+    }
+
+    @Test func `An app's author learns whether a card without a listed application arrives`() {
+        for (arrives, words) in [(true, "it arrives as .miFare and not as .iso7816."), (false, "it is not reported.")] {
+            #expect(SilentMistake.noListedApplication(arrives: arrives).explanation.contains(words))
+        }
+    }
+
+    @Test func `An environment is of an app, unless it has a test's place or says otherwise`() {
+        let (clock, reader) = (ManualClock(), NFCEnvironment.Reader.none(reason: "None."))
+        #expect(!NFCEnvironment(reader: reader, clock: clock).isOfTest)
+        #expect(NFCEnvironment(reader: reader, clock: clock, place: Place()).isOfTest)
+        #expect(NFCEnvironment(reader: reader).clock === SystemClock.shared)
     }
 
     @Test func `A task's environment is its own and its children's`() async {

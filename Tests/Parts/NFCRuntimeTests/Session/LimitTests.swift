@@ -125,6 +125,8 @@ import VirtualTags
         let (one, other) = (scene.tags[0], scene.tags[1])
         #expect(await session.read(one) == .failure(.notConnected))
         #expect(await session.answer([0x30, 3], of: one) == .failure(.notConnected))
+        let packet = TagPacket([0x30, 3], answer: .none)
+        #expect(await handedOver { session.send(packet, to: one, completion: $0) } == .failure(.notConnected))
         // What phones take before a connection connects.
         #expect(try await session.answer([0x30, 3], of: one, connecting: true).get().first == 0xE1)
         #expect(session.connectedTag === one)

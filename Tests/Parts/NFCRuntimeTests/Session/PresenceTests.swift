@@ -153,6 +153,33 @@ import VirtualTags
         #expect(await scene.event() == "a ended: userCanceled")
     }
 
+    @Test func `A reader that finds tags itself and tells arrivals apart knows who is still near without an exchange`()
+        async throws
+    {
+        let field = VirtualField()
+        let (tag, other) = (Self.tag(1), Self.tag(2))
+        field.bring(tag)
+        let scene = Scene(.discovering(KnowingReader(field)))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        let found = try #require(scene.tags.first)
+        #expect(await session.connects(to: found) == nil)
+        let before = field.statistics.exchanges
+        field.bring(other)
+        await session.settles()
+        #expect(session.isConnected(to: found))
+        // What comes back is another stay.
+        field.remove(tag)
+        field.bring(tag)
+        await session.settles()
+        #expect(!session.isConnected(to: found) && found.isAvailable)
+        guard case .tag(let error)? = await session.connects(to: found) else { return #expect(Bool(false)) }
+        #expect(error.code == .tagLost && !found.isAvailable && field.statistics.exchanges == before)
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
     @Test func `A report that does not come in time says nothing of the tags that were found`() async throws {
         let base = ScriptedReader([.tags([Self.tag()])], tells: true)
         let scene = Scene(.discovering(UntimelyReader(base)))
@@ -183,6 +210,28 @@ import VirtualTags
         reader.field.removeAll()
         guard case .tag(let error)? = await session.connects(to: tag) else { return #expect(Bool(false)) }
         #expect(error.code == .tagLost && !tag.isAvailable && session.connectedTag == nil)
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
+    @Test func `A tag that went and came back before its first connection is lost, where arrivals are told apart`()
+        async throws
+    {
+        let (field, tag) = (VirtualField(), Self.tag())
+        field.bring(tag)
+        let scene = Scene(.field(field))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        let found = try #require(scene.tags.first)
+        field.remove(tag)
+        field.bring(tag)
+        guard case .tag(let error)? = await session.connects(to: found) else { return #expect(Bool(false)) }
+        #expect(error.code == .tagLost && !found.isAvailable && session.connectedTag == nil)
+        #expect(error.reason == "The tag has left the field. Restart polling to find it again.")
+        session.restartPolling()
+        #expect(await scene.event() == "a found 1")
+        #expect(await session.connects(to: try #require(scene.tags.first)) == nil)
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")
     }
@@ -237,7 +286,33 @@ import VirtualTags
         while !reader.isWaiting { await Task.yield() }
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")
+        // The sheet is still to close. No other look is to come.
+        #expect(scene.clock.scheduledEventCount == 1)
     }
+}
+
+/// A reader that finds tags itself, and tells their arrivals apart.
+private final class KnowingReader: DiscoveringDriver {
+    private let field: VirtualField
+    private let base: ActivatingReader
+    let name = "knowing"
+    var technologies: Set<Technology> { base.technologies }
+    var statistics: LinkStatistics { base.statistics }
+
+    init(_ field: VirtualField) { (self.field, base) = (field, ActivatingReader(field)) }
+
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
+        base.observePresence(handler)
+    }
+
+    func arrival(of identifier: [UInt8]) -> UInt64? { field.arrival(of: identifier) }
+
+    func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
+        try await base.discover(technologies, systemCodes: systemCodes)
+    }
+
+    func select(_ tag: DiscoveredTag) async throws(LinkError) { try await base.select(tag) }
+    func release() async { await base.release() }
 }
 
 /// A reader that reports changes at another time than they happen, as one that plays a recording.

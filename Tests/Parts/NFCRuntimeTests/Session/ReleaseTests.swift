@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import NFCRuntime
+import NFCTestKit
 import TagLink
 import Testing
 import VirtualTags
@@ -33,6 +34,19 @@ import VirtualTags
         #expect(reader.log.filter { $0 != "work" } == ["cancelled", "interrupted", "released"])
     }
 
+    @Test func `A watcher works on the thread of its reader, and lets go of it at its end`() async throws {
+        let reader = NotedReader()
+        let environment = NFCEnvironment(reader: .discovering(reader), clock: ManualClock())
+        let watcher = try #require(TagWatcher(environment) { _ in })
+        watcher.start()
+        // It has looked once.
+        while !reader.log.contains("released") { await Task.yield() }
+        await watcher.stop()
+        #expect(reader.log.first == "work")
+        // Its thread may let go of it before or after the interruption.
+        #expect(reader.log.filter { $0 != "work" }.sorted() == ["interrupted", "released", "released"])
+    }
+
     @Test func `Whoever is told of its events is kept until the end is told, and not longer`() async throws {
         let scene = Scene(.field(VirtualField()))
         let session = try #require(ReaderSession(environment: scene.environment))
@@ -53,6 +67,36 @@ import VirtualTags
         #expect(await iterator.next() == .userCanceled)
         await scene.untilIdle()
         #expect(kept == nil)
+    }
+
+    @Test func `A session that found a tag is freed when it has ended, its sheet has gone, and its app lets go of it`()
+        async throws
+    {
+        let (field, clock) = (VirtualField(), ManualClock())
+        field.bring(VirtualType2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, 6]))
+        let environment = NFCEnvironment(reader: .field(field), clock: clock)
+        let (events, continuation) = AsyncStream.makeStream(of: String.self)
+        var happened = events.makeAsyncIterator()
+        weak var kept: ReaderSession?
+        do {
+            let session = try #require(ReaderSession(environment: environment))
+            kept = session
+            session.observe { event in
+                switch event {
+                case .becameActive: break
+                case .detected(let tags): continuation.yield("found \(tags.count)")
+                case .ended: continuation.yield("ended")
+                }
+            }
+            session.begin()
+            #expect(await happened.next() == "found 1")
+            session.invalidate()
+            #expect(await happened.next() == "ended")
+        }
+        clock.advance(by: .seconds(3))
+        // The reader's thread may still be about to leave it.
+        while kept != nil { await Task.yield() }
+        #expect(clock.scheduledEventCount == 0)
     }
 
     @Test func `A field that stayed on when it was to be turned off is turned off at the end`() async throws {

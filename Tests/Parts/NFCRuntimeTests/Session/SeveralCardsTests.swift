@@ -32,6 +32,28 @@ import Testing
         #expect(await scene.event() == "a ended: userCanceled")
     }
 
+    @Test func `Of the applications that a card has, the first one is selected, and the others are not asked for`()
+        async throws
+    {
+        let reader = SelectingReader([1])
+        let scene = Scene(.discovering(reader))
+        let plan = PollingPlan(
+            technologies: [.nfcA],
+            opensCards: true,
+            applications: [Self.application, [0xA0, 0x02]]
+        )
+        let session = try scene.session("a", plan: plan)
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        let card = try #require(scene.tags.first)
+        #expect(card.selectedApplication == Self.application && !card.supportsPACE)
+        #expect(reader.log == ["select 1", "1: 00a4040002a00100"])
+        // What the reader reports of its ATS is known, and nothing else.
+        #expect(card.answerToSelect?.bytes == [0x03, 0x00, 0x31] && card.answerToSelect?.historicalBytes == [0x31])
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
     @Test func `A card that is left alone when another one leaves is selected again before it is used`() async throws {
         let reader = SelectingReader([1, 2], lost: [2])
         let scene = Scene(.discovering(reader))
@@ -199,7 +221,7 @@ private final class SelectingReader: DiscoveringDriver {
                 identity: .nfcA(atqa: 0x0344, sak: 0x20, uid: [4, 1, 2, 3, 4, 5, number]),
                 port: .commands(
                     Card(number, lines, meanwhile, countsAir: countingAir.contains(number)),
-                    answerToSelect: nil
+                    answerToSelect: [0x03, 0x00, 0x31]
                 )
             )
         }

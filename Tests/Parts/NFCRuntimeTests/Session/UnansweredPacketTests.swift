@@ -78,6 +78,14 @@ import VirtualTags
         field.arm(.effect(.mute, atExchange: 0))
         let packet = TagPacket([0x30, 0x03], answer: .none)
         #expect(await handedOver { session.send(packet, to: tag, completion: $0) } == .success([]))
+        // HLTA, to which no tag says anything. It is waited for as long as for an answer within a millisecond.
+        field.startRecording()
+        let halt = TagPacket([0x50, 0x00], answer: .none)
+        #expect(await handedOver { session.send(halt, to: tag, completion: $0) } == .success([]))
+        let other = TagPacket([0x50, 0x00], answer: .within(.milliseconds(1)))
+        #expect(Self.error(await handedOver { session.send(other, to: tag, completion: $0) })?.code == .badAnswer)
+        let times = field.stopRecording().filter { $0.request.bytes == [0x50, 0x00] }.prefix(2).map(\.elapsed)
+        #expect(times.count == 2 && times.first == times.last)
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")
     }

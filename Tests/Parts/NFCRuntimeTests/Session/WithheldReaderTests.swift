@@ -14,6 +14,11 @@ import VirtualTags
         func note(_ event: SessionEvent, of session: Int) {}
     }
 
+    @Test func `withholds each thing by itself`() {
+        let needs: [SessionNeeds] = [.radio, .freeReader, .entitlement, .usageText]
+        for need in needs { #expect(needs.filter { need.contains($0) } == [need]) }
+    }
+
     private static let cases: [(withheld: SessionNeeds, event: String)] = [
         ([], "active"), (.radio, "radioDisabled"), (.freeReader, "systemBusy"),
         ([.radio, .freeReader], "radioDisabled"), ([.entitlement, .usageText], "active"),

@@ -81,6 +81,8 @@ import Testing
             let lines = SheetCard.render(content(.ready, message(count)), width: width, height: 24)
             #expect(lines.count == min(count, room) + 23 - room)
             #expect(lines.contains { $0.contains("…") } == isCut)
+            // A terminal has 24 lines where nothing else is known.
+            #expect(SheetCard.render(content(.ready, message(count)), width: width) == lines)
         }
     }
 

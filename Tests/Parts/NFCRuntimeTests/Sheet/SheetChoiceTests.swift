@@ -85,7 +85,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             for (name, choice) in [("none", SheetChoice.none), ("text", .text), ("json:5", .json(fileDescriptor: 5))] {
                 _ = unsafe setenv("NFC_SHEET", name, 1)
-                guard SheetChoice.automatic == choice else { exit(1) }
+                guard SheetChoice.isNamed, SheetChoice.automatic == choice else { exit(1) }
             }
         }
         let end = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -93,12 +93,18 @@ import Testing
             dup2(ends, STDIN_FILENO)
             for name in ["", "we\u{1B}b"] {
                 _ = unsafe setenv("NFC_SHEET", name, 1)
-                guard SheetChoice.automatic == .text else { exit(1) }
+                guard SheetChoice.isNamed != name.isEmpty, SheetChoice.automatic == .text else { exit(1) }
             }
+            // What is not said otherwise is written there too.
+            let content = SheetContent(state: .success, title: "", message: "Done.", showsErrorSymbol: false)
+            JSONLinesSheet().present(content) {}
+            PlainTextSheet().present(content) {}
         }
         let text = String(decoding: end?.standardErrorContent ?? [], as: UTF8.self)
         #expect(text.contains("NFC_SHEET is we\\u{1b}b; use terminal, json, json:FD, text or none.\n"))
         #expect(text.components(separatedBy: "NFC_SHEET is").count == 2)
+        #expect(text.contains(#"{"state":"success","title":"","message":"Done.""#))
+        #expect(text.contains("[Done] Done.\n"))
     }
 
     @Test(.ownThreads, arguments: [(nil, true), ("", true), ("1", false)] as [(String?, Bool)])

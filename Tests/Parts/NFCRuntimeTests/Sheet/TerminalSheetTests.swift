@@ -84,6 +84,34 @@ import Testing
         #expect(terminal.screen().hasSuffix("\u{1B}[J\u{1B}[?25h"))
     }
 
+    @Test func `A key that was cut off by the end of the sheet is not the beginning of the next one's keys`() throws {
+        let terminal = try #require(PseudoTerminal())
+        let user = unsafe open(terminal.path, O_RDWR | O_NOCTTY)
+        defer { close(user) }
+        let sheet = TerminalSheet(path: terminal.path, usesColor: false)
+        let count = Locked(0)
+        for (number, keys) in [(1, "q\u{1B}["), (2, "q")] {
+            sheet.present(content(.ready, "First.")) { count.withLock { $0 += 1 } }
+            terminal.type(keys)
+            #expect(waits { count.withLock { $0 } == number })
+            sheet.present(content(.dismissed, "First.")) {}
+        }
+    }
+
+    @Test func `Its symbols are coloured, unless that is not wanted`() throws {
+        let terminal = try #require(PseudoTerminal())
+        let user = unsafe open(terminal.path, O_RDWR | O_NOCTTY)
+        defer { close(user) }
+        for (sheet, isColoured) in [
+            (TerminalSheet(path: terminal.path), true), (TerminalSheet(path: terminal.path, usesColor: false), false),
+        ] {
+            sheet.present(content(.ready, "First.")) {}
+            #expect(terminal.screen().contains("\u{1B}[34m") == isColoured)
+            sheet.present(content(.dismissed, "First.")) {}
+            _ = terminal.screen()
+        }
+    }
+
     @Test func `What is printed meanwhile comes above the card`() throws {
         let terminal = try #require(PseudoTerminal())
         let sheet = TerminalSheet(path: terminal.path, usesColor: false)

@@ -55,7 +55,7 @@ import VirtualTags
         let (cost, again) = (try #require(findings.cost), try #require(plain.cost))
         #expect(cost.exchanges >= 1 && cost.airtime > .zero && again.exchanges <= cost.exchanges)
         #expect(findings.activation.map { $0.exchanges >= 1 } == true)
-        #expect(plain.product == nil)
+        #expect(plain.product == nil && plain.identifier == identifier && plain.survey.message == Self.message)
     }
 
     @Test(arguments: Type1Product.allCases) func `of Type 1 shows its memory and its header`(product: Type1Product)
@@ -286,6 +286,9 @@ import VirtualTags
             #expect(failure.error.code == .tagLost && failure.leavesDoubt, "\(number)")
             guard case .writing = failure.step else { throw Missing() }
             #expect(outcome.findings.survey.message == nil && outcome.findings.product == nil)
+            // What it has cost until then is known.
+            #expect(outcome.findings.cost.map { $0.exchanges >= 1 } == true)
+            #expect(outcome.findings.activation?.exchanges == 5)
         }
     }
 
@@ -312,6 +315,27 @@ import VirtualTags
             }
             #expect(exchanges[0] == exchanges[1], "\(number)")
         }
+    }
+
+    @Test func `whose reader goes while it is written is not asked for anything any more`() async throws {
+        let reader = PluggedReader()
+        reader.field.bring(Self.ntag())
+        let scene = Scene(.field(reader))
+        let session = try scene.session("a", plan: .everyTag)
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        let outcome = try await session.work(with: try #require(scene.tags.first)) { tag throws(TagError) in
+            reader.pullsOutAtRead.withLock { $0 = "It was pulled out." }
+            let before = reader.field.statistics.exchanges
+            let outcome = await tag.writeAndDescribe(Self.message, checks: true, locks: false)
+            #expect(reader.field.statistics.exchanges == before)
+            return outcome
+        }
+        let failure = try #require(outcome.failure)
+        #expect(failure.error.code == .readerUnavailable && failure.error.reason == "It was pulled out.")
+        #expect(failure.leavesDoubt && outcome.findings.product == nil && outcome.findings.survey.message == nil)
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
     }
 
     @Test func `that leaves at any moment failed at the step that was under way`() async throws {

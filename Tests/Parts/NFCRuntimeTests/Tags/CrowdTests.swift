@@ -127,6 +127,10 @@ import VirtualTags
         // ATTRIB and RATS.
         let opening: UInt8 = isTypeB ? 0x1D : 0xE0
         #expect(frames.withLock { $0 }.contains { $0.first == opening } == opens)
+        // A card that is open needs nothing more to be connected. One of Type B that is not is woken for it.
+        let before = field.statistics.exchanges
+        #expect(await session.connects(to: try #require(scene.tags.first)) == nil)
+        #expect((field.statistics.exchanges == before) == (opens || !isTypeB))
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")
     }
@@ -180,6 +184,24 @@ import VirtualTags
             #expect(session.connectedTag === tags[0])
             #expect(await session.read(tags[1]) == .failure(.notConnected))
         }
+    }
+
+    @Test func `FeliCa tags are asked for each system of the plan, in its order, and have four slots to answer in`()
+        async throws
+    {
+        let frames = Locked<[[UInt8]]>([])
+        let field = VirtualField(onExchange: { record in
+            if record.technology == .nfcF { frames.withLock { $0.append(record.request.bytes) } }
+        })
+        let scene = Scene(.field(field))
+        let session = try scene.session("a", plan: PollingPlan(technologies: [.nfcF], systemCodes: [0x12FC, 0x8008]))
+        session.begin()
+        await session.settles()
+        let requests = frames.withLock { $0 }
+        #expect(requests.map { Array($0.dropFirst(2).prefix(2)) } == [[0x12, 0xFC], [0x80, 0x08]])
+        #expect(requests.allSatisfy { $0.last == 3 })
+        session.invalidate()
+        #expect(await scene.events(2) == ["a active", "a ended: userCanceled"])
     }
 
     @Test func `A tag is halted before another one is woken`() async throws {
