@@ -101,13 +101,11 @@ final class ReaderMonitor: Sendable {
 
     /// Ends ``waitUntilWatching()``, and later calls at once, until this is called with false.
     func setInterrupted(_ value: Bool) {
-        watch.withLock { $0.isInterrupted = value }
-        if value { watch.signal() }
+        watch.change { $0.isInterrupted = value }
     }
 
     private func setWatching(_ value: Bool) {
-        watch.withLock { $0.isWatching = value }
-        if value { watch.signal() }
+        watch.change { $0.isWatching = value }
     }
 
     private func isWanted(_ run: Int) -> Bool {

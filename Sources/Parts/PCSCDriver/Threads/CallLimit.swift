@@ -81,8 +81,7 @@ final class CallLimit: Sendable {
 
     /// Lets the watching thread end.
     func finish() {
-        state.withLock { $0.isFinished = true }
-        state.signal()
+        state.change { $0.isFinished = true }
     }
 
     /// Called under the lock. Otherwise the call could return meanwhile, and the next call would be cut instead.

@@ -17,7 +17,9 @@ import Glibc
 
     init(_ value: sending Value) {
         self.value = value
+        // mutate: equivalent, because more memory than is used has no effect.
         unsafe mutex = .allocate(capacity: 1)
+        // mutate: equivalent, because more memory than is used has no effect.
         unsafe condition = .allocate(capacity: 1)
         var attributes = pthread_condattr_t()
         unsafe pthread_condattr_init(&attributes)
@@ -40,6 +42,12 @@ import Glibc
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         return body(&value)
+    }
+
+    /// Uses the value, and then makes a waiting thread check it again.
+    func change<Result>(_ body: (inout Value) -> Result) -> Result {
+        defer { signal() }
+        return withLock(body)
     }
 
     /// Makes a waiting thread check again.

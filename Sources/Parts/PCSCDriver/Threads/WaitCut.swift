@@ -17,12 +17,11 @@ package final class WaitCut: Sendable {
 
     /// Ends the current wait and all later ones, from any thread.
     package func cut() {
-        state.withLock { state in
+        state.change { state in
             state.isCut = true
             // Called under the lock, so that the object of the wait still exists.
             state.end?()
         }
-        state.signal()
     }
 
     /// Runs work that waits.
