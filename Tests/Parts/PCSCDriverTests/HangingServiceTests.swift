@@ -143,6 +143,22 @@ struct HangingServiceTests {
         withExtendedLifetime(observation) {}
     }
 
+    @Test("in the release of a connection keeps no observer from hearing that it is gone")
+    func observerRelease() async {
+        let service = Self.service()
+        let reader = PCSCReader(.first, layer: service)
+        let told = Locked(0)
+        let observation = reader.observePresence { told.withLock { $0 += 1 } }
+        await Self.wait { service.look(\.looks) >= 2 }
+        service.change { state in
+            state.hanging = [.release]
+            state.isRunning = false
+        }
+        await Self.wait { told.withLock { $0 } > 0 }
+        #expect(service.look { $0.contexts.isEmpty && $0.abandoned.count == 1 })
+        withExtendedLifetime(observation) {}
+    }
+
     @Test("keeps no thread of an observer that has gone")
     func observer() async {
         let service = Self.service([.establish])

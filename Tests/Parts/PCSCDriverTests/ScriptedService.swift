@@ -29,6 +29,8 @@ final class ScriptedService: SmartCardLayer {
     struct State {
         var readers: [Reader] = []
         var isRunning = true
+        /// Whether the service seems to run; nil where that is as it is.
+        var isLikely: Bool?
         var contexts: Set<Int> = []
         var abandoned: Set<Int> = []
         var next = 1
@@ -83,7 +85,7 @@ final class ScriptedService: SmartCardLayer {
 
     // MARK: SmartCardLayer
 
-    var isServiceLikely: Bool { look(\.isRunning) }
+    var isServiceLikely: Bool { look { $0.isLikely ?? $0.isRunning } }
 
     func establishContext(_ cut: WaitCut) throws(SmartCardError) -> Int {
         if look({ $0.hanging.contains(.establish) }) {

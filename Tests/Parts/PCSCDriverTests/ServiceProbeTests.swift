@@ -9,7 +9,7 @@ import Testing
 @testable import PCSCDriver
 
 /// A socket in place of pcscd's. It and its folder end with this object.
-private final class Socket: Sendable {
+final class Socket: Sendable {
     let folder: String
     private let listener: Int32
 
