@@ -123,8 +123,19 @@ struct HangingServiceTests {
         let failure = await #expect(throws: LinkError.self) { _ = try await reader.discover(Self.all, systemCodes: []) }
         #expect(failure?.code == .readerUnavailable)
         #expect(failure?.reason.contains("systemctl start pcscd") == true)
+        // Now only its socket wakes the observer's thread, or a long time.
+        await Self.wait { service.look(\.serviceWaits).last == 10_000 }
         service.change { $0.isRunning = true }
         #expect(try await reader.discover(Self.all, systemCodes: []).count == 1)
+        await Self.wait { told.withLock { $0 } == 3 }
+        // The same once more.
+        service.change { $0.isRunning = false }
+        await Self.wait { told.withLock { $0 } == 5 }
+        await #expect(throws: LinkError(.readerUnavailable, "")) {
+            _ = try await reader.discover(Self.all, systemCodes: [])
+        }
+        service.change { $0.isRunning = true }
+        await Self.wait { told.withLock { $0 } == 6 }
         withExtendedLifetime(observation) {}
     }
 

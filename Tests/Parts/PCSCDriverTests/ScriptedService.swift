@@ -43,6 +43,8 @@ final class ScriptedService: SmartCardLayer {
         /// What SCardConnect fails with, where it does.
         var connectFailure: SmartCardError.Code?
         var looks = 0
+        /// What the next looks fail with, the last one first.
+        var lookFailures: [SmartCardError.Code] = []
         var controls: [UInt32: [UInt8]] = [:]
         /// The calls to which the service does not answer.
         var hanging: Set<Call> = []
@@ -159,7 +161,11 @@ final class ScriptedService: SmartCardLayer {
         milliseconds: UInt32?,
         of states: [SmartCardReaderState]
     ) throws(SmartCardError) -> [SmartCardReaderState]? {
-        state.withLock { $0.looks += 1 }
+        let failure = state.withLock { state in
+            state.looks += 1
+            return state.lookFailures.popLast()
+        }
+        if let failure { throw SmartCardError(failure, "SCardGetStatusChange") }
         while true {
             try check(context)
             let now = states.map { flags(of: $0.reader) }

@@ -8,9 +8,11 @@ import TagLink
 final class ReaderMonitor: Sendable {
     private struct State {
         var observers: [Int: @Sendable () -> Void] = [:]
+        // mutate: equivalent, because the keys only have to differ.
         var nextKey = 0
         var thread: DriverThread?
         /// The number of the current run of the thread; a thread of an older run ends.
+        // mutate: equivalent, because the runs only have to differ.
         var run = 0
         /// Ends the wait of that run's thread while it has no context.
         var cut = WaitCut()
@@ -50,7 +52,7 @@ final class ReaderMonitor: Sendable {
     private var remainingAbsence: UInt64? {
         guard let since = state.withLock({ $0.absentSince }) else { return nil }
         let time = Monitor<Watch>.now - since
-        return absence > time ? absence - time : 0
+        return absence - min(absence, time)
     }
 
     /// Calls `handler` on the monitor's thread whenever something changes, until the result is released.
@@ -60,7 +62,7 @@ final class ReaderMonitor: Sendable {
             state.nextKey += 1
             state.observers[key] = handler
             if state.thread == nil {
-                state.run += 1
+                // The end of the run before has counted it.
                 let (run, cut) = (state.run, WaitCut())
                 let thread = DriverThread()
                 state.thread = thread
