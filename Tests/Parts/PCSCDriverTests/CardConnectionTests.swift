@@ -47,6 +47,41 @@ import Testing
         #expect(service.look(\.dispositions) == [.reset, .unpower] && !connection.isOpen)
     }
 
+    @Test func `Is closed with the connection to the service, and not once more after that`() throws {
+        let service = SampleCards.service(SampleCards.cardAnswer, table: [:])
+        let connection = Self.connection(service)
+        try connection.open(isInUse: false)
+        connection.service.close()
+        connection.close(.unpower)
+        #expect(!connection.isOpen && service.look { $0.dispositions.isEmpty && $0.contexts.isEmpty })
+    }
+
+    @Test func `Is cut where the service does not answer when it is closed, and that is remembered`() throws {
+        let service = SampleCards.service(SampleCards.cardAnswer, table: [:])
+        let limits = CallLimits(call: 600_000, look: 600_000, absence: 600_000, silence: 600_000)
+        let connection = CardConnection(
+            service: ServiceConnection(layer: service, limits: limits),
+            reader: SampleCards.name
+        )
+        try connection.open(isInUse: false)
+        #expect(!connection.service.wasSilent)
+        service.change { $0.hanging = [.disconnect] }
+        connection.close(.unpower)
+        #expect(!connection.isOpen && connection.service.wasSilent && connection.service.losses == 0)
+        #expect(service.look { $0.contexts.isEmpty && $0.abandoned.count == 1 })
+    }
+
+    @Test func `Is given up where the service does not answer, though nobody else has opened the card`() {
+        let service = SampleCards.service(SampleCards.cardAnswer, table: [:])
+        service.change { $0.hanging = [.connect] }
+        let connection = CardConnection(
+            service: ServiceConnection(layer: service, limits: .same(100)),
+            reader: SampleCards.name
+        )
+        let error = #expect(throws: SmartCardError.self) { try connection.open(isInUse: false) }
+        #expect(error?.code == .timeout && !connection.isOpen && connection.generation == 0)
+    }
+
     @Test func `Leaves the reader as it is when the card in it can't be woken`() throws {
         let service = SampleCards.service(SampleCards.cardAnswer, table: [:])
         let connection = Self.connection(service)

@@ -34,6 +34,16 @@ struct ReaderListTests {
         #expect(try PCSCReader.find(.first, service).name == Self.names[0])
     }
 
+    @Test("are called as they were chosen until one of them was found")
+    func called() async throws {
+        let service = Self.service()
+        #expect(PCSCReader(.first, layer: service).name == "PC/SC")
+        let reader = PCSCReader(.named("another"), layer: service)
+        #expect(reader.name == "another")
+        #expect(try await reader.discover(Set(Technology.allCases), systemCodes: []).isEmpty)
+        #expect(reader.name == Self.names[2])
+    }
+
     @Test("are named where none of them is the wanted one")
     func missing() {
         let service = Self.service()

@@ -64,7 +64,7 @@ final class ScriptedService: SmartCardLayer {
 
     /// A call that can hang.
     enum Call: Sendable {
-        case establish, release, connect
+        case establish, release, connect, disconnect
     }
 
     private let state = Locked(State())
@@ -221,6 +221,7 @@ final class ScriptedService: SmartCardLayer {
     }
 
     func disconnect(_ card: SmartCardHandle, _ disposition: SmartCardDisposition) {
+        if look({ $0.hanging.contains(.disconnect) }) { try? hang() }
         state.withLock { state in
             state.open[card.handle] = nil
             state.dispositions.append(disposition)
