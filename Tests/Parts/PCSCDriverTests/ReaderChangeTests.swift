@@ -92,4 +92,15 @@ struct ReaderChangeTests {
             #expect(service.look(\.lookFailures).isEmpty)
         }
     }
+    @Test("A card is switched off when a reader that was interrupted is let go of, and found again after that")
+    func interrupted() async throws {
+        let service = ScriptedService([ScriptedService.Reader(name: "An NFC reader 00 00", card: Self.card)])
+        let reader = PCSCReader(.first, layer: service)
+        #expect(try await reader.discover(Self.all, systemCodes: []).count == 1)
+        reader.interrupt()
+        await reader.release()
+        #expect(service.look(\.dispositions) == [.unpower])
+        #expect(service.look { $0.contexts.isEmpty })
+        #expect(try await reader.discover(Self.all, systemCodes: []).count == 1)
+    }
 }

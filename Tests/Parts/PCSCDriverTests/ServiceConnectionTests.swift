@@ -117,4 +117,15 @@ struct ServiceConnectionTests {
         _ = try Self.connection(service).readers()
         #expect(service.look { $0.contexts.isEmpty && $0.looks == 1 })
     }
+    @Test("that is released is cut where the service does not answer")
+    func silentRelease() throws {
+        let service = Self.service()
+        do {
+            let connection = Self.connection(service)
+            _ = try connection.readers()
+            service.change { $0.hanging = [.release] }
+            withExtendedLifetime(connection) {}
+        }
+        #expect(service.look { $0.contexts.isEmpty && $0.abandoned.count == 1 })
+    }
 }

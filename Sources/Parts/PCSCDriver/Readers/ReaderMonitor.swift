@@ -31,6 +31,10 @@ final class ReaderMonitor: Sendable {
     private let state = Locked(State())
     private let watch = Monitor(Watch())
 
+    /// How long ``waitUntilWatching()`` waits at most, in nanoseconds.
+    // mutate: equivalent, because nobody notices one nanosecond of so many.
+    private static let patience: UInt64 = 2_000_000_000
+
     /// How long the service may be away in a restart, in nanoseconds.
     private let absence: UInt64
 
@@ -41,7 +45,7 @@ final class ReaderMonitor: Sendable {
     ///   - absence: how long the service may be away before the observers are notified once more, in milliseconds.
     init(layer: any SmartCardLayer, absence: Int) {
         self.layer = layer
-        self.absence = UInt64(absence) * 1_000_000
+        self.absence = UInt64(absence) * Monitor<Watch>.millisecond
     }
 
     /// Whether the service has been away for longer than a restart takes. Observers are notified when this becomes
@@ -95,7 +99,7 @@ final class ReaderMonitor: Sendable {
     /// Waits until the monitor reports every change that a check of the readers would miss, if there are observers.
     /// This takes no longer than two calls to the service, and ends when it is interrupted.
     func waitUntilWatching() {
-        let end = Monitor<Watch>.now + 2_000_000_000
+        let end = Monitor<Watch>.now + Self.patience
         watch.wait { watch -> Monitor<Watch>.Step<Void> in
             watch.isWatching || watch.isInterrupted || Monitor<Watch>.now >= end ? .done(()) : .wait(until: end)
         }

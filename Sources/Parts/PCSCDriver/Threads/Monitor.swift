@@ -77,6 +77,10 @@ import Glibc
         return UInt64(time.tv_sec) * Self.second + UInt64(time.tv_nsec)
     }
 
+    /// A millisecond in nanoseconds.
+    // mutate: equivalent, because nobody notices one nanosecond of so many.
+    static var millisecond: UInt64 { 1_000_000 }
+
     /// A second in nanoseconds.
     // mutate: equivalent, because with another number a wait is turned back into the same time.
     private static var second: UInt64 { 1_000_000_000 }
