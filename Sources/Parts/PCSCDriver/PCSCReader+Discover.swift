@@ -32,7 +32,7 @@ extension PCSCReader {
             return try identify(connection, technologies, systemCodes).map { [$0] } ?? []
         } catch {
             switch error.code {
-            case .readerUnavailable where state.withLock({ $0.hadReader }) && !isLasting(error): return []
+            case .readerUnavailable where hadReader && !isLasting(error): return []
             case .timeout, .tagRemoved: throw LinkError(.transmission, error.reason)
             default: throw error
             }
@@ -103,7 +103,7 @@ extension PCSCReader {
         do throws(SmartCardError) {
             states = try readers()
         } catch {
-            if error.isServiceLost, state.withLock({ $0.hadReader }), !monitor.isServiceGone { return nil }
+            if error.isServiceLost, hadReader, !monitor.isServiceGone { return nil }
             throw LinkError(error)
         }
         let usable = Self.usable(states)
@@ -111,7 +111,7 @@ extension PCSCReader {
         // Another reader may be connected under the same name.
         state.withLock { state in for name in gone { state.findings[name] = nil } }
         guard let found = reader(among: usable) else {
-            if state.withLock({ $0.hadReader }) { return nil }
+            if hadReader { return nil }
             throw LinkError(.readerUnavailable, Self.missing(choice, among: states))
         }
         state.withLock { state in

@@ -10,7 +10,14 @@ extension PCSCReader {
     /// - Returns: the driver; nil when there is no such reader, or no service.
     /// - Throws: `LinkError` with `readerUnavailable` when the service runs but does not answer.
     public static func findContactless(within limit: Duration? = nil) throws(LinkError) -> PCSCReader? {
-        let layer = SystemSmartCards.shared
+        try findContactless(SystemSmartCards.shared, within: limit)
+    }
+
+    /// The driver for the first reader of a resource manager that is probably contactless.
+    package static func findContactless(
+        _ layer: any SmartCardLayer,
+        within limit: Duration? = nil
+    ) throws(LinkError) -> PCSCReader? {
         guard layer.isServiceLikely else { return nil }
         do throws(SmartCardError) {
             let states = try states(layer, within: limit)
@@ -32,7 +39,15 @@ extension PCSCReader {
         _ choice: ReaderChoice,
         within limit: Duration? = nil
     ) throws(LinkError) -> PCSCReader {
-        let layer = SystemSmartCards.shared
+        try find(choice, SystemSmartCards.shared, within: limit)
+    }
+
+    /// The driver for a connected reader of a resource manager.
+    package static func find(
+        _ choice: ReaderChoice,
+        _ layer: any SmartCardLayer,
+        within limit: Duration? = nil
+    ) throws(LinkError) -> PCSCReader {
         let states: [SmartCardReaderState]
         do throws(SmartCardError) {
             states = try Self.states(layer, within: limit)
@@ -56,7 +71,14 @@ extension PCSCReader {
     /// - Parameter asksReaders: whether to ask each reader for its capabilities. This opens the tag in it, and takes a
     ///   while.
     public static func reports(askingReaders asksReaders: Bool) async -> [PCSCReaderReport] {
-        let layer = SystemSmartCards.shared
+        await reports(SystemSmartCards.shared, askingReaders: asksReaders)
+    }
+
+    /// Reports on all readers of a resource manager.
+    package static func reports(
+        _ layer: any SmartCardLayer,
+        askingReaders asksReaders: Bool
+    ) async -> [PCSCReaderReport] {
         guard layer.isServiceLikely, let states = try? states(layer) else { return [] }
         return await reports(states, layer, askingReaders: asksReaders)
     }

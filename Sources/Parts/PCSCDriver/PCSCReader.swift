@@ -30,6 +30,12 @@ public final class PCSCReader: DiscoveringDriver {
         var losses: UInt64 = 0
     }
 
+    /// Whether a reader was connected since the last release.
+    var hadReader: Bool {
+        get { state.withLock { $0.hadReader } }
+        set { state.withLock { $0.hadReader = newValue } }
+    }
+
     let choice: ReaderChoice
     let service: ServiceConnection
     let state = Locked(State())
@@ -147,18 +153,21 @@ public final class PCSCReader: DiscoveringDriver {
 
     /// Ends the current call to the service, by cutting the connection to the service.
     public func interrupt() {
-        service.interrupt()
-        monitor.setInterrupted(true)
+        setInterrupted(true)
+    }
+
+    private func setInterrupted(_ isInterrupted: Bool) {
+        if isInterrupted { service.interrupt() } else { service.resume() }
+        monitor.setInterrupted(isInterrupted)
     }
 
     /// Closes the card and switches its power off.
     public func release() async {
         await withCheckedContinuation { continuation in
             let work: @Sendable () -> Void = { [self] in
-                service.resume()
-                monitor.setInterrupted(false)
+                setInterrupted(false)
                 letGo(.unpower)
-                state.withLock { $0.hadReader = false }
+                hadReader = false
                 service.close()
                 continuation.resume()
             }

@@ -66,10 +66,8 @@ package final class FolderWatch: @unchecked Sendable {
         // mutate: equivalent, because nothing can be watched without it.
         guard descriptor >= 0 else { return nil }
         watch()
-        guard watched != -1 else {
-            close(descriptor)
-            return nil
-        }
+        // What is not returned ends here too, and its end closes the descriptor. Closed twice, it could be another thread's.
+        guard watched != -1 else { return nil }
     }
 
     deinit { close(descriptor) }

@@ -123,8 +123,19 @@ struct HangingServiceTests {
         let failure = await #expect(throws: LinkError.self) { _ = try await reader.discover(Self.all, systemCodes: []) }
         #expect(failure?.code == .readerUnavailable)
         #expect(failure?.reason.contains("systemctl start pcscd") == true)
+        // Now only its socket wakes the observer's thread, or a long time.
+        await Self.wait { service.look(\.serviceWaits).last == 10_000 }
         service.change { $0.isRunning = true }
         #expect(try await reader.discover(Self.all, systemCodes: []).count == 1)
+        await Self.wait { told.withLock { $0 } == 3 }
+        // The same once more.
+        service.change { $0.isRunning = false }
+        await Self.wait { told.withLock { $0 } == 5 }
+        await #expect(throws: LinkError(.readerUnavailable, "")) {
+            _ = try await reader.discover(Self.all, systemCodes: [])
+        }
+        service.change { $0.isRunning = true }
+        await Self.wait { told.withLock { $0 } == 6 }
         withExtendedLifetime(observation) {}
     }
 
@@ -140,6 +151,22 @@ struct HangingServiceTests {
         // The rest of the time, and not the time after which one without a restart is looked for again.
         let wait = try #require(service.look(\.serviceWaits).first)
         #expect(wait > 10_000 && wait <= Self.long)
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test("in the release of a connection keeps no observer from hearing that it is gone")
+    func observerRelease() async {
+        let service = Self.service()
+        let reader = PCSCReader(.first, layer: service)
+        let told = Locked(0)
+        let observation = reader.observePresence { told.withLock { $0 += 1 } }
+        await Self.wait { service.look(\.looks) >= 2 }
+        service.change { state in
+            state.hanging = [.release]
+            state.isRunning = false
+        }
+        await Self.wait { told.withLock { $0 } > 0 }
+        #expect(service.look { $0.contexts.isEmpty && $0.abandoned.count == 1 })
         withExtendedLifetime(observation) {}
     }
 

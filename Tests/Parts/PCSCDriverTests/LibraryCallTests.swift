@@ -154,6 +154,15 @@ struct LibraryCallTests {
         _ = try Self.cards.transmit(Self.card, [1])
     }
 
+    @Test("has the memory for its answer from the call before")
+    func reuse() throws {
+        _ = try Self.with(Library(answer: [0x90, 0x00])) {
+            for _ in 0..<3 { _ = try Self.cards.transmit(Self.card, [1]) }
+        }
+        let places = Library.current.withLock { $0.places }
+        #expect(places.count == 3 && Set(places).count == 1)
+    }
+
     @Test("that connects says when the user may not use the socket of the service", .ownThreads)
     func forbidden() async throws {
         let folder = "/tmp/nfc-tests-\(UUID().uuidString)"
@@ -215,6 +224,8 @@ private struct Library {
     /// How the calls end, one after the other; well after the last.
     var statuses: [Int] = []
     var calls: [String] = []
+    /// Where it wrote the answers of cards.
+    var places: [UInt] = []
 
     mutating func end(_ call: String) -> Int {
         calls.append(call)
@@ -280,8 +291,12 @@ extension PCSCLite {
             transmit: { handle, header, command, length, _, memory, count in
                 let words = unsafe [header[0], header[1]]
                 let (bytes, room) = unsafe (Library.bytes(command, length), count.pointee)
+                let place = unsafe UInt(bitPattern: memory)
                 unsafe Library.write(memory, count)
-                return Library.current.withLock { $0.end("transmit \(handle) \(words) \(bytes) \(room)") }
+                return Library.current.withLock { library in
+                    library.places.append(place)
+                    return library.end("transmit \(handle) \(words) \(bytes) \(room)")
+                }
             },
             control: { handle, code, data, length, memory, room, count in
                 let bytes = unsafe Library.bytes(data?.assumingMemoryBound(to: UInt8.self), length)

@@ -72,4 +72,35 @@ struct ReaderChangeTests {
         #expect(try await reader.discover(Self.all, systemCodes: []).count == 1)
         #expect(reader.arrival(of: []) != arrival)
     }
+
+    @Test("Readers of which one goes while they are looked at are looked at once more")
+    func goes() async throws {
+        let service = ScriptedService([ScriptedService.Reader(name: "An NFC reader 00 00", card: Self.card)])
+        let reader = PCSCReader(.first, layer: service)
+        for (failures, code) in [
+            ([.unknownReader], nil), ([.unknownReader, .unknownReader], .readerUnavailable),
+            ([.unsupportedFeature], .unsupported), ([.noService], nil), ([.noService, .noService], nil),
+        ] as [([SmartCardError.Code], LinkError.Code?)] {
+            service.change { $0.lookFailures = failures }
+            do throws(LinkError) {
+                let count = try await reader.discover(Self.all, systemCodes: []).count
+                // A service that is lost twice may come back: nothing is found meanwhile.
+                #expect(code == nil && count == (failures == [.noService, .noService] ? 0 : 1))
+            } catch {
+                #expect(error.code == code)
+            }
+            #expect(service.look(\.lookFailures).isEmpty)
+        }
+    }
+    @Test("A card is switched off when a reader that was interrupted is let go of, and found again after that")
+    func interrupted() async throws {
+        let service = ScriptedService([ScriptedService.Reader(name: "An NFC reader 00 00", card: Self.card)])
+        let reader = PCSCReader(.first, layer: service)
+        #expect(try await reader.discover(Self.all, systemCodes: []).count == 1)
+        reader.interrupt()
+        await reader.release()
+        #expect(service.look(\.dispositions) == [.unpower])
+        #expect(service.look { $0.contexts.isEmpty })
+        #expect(try await reader.discover(Self.all, systemCodes: []).count == 1)
+    }
 }

@@ -39,6 +39,34 @@ struct ReaderObserverTests {
         withExtendedLifetime(observation) {}
     }
 
+    @Test("A reader that goes is news, and so is one that goes between its name and its state")
+    func goes() async throws {
+        let service = ScriptedService([
+            ScriptedService.Reader(name: "NFC reader"), ScriptedService.Reader(name: "Another NFC reader"),
+        ])
+        let reader = PCSCReader(.first, layer: service)
+        let told = Locked(0)
+        let observation = reader.observePresence { told.withLock { $0 += 1 } }
+        while service.look(\.looks) < 2 { await Task.yield() }
+        let contexts = service.look(\.contexts)
+        service.change { $0.readers.removeFirst() }
+        // The monitor has seen that, and waits again.
+        while service.look(\.looks) < 3 { await Task.yield() }
+        let before = told.withLock { $0 }
+        #expect(before > 0)
+        service.change { state in
+            state.readers[0].events += 2
+            state.lookFailures = [.unknownReader]
+        }
+        // The look that fails, another one at once, and one that waits.
+        while service.look(\.looks) < 6 { await Task.yield() }
+        // The card is news, and whatever the failure was about.
+        #expect(told.withLock { $0 } >= before + 2)
+        #expect(service.look(\.contexts) == contexts && contexts.count == 1)
+        #expect(service.look { $0.abandoned.isEmpty && $0.serviceWaits.isEmpty })
+        withExtendedLifetime(observation) {}
+    }
+
     @Test("An observer that holds the last reference to another one ends with it")
     func nested() async throws {
         let service = ScriptedService([ScriptedService.Reader(name: "NFC reader")])

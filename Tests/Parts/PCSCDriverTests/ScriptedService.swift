@@ -29,6 +29,8 @@ final class ScriptedService: SmartCardLayer {
     struct State {
         var readers: [Reader] = []
         var isRunning = true
+        /// Whether the service seems to run; nil where that is as it is.
+        var isLikely: Bool?
         var contexts: Set<Int> = []
         var abandoned: Set<Int> = []
         var next = 1
@@ -41,6 +43,8 @@ final class ScriptedService: SmartCardLayer {
         /// What SCardConnect fails with, where it does.
         var connectFailure: SmartCardError.Code?
         var looks = 0
+        /// What the next looks fail with, the last one first.
+        var lookFailures: [SmartCardError.Code] = []
         var controls: [UInt32: [UInt8]] = [:]
         /// The calls to which the service does not answer.
         var hanging: Set<Call> = []
@@ -60,7 +64,7 @@ final class ScriptedService: SmartCardLayer {
 
     /// A call that can hang.
     enum Call: Sendable {
-        case establish, release, connect
+        case establish, release, connect, disconnect
     }
 
     private let state = Locked(State())
@@ -83,7 +87,7 @@ final class ScriptedService: SmartCardLayer {
 
     // MARK: SmartCardLayer
 
-    var isServiceLikely: Bool { look(\.isRunning) }
+    var isServiceLikely: Bool { look { $0.isLikely ?? $0.isRunning } }
 
     func establishContext(_ cut: WaitCut) throws(SmartCardError) -> Int {
         if look({ $0.hanging.contains(.establish) }) {
@@ -157,7 +161,11 @@ final class ScriptedService: SmartCardLayer {
         milliseconds: UInt32?,
         of states: [SmartCardReaderState]
     ) throws(SmartCardError) -> [SmartCardReaderState]? {
-        state.withLock { $0.looks += 1 }
+        let failure = state.withLock { state in
+            state.looks += 1
+            return state.lookFailures.popLast()
+        }
+        if let failure { throw SmartCardError(failure, "SCardGetStatusChange") }
         while true {
             try check(context)
             let now = states.map { flags(of: $0.reader) }
@@ -213,6 +221,7 @@ final class ScriptedService: SmartCardLayer {
     }
 
     func disconnect(_ card: SmartCardHandle, _ disposition: SmartCardDisposition) {
+        if look({ $0.hanging.contains(.disconnect) }) { try? hang() }
         state.withLock { state in
             state.open[card.handle] = nil
             state.dispositions.append(disposition)

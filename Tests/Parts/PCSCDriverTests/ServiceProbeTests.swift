@@ -9,7 +9,7 @@ import Testing
 @testable import PCSCDriver
 
 /// A socket in place of pcscd's. It and its folder end with this object.
-private final class Socket: Sendable {
+final class Socket: Sendable {
     let folder: String
     private let listener: Int32
 
@@ -208,17 +208,24 @@ struct ServiceProbeTests {
         }
     }
 
-    @Test("is waited for until something is made on the way to it, or the wait is cut", .ownThreads)
+    @Test("is waited for until something is made or changed on the way to it, or the wait is cut", .ownThreads)
     func waiting() async throws {
         let socket = try Socket()
         await #expect(processExitsWith: .success) { [folder = socket.folder as String] in
             _ = unsafe setenv("PCSCLITE_CSOCK_NAME", folder + "/later/pcscd.comm", 1)
-            for isCut in [true, false] {
+            #expect(FileManager.default.createFile(atPath: folder + "/other", contents: nil))
+            // The wait is cut; the folder is made; it is opened to others; the socket is moved into it.
+            for round in 0..<4 {
                 let (cut, isOver) = (WaitCut(), Locked(false))
                 let other = Thread {
                     while !ServiceProbeTests.isWatching { usleep(1000) }
                     isOver.withLock { $0 = true }
-                    if isCut { cut.cut() } else { _ = unsafe mkdir(folder + "/later", 0o700) }
+                    switch round {
+                    case 0: cut.cut()
+                    case 1: _ = unsafe mkdir(folder + "/later", 0o700)
+                    case 2: _ = unsafe chmod(folder + "/later", 0o755)
+                    default: _ = unsafe rename(folder + "/other", folder + "/later/pcscd.comm")
+                    }
                 }
                 other.start()
                 SystemSmartCards.shared.waitForService(milliseconds: 600_000, cut)

@@ -194,6 +194,9 @@ import Testing
         #expect(Self.reason(Self.program(headers: 3, size: 64, entries: [(24, 0), (0, 0)])) == nil)
         let wide = try? ELFFile(parsing: Self.program(headers: 3, size: 64, entries: [(24, 0), (0, 0)]))
         #expect(wide?.bindsAtStart == true && wide?.hasExecutableStack == true)
+        // The low byte of this size is that of the usual one.
+        let wider = try? ELFFile(parsing: Self.program(headers: 3, size: 256 + 56, entries: [(24, 0), (0, 0)]))
+        #expect(wider?.bindsAtStart == true)
     }
 
     @Test func `One mark binds names at the start, whatever the others say after it`() throws {

@@ -259,6 +259,18 @@ private final class Tree {
         #expect(!watch.changes().isThere)
     }
 
+    @Test func `notices that a folder is gone through which the path leads up again`() throws {
+        try tree.folder("a/b")
+        // While it is open, the folder itself does not say that it was deleted.
+        let folder = unsafe open(tree.path("a/b"), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { close(folder) }
+        try #require(folder >= 0)
+        let watch = try watch("a/b/..")
+        try expectFiles(of: watch, in: "a")
+        try tree.remove("a/b")
+        #expect(!watch.changes().isThere)
+    }
+
     @Test func `waits for what a link leads to`() throws {
         try tree.link("link", to: "target/a")
         let watch = try watch("link")

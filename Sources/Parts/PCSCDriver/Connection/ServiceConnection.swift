@@ -16,6 +16,7 @@ final class ServiceConnection: Sendable {
     /// How long closing a card, or the connection to the service, may take at most, in milliseconds. Closing the
     /// connection needs no reader. If either takes longer, the service does it when it sees that the connection is
     /// gone.
+    // mutate: equivalent, because nobody notices a thousandth of a second more or less.
     private static let goodbyeLimit = (card: 300, service: 150)
 
     private let layer: any SmartCardLayer
@@ -35,7 +36,7 @@ final class ServiceConnection: Sendable {
         self.layer = layer
         self.state = state
         lookLimit = limits.look
-        silence = UInt64(limits.silence) * 1_000_000
+        silence = UInt64(limits.silence) * Monitor<State>.millisecond
         limit = CallLimit(milliseconds: limits.call) {
             let (context, wait) = state.withLock { ($0.context, $0.wait) }
             if let wait { wait.cut() } else if let context { layer.abandon(context) }

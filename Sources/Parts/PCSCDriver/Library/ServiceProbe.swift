@@ -85,5 +85,5 @@ enum ServiceProbe {
     }
 
     /// The time in milliseconds.
-    private static var now: Int { Int(Monitor<Void>.now / 1_000_000) }
+    private static var now: Int { Int(Monitor<Void>.now / Monitor<Void>.millisecond) }
 }

@@ -8,9 +8,11 @@ import TagLink
 final class ReaderMonitor: Sendable {
     private struct State {
         var observers: [Int: @Sendable () -> Void] = [:]
+        // mutate: equivalent, because the keys only have to differ.
         var nextKey = 0
         var thread: DriverThread?
         /// The number of the current run of the thread; a thread of an older run ends.
+        // mutate: equivalent, because the runs only have to differ.
         var run = 0
         /// Ends the wait of that run's thread while it has no context.
         var cut = WaitCut()
@@ -29,6 +31,10 @@ final class ReaderMonitor: Sendable {
     private let state = Locked(State())
     private let watch = Monitor(Watch())
 
+    /// How long ``waitUntilWatching()`` waits at most, in nanoseconds.
+    // mutate: equivalent, because nobody notices one nanosecond of so many.
+    private static let patience: UInt64 = 2_000_000_000
+
     /// How long the service may be away in a restart, in nanoseconds.
     private let absence: UInt64
 
@@ -39,7 +45,7 @@ final class ReaderMonitor: Sendable {
     ///   - absence: how long the service may be away before the observers are notified once more, in milliseconds.
     init(layer: any SmartCardLayer, absence: Int) {
         self.layer = layer
-        self.absence = UInt64(absence) * 1_000_000
+        self.absence = UInt64(absence) * Monitor<Watch>.millisecond
     }
 
     /// Whether the service has been away for longer than a restart takes. Observers are notified when this becomes
@@ -50,7 +56,7 @@ final class ReaderMonitor: Sendable {
     private var remainingAbsence: UInt64? {
         guard let since = state.withLock({ $0.absentSince }) else { return nil }
         let time = Monitor<Watch>.now - since
-        return absence > time ? absence - time : 0
+        return absence - min(absence, time)
     }
 
     /// Calls `handler` on the monitor's thread whenever something changes, until the result is released.
@@ -60,7 +66,7 @@ final class ReaderMonitor: Sendable {
             state.nextKey += 1
             state.observers[key] = handler
             if state.thread == nil {
-                state.run += 1
+                // The end of the run before has counted it.
                 let (run, cut) = (state.run, WaitCut())
                 let thread = DriverThread()
                 state.thread = thread
@@ -93,7 +99,7 @@ final class ReaderMonitor: Sendable {
     /// Waits until the monitor reports every change that a check of the readers would miss, if there are observers.
     /// This takes no longer than two calls to the service, and ends when it is interrupted.
     func waitUntilWatching() {
-        let end = Monitor<Watch>.now + 2_000_000_000
+        let end = Monitor<Watch>.now + Self.patience
         watch.wait { watch -> Monitor<Watch>.Step<Void> in
             watch.isWatching || watch.isInterrupted || Monitor<Watch>.now >= end ? .done(()) : .wait(until: end)
         }
@@ -101,13 +107,11 @@ final class ReaderMonitor: Sendable {
 
     /// Ends ``waitUntilWatching()``, and later calls at once, until this is called with false.
     func setInterrupted(_ value: Bool) {
-        watch.withLock { $0.isInterrupted = value }
-        if value { watch.signal() }
+        watch.change { $0.isInterrupted = value }
     }
 
     private func setWatching(_ value: Bool) {
-        watch.withLock { $0.isWatching = value }
-        if value { watch.signal() }
+        watch.change { $0.isWatching = value }
     }
 
     private func isWanted(_ run: Int) -> Bool {

@@ -26,7 +26,7 @@ final class CallLimit: Sendable {
     ///   - milliseconds: the maximum time of a call.
     ///   - cut: ends the current call, from another thread.
     init(milliseconds: Int, cut: @escaping @Sendable () -> Void) {
-        nanoseconds = UInt64(milliseconds) * 1_000_000
+        nanoseconds = UInt64(milliseconds) * Monitor<State>.millisecond
         self.cut = cut
     }
 
@@ -35,7 +35,7 @@ final class CallLimit: Sendable {
     /// - Parameter milliseconds: a shorter limit for this call; nil for the usual one.
     /// - Throws: `cancelled` while calls are interrupted; then the call must not be made.
     func begin(within milliseconds: Int? = nil) throws(SmartCardError) {
-        let span = milliseconds.map { min(nanoseconds, UInt64($0) * 1_000_000) } ?? nanoseconds
+        let span = milliseconds.map { min(nanoseconds, UInt64($0) * Monitor<State>.millisecond) } ?? nanoseconds
         let (isWanted, starts, signals) = state.withLock { state -> (Bool, Bool, Bool) in
             guard !state.isInterrupted else { return (false, false, false) }
             let deadline = Monitor<State>.now + span
@@ -81,8 +81,7 @@ final class CallLimit: Sendable {
 
     /// Lets the watching thread end.
     func finish() {
-        state.withLock { $0.isFinished = true }
-        state.signal()
+        state.change { $0.isFinished = true }
     }
 
     /// Called under the lock. Otherwise the call could return meanwhile, and the next call would be cut instead.

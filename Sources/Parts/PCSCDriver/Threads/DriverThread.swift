@@ -58,16 +58,14 @@ private final class Queue: Sendable {
     }
 
     func append(_ item: @escaping @Sendable () -> Void) {
-        state.withLock { state in
+        state.change { state in
             state.work.append(item)
             if state.thread == nil { state.thread = start() }
         }
-        state.signal()
     }
 
     func finish() {
-        state.withLock { $0.isFinished = true }
-        state.signal()
+        state.change { $0.isFinished = true }
     }
 
     private func start() -> pthread_t {

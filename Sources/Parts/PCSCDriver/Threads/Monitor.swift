@@ -17,7 +17,9 @@ import Glibc
 
     init(_ value: sending Value) {
         self.value = value
+        // mutate: equivalent, because more memory than is used has no effect.
         unsafe mutex = .allocate(capacity: 1)
+        // mutate: equivalent, because more memory than is used has no effect.
         unsafe condition = .allocate(capacity: 1)
         var attributes = pthread_condattr_t()
         unsafe pthread_condattr_init(&attributes)
@@ -40,6 +42,12 @@ import Glibc
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         return body(&value)
+    }
+
+    /// Uses the value, and then makes a waiting thread check it again.
+    func change<Result>(_ body: (inout Value) -> Result) -> Result {
+        defer { signal() }
+        return withLock(body)
     }
 
     /// Makes a waiting thread check again.
@@ -68,6 +76,10 @@ import Glibc
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(time.tv_sec) * Self.second + UInt64(time.tv_nsec)
     }
+
+    /// A millisecond in nanoseconds.
+    // mutate: equivalent, because nobody notices one nanosecond of so many.
+    static var millisecond: UInt64 { 1_000_000 }
 
     /// A second in nanoseconds.
     // mutate: equivalent, because with another number a wait is turned back into the same time.

@@ -17,12 +17,11 @@ package final class WaitCut: Sendable {
 
     /// Ends the current wait and all later ones, from any thread.
     package func cut() {
-        state.withLock { state in
+        state.change { state in
             state.isCut = true
             // Called under the lock, so that the object of the wait still exists.
             state.end?()
         }
-        state.signal()
     }
 
     /// Runs work that waits.
@@ -48,7 +47,7 @@ package final class WaitCut: Sendable {
     ///
     /// - Throws: `cancelled` as soon as the wait is ended.
     package func sleep(milliseconds: Int) throws(SmartCardError) {
-        let end = Monitor<State>.now + UInt64(milliseconds) * 1_000_000
+        let end = Monitor<State>.now + UInt64(milliseconds) * Monitor<State>.millisecond
         let isCut = state.wait { state -> Monitor<State>.Step<Bool> in
             if state.isCut { return .done(true) }
             // mutate: equivalent, because a sleep that is a nanosecond longer has no effect.
