@@ -69,11 +69,11 @@ actor TagChannel {
 
     // MARK: Finding tags
 
-    /// Turns the field on and finds every tag of a plan in it, once. The session has dropped the tags of the last look, so
-    /// that no operation reaches them.
+    /// Turns the field on and finds every tag of a plan in it, once.
     ///
     /// - Returns: the tags; empty when there are none.
     func findTags(of plan: PollingPlan, for session: ReaderSession) async throws(TagError) -> [ConnectableTag] {
+        forgetTags()
         let found = try await source.find(plan)
         tags = found.tags.map { (ConnectableTag($0, session: session), $0) }
         // mutate: equivalent, because each tag is in the list once.
@@ -81,10 +81,16 @@ actor TagChannel {
         return tags.map(\.handle)
     }
 
-    /// Forgets the tags, which the session has dropped, and turns the field off.
-    func shutDown() async {
+    /// Forgets the tags of the last detection.
+    func forgetTags() {
+        for (handle, _) in tags { handle.becomeUnavailable() }
         tags = []
         selected = nil
+    }
+
+    /// Forgets the tags and turns the field off.
+    func shutDown() async {
+        forgetTags()
         // In a new task, because this one may be cancelled and the field still has to be turned off.
         await Task(executorPreference: executor) { [source] in await source.shutDown() }.value
     }
