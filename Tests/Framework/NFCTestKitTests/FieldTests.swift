@@ -50,6 +50,24 @@ import VirtualTags
         }
     }
 
+    @Test func `Calls that wait until the code rests go on in turn`() async throws {
+        let order = Locked<[String]>([])
+        try await withField { field in
+            await withTaskGroup(of: Void.self) { group in
+                for name in ["a", "b"] {
+                    group.addTask {
+                        for _ in 0..<3 {
+                            await field.settle()
+                            order.withLock { $0.append(name) }
+                        }
+                    }
+                }
+            }
+        }
+        let names = order.withLock { $0 }
+        #expect(names.count == 6 && zip(names, names.dropFirst()).allSatisfy { $0 != $1 }, "\(names)")
+    }
+
     @Test func `Sleeping waits by the time of the field`() async throws {
         try await withField { field in
             try await Task.sleep(for: .seconds(300))
@@ -116,6 +134,7 @@ import VirtualTags
             }
         }
         await #expect(throws: FieldError(.badDuration, "")) { try await withField(grace: .seconds(-1)) { _ in } }
+        #expect(try await withField(grace: .zero) { _ in 7 } == 7)
         await #expect(throws: FieldError(.badTag, "")) {
             try await withField(.product("NTAG213", holding: .text(String(repeating: "x", count: 200)))) { _ in }
         }

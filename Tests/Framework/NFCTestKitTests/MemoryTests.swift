@@ -182,6 +182,14 @@ import Testing
         #expect(report.unchecked.isEmpty, "\(report)")
     }
 
+    @Test func `What a flow writes and takes back is checked`() async throws {
+        let zeros = [UInt8](repeating: 0, count: 4)
+        let report = try await explore(.replay("flip@1"), near: "NTAG215", invariants: [.memoryIntact]) { field in
+            _ = try await Blocks(.iso14443, [(20, Self.one), (20, zeros)], fails: false).scan(field)
+        }
+        #expect(report.unchecked.isEmpty, "\(report)")
+    }
+
     @Test func `A tear that never happens excuses nothing`() async throws {
         let runs = RunCount()
         let failure = try await `What is checked after a run`.failure(
