@@ -80,8 +80,11 @@ import Testing
 
     @Test func `say what is wrong with the folder of the association files`() throws {
         let desk = try deskWithLinks()
-        // A file in its place.
+        // A file in its place, which is of no concern to a person without apps that have links.
         try desk.scratch.write("cache/nfc/links", "x")
+        let empty = try Desk()
+        try empty.scratch.write("cache/nfc/links", "x")
+        #expect(findings(empty, "association") == [])
         let found = findings(desk, "association")
         #expect(found.map(\.state) == [.fails] && found.map(\.subject) == [nil])
         #expect(
