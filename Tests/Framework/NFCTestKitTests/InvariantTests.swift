@@ -195,6 +195,26 @@ import Testing
         }
         #expect(failure?.invariant == Invariant.nothingLeaks.name && failure?.replay == "cancel@1")
         #expect(failure?.runs == 2 && runs.withLock { $0 } == 3)
+        #expect(failure?.finding.hasPrefix("the delegate LinkClient was not freed: ") == true)
+    }
+
+    @Test func `Of what is never released each kind is named once`() async throws {
+        let keeper = Keeper()
+        let failure = try await Self.failure(.replay("flip@1"), invariants: [.nothingLeaks]) { field -> Bool in
+            _ = try? await field.completion("read") { LinkReader(queue: .main).begin($0) }.get()
+            for _ in 0..<2 {
+                let delegate = Nobody()
+                let session = NFCNDEFReaderSession(delegate: delegate, queue: .main, invalidateAfterFirstRead: false)
+                keeper.keep(delegate)
+                keeper.keep(session)
+            }
+            return true
+        }
+        #expect(
+            failure?.finding
+                == "a session, the delegate Nobody were not freed: look for a reference cycle, such as a closure that holds its owner"
+        )
+        #expect(failure?.runs == 2 && failure?.replay == nil)
     }
 
     @Test func `Handlers of one name are called once each, and each is counted for itself`() async throws {

@@ -210,6 +210,7 @@ struct Explorer {
     private func leak(of run: FlowRun, _ objects: LivingObjects) async -> ExplorationFailure? {
         guard looksForLeaks, !objects.isEmpty else { return nil }
         // A thread that has finished its work may be about to release its objects.
+        // mutate: equivalent, because how often it looks is a matter of time alone.
         for _ in 0..<60 {
             if objects.alive.isEmpty { return nil }
             try? await Task.sleep(for: .milliseconds(5))
