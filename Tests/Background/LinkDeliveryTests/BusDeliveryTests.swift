@@ -97,6 +97,29 @@ struct `A link on a bus` {
         withExtendedLifetime(app) {}
     }
 
+    @Test func `of a website opens in a running app that takes links alone, and not in one that takes none`() throws {
+        for takesLinks in [true, false] {
+            let bus = try TestBus()
+            let desk = try Desk(bus)
+            try desk.entry("org.example.App", "DBusActivatable=true")
+            let app = BusProgram(bus.address, "org.example.App") { _, call in
+                guard takesLinks, call.name == "org.freedesktop.Application.Open" else {
+                    return try call.refuse("UnknownMethod", "No.")
+                }
+                try call.answer([])
+            }
+            if takesLinks {
+                let receipt = try desk.deliverer().deliver(desk.link())
+                #expect(receipt == LinkDeliverer.Receipt(app: "TEAM.app", hasMessage: false))
+            } else {
+                desk.expect(.refused, "App runs and takes no links over the bus, although its entry says so.") {
+                    _ = try desk.deliverer().deliver(desk.link())
+                }
+            }
+            withExtendedLifetime(app) {}
+        }
+    }
+
     /// A systemd whose one unit has a state.
     private static func systemd(_ address: String, _ state: String, _ code: Int32, _ status: Int32) -> BusProgram {
         let properties: [String: BusValue] = [

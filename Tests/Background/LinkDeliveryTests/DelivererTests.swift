@@ -208,6 +208,25 @@ import UserBus
         #expect(desk.log == ["app", "https://example.org/a", desk.scratch.path])
     }
 
+    @Test func `begins in the folder that its entry names`() throws {
+        let desk = try Desk()
+        try desk.program("app", "pwd >> \"$HOME/log\"")
+        try desk.entry("org.example.App", "Exec=app %u", "Path=/")
+        _ = try desk.deliverer().deliver(desk.link())
+        #expect(desk.log == ["app", "https://example.org/a", "/"])
+    }
+
+    @Test func `gets the place of a map, and the link where that has no place`() throws {
+        let desk = try Desk()
+        try desk.program("maps")
+        try desk.entry("maps", "Exec=maps %u")
+        try desk.handlers("geo", "maps.desktop")
+        for link in ["https://maps.apple.com/?ll=1%2c2", "https://maps.apple.com/?ll=1e1,2"] {
+            #expect(try desk.deliverer().deliver(.system(.map, link)).app == "maps")
+        }
+        #expect(desk.log == ["maps", "geo:1,2", "maps", "https://maps.apple.com/?ll=1e1,2"])
+    }
+
     @Test func `gets the token with a link of any kind, and is named by what it is`() throws {
         let desk = try Desk()
         try desk.program("app", "printf '%s\\n' \"${XDG_ACTIVATION_TOKEN-none}\" >> \"$HOME/log\"")

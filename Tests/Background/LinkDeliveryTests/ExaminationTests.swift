@@ -80,8 +80,11 @@ import Testing
 
     @Test func `say what is wrong with the folder of the association files`() throws {
         let desk = try deskWithLinks()
-        // A file in its place.
+        // A file in its place, which is of no concern to a person without apps that have links.
         try desk.scratch.write("cache/nfc/links", "x")
+        let empty = try Desk()
+        try empty.scratch.write("cache/nfc/links", "x")
+        #expect(findings(empty, "association") == [])
         let found = findings(desk, "association")
         #expect(found.map(\.state) == [.fails] && found.map(\.subject) == [nil])
         #expect(
@@ -99,6 +102,23 @@ import Testing
             try desk.scratch.write("cache/nfc/links/a.example.links", "nfc-links 1 0 \(answered) 2 \n{}")
             #expect(findings(desk, "association") == [Finding("association", of: "a.example", .works, text)])
         }
+        let failed = "nfc-links 1 0 -300 2 timeout: It is slow.\n{}"
+        try desk.scratch.write("cache/nfc/links/a.example.links", failed)
+        let text = "The site answered 5 minutes ago; the last try failed: timeout: It is slow."
+        let fix = "nfc links fetch --force a.example"
+        #expect(
+            findings(desk, "association") == [Finding("association", of: "a.example", .limited, text, fix: fix)]
+        )
+    }
+
+    @Test func `name each domain once, in the order of the apps`() throws {
+        let desk = try deskWithLinks()
+        try desk.entry("org.example.Other", "Exec=app %u")
+        try desk.scratch.write(
+            "own/nfc/apps/org.example.Other.json",
+            #"{"app_id":"T.org.example.other","associated_domains":["applinks:b.example","applinks:a.example"]}"#
+        )
+        #expect(findings(desk, "association").map(\.subject) == ["a.example", "b.example"])
     }
 
     @Test(.enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"))

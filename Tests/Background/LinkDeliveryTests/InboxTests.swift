@@ -205,6 +205,19 @@ import Testing
         #expect(try inbox.content().entries.count == Inbox<DirectoryStore>.maximumEntries)
     }
 
+    @Test func `An entry goes with one of its names, though a folder has the other`() throws {
+        for isAnnounced in [false, true] {
+            let scratch = try Scratch()
+            let inbox = Inbox(try DirectoryStore(scratch.path))
+            var one = entry(1)
+            one.isAnnounced = isAnnounced
+            try inbox.add(one)
+            try scratch.write("\(one.id)\(isAnnounced ? ".new" : ".entry")/a file in it", "x")
+            #expect(throws: StorageError.self) { try inbox.remove(one.id) }
+            #expect(try inbox.content().entries == [])
+        }
+    }
+
     @Test func `What is added stays, also when the clock was wrong before`() throws {
         let inbox = Inbox(SimulatedDisk())
         let count = Inbox<SimulatedDisk>.maximumEntries

@@ -101,6 +101,11 @@ import Testing
         #expect(found.problems.map(\.path) == [scratch.path + "/own/nfc/apps/org.x.One.json"])
     }
 
+    @Test func `Of more descriptions than a thousand, a thousand are read`() throws {
+        for number in 1...1001 { try scratch.write("own/nfc/apps/no entry \(number).json", "") }
+        #expect(InstalledApps(folders).problems.count == 1000)
+    }
+
     @Test func `Another user's file is no app`() throws {
         try install("org.x.Good", "T.org.x.good")
         try entry("org.x.Good")

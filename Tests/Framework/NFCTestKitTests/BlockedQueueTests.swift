@@ -40,6 +40,22 @@ private func read(on queue: DispatchQueue) async throws {
         try await read(on: Self.queue)
     }
 
+    @Test(.ownThreads) func `The main queue is named as that, and so are the handlers that were never called`() async {
+        // In a process of its own: the main queue is that of other tests too.
+        await #expect(processExitsWith: .success) {
+            let error = await #expect(throws: FieldError.self) {
+                try await withField(grace: .milliseconds(50)) { field in
+                    let _: Int = try await field.completion("read") { _ in
+                        DispatchQueue.main.async { DispatchSemaphore(value: 0).wait() }
+                    }
+                }
+            }
+            let start = "The main queue is blocked: what runs there waits with DispatchSemaphore.wait(), "
+            #expect(error?.code == .queueIsBlocked && error?.reason.hasPrefix(start) == true)
+            #expect(error?.reason.contains(" s of real time. Never called: read. A delegate's methods ") == true)
+        }
+    }
+
     @Test func `An exploration names it too`() async throws {
         let failure = await #expect(throws: ExplorationFailure.self) {
             try await explore(.everyLoss, near: tag) { field in

@@ -75,6 +75,23 @@ import VirtualTags
         #expect(contents.product == "FeliCa Lite-S")
     }
 
+    @Test func `Beside a card of no product it has a UID that no tag of the flow has`() async throws {
+        let card = VirtualType3Tag(.transitCard(idm: [1, 0x2E, 0x4C, 0xE1, 0x9C, 0x5B, 0x12, 0x34], balance: 500))
+        let names = Locked<[String]>([])
+        let invariant = Invariant("tags are kept") { run in
+            if run.replay != nil { names.withLock { $0 = run.tags.map(\.name) } }
+            return nil
+        }
+        try await explore(.replay("second@1"), near: .tag(card), seed: 3, invariants: [invariant]) { field in
+            for _ in 0..<2 { _ = try await field.make("FeliCa Lite-S") }
+            async let link = field.completion("read") { LinkReader(queue: .main).begin($0) }
+            await field.wait(for: .seconds(70))
+            _ = try? await link.get()
+        }
+        let made = names.withLock { $0 }
+        #expect(made.count == 4 && Set(made).count == 4, "\(made)")
+    }
+
     @Test func `It leaves after a second`() async throws {
         let lines = Lines()
         let tag = TagSpec.product("NTAG215", holding: .uri("https://example.com/a"))

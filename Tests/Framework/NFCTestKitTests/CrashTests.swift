@@ -4,6 +4,7 @@ import NFCTestKit
 import TagLink
 import TestThreads
 import Testing
+import VirtualTags
 
 @Suite("A process that ends in a run", .timeLimit(.minutes(10))) struct CrashTests {
     /// A sanitizer handles signals itself, reports them, and ends the process with its own exit status.
@@ -211,6 +212,28 @@ import Testing
         let numbers = extras.compactMap { Int($0.dropFirst(13).prefix { $0 != " " }) }
         #expect((31...60).contains(numbers.count) && numbers.elementsEqual((0..<150).suffix(numbers.count)))
         #expect(extras.allSatisfy { $0.utf8.count == 7 + 1024 })
+    }
+
+    @Test(.ownThreads) func `Of a very long run the last exchanges are named with their numbers`() async throws {
+        let said = try Self.said(
+            await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+                let runs = Locked(0)
+                try await explore(.replay("silence@1"), near: "NTAG213", invariants: []) { field in
+                    try await field.virtual?.setCarrier(true)
+                    guard let link = field.virtual?.link(for: .nfcA) else { return }
+                    // REQA, more often than the process keeps in mind.
+                    let request = Frame(bits: [0x26], validBitsInLastByte: 7)
+                    for _ in 0..<9500 { _ = try? await link.transceive(request, timeout: .milliseconds(1)) }
+                    let isFirst = runs.withLock { count in
+                        count += 1
+                        return count == 1
+                    }
+                    if !isFirst { abort() }
+                }
+            }
+        )
+        let requests = said.split(separator: "\n").filter { $0.hasSuffix(" > 26") }
+        #expect(requests.map(String.init) == (9471...9500).map { "\($0) > 26" }, "\(said)")
     }
 
     @Test(.ownThreads) func `Of a very long line of faults the beginning is named`() async throws {

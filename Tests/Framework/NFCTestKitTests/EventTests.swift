@@ -108,6 +108,12 @@ import Testing
             }
             #expect(failure?.invariant == "something is tried")
         }
+        // One part without runs is none that keeps the others from theirs.
+        let mixed: Exploration = [.noise(runs: 0), .replay("cancel@1")]
+        let report = try await explore(mixed, near: Self.tag, invariants: []) { field in
+            try await Patient.writeOrLimit(Self.new, field)
+        }
+        #expect(report.runs == 2 && report.attempts.map(\.name) == ["replay"])
     }
 
     @Test func `A failure that does not come again is called one that is not in every run`() async throws {

@@ -50,6 +50,24 @@ import VirtualTags
         }
     }
 
+    @Test func `Calls that wait until the code rests go on in turn`() async throws {
+        let order = Locked<[String]>([])
+        try await withField { field in
+            await withTaskGroup(of: Void.self) { group in
+                for name in ["a", "b"] {
+                    group.addTask {
+                        for _ in 0..<3 {
+                            await field.settle()
+                            order.withLock { $0.append(name) }
+                        }
+                    }
+                }
+            }
+        }
+        let names = order.withLock { $0 }
+        #expect(names.count == 6 && zip(names, names.dropFirst()).allSatisfy { $0 != $1 }, "\(names)")
+    }
+
     @Test func `Sleeping waits by the time of the field`() async throws {
         try await withField { field in
             try await Task.sleep(for: .seconds(300))
@@ -84,15 +102,26 @@ import VirtualTags
         #expect(error?.trace?.exchanges.isEmpty == false)
     }
 
+    /// Sends REQA, and nothing after it.
+    ///
+    /// - Returns: the time after that.
+    @Sendable private static func ask(_ field: TestField) async throws -> Duration {
+        try await field.virtual?.setCarrier(true)
+        let link = try #require(field.virtual?.link(for: .nfcA))
+        _ = try await link.transceive(Frame(bits: [0x26], validBitsInLastByte: 7), timeout: .milliseconds(1))
+        return field.now
+    }
+
     @Test func `A flow whose exchange uses up its time is stopped by that exchange`() async throws {
-        await #expect(throws: FieldError(.neverEnds, "")) {
-            try await withField("NTAG213", limit: .nanoseconds(1)) { field in
-                try await field.virtual?.setCarrier(true)
-                let link = try #require(field.virtual?.link(for: .nfcA))
-                // REQA, and nothing after it.
-                _ = try await link.transceive(Frame(bits: [0x26], validBitsInLastByte: 7), timeout: .milliseconds(1))
-            }
+        let error = await #expect(throws: FieldError.self) {
+            try await withField("NTAG213", limit: .nanoseconds(1)) { field in _ = try await Self.ask(field) }
         }
+        #expect(error?.code == .neverEnds)
+        #expect(error?.reason.hasSuffix("its limit is 0 s. Give limit: for a flow that is to take longer.") == true)
+        // One that takes just as long as its limit ends by itself.
+        let time = try await withField("NTAG213") { field in try await Self.ask(field) }
+        let limited = try await withField("NTAG213", limit: time) { field in try await Self.ask(field) }
+        #expect(time > .zero && limited == time)
     }
 
     @Test func `What goes wrong says what to write`() async throws {
@@ -116,6 +145,9 @@ import VirtualTags
             }
         }
         await #expect(throws: FieldError(.badDuration, "")) { try await withField(grace: .seconds(-1)) { _ in } }
+        // No grace at all is not less than none.
+        let number = try await withField(grace: .zero) { _ in 7 }
+        #expect(number == 7)
         await #expect(throws: FieldError(.badTag, "")) {
             try await withField(.product("NTAG213", holding: .text(String(repeating: "x", count: 200)))) { _ in }
         }

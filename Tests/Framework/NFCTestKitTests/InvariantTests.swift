@@ -182,6 +182,41 @@ import Testing
         #expect(failure?.finding.contains("the delegate LinkClient") == true)
     }
 
+    @Test func `What only the last run keeps is found by one more run, which is not counted`() async throws {
+        let (keeper, runs) = (Keeper(), Locked(0))
+        let failure = try await Self.failure(.replay("cancel@1"), invariants: [.nothingLeaks]) { _ -> String? in
+            let client = LinkClient(CorrectClient.link)
+            let number = runs.withLock { runs in
+                runs += 1
+                return runs
+            }
+            if number == 2 { keeper.keep(client) }
+            return try? await client.scan()
+        }
+        #expect(failure?.invariant == Invariant.nothingLeaks.name && failure?.replay == "cancel@1")
+        #expect(failure?.runs == 2 && runs.withLock { $0 } == 3)
+        #expect(failure?.finding.hasPrefix("the delegate LinkClient was not freed: ") == true)
+    }
+
+    @Test func `Of what is never released each kind is named once`() async throws {
+        let keeper = Keeper()
+        let failure = try await Self.failure(.replay("flip@1"), invariants: [.nothingLeaks]) { field -> Bool in
+            _ = try? await field.completion("read") { LinkReader(queue: .main).begin($0) }.get()
+            for _ in 0..<2 {
+                let delegate = Nobody()
+                let session = NFCNDEFReaderSession(delegate: delegate, queue: .main, invalidateAfterFirstRead: false)
+                keeper.keep(delegate)
+                keeper.keep(session)
+            }
+            return true
+        }
+        #expect(
+            failure?.finding
+                == "a session, the delegate Nobody were not freed: look for a reference cycle, such as a closure that holds its owner"
+        )
+        #expect(failure?.runs == 2 && failure?.replay == nil)
+    }
+
     @Test func `Handlers of one name are called once each, and each is counted for itself`() async throws {
         let fine = try await Self.failure(.losses, invariants: [.completesOnce]) { field in
             for _ in 0..<2 { _ = try await field.completion { LinkReader(queue: .main).begin($0) } }

@@ -182,6 +182,49 @@ import Testing
         #expect(report.unchecked.isEmpty, "\(report)")
     }
 
+    @Test func `What a flow writes and takes back is checked`() async throws {
+        let zeros = [UInt8](repeating: 0, count: 4)
+        let report = try await explore(.replay("flip@1"), near: "NTAG215", invariants: [.memoryIntact]) { field in
+            _ = try await Blocks(.iso14443, [(20, Self.one), (20, zeros)], fails: false).scan(field)
+        }
+        #expect(report.unchecked.isEmpty, "\(report)")
+    }
+
+    @Test(arguments: ["thrown", "told by the app", "on the sheet"])
+    func `A flow that says in any way that it failed may leave what it writes in between`(way: String) async throws {
+        let (one, two): ([(number: UInt8, bytes: [UInt8])], [(number: UInt8, bytes: [UInt8])]) = (
+            [(20, Self.one)], [(20, Self.two)]
+        )
+        let runs = RunCount()
+        let failure = try await `What is checked after a run`.failure(
+            .replay("flip@1"),
+            near: "NTAG215",
+            invariants: [.memoryIntact]
+        ) { field -> Bool in
+            if runs.beginsFirst() {
+                _ = try await Blocks(.iso14443, two + one, fails: false).scan(field)
+                return true
+            }
+            _ = try? await Blocks(.iso14443, two, fails: way == "on the sheet").scan(field)
+            if way == "told by the app" { field.showedError("It did not work.") }
+            if way == "thrown" { throw CocoaError(.featureUnsupported) }
+            return true
+        }
+        #expect(failure == nil, "\(failure?.description ?? "passed")")
+    }
+
+    @Test func `A flow that the person cancels may leave what it writes in between, and throw nothing`() async throws {
+        let failure = try await `What is checked after a run`.failure(
+            .cancels,
+            near: "NTAG215",
+            invariants: [.memoryIntact]
+        ) { field -> Bool in
+            _ = try? await PageWriter(CorrectClient.message).scan(field)
+            return true
+        }
+        #expect(failure == nil, "\(failure?.description ?? "passed")")
+    }
+
     @Test func `A tear that never happens excuses nothing`() async throws {
         let runs = RunCount()
         let failure = try await `What is checked after a run`.failure(

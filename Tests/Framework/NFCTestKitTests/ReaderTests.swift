@@ -93,6 +93,9 @@ import Testing
             await #expect(throws: FieldError(.notVirtual, "")) { try await field.tags[0].message() }
         }
         #expect(report.runs == 1)
+        // What the person's tag holds is not what the description says.
+        #expect(report.first.tags.count == 1)
+        for tag in report.first.tags { #expect(tag.before == nil && tag.after == nil) }
     }
 
     @Test func `On a reader a session may end a moment after its flow`() async throws {

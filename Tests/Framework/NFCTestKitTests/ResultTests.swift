@@ -71,6 +71,14 @@ import Testing
         #expect(failure?.line.hasSuffix("; without any fault, in the first run") == true)
     }
 
+    @Test func `A mistake in the flow's own test is thrown as it is, and is no finding about the flow`() async {
+        await #expect(throws: FieldError(.unknownProduct, "")) {
+            try await explore(.losses, near: `What is checked after a run`.link) { field in
+                _ = try await field.bring("NTAG2155")
+            }
+        }
+    }
+
     @Test func `A flow that meets no tag, and one without runs, try nothing`() async throws {
         let none = try await `What is checked after a run`.failure(.losses, invariants: []) { _ in 0 }
         #expect(none?.invariant == "something is tried" && none?.runs == 1)

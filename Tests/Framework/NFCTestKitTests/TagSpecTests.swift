@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
+import Foundation
 import NFCRuntime
 import NFCTestKit
 import TagLink
@@ -65,6 +66,23 @@ import VirtualCards
         #expect(await Self.reason(.product("NTAG213", holding: long)).hasPrefix("A NTAG213 can't hold "))
         let dump = await Self.reason(.dump([1, 2, 3]))
         #expect(dump.hasPrefix("The dump can't be read. ") && dump.hasSuffix(" nfc tag info FILE says more."))
+    }
+
+    @Test func `A dump of a real tag is that tag, with what it holds`() async throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Parts/TagImagesTests/Dumps/ntag215-uri.nfc")
+        let dump = TagSpec.dump([UInt8](try Data(contentsOf: file)))
+        let name = "NTAG215 045e2b8ad16f81"
+        #expect(dump.description == name)
+        try await withField(dump) { field in
+            #expect(field.tags.map(\.description) == [name])
+            let message = try await field.tags[0].message()
+            #expect(message == .uri("https://example.org/exhibits/bronze-bell?room=3&lang=en"))
+        }
+        let report = try await explore(.replay("cancel@1"), near: dump, invariants: []) { field in
+            _ = try? await field.completion("read") { LinkReader(queue: .main).begin($0) }.get()
+        }
+        #expect(report.first.tags.map(\.name) == [name])
     }
 
     @Test func `It says in a few words what it is`() throws {

@@ -210,6 +210,7 @@ struct Explorer {
     private func leak(of run: FlowRun, _ objects: LivingObjects) async -> ExplorationFailure? {
         guard looksForLeaks, !objects.isEmpty else { return nil }
         // A thread that has finished its work may be about to release its objects.
+        // mutate: equivalent, because how often it looks is a matter of time alone.
         for _ in 0..<60 {
             if objects.alive.isEmpty { return nil }
             try? await Task.sleep(for: .milliseconds(5))
@@ -236,9 +237,8 @@ struct Explorer {
             busyPolicy: settings.busyPolicy,
             reader: settings.reader
         )
-        field.place.sharePrintedLines(printedLines)
-        note?.begin(script, in: field.place)
         field.state.withLock { [note] state in
+            note?.begin(script, in: field.place)
             state.runNote = note
             state.made = LivingObjects()
         }
@@ -248,6 +248,7 @@ struct Explorer {
                 if let note = state.runNote.take() { note.end() }
             }
         }
+        field.place.sharePrintedLines(printedLines)
         if first == nil { field.watchMemory() }
         if let script { field.arm(script, companion: try await companion(for: script, in: field)) }
         var result: FlowResult?

@@ -22,6 +22,8 @@ import TagTrace
 
     private let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
     private var count = 0
+    /// The number of exchanges whose entries were removed.
+    private var removedExchanges = 0
     private let head = UnsafeMutablePointer<UInt8>.allocate(capacity: headCapacity)
     private var headCount = 0
     /// The address of the field's place; 0 while no run is active.
@@ -53,6 +55,7 @@ import TagTrace
     func begin(_ script: FaultScript?, in place: FieldPlace) {
         let line = script.map { "NFC_REPLAY=\($0)" } ?? "no fault, in the first run"
         count = 0
+        removedExchanges = 0
         headCount = 0
         // A line that is cut ends with a line feed too.
         let text = "an exploration was in this run: \(line)".utf8.prefix(Self.headCapacity - 1)
@@ -96,7 +99,10 @@ import TagTrace
     /// Removes the older entries.
     private func dropHalf() {
         var start = 0
-        while start < count / 2 { start += 3 + length(at: start) }
+        while start < count / 2 {
+            if unsafe bytes[start] == Entry.request.rawValue { removedExchanges += 1 }
+            start += 3 + length(at: start)
+        }
         unsafe memmove(bytes, bytes + start, count - start)
         count -= start
     }
@@ -114,7 +120,7 @@ import TagTrace
             offset += 3 + length(at: offset)
         }
         offset = 0
-        var exchange = 0
+        var exchange = removedExchanges
         while offset < count {
             let length = length(at: offset)
             let kind = unsafe bytes[offset]
@@ -146,6 +152,7 @@ import TagTrace
 
     private static func write(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
         var offset = 0
+        // mutate: equivalent, because a write of no bytes shows nothing, and ends the loop.
         while offset < count {
             let written = unsafe Glibc.write(STDERR_FILENO, bytes + offset, count - offset)
             if written <= 0 { return }

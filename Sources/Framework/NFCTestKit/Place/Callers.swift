@@ -18,12 +18,11 @@ import Glibc
     ///
     /// - Parameter function: the test kit's function that was called.
     static func areOfLibrary(calling function: String) -> Bool {
-        var addresses = [UInt](repeating: 0, count: depth)
-        let count = unsafe addresses.withUnsafeMutableBufferPointer { buffer in
-            unsafe buffer.baseAddress.map { unsafe walk($0, Int32(depth)) } ?? 0
+        let addresses = unsafe [UInt](unsafeUninitializedCapacity: depth) { buffer, count in
+            if let start = buffer.baseAddress { count = unsafe Int(walk(start, Int32(depth))) }
         }
         var isOutside = false
-        for address in addresses.prefix(Int(count)) {
+        for address in addresses {
             guard let pointer = unsafe UnsafeMutableRawPointer(bitPattern: address),
                 let place = unsafe Symbols.place(of: pointer)
             else { continue }

@@ -13,7 +13,7 @@ import NFCRuntime
 
     override var work: CarriedWork? { self }
     override var isOfThread: Bool { false }
-    /// The group that the work has entered, until it returns.
+    /// The group that the work has entered, until it returns. libdispatch keeps a group for as long as it is entered.
     private let group: DispatchLibrary.Pointer?
 
     private init(
@@ -44,11 +44,7 @@ import NFCRuntime
         group: DispatchLibrary.Pointer? = nil
     ) -> DispatchLibrary.Pointer? {
         guard let owner = CarriedPlace.owner, let copy = unsafe DispatchLibrary.copyBlock(block) else { return nil }
-        if let group = unsafe group {
-            // mutate: equivalent, because the caller holds the group during both calls.
-            unsafe DispatchLibrary.retain(group)
-            unsafe DispatchLibrary.enter(group)
-        }
+        if let group = unsafe group { unsafe DispatchLibrary.enter(group) }
         return unsafe counted(for: owner, copy, nil, group: group)
     }
 
@@ -112,10 +108,7 @@ import NFCRuntime
                 unsafe DispatchLibrary.releaseBlock(block)
             }
         }
-        if let group = unsafe group {
-            unsafe DispatchLibrary.leave(group)
-            unsafe DispatchLibrary.release(group)
-        }
+        if let group = unsafe group { unsafe DispatchLibrary.leave(group) }
         let next = unsafe SwiftJobs.next(after: self)
         place.ends()
         return unsafe next

@@ -37,6 +37,7 @@ import TagLink
 
     private static let kept = Locked<[Kept]>([])
     /// The address of the function of Swift's runtime that runs a job, and the last address that was another function.
+    // mutate: equivalent, because no function is at either address.
     private static let known = Locked<(job: UInt, other: UInt)>((0, 0))
     private static let mainQueue = unsafe UInt(
         bitPattern: dlsym(UnsafeMutableRawPointer(bitPattern: -1), "_dispatch_main_q")

@@ -38,6 +38,7 @@ import Glibc
     private static func information(
         of address: DispatchLibrary.Pointer
     ) -> (path: UInt, image: UInt, name: UInt, address: UInt)? {
+        // mutate: equivalent, because where the loader succeeds it sets all four.
         var info: (path: UInt, image: UInt, name: UInt, address: UInt) = (0, 0, 0, 0)
         let status = unsafe withUnsafeMutablePointer(to: &info) { info in
             unsafe find(address, DispatchLibrary.Pointer(info))

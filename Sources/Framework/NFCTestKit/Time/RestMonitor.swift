@@ -44,6 +44,7 @@ final class RestMonitor: Sendable {
         var isKnownToBeStuck = false
         /// The quiet time at which to check the threads next, and the step to the check after that.
         var nextLook = Duration.zero
+        // mutate: equivalent, because how often it looks is a matter of time alone.
         var step = Duration.milliseconds(1)
 
         /// The field's time, how long it has not advanced in real time, and the activity count when it last advanced.
@@ -124,7 +125,9 @@ final class RestMonitor: Sendable {
         var last = ContinuousClock.now
         while rounds < 1000 {
             // While there are events, there is nothing to check.
+            // mutate: equivalent, because how often it looks is a matter of time alone.
             let quiet = watched.map(\.quiet).max() ?? .milliseconds(1)
+            // mutate: equivalent, because how often it looks is a matter of time alone.
             usleep(quiet > .milliseconds(100) ? 10_000 : quiet >= .milliseconds(1) ? 1000 : 4000)
             let now = ContinuousClock.now
             let round = min(last.duration(to: now), Self.longestRound)

@@ -97,6 +97,12 @@ import VirtualTags
         for environment in environments.withLock({ $0 }) { #expect(environment.arbiter.isIdle) }
     }
 
+    @Test func `The virtual field is a right reader`() async throws {
+        let setup = ReaderSetup.virtual
+        #expect(setup.name == ".virtual" && setup.lacks.isEmpty)
+        #expect(try await Self.scenario("Type 2: is found, with status and capacity").run(in: setup) == nil)
+    }
+
     @Test func `Without a reader nothing is passed`() async throws {
         let setup = ReaderSetup(name: ".none", field: VirtualField()) { NFCEnvironment(reader: .none(reason: "None.")) }
         for scenario in ReaderConformance.scenarios.prefix(3) {
