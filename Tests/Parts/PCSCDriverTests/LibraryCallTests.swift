@@ -291,7 +291,7 @@ extension PCSCLite {
             transmit: { handle, header, command, length, _, memory, count in
                 let words = unsafe [header[0], header[1]]
                 let (bytes, room) = unsafe (Library.bytes(command, length), count.pointee)
-                let place = unsafe UInt(bitPattern: memory)
+                let place = UInt(bitPattern: memory)
                 unsafe Library.write(memory, count)
                 return Library.current.withLock { library in
                     library.places.append(place)

@@ -100,7 +100,7 @@ extension Type4Contents {
             }
             let keys = application.keyCount & 0x0F
             let text = files.isEmpty ? "no files" : files.joined(separator: "; ")
-            facts.append(TagFact("App", "\(HexText.text(identifier)), \(RecordText.count(keys, "key")): \(text)"))
+            facts.append(TagFact("App", "\(HexText.text(identifier)), \(RecordText.count(Int(keys), "key")): \(text)"))
         }
         return facts + [TagFact("files", .objects(objects))]
     }
