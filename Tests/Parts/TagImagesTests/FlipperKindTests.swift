@@ -110,6 +110,29 @@ import VirtualTags
         #expect(try Files.failure("desfire.nfc", line, "") == nil)
     }
 
+    @Test(
+        "A record of a DESFire has 1 to 65535 bytes",
+        arguments: [(0, false), (1, true), (65535, true), (65536, false)]
+    )
+    func recordSizes(size: Int, isTaken: Bool) throws {
+        let file = "Application 563412 File 3"
+        let old = "\(file) Size: 4\n\(file) Max: 3\n\(file) Cur: 2\n\(file): 01 02 03 04 05 06 07 08\n"
+        let new = "\(file) Size: \(size)\n\(file) Max: 1\n\(file) Cur: 0\n"
+        let error = try Files.failure("desfire.nfc", old, new)
+        #expect(error?.code == (isTaken ? nil : .malformed))
+        #expect(error?.reason == (isTaken ? nil : "\(file) Size is not a number from 1 to 65535."))
+    }
+
+    @Test("A system of a FeliCa that comes again after another one is refused with the line of the first")
+    func repeatedSystems() throws {
+        let text = try Files.text("felica-keys.nfc")
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let first = try #require(lines.firstIndex { $0.hasPrefix("System 00:") })
+        let error = try #require(Files.failure(text + "System 00: 0003\n"))
+        #expect(error.code == .malformed && error.line == lines.count)
+        #expect(error.reason == "System 00 is in line \(first + 1) already.")
+    }
+
     @Test func `Bytes of a MIFARE Classic that are unknown stay so`() throws {
         guard case .classic(let card) = try Files.image("classic-unknown.nfc").contents else { return }
         #expect(card.uid == hex("9c 0c 37 01"))

@@ -122,6 +122,50 @@ import VirtualTags
         #expect(image.contents == .type2(contents))
         #expect(try image.encoded() == bytes)
         #expect(try object(bytes)["product"] as? String == product.name)
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(text.contains(#", "atqa": "0004", "sak": "08", "signature": "0102"#))
+        let end = #""counters": [1, 2, 16777215], "tearing_flags": "000102", "failed_authentications": 3}"#
+        #expect(text.hasSuffix("\(end)\n"))
+    }
+
+    @Test("What a MIFARE Classic does not show and how it is signed are in its image, where there is such a thing")
+    func classics() throws {
+        var card = ClassicContents(blank: .mini, uid: [1, 2, 3, 4])
+        let plain = String(decoding: try TagImage(.classic(card)).encoded(), as: UTF8.self)
+        #expect(plain.hasSuffix("\", \"atqa\": \"0004\", \"sak\": \"09\"}\n"))
+        card.unknownBytes = [319, 0]
+        card.signature = Array(repeating: 0x5A, count: 32)
+        let text = String(decoding: try TagImage(.classic(card)).encoded(), as: UTF8.self)
+        let signature = String(repeating: "5a", count: 32)
+        #expect(text.hasSuffix("\"sak\": \"09\", \"unknown_octets\": [0, 319], \"signature\": \"\(signature)\"}\n"))
+        #expect(try TagImage(parsing: Array(text.utf8)).contents == .classic(card))
+    }
+
+    @Test(
+        "A tag answers GET_VERSION with the bytes of its image, unless its product has no such command",
+        arguments: [("NTAG213", true), ("Ultralight", false)]
+    )
+    func versions(product: String, hasVersion: Bool) throws {
+        let version = "0004040201000f04"
+        let text = Self.small.replacing("Ultralight", with: product)
+            .replacing("MEMORY", with: String(repeating: "00", count: 16))
+            .replacing("}", with: ", \"get_version\": \"\(version)\"}")
+        let contents = try #require(try image(text).contents.type2)
+        #expect(contents.version == (hasVersion ? hex(version) : nil))
+        #expect(failure(text.replacing(version, with: "00040402"))?.code == (hasVersion ? .malformed : nil))
+    }
+
+    @Test(
+        "The number of pages is that of the memory, and a number up to 100000",
+        arguments: [
+            (4, nil), (0, .inconsistent), (5, .inconsistent), (100_000, .inconsistent), (100_001, .malformed),
+            (-1, .malformed),
+        ] as [(Int, TagImageError.Code?)]
+    )
+    func pageCounts(pages: Int, code: TagImageError.Code?) {
+        let memory = String(repeating: "00", count: 16)
+        let text = Self.small.replacing("MEMORY", with: memory).replacing("}", with: ", \"pages\": \(pages)}")
+        #expect(failure(text)?.code == code)
     }
 
     @Test func `Escapes, nesting and space are read as JSON has them`() throws {

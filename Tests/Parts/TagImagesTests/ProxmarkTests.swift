@@ -157,6 +157,27 @@ import VirtualTags
         }
     }
 
+    @Test func `A file with more pages than its product has is refused with both numbers`() throws {
+        var bytes = try Files.dump("hf-mfu-ntag215-dump.bin") + [0, 0, 0, 0]
+        bytes[11] = 135
+        let error = #expect(throws: TagImageError.self) { try TagImage(parsing: bytes) }
+        #expect(error?.code == .inconsistent)
+        #expect(error?.reason == "136 pages are not what the NTAG215 has, which are 135.")
+    }
+
+    @Test(
+        "The acknowledgement of a password is that of the older header, and where it has none, that of the last page",
+        arguments: ["12 34", "12 00", "00 34", "00 00"]
+    )
+    func acknowledgements(header: String) throws {
+        var bytes = try Files.dump("hf-mfu-ul11-old.bin")
+        let end = bytes.count
+        bytes.replaceSubrange(13..<15, with: hex(header))
+        bytes.replaceSubrange((end - 4)..<(end - 2), with: hex("56 78"))
+        let memory = try #require(try TagImage(parsing: bytes).contents.type2?.memory)
+        #expect(Array(memory.suffix(4)) == hex(header == "00 00" ? "56 78 00 00" : "\(header) 00 00"))
+    }
+
     @Test func `An ISO 15693 tag has its UID from the low byte on`() throws {
         for name in ["hf-15-slix2-dump.json", "hf-15-slix2-v4.bin", "hf-15-slix2-v5.bin"] {
             guard case .type5(let contents) = try Files.image(name).contents else {

@@ -68,8 +68,41 @@ struct RemarkCornerTests {
             frontEnd: .nfcA(uid: [4, 1, 2, 3, 4, 5, 6], ats: [1]),
             kind: .version(VersionCardContents(.ntag4xx, version: version))
         )
-        let kinds = TagImage(.type4(contents)).remarks.map(\.kind)
-        #expect(kinds == (isReported ? [.contradiction, .missing] : [.missing]))
+        let found = TagImage(.type4(contents)).remarks
+        #expect(found.map(\.kind) == (isReported ? [.contradiction, .missing] : [.missing]))
+        guard isReported else { return }
+        #expect(
+            found[0].text == "The tag's UID is 04010203040506, and GET VERSION answers 09090909090909. "
+                + "Correct one of them: on a real tag they are the same."
+        )
+    }
+
+    @Test("Block 83 of a FeliCa Lite-S contradicts it where it differs alone", arguments: [0x00, 0x77] as [UInt8])
+    func deviceIdentifiers(last: UInt8) throws {
+        var contents = FeliCaLiteSContents(idm: [0x02, 0xFE, 0x00, 0x11, 0x22, 0x33, 0x44, 0x55])
+        contents.deviceIdentifier = contents.idm + [0x00, 0xF1, 0x00, 0x00, 0x00, 0x01, 0x43, last]
+        let image = try TagImage(parsing: TagImage(.type3(.liteS(contents))).encoded())
+        #expect(image.contents == .type3(.liteS(contents)))
+        let sentence =
+            "IDm and PMm are 02fe00112233445500f1000000014300, and block 83 (D_ID) holds "
+            + "02fe00112233445500f1000000014377. Correct one of them: on a real tag they are the same."
+        #expect(image.remarks.map(\.text) == (last == 0x77 ? [sentence] : []))
+    }
+
+    @Test("A service of a FeliCa is left out when a new file has another one in its line")
+    func services() throws {
+        let text = try Files.text("felica-standard.nfc")
+        let guarded = "| Code 004A | Attrib. 0A | Private | Random | Read Only  |\n"
+        let free = "| Code 008B | Attrib. 0B | Public  | Random | Read Only  |\n"
+        let changed = text.replacing(
+            "Service 001: \(guarded)Service 002: \(free)",
+            with: "Service 001: \(free)Service 002: \(guarded)"
+        )
+        #expect(changed != text)
+        // Another word for a service's attribute alone is the same service.
+        #expect(try !remarks(text).contains { $0.text.contains("Service 00") })
+        let remark = try #require(try remarks(changed).first { $0.kind == .leftOut })
+        #expect(remark.text.contains("Service 001 of System 00, Service 002 of System 00:"))
     }
 
     @Test("Bytes of a file that the tag has no place for are named by each stretch of them")

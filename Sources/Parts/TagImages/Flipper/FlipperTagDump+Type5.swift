@@ -150,7 +150,10 @@ extension Type5Product {
     init?(uid: [UInt8], blockCount: Int, blockSize: Int) {
         let product = Self.all.first { product in
             guard product.blockCount == blockCount, product.blockSize == blockSize else { return false }
-            guard product.uidPrefix.count == 4, uid.count == 8 else { return uid.starts(with: product.uidPrefix) }
+            guard product.uidPrefix.count == 4,
+                // mutate: equivalent, because every format refuses such a tag with a UID of another length before.
+                uid.count == 8
+            else { return uid.starts(with: product.uidPrefix) }
             return uid.starts(with: product.uidPrefix.prefix(3)) && uid[3] & 0x18 == product.uidPrefix[3] & 0x18
         }
         guard let product else { return nil }
