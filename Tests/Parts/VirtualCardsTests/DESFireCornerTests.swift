@@ -97,6 +97,24 @@ import VirtualTags
         expect(.ndef(), ["6d": "00 01 00 00 10 e1 d2 76 00 00 85 01 01"])
     }
 
+    @Test func `A list is asked for without data`() {
+        expect(
+            .ndef(),
+            ["6a 00": "7e", "6d 00": "7e", "5a 01 00 00": "00", "6f 00": "7e", "61 00": "7e", "6f": "00 01 02"]
+        )
+    }
+
+    @Test func `Of two applications with one identifier the first counts`() throws {
+        let files = [UInt8(1), 2].map { DESFireFile(number: $0, accessRights: 0xEEEE, kind: .standard([7])) }
+        let contents = DESFireContents(applications: files.map { DESFireApplication(identifier: 9, files: [$0]) })
+        expect(contents, ["5a 09 00 00": "00", "6f": "00 01"])
+        var reader = CardReader(card: DESFireCard(contents))
+        #expect(try reader.authenticate(0x0A, 0, .zero(.des)) == 0)
+        #expect(try reader.command(0xDA, [9, 0, 0]).status == 0)
+        let card = try #require(reader.card as? DESFireCard)
+        #expect(card.contents.applications == [contents.applications[1]])
+    }
+
     @Test func `What may not be listed freely is not listed`() throws {
         var contents = DESFireContents.ndef()
         contents.keySettings = 0x0D
@@ -337,6 +355,15 @@ import VirtualTags
         #expect(try reader.command(0x54, [], [0x0D], mode: .enciphered).status == status)
         let card = try #require(reader.card as? DESFireCard)
         #expect(card.contents.applications[0].keySettings == (status == 0 ? 0x0D : settings))
+    }
+
+    @Test(arguments: [(UInt8(0), UInt8(0x00)), (1, 0xAE)])
+    func `Key settings are changed with the master key alone`(key: UInt8, status: UInt8) throws {
+        var reader = reader(DESFireApplication(identifier: 1, keySettings: 0x0F, keyCount: 0x82))
+        #expect(try reader.authenticate(0xAA, key, .zero(.aes)) == 0)
+        #expect(try reader.command(0x54, [], [0x0D], mode: .enciphered).status == status)
+        let card = try #require(reader.card as? DESFireCard)
+        #expect(card.contents.applications[0].keySettings == (status == 0 ? 0x0D : 0x0F))
     }
 
     @Test func `ISO commands are refused where data have to be enciphered`() throws {

@@ -47,6 +47,13 @@ import VirtualTags
         }
     }
 
+    @Test(arguments: ["60", "6a", "6d"]) func `A list or a version is no write, and takes no time`(command: String) {
+        var card = DESFireCard(.ndef())
+        let answer = card.process(hex(command), tear: nil)
+        #expect(!answer.isWrite)
+        #expect(answer.workTime == .zero)
+    }
+
     /// A card whose master key is proved, and the cipher of the session.
     private func proved() throws -> (DESFireCard, BlockCipher) {
         var reader = CardReader(card: makeCard())

@@ -34,6 +34,13 @@ import VirtualTags
         #expect(Self.send("00 b0 00 00", to: &card) == "6d 00")
     }
 
+    @Test func `forgets the rest of its version with a command of another kind`() {
+        var card = VersionCard(VersionCardContents(.mifarePlus, version: Self.version(28)))
+        #expect(Self.send("60", to: &card) == "af 01 02 03 04 05 06 07")
+        #expect(Self.send("00 a4 00 00", to: &card) == "6a 82")
+        #expect(Self.send("af", to: &card) == "1c")
+    }
+
     /// The number of bytes that are known, the bytes with the fab's five bits, and the length of the last frame.
     @Test(arguments: [
         (29, UInt8(0x0F), UInt8(0x80), 15), (29, 0x0E, 0x80, 14), (29, 0x0F, 0x7F, 14), (28, 0x0F, 0x80, 14),

@@ -56,6 +56,20 @@ import VirtualTags
         #expect(await bench.send("b5", "01") == "01 0f")
     }
 
+    @Test func `After a wrong password the tag is silent until it loses its power, and gives no access then`()
+        async throws
+    {
+        let bench = try Bench()
+        #expect(await bench.give("01", "01 02 03 05") == "timeout")
+        #expect(await bench.script.send("26 01 00") == "timeout")
+        #expect(await bench.send("b5", "01") == "timeout")
+        bench.tag.losePower()
+        #expect(await bench.script.send("26 01 00") == "00 00 \(bench.uid)")
+        #expect(await bench.send("b5", "01") == "01 0f")
+        #expect(await bench.give("01", "01 02 03 04") == "00")
+        #expect(await bench.send("b5", "01") == "00")
+    }
+
     @Test func `Pages are guarded by the read and the write password, each on its side of the pointer`() async throws {
         let bench = try Bench()
         #expect(await bench.send("b6", "28 21") == "01 0f")
@@ -126,6 +140,9 @@ import VirtualTags
 
     @Test func `A destroyed tag never answers again`() async throws {
         let bench = try Bench()
+        // Without the address the password is not looked at, so the tag goes on answering.
+        #expect(await bench.script.send("02 b9 04 \(await bench.covered("00 00 00 00"))") == "01 0f")
+        #expect(await bench.script.send("26 01 00") == "00 00 \(bench.uid)")
         #expect(await bench.send("b9", await bench.covered("00 00 00 00")) == "timeout")
         bench.tag.losePower()
         #expect(await bench.script.send("26 01 00") == "00 00 \(bench.uid)")
@@ -196,6 +213,7 @@ import VirtualTags
 
     @Test func `SLIX2 answers selective surveillance by its identifier`() async throws {
         let bench = try Bench()
+        #expect(await bench.script.send("42 a5 04 00") == "00 00 00")
         #expect(await bench.script.send("02 a7 04 34 12") == "00")
         #expect(await bench.script.send("42 a5 04 00") == "00 34 12")
         #expect(await bench.script.send("42 a5 04 08 34").hasPrefix("00 2f"))

@@ -64,6 +64,12 @@ import VirtualTags
         #expect(await script.send("02 01") == "02 aa 90 00")
     }
 
+    @Test func `A message that was not answered is no part of the next one`() {
+        var listener = ISODEPListener(cardFrameSize: 64, readerFrameSize: 64, cid: 0, supportsCID: true)
+        #expect(listener.receive([0x02, 0x01]) == .process([0x01]))
+        #expect(listener.receive([0x03, 0x05, 0x06]) == .process([0x05, 0x06]))
+    }
+
     @Test func `A plain block in place of the granted time is a new command`() async throws {
         let script = try await makeScript()
         #expect(await script.send("02 04") == "f2 02")
@@ -82,6 +88,16 @@ import VirtualTags
         #expect(await script.send("f2 c2") == "f2 3b")
         #expect(await script.send("f2 3b") == "02 cc")
         #expect(await script.send("f2 3b") == "timeout")
+    }
+
+    @Test func `Asking for more time is no write`() async throws {
+        let script = try await makeScript()
+        script.field.arm(.tear(afterWrite: 1))
+        #expect(await script.send("02 04") == "f2 02")
+        #expect(await script.send("f2 02") == "f2 3b")
+        #expect(await script.send("f2 3b") == "02 cc")
+        #expect(await script.send("03 01") == "03 aa 90 00")
+        #expect(script.field.tags.count == 1)
     }
 
     @Test(arguments: ["a2 00", "b2 00", "c2 00", "f2 02 00", "f2", "82", "92", "d2", "22 01", "0a 00 01 01", ""])

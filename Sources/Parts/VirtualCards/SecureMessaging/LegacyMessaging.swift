@@ -47,7 +47,10 @@ package struct LegacyMessaging: SecureMessaging {
     private func openMarked(_ data: [UInt8], _ header: Int) throws(DESFireStatus) -> [UInt8] {
         let body = Array(data.dropFirst(header))
         guard !body.isEmpty, body.count.isMultiple(of: 8) else { throw .lengthError }
-        guard let plain = try decipher(body).withoutMark, plain.count >= 2 else { throw .integrityError }
+        guard let plain = try decipher(body).withoutMark,
+            // mutate: equivalent, because fewer than two bytes never equal a checksum.
+            plain.count >= 2
+        else { throw .integrityError }
         let bytes = Array(plain.dropLast(2))
         guard Self.checksum(bytes) == Array(plain.suffix(2)) else { throw .integrityError }
         return Array(data.prefix(header)) + bytes

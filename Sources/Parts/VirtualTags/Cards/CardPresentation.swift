@@ -3,7 +3,7 @@
 /// The NFC-A activation data that a card was configured with.
 package struct CardPresentation: Sendable {
     /// Whether the UID is random and changes at each power-up.
-    package var usesRandomUID = false
+    package var usesRandomUID: Bool
     /// The answer to RATS; nil for the front end's.
     package var answerToSelect: [UInt8]?
 

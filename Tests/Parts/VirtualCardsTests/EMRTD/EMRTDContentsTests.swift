@@ -63,6 +63,10 @@ import VirtualCards
                 "The check digit of the date of birth is 2 and should be 9."
             ),
             (
+                zones[0].0.replacingOccurrences(of: "7408122F1204159", with: "7409122F1304159"),
+                "The check digit of the date of birth is 2 and should be 9."
+            ),
+            (
                 zones[0].0.replacingOccurrences(of: "<<10", with: "<<17"),
                 "The check digit of the whole zone is 7 and should be 0."
             ),
