@@ -87,5 +87,16 @@ struct `The inbox of the service` {
             let left = try entries(service)
             #expect(left.count == 1 && left.first?["announced"] as? Bool == false)
         }
+
+        @Test func `A service that is killed when it is about to show a link has told how long its tag took`() throws {
+            let service = try RunningNfcd(
+                ["--json", "--tags", tags.path("")],
+                environment: ["NFC_READER": "virtual", "NFC_DIE_AT": "before-announcing"]
+            )
+            #expect(service.prints(#""event":"reading""#), "\(service.log)")
+            try bring(try images.poster(), "poster.nfc")
+            #expect(service.prints(#""event":"arrived""#), "\(service.log)")
+            #expect(try entries(service).count == 1)
+        }
     #endif
 }

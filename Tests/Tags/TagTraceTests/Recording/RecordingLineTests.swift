@@ -40,6 +40,8 @@ import Testing
         let body = """
             {"us":0,"do":"field-on"}
             {"us":1,"done":true}
+            {"us":1,"do":"presence"}
+            {"us":1,"do":"arrival","uid":"04010203040506","number":3}
             {"n":1,"us":2,"do":"send","technology":"nfc-a","hex":"26","bits":7,"checksum":"none","timeout_us":9}
             {"n":1,"us":3,"failed":"timeout","reason":"A \\"tab\\"\\t."}
             {"us":4,"do":"field-off"}
@@ -52,7 +54,8 @@ import Testing
         #expect(recording.header.isField && !recording.header.tellsPresence)
         #expect(
             recording.trace.lines.map(\.meaning) == [
-                "field on", "REQA", "no answer", "field off: \(LinkError.Code.readerUnavailable.words)",
+                "field on", "a tag came or left", "04010203040506 is near, arrival 3", "REQA", "no answer",
+                "field off: \(LinkError.Code.readerUnavailable.words)",
             ]
         )
     }

@@ -231,6 +231,27 @@ import Testing
         #expect(told.withLock { $0 } == 1)
     }
 
+    @Test("Who stops to listen is told no more, and the others are")
+    func listeners() async throws {
+        let report = [#"{"us":9,"do":"presence"}"#]
+        let again = [
+            #"{"n":3,"us":9500,"do":"send","technology":"nfc-a","hex":"3008","timeout_us":5000}"#,
+            #"{"n":3,"us":9600,"got":"00"}"#,
+        ]
+        let replay = try Self.replay(Self.on + Self.read + report + Self.get + report + again)
+        let field = try Self.field(replay)
+        try await field.setCarrier(true)
+        let told = Locked<[Int]>([])
+        var first = field.observePresence { told.withLock { $0.append(1) } }
+        let second = field.observePresence { told.withLock { $0.append(2) } }
+        _ = try await field.link(for: .nfcA)?.transceive(Frame([0x30, 4]), timeout: .milliseconds(5))
+        #expect(told.withLock { $0 } == [1, 2])
+        first = nil
+        _ = try? await field.link(for: .nfcV)?.transceive(Frame([0x02, 0x01]), timeout: .milliseconds(5))
+        #expect(told.withLock { $0 } == [1, 2, 2])
+        #expect(first == nil && second != nil && replay.departure == nil)
+    }
+
     @Test("A report that nobody heard is told to the first who listens, and once")
     func owedReport() async throws {
         let again = [

@@ -64,6 +64,10 @@ import Testing
                      B < 01 02 03/4  3 bytes
                 """
         )
+        // A full row with loose bits is the longest that there is.
+        let full = Frame(bits: [UInt8](repeating: 0xAB, count: 16), validBitsInLastByte: 3)
+        let rows = Trace([Self.entry(.frames(.nfcB), full, Frame([1]))]).table(showsTimes: false).split(separator: "\n")
+        #expect(rows.count == 2 && rows[1].hasPrefix("     B < 01" + String(repeating: " ", count: 49)))
         let line = try #require(trace.lines.first)
         #expect(line.text(showsTime: false) == "   1 B > 01 02 03" + String(repeating: " ", count: 39) + "  3 bytes")
         #expect(line.text(showsTime: false, widthOfBytes: 0) == "   1 B > 01 02 03  3 bytes")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Glibc
 import Testing
 
@@ -35,5 +36,43 @@ import Testing
             #expect(count.value == number)
         }
         withExtendedLifetime(watch) {}
+    }
+
+    @MainActor @Test func `ends with its last use`() async throws {
+        let folder = try ScratchFolder()
+        // No other watch of this process asks for just these events.
+        let events = Int32(IN_ACCESS | IN_ATTRIB | IN_MOVED_TO | IN_DELETE_SELF)
+        func isWatched() throws -> Bool {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fdinfo").contains { name in
+                let text = try? String(contentsOfFile: "/proc/self/fdinfo/\(name)", encoding: .utf8)
+                return text?.contains(" mask:\(String(events, radix: 16)) ") == true
+            }
+        }
+        var watch: FileWatch? = FileWatch {}
+        watch?.add(folder.path(""), events)
+        #expect(try isWatched())
+        watch = nil
+        for _ in 0..<6_000 {
+            guard try isWatched() else { break }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(try !isWatched())
+    }
+
+    /// Watches a folder in a process of its own, where the watch gets the lowest number that a file can have.
+    @MainActor private static func watchWithoutInput() async throws {
+        let folder = try ScratchFolder()
+        let count = Count()
+        close(STDIN_FILENO)
+        let watch = FileWatch { count.value += 1 }
+        watch.add(folder.path(""), Int32(IN_CREATE))
+        try makeFile(folder.path("1"))
+        try await count.wait(for: 1)
+        #expect(count.value == 1)
+        withExtendedLifetime(watch) {}
+    }
+
+    @Test func `reports changes also where there is no standard input`() async {
+        await #expect(processExitsWith: .success) { try await Self.watchWithoutInput() }
     }
 }

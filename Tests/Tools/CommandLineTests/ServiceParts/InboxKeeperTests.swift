@@ -142,4 +142,14 @@ import Testing
         try FileManager.default.removeItem(atPath: scene.file(3))
         try await scene.wait { scene.stored == [] }
     }
+
+    @MainActor @Test func `notices that the folder around its own is moved away`() async throws {
+        let scene = try Keeping(1)
+        try scene.begin()
+        let around = scene.folders.state + "/nfc"
+        try FileManager.default.moveItem(atPath: around, toPath: around + "-aside")
+        try await scene.wait { FileManager.default.fileExists(atPath: scene.file(1)) }
+        #expect(scene.recorded.lines() == [Self.gone])
+        #expect(scene.stored == [NotifierScene.id(1)] && scene.keeper.keepingProblem == nil)
+    }
 }

@@ -126,6 +126,20 @@ struct `The notifier of the service` {
         #expect(try scene.stage.asked() == [])
     }
 
+    @MainActor @Test func `asks a desktop once that comes while its start is awaited`() throws {
+        let scene = try NotifierScene(isOpen: false)
+        scene.show(1)
+        // The bus can't start a desktop, but one comes by itself.
+        #expect(try scene.stage.asked() == [])
+        try scene.stage.open()
+        scene.show(2)
+        try scene.stage.settle()
+        #expect(scene.reported().map { $0.prefix(12) } == ["not shown 1:", "not shown 2:"])
+        // This demands that there was one question.
+        try scene.stage.tellCapabilities()
+        #expect(scene.reported() == ["ready"])
+    }
+
     @MainActor @Test func `says why nothing can be shown by a desktop that does not tell what it can do`() throws {
         let scene = try NotifierScene()
         scene.show(1)
