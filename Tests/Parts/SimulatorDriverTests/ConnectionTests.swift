@@ -96,6 +96,7 @@ import Testing
         }
         let end = Array((screen + "}\n").utf8)
         #expect(Array(received.suffix(end.count)) == end)
+        withExtendedLifetime(reader) {}
     }
 
     @Test func `that can't be made is tried again every two seconds, however often a screen was shown`() async throws {
@@ -109,6 +110,7 @@ import Testing
         // Three at once, and then one after the other.
         while attempts.withLock({ $0 }) < 5 { try await Task.sleep(for: .milliseconds(20)) }
         #expect(ContinuousClock.now - start >= .seconds(4))
+        withExtendedLifetime(reader) {}
     }
 
     @Test func `has room for a long line, and for whatever comes behind it`() async throws {
