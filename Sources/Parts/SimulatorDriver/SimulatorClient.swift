@@ -299,6 +299,7 @@ actor SimulatorClient {
             known.arrivals = [:]
             known.switches = nil
         }
+        // mutate: equivalent, because it happens at least two seconds later, and what follows in the next turn of the queue.
         comeBackLater()
         // A session that waits for a tag looks again, and learns why it waits in vain.
         executor.async { [weak self] in

@@ -236,6 +236,9 @@ import VisibleText
         let same = "/" + String(repeating: "a", count: 30)
         #expect(try steps(#"{"/":"\#(same)b"}"#, "https://h.example\(same)c") == 0)
         #expect(try steps(#"{"/":"\#(same)ab"}"#, "https://h.example\(same)ac") == 33)
+        // A beginning costs as much as a whole path, however long it is.
+        let long = "/" + String(repeating: "a", count: 100)
+        #expect(try steps(#"{"/":"\#(long)*"}"#, "https://h.example\(long)b") == 102)
         #expect(try steps(##"{"/":"*","#":"part"}"##) == 4)
         #expect(try steps(#"{"/":"*","?":"name=value"}"#) == 10)
         // Two steps a byte to find the items, and one for each of the value.

@@ -17,6 +17,8 @@ import UniversalLinks
             #"{"/":"/x/private/*","exclude":true},{"/":"/x/????/$(lang)","?":{"id":"??"}},{"/":"/nothing"},{"/":"/a*"},{"/":"/"}"#
         #expect(try entry(rules).isEmpty)
         #expect(try entry(#""NOT /x/*","/*""#, list: "paths").isEmpty)
+        // Paths without a star cover neither their neighbours nor what is behind them.
+        #expect(try entry(#"{"/":"/ab"},{"/":"/ac"},{"/":"/abc"},{"/":"/ab/c"}"#).isEmpty)
     }
 
     @Test(arguments: [

@@ -75,6 +75,25 @@ struct ChipFrameDecoderTests {
         #expect(Self.frames(in: bytes, step: 100) == [.damaged(code: 0x43), .answer(code: 0x43, data: [0, 4])])
     }
 
+    @Test("A length whose checksum is wrong begins no frame")
+    func lengthChecksum() {
+        let whole = ScriptedChip.frame(0x02, [7])
+        for bit in 0..<8 {
+            var wrong = whole
+            wrong[4] ^= 1 << UInt8(bit)
+            #expect(Self.frames(in: wrong + whole, step: 100) == [.answer(code: 0x03, data: [7])], "\(bit)")
+        }
+    }
+
+    @Test("A frame of 255 bytes that breaks off has its code behind a short length")
+    func tornShort() {
+        var decoder = ChipFrameDecoder()
+        // Its first bytes would be a long length with its checksum.
+        decoder.append([0x00, 0xFF, 0xFF, 0x01, 0xD5, 0x43, 0xE8])
+        #expect(decoder.next() == nil)
+        #expect(decoder.abandonPartial() == .damaged(code: 0x43))
+    }
+
     @Test("A frame that breaks off is given up, at whatever byte it does")
     func torn() {
         for (frame, header) in [(ScriptedChip.frame(0x42, [0, 9, 8]), 5), (ScriptedChip.frame(0x42, Self.long), 8)] {

@@ -293,9 +293,10 @@ struct ExactExchangeTests {
             // 263 bytes of data are 87 registers: a command of 26 bytes and its checksum.
             let longest = [0x54] + [UInt8](repeating: 0, count: 25)
             _ = try await link.transceive(Frame(longest, checksum: .crcB), timeout: .milliseconds(1))
-            await #expect(throws: LinkError(.frameTooLong, "")) {
+            let error = await #expect(throws: LinkError.self) {
                 try await link.transceive(Frame(longest + [0], checksum: .crcB), timeout: .milliseconds(1))
             }
+            #expect(error?.code == .frameTooLong && error?.reason == "The command is longer than a Type 1 tag's.")
         }
         let short = Self.unit(.syntaxError, Self.checked([5, 1]))
         try await Self.withTag(Self.type1, modulation: 4, short) { _, _, link in

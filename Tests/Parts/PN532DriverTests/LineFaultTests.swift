@@ -93,6 +93,22 @@ struct LineFaultTests {
         #expect(chip.commands.count { $0 == 0x42 } == 1)
     }
 
+    @Test("A list of targets has a limit of its own, after which the chip counts as silent")
+    func listLimit() async throws {
+        let chip = try ScriptedChip { code, _ in code == 0x4A ? .silence : nil }
+        defer { chip.end() }
+        var limits = HostLimits.patient
+        limits.list = .milliseconds(10)
+        let reader = try PN532Reader(chip.path, limits: limits)
+        let start = ContinuousClock.now
+        await #expect(throws: LinkError(.readerUnavailable, "")) {
+            try await reader.discover([.nfcA], systemCodes: [])
+        }
+        #expect(chip.commands.count { $0 == 0x4A } == 3)
+        // With the limit of other commands this takes three times as long as one of them.
+        #expect(ContinuousClock.now - start < limits.own)
+    }
+
     @Test("Damage to an answer that is not awaited is passed over, and nothing is asked for again")
     func foreignDamage() async throws {
         var damaged = ScriptedChip.frame(0x4A, [1, 2, 3])

@@ -73,6 +73,46 @@ import Testing
         withExtendedLifetime(observation) {}
     }
 
+    @Test(.ownThreads) func `that is full is waited for while a long screen is sent`() async throws {
+        let pair = try SocketPair()
+        defer { close(pair.simulator) }
+        let ends = Locked([pair.reader])
+        let reader = SimulatorReader { () throws(LinkError) in
+            guard let end = ends.withLock({ $0.popLast() }) else { throw LinkError(.readerUnavailable, "") }
+            return end
+        }
+        pair.send(FakeSimulator.greeting)
+        try await reader.prepare()
+        // Several times as long as what a socket holds.
+        let screen = #"{"title":"\#(String(repeating: "a", count: 1_000_000))","items":[]}"#
+        reader.showScreen(screen)
+        var received: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        // The greeting comes before it.
+        while received.count <= screen.utf8.count || received.last != 0x0A {
+            let count = unsafe read(pair.simulator, &buffer, buffer.count)
+            guard count > 0 else { break }
+            received += buffer[..<count]
+        }
+        let end = Array((screen + "}\n").utf8)
+        #expect(Array(received.suffix(end.count)) == end)
+        withExtendedLifetime(reader) {}
+    }
+
+    @Test func `that can't be made is tried again every two seconds, however often a screen was shown`() async throws {
+        let attempts = Locked(0)
+        let reader = SimulatorReader { () throws(LinkError) in
+            attempts.withLock { $0 += 1 }
+            throw LinkError(.readerUnavailable, "")
+        }
+        let start = ContinuousClock.now
+        for _ in 0..<3 { reader.showScreen("{}") }
+        // Three at once, and then one after the other.
+        while attempts.withLock({ $0 }) < 5 { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(ContinuousClock.now - start >= .seconds(4))
+        withExtendedLifetime(reader) {}
+    }
+
     @Test func `has room for a long line, and for whatever comes behind it`() async throws {
         let simulator = FakeSimulator { _, _ in [FakeSimulator.greeting] }
         let reader = simulator.reader

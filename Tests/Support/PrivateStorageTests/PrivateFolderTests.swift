@@ -116,6 +116,23 @@ import Testing
         #expect(try place.names.isEmpty)
     }
 
+    @Test func `keeps nothing open that it has written, made or removed`() throws {
+        let file = try folder.makeFile("open")
+        defer { close(file) }
+        try folder.write("written", [0x61])
+        try folder.replace("replaced", with: [0x62])
+        for name in ["made", "removed"] {
+            try folder.makeFolder(name, owner: geteuid(), group: getegid(), mode: 0o700)
+        }
+        #expect(folder.removeFolder("removed", with: []))
+        let own = "/" + URL(fileURLWithPath: place.folder).lastPathComponent + "/own/"
+        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { number in
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + number)
+        }
+        let files = open.filter { $0.contains(own) }
+        #expect(files.count == 1 && files.first?.hasSuffix("/own/open") == true, "\(files)")
+    }
+
     @Test func `of a random name is made where temporary files go`() throws {
         let random = try PrivateFolder.random("nfc-tests")
         defer { random.removeIfEmpty() }
@@ -241,6 +258,18 @@ import Testing
             for (user, isOwn): (UInt32, Bool) in [(12345, true), (0, true), (12346, false)] {
                 #expect(PrivateSocket.Peer(process: 1, user: user).isOwnOrRoot == isOwn)
             }
+        }
+    }
+
+    @Test(.ownThreads) func `of an ordinary user is connected to by that user`() async {
+        await #expect(processExitsWith: .success) { [folder = place.folder as String] in
+            Place.becomeOrdinary(with: folder)
+            let ordinary = try PrivateFolder(folder + "/ordinary")
+            let listener = try PrivateSocket.listen("socket", in: ordinary)
+            let client = try #require(PrivateSocket.connect(ordinary.path + "/socket"))
+            #expect(PrivateSocket.peer(of: client)?.user == geteuid())
+            close(client)
+            close(listener)
         }
     }
 

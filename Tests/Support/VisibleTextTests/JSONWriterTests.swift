@@ -64,9 +64,11 @@ import VisibleText
             $0.member("a", true)
             $0.member("b", nil as Bool?)
             $0.member("c", false)
+            $0.member("d", false as Bool?)
+            $0.member("e", true as Bool?)
             $0.endObject()
         }
-        #expect(object == #"{"a":true,"b":null,"c":false}"#)
+        #expect(object == #"{"a":true,"b":null,"c":false,"d":false,"e":true}"#)
     }
 
     @Test func `JSON from elsewhere stays on the line, with commas around it`() {

@@ -290,6 +290,15 @@ import Testing
         }
     }
 
+    @Test(.ownThreads) func `A FeliCa target has eight bytes of IDm and eight of PMm`() async {
+        await #expect(processExitsWith: .failure) {
+            _ = NFCFTarget(idm: [UInt8](repeating: 2, count: 7), pmm: [UInt8](repeating: 0, count: 8), systemCode: nil)
+        }
+        await #expect(processExitsWith: .failure) {
+            _ = NFCFTarget(idm: [UInt8](repeating: 2, count: 8), pmm: [UInt8](repeating: 0, count: 9), systemCode: nil)
+        }
+    }
+
     @Test func `The time of each kind of FeliCa command is in a byte of its own of PMm`() {
         let target = NFCFTarget(idm: bytes(Self.idm), pmm: bytes("00f0 01 0a 53 9c ee ff"), systemCode: nil)
         let times: [(NFCFTarget.TimingClass, Int, Int64)] = [

@@ -389,6 +389,8 @@ import Testing
             #expect(code == .tagLost)
             #expect(link.remaining == 1)
         }
+        let code = await Self.code { () throws(TagError) in try await tag.readFirstBlocks() }
+        #expect(code == .tagLost && link.remaining == 1)
         #expect(await !tag.isPresent())
         tag.wasActivated()
         #expect(try await tag.detectNDEF().messageLength == 0)
