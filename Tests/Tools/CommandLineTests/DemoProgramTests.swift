@@ -23,13 +23,15 @@ import Testing
         _ = unsafe poll(&poller, 1, 1000)
     }
 
-    /// The lines of the program from now on, until it ends.
+    /// The lines of the program from now on, until it ends. It is reaped, because the testing library hears of no other
+    /// process as long as one waits that is not its own.
     private func lines(of program: DemoProgram) -> [String] {
         var lines: [String] = []
         while !program.isAtEnd {
             wait(for: program)
             lines += program.lines()
         }
+        waitpid(program.identifier, nil, 0)
         return lines
     }
 

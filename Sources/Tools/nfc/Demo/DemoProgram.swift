@@ -4,6 +4,8 @@ import SystemLibrary
 
 /// A program of the demonstration, and the lines that it prints.
 final class DemoProgram {
+    /// Its process. Ending the demonstration also ends and reaps it.
+    let identifier: pid_t
     private let output: Int32
     private var pending: [UInt8] = []
     /// Whether the program has closed its output, because it ended.
@@ -36,8 +38,7 @@ final class DemoProgram {
             if let file { close(file) }
         }
         do throws(ProgramLaunch.Failure) {
-            // Ending the demonstration also ends and reaps this program.
-            _ = try launch.start()
+            identifier = try launch.start()
         } catch {
             throw Self.failure(path, error.reason)
         }

@@ -4,11 +4,12 @@ import Glibc
 import NFCRuntime
 import NFCTestKit
 import TagLink
+import TestThreads
 import Testing
 import VirtualTags
 
 /// Checks what happens when several threads act for a session.
-@Suite(.timeLimit(.minutes(1))) struct `The threads that act for a session` {
+@Suite(.ownThreads, .timeLimit(.minutes(5))) struct `The threads that act for a session` {
     /// A sheet that says when it begins to draw something that is slow, and ends when it may.
     private final class SlowSheet: ScanSheet {
         private let drawn = Locked<[String]>([])
