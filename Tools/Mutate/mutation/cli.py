@@ -30,6 +30,8 @@ a second run with the same seed goes on where the first one ended, and a survivo
 
 A bug that changes nothing is left out with a comment on its line, or above it:
     // mutate: equivalent, because REASON
+One where only some kinds of bugs change nothing names them:
+    // mutate: equivalent order, because REASON
 """
 
 

@@ -67,9 +67,23 @@ struct SkipTests {
         #expect(found.skipsWithoutReason == [])
     }
 
+    @Test("With kinds of bugs, only those are left out")
+    func kinds() {
+        let source = "let x = 5 < y  // mutate: equivalent literal, because nobody reads it\n"
+        let all = SourcePlaces(source: "let x = 5 < y\n").places.map(\.kind)
+        #expect(Set(all) == [.literal, .comparison])
+        #expect(SourcePlaces(source: source).places.map(\.kind) == [.comparison])
+        let both = source.replacing("literal", with: "literal comparison")
+        #expect(SourcePlaces(source: both).places.isEmpty)
+        #expect(SourcePlaces(source: both).skipped == all.count)
+    }
+
     @Test(
-        "Without one, it is an error",
-        arguments: ["// mutate: equivalent", "// mutate: equivalent, because", "// mutate: no"]
+        "Without one, or with a kind that there is not, it is an error",
+        arguments: [
+            "// mutate: equivalent", "// mutate: equivalent, because", "// mutate: no",
+            "// mutate: equivalent number, because nobody reads it", "// mutate: equivalently, because nobody reads it",
+        ]
     )
     func bare(comment: String) {
         #expect(SourcePlaces(source: "\(comment)\nlet x = 5\n").skipsWithoutReason == [1])
