@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSystemCalls
 import Glibc
+import SystemLibrary
 
 /// The file that a path leads to, found without opening it for reading or writing. So looking at a pipe or a device
 /// does not wait and changes nothing.
@@ -81,10 +82,7 @@ final class FoundFile {
     /// Returns the file's current folder and its name there. Nil when this is unknown, or when another file has that
     /// name.
     func place() -> (folder: OpenFolder, name: String)? {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = unsafe readlink(link, &buffer, buffer.count)
-        guard count > 0, count < buffer.count,
-            let real = String(validating: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self),
+        guard let target = unsafe SymbolicLink.target(of: link), let real = String(validating: target, as: UTF8.self),
             let parts = PathParts(real), real.hasPrefix("/"),
             let open = try? OpenFolder(parts.folder, followsLink: false, lists: false),
             let now = open.status(of: parts.name), now.st_dev == status.st_dev, now.st_ino == status.st_ino

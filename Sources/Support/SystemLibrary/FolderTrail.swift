@@ -73,7 +73,8 @@ struct FolderTrail: Equatable {
             case S_IFDIR: folders.append(step)
             case S_IFLNK:
                 links += 1
-                guard links <= Self.maximumLinks, let target = Self.target(of: step) else { return }
+                guard links <= Self.maximumLinks, let written = unsafe SymbolicLink.target(of: step.path) else { return }
+                let target = written.map { CChar(bitPattern: $0) }
                 if target.first == Self.slash { folders = [] }
                 names += Self.names(target)
             default: return
@@ -92,14 +93,5 @@ struct FolderTrail: Equatable {
     /// The names of a path, the last one first.
     private static func names(_ path: [CChar]) -> [[CChar]] {
         path.prefix { $0 != 0 }.split(separator: slash).reversed().map(Array.init)
-    }
-
-    private static func target(of link: Step) -> [CChar]? {
-        var target = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = unsafe readlink(link.path, &target, target.count)
-        guard count != -1 else { return nil }
-        // mutate: equivalent, because the system makes no link to more than a path has.
-        guard count < target.count else { return nil }
-        return Array(target.prefix(count))
     }
 }

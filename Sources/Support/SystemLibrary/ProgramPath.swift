@@ -16,19 +16,15 @@ package enum ProgramPath {
     /// Returns whether a path leads to a file that this user may run.
     package static func isProgram(_ path: String) -> Bool {
         var status = stat()
-        // What is missing is of no kind.
-        _ = unsafe stat(path, &status)
+        // mutate: equivalent branch, because the empty status of what is missing is of no kind.
+        guard unsafe stat(path, &status) == 0 else { return false }
         guard status.st_mode & S_IFMT == S_IFREG else { return false }
         return unsafe access(path, X_OK) == 0
     }
 
     /// The path of the running program; nil when the system does not report it.
     package static var own: String? {
-        var target = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = unsafe readlink("/proc/self/exe", &target, target.count)
-        // mutate: equivalent, because a program that runs has a path.
-        guard count > 0 else { return nil }
-        return String(decoding: target.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        unsafe SymbolicLink.target(of: "/proc/self/exe").map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The folder of the running program.

@@ -54,8 +54,7 @@ final class Notifier {
     /// The clicks on notifications. The desktop closes a notification after a click, perhaps only when another one has
     /// replaced it.
     private var clicks: [ShownNotification: NotificationClick] = [:]
-    /// The subjects that were withdrawn while their notification was on its way, and perhaps others that are not on
-    /// their way any more.
+    /// The subjects that were withdrawn while their notification was on its way.
     private var withdrawn: Set<NotificationSubject> = []
 
     /// Restores the notifications that an earlier run has shown.
@@ -149,6 +148,8 @@ final class Notifier {
     }
 
     private func sendWaiting() {
+        // mutate: equivalent branch, because whoever has no waiting request knows the capabilities, or asks for them itself.
+        guard !waiting.isEmpty else { return }
         guard let capabilities else { return askCapabilities() }
         let onTheirWay = Set(sent.values.map(\.subject))
         let requests = waiting.filter { !onTheirWay.contains($0.topic.subject) }
@@ -207,6 +208,8 @@ final class Notifier {
             notifications = [:]
             tokens = [:]
             clicks = [:]
+            // mutate: equivalent statement, because a subject that is shown again is not withdrawn any more.
+            withdrawn = []
             onEvent(.gone)
         }
         if !new.isEmpty { askCapabilities() }
@@ -229,6 +232,8 @@ final class Notifier {
         if let number = message.isError ? nil : message.values().first?.integer.flatMap(UInt32.init(exactly:)) {
             isShown(ShownNotification(sender: message.sender, number: number), topic)
         } else {
+            // mutate: equivalent statement, because a subject that is shown again is not withdrawn any more.
+            withdrawn.remove(topic.subject)
             let reason = message.values().first?.text ?? "The notification was refused."
             onEvent(.notShown(topic.subject, reason: reason))
         }

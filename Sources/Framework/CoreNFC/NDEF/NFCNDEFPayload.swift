@@ -92,9 +92,9 @@ public final class NFCNDEFPayload: NSObject, NSSecureCoding {
     public func encode(with coder: NSCoder) {
         let fields = fields
         coder.encode(Int(fields.format.rawValue), forKey: "typeNameFormat")
-        for (key, data) in [("type", fields.type), ("identifier", fields.identifier), ("payload", fields.payload)] {
-            coder.encode(data as NSData, forKey: key)
-        }
+        coder.encode(fields.type as NSData, forKey: "type")
+        coder.encode(fields.identifier as NSData, forKey: "identifier")
+        coder.encode(fields.payload as NSData, forKey: "payload")
         coder.encode(fields.chunkSize, forKey: "chunkSize")
     }
 

@@ -237,8 +237,9 @@ struct Explorer {
             busyPolicy: settings.busyPolicy,
             reader: settings.reader
         )
+        field.place.sharePrintedLines(printedLines)
+        note?.begin(script, in: field.place)
         field.state.withLock { [note] state in
-            note?.begin(script, in: field.place)
             state.runNote = note
             state.made = LivingObjects()
         }
@@ -248,7 +249,6 @@ struct Explorer {
                 if let note = state.runNote.take() { note.end() }
             }
         }
-        field.place.sharePrintedLines(printedLines)
         if first == nil { field.watchMemory() }
         if let script { field.arm(script, companion: try await companion(for: script, in: field)) }
         var result: FlowResult?

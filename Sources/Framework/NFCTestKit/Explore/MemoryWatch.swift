@@ -16,10 +16,9 @@ extension TestField {
         guard let virtual, state.withLock({ $0.courses != nil }) else { return }
         let writes = virtual.writeCount
         state.withLock { state in
-            guard writes > state.writesNoted else { return }
+            guard writes > state.writesNoted, let count = state.courses?.count else { return }
             state.writesNoted = writes
-            // Each tag has a course: only runs with faults have a second tag, and those record nothing.
-            for (index, tag) in state.tags.enumerated() {
+            for (index, tag) in state.tags.prefix(count).enumerated() {
                 if let contents = TagContents(of: tag.virtual) { state.courses?[index].add(contents) }
             }
         }

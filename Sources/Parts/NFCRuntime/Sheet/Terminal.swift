@@ -15,12 +15,12 @@ struct Terminal: Sendable {
     /// Opens the controlling terminal.
     ///
     /// - Returns: nil when there is none, or when the process is in the background, where changing the terminal would
-    ///   stop it. A file that is no terminal is opened, and has no raw mode.
+    ///   stop it.
     static func open(path: String = "/dev/tty") -> Terminal? {
         let descriptor = unsafe Glibc.open(path, O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { return nil }
         let terminal = Terminal(fileDescriptor: descriptor)
-        guard terminal.isInForeground else {
+        guard isatty(descriptor) == 1, terminal.isInForeground else {
             terminal.close()
             return nil
         }

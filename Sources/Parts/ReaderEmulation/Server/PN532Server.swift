@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Glibc
+import SystemLibrary
 package import TagLink
 
 /// A PN532 that other programs use over a pseudo-terminal, like one on a serial adapter.
@@ -165,10 +166,7 @@ struct PseudoTerminal {
 
     /// The target of a link, as written in it; nil when there is no link.
     private static func target(of link: String) -> String? {
-        var target = [CChar](repeating: 0, count: 256)
-        let count = unsafe readlink(link, &target, target.count)
-        guard count != -1, count < target.count else { return nil }
-        return String(decoding: target.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        unsafe SymbolicLink.target(of: link).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// Whether a link's target is a pseudo-terminal, such as `/dev/pts/3`. All links that this program creates have

@@ -11,9 +11,6 @@ enum DemoLeftovers {
     /// The prefix of the folders' names.
     static let prefix = "nfc-demo"
     private static let lockName = "lock"
-    /// A tenth of a second, in microseconds.
-    // mutate: equivalent, because nobody notices a millionth of a second more or less.
-    private static let pause: UInt32 = 100_000
 
     /// Locks a folder for this process, which must end its demonstration.
     ///
@@ -57,12 +54,12 @@ enum DemoLeftovers {
             return false
         }
         defer { close(file) }
-        for _ in 0...limit {
+        for step in 0...limit {
             if flock(file, LOCK_EX | LOCK_NB) == 0 {
                 DemoProcesses.endAll(of: path)
                 return (try? FileManager.default.removeItem(atPath: path)) != nil
             }
-            usleep(pause)
+            if step < limit { usleep(DemoProcesses.pause) }
         }
         return false
     }

@@ -216,7 +216,8 @@ struct DecodeCounter: DecodeSink {
         byteCount += waiting.reduce(0) { $0 + $1.count }
         self.records += records
         self.errors += errors
-        waiting.removeAll()
+        // mutate: equivalent literal, because the capacity is memory alone.
+        waiting.removeAll(keepingCapacity: true)
     }
 
     mutating func finish() {

@@ -39,7 +39,8 @@ struct StandardOutput {
     mutating func appendLine(_ writer: inout JSONWriter) {
         writer.newLine()
         buffer += writer.text
-        writer.text = []
+        // mutate: equivalent literal, because the capacity is memory alone.
+        writer.text.removeAll(keepingCapacity: true)
         // mutate: equivalent, because the bytes are the same in whichever pieces they are written.
         flushIfLarge()
     }
