@@ -59,7 +59,7 @@ struct FolderTrail: Equatable {
             }
             let path = (folders.last?.path.dropLast() ?? []) + [Self.slash] + name + [0]
             var status = stat()
-            // mutate: equivalent, because the empty status of what is missing is neither a folder's nor a link's.
+            // mutate: equivalent branch, because the empty status of what is missing is neither a folder's nor a link's.
             guard unsafe lstat(path, &status) == 0 else { return }
             let step = Step(
                 path: Array(path),
@@ -98,7 +98,7 @@ struct FolderTrail: Equatable {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink(link.path, &target, target.count)
         guard count != -1 else { return nil }
-        // mutate: equivalent, because the system makes no link to more than a path has.
+        // mutate: equivalent comparison branch, because the system makes no link to more than a path has.
         guard count < target.count else { return nil }
         return Array(target.prefix(count))
     }

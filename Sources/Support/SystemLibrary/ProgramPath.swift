@@ -26,7 +26,7 @@ package enum ProgramPath {
     package static var own: String? {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink("/proc/self/exe", &target, target.count)
-        // mutate: equivalent, because a program that runs has a path.
+        // mutate: equivalent comparison branch literal, because a program that runs has a path.
         guard count > 0 else { return nil }
         return String(decoding: target.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
