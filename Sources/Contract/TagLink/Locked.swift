@@ -19,17 +19,17 @@ package final class Locked<Value>: @unchecked Sendable {
         // mutate: equivalent, because memory for a second mutex would not be used.
         unsafe mutex = .allocate(capacity: 1)
         var attributes = pthread_mutexattr_t()
-        // mutate: equivalent, because in glibc new attributes are zero, as they are already here.
+        // mutate: equivalent statement, because in glibc new attributes are zero, as they are already here.
         unsafe pthread_mutexattr_init(&attributes)
         unsafe pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ERRORCHECK))
         let status = unsafe pthread_mutex_init(mutex, &attributes)
-        // mutate: equivalent, because the process ends anyway when the mutex can't be created.
+        // mutate: equivalent, because in glibc the attributes of a mutex own nothing.
         unsafe pthread_mutexattr_destroy(&attributes)
         precondition(status == 0, "no mutex could be made")
     }
 
     deinit {
-        // mutate: equivalent, because in glibc a mutex owns nothing: this only marks its memory, which nobody reads any more.
+        // mutate: equivalent statement, because in glibc a mutex owns nothing: this only marks its memory, which nobody reads any more.
         unsafe pthread_mutex_destroy(mutex)
         unsafe mutex.deallocate()
     }

@@ -76,7 +76,7 @@ extension Technology {
     }
 
     init?(simulatorName name: String) {
-        // mutate: equivalent, because each name is one technology's.
+        // mutate: equivalent member, because each name is one technology's.
         guard let technology = Self.allCases.first(where: { $0.simulatorName == name }) else { return nil }
         self = technology
     }

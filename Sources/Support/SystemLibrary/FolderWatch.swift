@@ -63,7 +63,7 @@ package final class FolderWatch: @unchecked Sendable {
     package init?(_ path: String) {
         descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
         self.path = Self.absolute(path)
-        // mutate: equivalent, because nothing can be watched without it.
+        // mutate: equivalent branch, because nothing can be watched without it.
         guard descriptor >= 0 else { return nil }
         watch()
         // What is not returned ends here too, and its end closes the descriptor. Closed twice, it could be another thread's.
@@ -104,7 +104,7 @@ package final class FolderWatch: @unchecked Sendable {
             for number in way.keys where next[number] == nil { inotify_rm_watch(descriptor, number) }
             way = next
             // What changed before it was watched is not reported. What went meanwhile and came again may have the same number.
-            // mutate: equivalent, because another look at what has not changed only takes time.
+            // mutate: equivalent branch exit, because another look at what has not changed only takes time.
             if !isGone, FolderTrail(path) == trail { return }
         }
     }
@@ -120,7 +120,7 @@ package final class FolderWatch: @unchecked Sendable {
     package func changes() -> Changes {
         var changes = Changes(written: [], isThere: isThere)
         var isMoved = false
-        // mutate: equivalent, because what has no room is read next.
+        // mutate: equivalent literal, because what has no room is read next.
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
         while true {
             let count = unsafe read(descriptor, &buffer, buffer.count)

@@ -80,7 +80,7 @@ final class Announcer {
             unshown = []
             switch topic.subject {
             case .entry(let id):
-                // mutate: equivalent, because neither depends on the other.
+                // mutate: equivalent order, because neither depends on the other.
                 loop.handle(.announced(id))
                 log.write("shown", "The notification is shown.", ["id": "\(id)"])
             case .summary:

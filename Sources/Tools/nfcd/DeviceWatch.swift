@@ -25,7 +25,7 @@ final class DeviceWatch {
 
     private func filesChanged() {
         let next = lastLook + Self.settling
-        // mutate: equivalent, because what is due now is done at once either way.
+        // mutate: equivalent comparison branch, because what is due now is done at once either way.
         guard DispatchTime.now() < next else { return look() }
         guard !isWaiting else { return }
         isWaiting = true

@@ -87,7 +87,7 @@ final class LinkOpening {
             log.write("being-opened", "Another program is opening the link.", ["id": "\(id)"])
             loop.handle(.beingOpened(id))
         case .missing:
-            // mutate: equivalent, because neither depends on the other.
+            // mutate: equivalent order, because neither depends on the other.
             log.write("gone", "The entry is no longer in the inbox.", ["id": "\(id)"])
             loop.handle(.cleared(id))
         default: delivered(id, error.reason)

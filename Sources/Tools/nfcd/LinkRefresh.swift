@@ -43,7 +43,7 @@ final class LinkRefresh {
         self.log = log
         // A check that is due during another one follows it.
         let (due, checks) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        // mutate: equivalent, because the timer does not run yet.
+        // mutate: equivalent order, because the timer does not run yet.
         timer.setEventHandler { checks.yield() }
         schedule(after: .seconds(Self.delay))
         timer.activate()

@@ -18,7 +18,7 @@ final class NetworkWatch {
     init?(onChange: @escaping () -> Void) {
         let type = CInt(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let descriptor = socket(AF_NETLINK, type, Self.route)
-        // mutate: equivalent, because what is no socket can't be bound either.
+        // mutate: equivalent branch, because what is no socket can't be bound either.
         guard descriptor != -1 else { return nil }
         var address: (family: UInt16, padding: UInt16, number: UInt32, groups: UInt32) = (
             UInt16(AF_NETLINK), 0, 0, Self.groups
@@ -31,7 +31,7 @@ final class NetworkWatch {
             return nil
         }
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
-        // mutate: equivalent, because the main queue calls no handler before it is back from here.
+        // mutate: equivalent order, because the main queue calls no handler before it is back from here.
         source.setEventHandler {
             MainActor.assumeIsolated {
                 // It does not matter what changed, or whether messages were lost: the sites are asked in any case. Each

@@ -98,7 +98,7 @@ final class Notifier {
         waiting.removeAll { $0.topic.subject == subject }
         if sent.values.contains(where: { $0.subject == subject }) { withdrawn.insert(subject) }
         guard let shown = shown(subject) else { return }
-        // mutate: equivalent, because what arrives during the call is handled later.
+        // mutate: equivalent order, because what arrives during the call is handled later.
         forget(shown)
         _ = try? bus.send(BusCall(Self.object, "CloseNotification", [.uint32(shown.number)]))
     }
@@ -191,7 +191,7 @@ final class Notifier {
             guard let shown = shown(values, message), let topic = notifications[shown] else { return }
             let isForClick = clicks[shown]?.explainsClosing(at: .now) ?? false
             let isDismissed = values.last?.integer == Self.dismissed && !isForClick
-            // mutate: equivalent, because whoever learns of it does not look at the notifications.
+            // mutate: equivalent order, because whoever learns of it does not look at the notifications.
             forget(shown)
             onEvent(.closed(topic.subject, isDismissed: isDismissed))
         default: break

@@ -49,7 +49,7 @@ import Glibc
         if let address {
             let steps = [
                 { unsafe ocn_bus_set_address(bus, address) },
-                // mutate: equivalent, because any number but 0 says that it is a client.
+                // mutate: equivalent literal, because any number but 0 says that it is a client.
                 { unsafe ocn_bus_set_bus_client(bus, 1) },
                 { unsafe ocn_bus_start(bus) },
             ]

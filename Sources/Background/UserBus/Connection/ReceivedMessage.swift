@@ -113,7 +113,7 @@ import Glibc
         var answer: OpaquePointer?
         let made = unsafe "org.freedesktop.DBus.Error.\(name)".withCString { name in
             unsafe reason.withCString { text in
-                // mutate: equivalent, because nothing frees the two texts with it.
+                // mutate: equivalent literal, because nothing frees the two texts with it.
                 var problem = unsafe sd_bus_error(name: name, message: text, needs_free: 0)
                 return unsafe ocn_bus_message_new_method_error(message, &answer, &problem)
             }

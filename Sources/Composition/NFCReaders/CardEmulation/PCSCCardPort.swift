@@ -128,7 +128,7 @@ final class PCSCCardPort: CardReaderPort {
         if state.withLock({ $0.server != nil }) { return true }
         do throws(EmulationError) {
             let server = try makeServer(self)
-            // mutate: equivalent, because what is stored is only looked at when the next card is attached.
+            // mutate: equivalent order, because what is stored is only looked at when the next card is attached.
             state.withLock { $0.server = server }
             _ = server.start()
             return true
@@ -161,7 +161,7 @@ struct AppCardReader: ReaderFirmware {
     mutating func look() async -> EmulatedReader.Change {
         let isThere = port?.hasCard ?? false
         defer { isPresent = isThere }
-        // mutate: equivalent, because what is random shows no limits.
+        // mutate: equivalent literal range, because what is random shows no limits.
         if isThere, !isPresent { uid = [0x08] + (0..<3).map { _ in UInt8.random(in: 0...0xFF) } }
         return EmulatedReader.Change(hasLost: isPresent && !isThere, hasFound: isThere && !isPresent)
     }

@@ -44,7 +44,7 @@ final class FolderField: FieldDriver {
     func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
         let tags = field.observePresence(handler)
         let number = state.withLock { state in
-            // mutate: equivalent, because the numbers only have to differ.
+            // mutate: equivalent arithmetic literal, because the numbers only have to differ.
             state.lastObserver += 1
             state.observers[state.lastObserver] = handler
             return state.lastObserver

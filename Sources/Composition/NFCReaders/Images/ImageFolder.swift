@@ -135,7 +135,7 @@ final class ImageFolder: Sendable {
                 // Before it is read: what is written meanwhile is another version.
                 let version = Version(path + "/" + name)
                 let tag = try ImageFiles.load(path + "/" + name).tag
-                // mutate: equivalent, because whoever the field informs does not look at the folder's names.
+                // mutate: equivalent order, because whoever the field informs does not look at the folder's names.
                 state.withLock { $0.tags[name] = Near(tag: tag, version: version) }
                 field.bring(tag)
             } catch {

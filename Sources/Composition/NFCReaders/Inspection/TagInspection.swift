@@ -105,7 +105,7 @@ extension TagInspection {
         guard let product = Type2Product.all.first(where: { $0.name == findings.product }) else { return }
         var known = Type2Contents(blank: product, uid: tag.target.uid)
         known.atqa = tag.target.atqa
-        // mutate: equivalent, because only a Type 1 tag has no SAK.
+        // mutate: equivalent literal, because only a Type 1 tag has no SAK.
         known.sak = tag.target.sak ?? 0
         unknown = tellsActivation ? [.failedAuthentications] : [.failedAuthentications, .answers]
         if let memory = try await tag.readPages(product.readablePageCount) {

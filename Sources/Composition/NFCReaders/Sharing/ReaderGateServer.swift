@@ -60,7 +60,7 @@ public final class ReaderGateServer: Sendable {
         }
         state.withLock { state in
             let source = DispatchSource.makeReadSource(fileDescriptor: listener, queue: queue)
-            // mutate: equivalent, because the source is activated after both handlers are set.
+            // mutate: equivalent order, because the source is activated after both handlers are set.
             source.setEventHandler { [weak self] in self?.accept(listener) }
             source.setCancelHandler { close(listener) }
             source.activate()

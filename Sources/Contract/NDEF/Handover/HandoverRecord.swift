@@ -104,7 +104,7 @@ public struct HandoverRecord: TypedRecord {
     }
 
     public init(_ record: NDEFRecord) throws(RecordError) {
-        // mutate: equivalent, because each role has a kind of its own.
+        // mutate: equivalent member, because each role has a kind of its own.
         guard let role = Role.allCases.first(where: { $0.kind == record.kind }) else {
             throw RecordError(.wrongType)
         }
@@ -152,7 +152,7 @@ extension HandoverRecord {
             records.append(.wellKnown("ac", payload: try carrier.bytes()))
         }
         if role == .select, let failure {
-            // mutate: equivalent, because an error throws, and then the records are discarded.
+            // mutate: equivalent order, because an error throws, and then the records are discarded.
             try failure.validate()
             records.append(.wellKnown("err", payload: [failure.reason] + failure.data))
         }

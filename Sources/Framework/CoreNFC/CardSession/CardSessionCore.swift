@@ -91,7 +91,7 @@ final class CardSessionCore: EmulatedCard {
             return (!state.hasEnded, state.timer.take())
         }
         guard isFirst else { return }
-        // mutate: equivalent, because the time and the port know nothing of each other.
+        // mutate: equivalent order, because the time and the port know nothing of each other.
         timer?.cancel()
         port.detach(self)
         continuation.yield(.sessionInvalidated(reason: reason))

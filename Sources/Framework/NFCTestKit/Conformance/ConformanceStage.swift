@@ -72,7 +72,7 @@ final class ConformanceStage: Sendable {
             }
             if let found { return found }
             if let ended { throw ConformanceFailure(description: "The session ended: \(ended).") }
-            // mutate: equivalent, because how often it looks is a matter of time alone.
+            // mutate: equivalent literal, because how often it looks is a matter of time alone.
             try await Task.sleep(for: .milliseconds(1))
         }
         throw ConformanceFailure(description: "The reader did not find the tag.", isLimit: true)
@@ -86,7 +86,7 @@ final class ConformanceStage: Sendable {
         session.invalidate()
         let end = ContinuousClock.now + setup.patience
         while state.withLock({ $0.end == nil }), ContinuousClock.now < end {
-            // mutate: equivalent, because how often it looks is a matter of time alone.
+            // mutate: equivalent literal, because how often it looks is a matter of time alone.
             try? await Task.sleep(for: .milliseconds(1))
         }
         state.withLock { $0 = State() }
@@ -107,7 +107,7 @@ final class ConformanceStage: Sendable {
         let end = ContinuousClock.now + setup.patience
         while ContinuousClock.now < end {
             switch await handedOver({ session.connect(to: tag, completion: $0) }) {
-            // mutate: equivalent, because how often it looks is a matter of time alone.
+            // mutate: equivalent literal, because how often it looks is a matter of time alone.
             case .success: try await Task.sleep(for: .milliseconds(1))
             case .failure(.tagUnavailable): return
             case .failure(.tag(let error)) where error.code == .tagLost: return

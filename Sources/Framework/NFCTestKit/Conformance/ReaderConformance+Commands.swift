@@ -10,7 +10,7 @@ extension ReaderConformance {
     /// The scenarios with commands that apps build themselves.
     static let commandScenarios: [Scenario] =
         ["Type 4A", "Type 4B"].flatMap { name in
-            // mutate: equivalent, because each tag has a name of its own.
+            // mutate: equivalent member, because each tag has a name of its own.
             let tag = ConformanceTag.all.first { $0.name == name }
             return [
                 Scenario("\(name): takes APDUs and gives status words", needs: tag?.needs ?? []) {
@@ -66,7 +66,7 @@ extension ReaderConformance {
     }
 
     private static func type2(_ stage: ConformanceStage) async throws {
-        // mutate: equivalent, because there is one tag of this type.
+        // mutate: equivalent member, because there is one tag of this type.
         guard let tag = ConformanceTag.all.first(where: { $0.type == 2 }) else { return }
         stage.setup.field.bring(try tag.make())
         let found = try await stage.scanOne()
@@ -84,7 +84,7 @@ extension ReaderConformance {
     }
 
     private static func feliCa(_ stage: ConformanceStage) async throws {
-        // mutate: equivalent, because there is one tag of this type.
+        // mutate: equivalent member, because there is one tag of this type.
         guard let tag = ConformanceTag.all.first(where: { $0.type == 3 }) else { return }
         stage.setup.field.bring(try tag.make())
         let plan = PollingPlan(technologies: [.nfcF], systemCodes: [0x12FC])
@@ -104,7 +104,7 @@ extension ReaderConformance {
     }
 
     private static func iso15693(_ stage: ConformanceStage) async throws {
-        // mutate: equivalent, because there is one tag of this type.
+        // mutate: equivalent member, because there is one tag of this type.
         guard let tag = ConformanceTag.all.first(where: { $0.type == 5 }) else { return }
         stage.setup.field.bring(try tag.make())
         let found = try await stage.scanOne()

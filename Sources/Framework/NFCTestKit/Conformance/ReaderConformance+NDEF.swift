@@ -182,7 +182,7 @@ extension ReaderConformance {
         let end = ContinuousClock.now + .seconds(2)
         // By then the reader has polled an empty field, or waits for an event.
         while stage.setup.field.statistics.exchanges == looks, ContinuousClock.now < end {
-            // mutate: equivalent, because how often it looks is a matter of time alone.
+            // mutate: equivalent literal, because how often it looks is a matter of time alone.
             try await Task.sleep(for: .milliseconds(1))
         }
         stage.setup.field.bring(try tag.make())

@@ -127,7 +127,7 @@ struct Explorer {
     private mutating func attempt(_ script: FaultScript, as part: Exploration.Part) async throws -> FlowRun {
         let made = try await make(script)
         if let failure = try await failure(of: made) { throw try await shrunk(failure) }
-        // mutate: equivalent, because each name is there once.
+        // mutate: equivalent member, because each name is there once.
         let index = attempts.firstIndex { $0.name == part.name } ?? attempts.count
         if index == attempts.count { attempts.append(ExplorationReport.Attempt(name: part.name, runs: 0, happened: 0)) }
         attempts[index].runs += 1

@@ -152,7 +152,7 @@ import TagTrace
 
     private static func write(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
         var offset = 0
-        // mutate: equivalent, because a write of no bytes shows nothing, and ends the loop.
+        // mutate: equivalent comparison, because a write of no bytes shows nothing, and ends the loop.
         while offset < count {
             let written = unsafe Glibc.write(STDERR_FILENO, bytes + offset, count - offset)
             if written <= 0 { return }

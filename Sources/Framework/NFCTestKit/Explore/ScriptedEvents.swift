@@ -63,7 +63,7 @@ extension TestField {
     func willConnect() {
         let step = state.withLock { state in
             state.connections += 1
-            // mutate: equivalent, because all departures before one connection are the same.
+            // mutate: equivalent member, because all departures before one connection are the same.
             return state.departures.first { $0.place == state.connections }
         }
         if let step, goAway() { happened(step) }
@@ -103,7 +103,7 @@ extension TestField {
     private func visit(by companion: NearbyTag?) -> Bool {
         guard let virtual, let companion else { return false }
         note("a second tag comes near: \(companion)")
-        // mutate: equivalent, because the field's time does not advance between the two.
+        // mutate: equivalent order, because the field's time does not advance between the two.
         virtual.bring(companion.virtual)
         state.withLock { $0.companionIsGone = false }
         _ = environment.clock.schedule(after: Self.absence) { [weak self] in

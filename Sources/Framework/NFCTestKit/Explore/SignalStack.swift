@@ -12,7 +12,7 @@ import Glibc
         unsafe pthread_key_create(&key) { memory in
             var none = unsafe stack_t()
             unsafe none.ss_flags = Int32(SS_DISABLE)
-            // mutate: equivalent, because only a signal between the two calls could see their order.
+            // mutate: equivalent order, because only a signal between the two calls could see their order.
             unsafe sigaltstack(&none, nil)
             unsafe munmap(memory, SignalStack.size)
         }

@@ -211,7 +211,7 @@ extension TestField {
     func letGoOfReader() async {
         guard drivenClock == nil else { return }
         let end = now + .seconds(10)
-        // mutate: equivalent, because how often it looks is a matter of time alone.
+        // mutate: equivalent comparison literal, because how often it looks is a matter of time alone.
         while !environment.arbiter.isIdle, now < end { await wait(for: .milliseconds(10)) }
     }
 

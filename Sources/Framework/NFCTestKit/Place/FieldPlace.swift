@@ -189,7 +189,7 @@ final class FieldPlace: TestPlace {
     /// Notes that a wait has checked without success, and continues.
     func stillWaits(_ id: UInt64) {
         state.withLock { state in
-            // mutate: equivalent, because each wait has an id of its own.
+            // mutate: equivalent member, because each wait has an id of its own.
             if let index = state.work.waits.firstIndex(where: { $0.id == id }) { state.work.waits[index].looks += 1 }
         }
     }

@@ -61,7 +61,7 @@ import TagLink
         let owner = ObjectIdentifier(work)
         let entry = Kept(owner: owner, job: job)
         return kept.withLock { kept in
-            // mutate: equivalent, because the monitor passes on a job that no thread takes, a moment later.
+            // mutate: equivalent branch, because the monitor passes on a job that no thread takes, a moment later.
             guard !kept.contains(where: { $0.owner == owner }) else { return false }
             kept.append(entry)
             return true
@@ -72,7 +72,7 @@ import TagLink
     static func next(after work: CarriedWork) -> DispatchLibrary.Pointer? {
         let owner = ObjectIdentifier(work)
         let job = kept.withLock { kept -> Job? in
-            // mutate: equivalent, because one job is kept for each owner.
+            // mutate: equivalent member, because one job is kept for each owner.
             guard let index = kept.firstIndex(where: { $0.owner == owner }) else { return nil }
             return kept.remove(at: index).job
         }
@@ -82,7 +82,7 @@ import TagLink
     /// Passes the job that was kept for some work to other threads.
     static func release(after work: CarriedWork?) {
         guard let work else { return }
-        // mutate: equivalent, because otherwise the monitor passes the job on, a moment later.
+        // mutate: equivalent statement exit, because otherwise the monitor passes the job on, a moment later.
         release { $0.owner == ObjectIdentifier(work) }
     }
 

@@ -127,7 +127,7 @@ final class RestMonitor: Sendable {
             // While there are events, there is nothing to check.
             // mutate: equivalent, because how often it looks is a matter of time alone.
             let quiet = watched.map(\.quiet).max() ?? .milliseconds(1)
-            // mutate: equivalent, because how often it looks is a matter of time alone.
+            // mutate: equivalent condition comparison literal, because how often it looks is a matter of time alone.
             usleep(quiet > .milliseconds(100) ? 10_000 : quiet >= .milliseconds(1) ? 1000 : 4000)
             let now = ContinuousClock.now
             let round = min(last.duration(to: now), Self.longestRound)
@@ -194,7 +194,7 @@ final class RestMonitor: Sendable {
         guard probe.isDone else {
             return !work.waits.isEmpty && watched.quiet >= Self.longQuiet && threads.isResting()
         }
-        // mutate: equivalent, because threads that all rest have had their chance a moment later.
+        // mutate: equivalent branch, because threads that all rest have had their chance a moment later.
         if threads.isResting() { return true }
         var chances = watched.chances ?? ThreadChances()
         let haveCome = chances.haveComeForAll()

@@ -74,7 +74,7 @@ public final class VirtualCardReader: CardReaderPort {
                     return nil
                 }
                 state.pending = done
-                // mutate: equivalent, because the numbers only have to differ.
+                // mutate: equivalent arithmetic literal, because the numbers only have to differ.
                 state.turn += 1
                 return (card, state.turn)
             }

@@ -38,7 +38,7 @@ enum TerminalRestorer {
     /// Activates the restorer, for one terminal at a time.
     static func arm(descriptor: Int32, settings: termios) {
         _ = atExit
-        // mutate: equivalent, because only a signal between the two would notice.
+        // mutate: equivalent order, because only a signal between the two would notice.
         unsafe saved.settings.initialize(to: settings)
         self.descriptor.store(descriptor, ordering: .sequentiallyConsistent)
         for signal in crashes { handle(signal, isCrash: true) }

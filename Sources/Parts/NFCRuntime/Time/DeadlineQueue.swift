@@ -51,7 +51,7 @@ package struct DeadlineQueue: Sendable {
 
     /// Removes an event; false when it is not in the queue.
     package mutating func remove(id: UInt64) -> Bool {
-        // mutate: equivalent, because each event has an id of its own.
+        // mutate: equivalent member, because each event has an id of its own.
         let index = entries.firstIndex { $0.id == id }
         guard let index else { return false }
         entries.remove(at: index)

@@ -22,7 +22,7 @@ final class ActingTurn: @unchecked Sendable {
     }
 
     deinit {
-        // mutate: equivalent, because in glibc a mutex owns nothing: this only marks its memory, which nobody reads any more.
+        // mutate: equivalent statement, because in glibc a mutex owns nothing: this only marks its memory, which nobody reads any more.
         unsafe pthread_mutex_destroy(mutex)
         unsafe mutex.deallocate()
     }

@@ -169,7 +169,7 @@ final class ServiceConnection: Sendable {
         let cut = WaitCut()
         state.withLock { $0.wait = cut }
         defer {
-            // mutate: equivalent, because only a cancellation comes in between, and one between two calls has no call to end.
+            // mutate: equivalent order, because only a cancellation comes in between, and one between two calls has no call to end.
             state.withLock { $0.wait = nil }
             _ = limit.end()
         }

@@ -177,7 +177,7 @@ final class ReaderMonitor: Sendable {
         while isWanted(run) {
             let names = try layer.listReaders(context)
             var states = names.map { name in
-                // mutate: equivalent, because the service gives each reader a name of its own.
+                // mutate: equivalent member, because the service gives each reader a name of its own.
                 known.first { $0.reader == name } ?? SmartCardReaderState(name)
             }
             if !isFirst, Set(names) != Set(known.map(\.reader)) { tell(run) }

@@ -107,7 +107,7 @@ final class CallLimit: Sendable {
                 state.nextLook = nil
                 return .wait(until: nil)
             }
-            // mutate: equivalent, because a wait that ends a nanosecond early only checks again.
+            // mutate: equivalent comparison, because a wait that ends a nanosecond early only checks again.
             if Monitor<State>.now >= deadline {
                 cut(&state)
                 state.nextLook = nil

@@ -30,7 +30,7 @@ import Glibc
     }
 
     deinit {
-        // mutate: equivalent, because no thread uses either of them any more.
+        // mutate: equivalent, because no thread uses either of them any more, and in glibc they own nothing.
         unsafe pthread_cond_destroy(condition)
         unsafe pthread_mutex_destroy(mutex)
         unsafe condition.deallocate()

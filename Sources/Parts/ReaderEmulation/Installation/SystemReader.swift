@@ -66,7 +66,7 @@ package struct SystemReader: Sendable {
             var written = [installedDriverPath, temporaryPath]
             if root.isEmpty {
                 let folder = try Self.folder(PCSCInstallation.systemFolder)
-                // mutate: equivalent, because root makes a folder in it whatever its mode is.
+                // mutate: equivalent order, because root makes a folder in it whatever its mode is.
                 try folder.setMode(0o755)
                 try folder.makeFolder(owner.name, owner: owner.user, group: access.group, mode: access.mode)
                 written.append(socketFolder)

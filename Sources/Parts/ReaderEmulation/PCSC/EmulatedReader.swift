@@ -104,7 +104,7 @@ package struct EmulatedReader: ReaderFirmware {
     /// Looks for a card, for a host that knows of none.
     package mutating func lookAnew() async -> Change {
         presentCard = nil
-        // mutate: equivalent, because the session and the chip know nothing of each other.
+        // mutate: equivalent order, because the session and the chip know nothing of each other.
         session.end()
         await chip.reset()
         return await look()
@@ -128,7 +128,7 @@ package struct EmulatedReader: ReaderFirmware {
         let reply: Reply
         switch power {
         case .down:
-            // mutate: equivalent, because the session and the chip know nothing of each other.
+            // mutate: equivalent order, because the session and the chip know nothing of each other.
             session.end()
             await chip.switchField(false)
             reply = .done([])

@@ -156,7 +156,7 @@ package struct PN532FrameDecoder: Sendable {
             }
             switch frame(at: position) {
             case .incomplete: return nil
-            // mutate: equivalent, because no other frame begins with the second byte of a start code.
+            // mutate: equivalent literal, because no other frame begins with the second byte of a start code.
             case .invalid: position += 1
             case .whole(let frame, let length):
                 position += length

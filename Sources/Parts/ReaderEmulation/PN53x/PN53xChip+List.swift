@@ -72,7 +72,7 @@ extension PN53xChip {
         _ initiatorData: [UInt8],
         limit: Int
     ) async -> (cards: [FieldCard], targetData: [[UInt8]])? {
-        // mutate: equivalent, because no target is selected while the field is off, and a field that is on stays so.
+        // mutate: equivalent order, because no target is selected while the field is off, and a field that is on stays so.
         await switchField(true)
         await haltSelected()
         targets = []

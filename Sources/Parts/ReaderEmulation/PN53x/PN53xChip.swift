@@ -113,7 +113,7 @@ package struct PN53xChip: Sendable {
 
     /// Loses all settings of the host, as after a reset.
     package mutating func reset() async {
-        // mutate: equivalent, because the chip's own field and the place of its card know nothing of each other.
+        // mutate: equivalent order, because the chip's own field and the place of its card know nothing of each other.
         leaveTargetMode()
         // Without power there is no field, so the tags forget their state; with power a chip begins with one.
         await switchField(false)

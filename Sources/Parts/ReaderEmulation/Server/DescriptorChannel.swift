@@ -40,7 +40,7 @@ final class DescriptorChannel: Sendable {
         self.ended = ended
         let read: @Sendable () -> Bool = {
             guard !ended.withLock({ $0 }) else { return false }
-            // mutate: equivalent, because bytes that have no room are read next.
+            // mutate: equivalent literal, because bytes that have no room are read next.
             var buffer = [UInt8](repeating: 0, count: 1 << 16)
             let count = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
             if count > 0 {
@@ -83,7 +83,7 @@ final class DescriptorChannel: Sendable {
                 // If the other side has closed the socket, no signal must end the process.
                 var count = unsafe Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
                 if count < 0, errno == ENOTSOCK { count = unsafe write(descriptor, rest.baseAddress, rest.count) }
-                // mutate: equivalent, because a call that offers bytes accepts one or fails.
+                // mutate: equivalent comparison literal, because a call that offers bytes accepts one or fails.
                 if count >= 0 {
                     offset += count
                 } else if errno == EAGAIN {

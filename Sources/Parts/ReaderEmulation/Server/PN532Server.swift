@@ -73,7 +73,7 @@ package final class PN532Server: Sendable {
             case .presence: await device.presenceChanged(send: send)
             }
         }
-        // mutate: equivalent, because stop() or the end of the line closes the channel, whatever is first here.
+        // mutate: equivalent order, because stop() or the end of the line closes the channel, whatever is first here.
         await device.powerOff()
         channel.close()
         close()
@@ -81,7 +81,7 @@ package final class PN532Server: Sendable {
 
     /// Ends the task of ``start()``, which then removes the link.
     package func stop() {
-        // mutate: equivalent, because neither call waits, and the task that sees their effects runs beside them.
+        // mutate: equivalent order, because neither call waits, and the task that sees their effects runs beside them.
         continuation.finish()
         // Does not wait for pending answers.
         channel.close()
@@ -120,7 +120,7 @@ struct PseudoTerminal {
         }
         let name = "/dev/pts/\(number)"
         let terminal = unsafe open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
-        // mutate: equivalent, because a descriptor opened after the controller's is not number 0.
+        // mutate: equivalent comparison literal, because a descriptor opened after the controller's is not number 0.
         guard terminal >= 0 else {
             close(controller)
             throw .system("The pseudo-terminal can't be opened")
@@ -211,7 +211,7 @@ struct PseudoTerminal {
         let name = slash.map { link[link.index(after: $0)...] } ?? link[...]
         let bytes = [UInt8](bigEndian: Int(truncatingIfNeeded: status.st_ino), count: 8) + name.utf8
         let hash: UInt64 = bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        // mutate: equivalent, because any part of it will do that a position in a file can hold.
+        // mutate: equivalent literal, because any part of it will do that a position in a file can hold.
         return hash >> 2
     }
 

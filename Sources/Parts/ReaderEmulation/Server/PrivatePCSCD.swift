@@ -118,7 +118,7 @@ package struct PrivatePCSCD: Sendable {
         if hasEnded { return }
         defer { try? folder.remove(Self.logName) }
         Glibc.kill(processIdentifier, SIGTERM)
-        // mutate: equivalent, because nobody notices a hundredth of a second more or less.
+        // mutate: equivalent literal range, because nobody notices a hundredth of a second more or less.
         for _ in 0..<200 {
             if hasEnded { return }
             usleep(10_000)

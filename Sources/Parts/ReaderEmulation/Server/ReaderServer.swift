@@ -126,7 +126,7 @@ package final class ReaderServer: Sendable {
                     _ = close(descriptor)
                     continue
                 }
-                // mutate: equivalent, because the numbers only have to differ.
+                // mutate: equivalent arithmetic literal, because the numbers only have to differ.
                 linkCount += 1
                 executor.queue.asyncAfter(deadline: .now() + greetingLimit) { [continuation, linkCount] in
                     continuation.yield(.silence(link: linkCount))

@@ -26,7 +26,7 @@ extension FlipperTagDump {
             )
         }
         var contents = Type2Contents(blank: product, uid: try fields.nfcAIdentifier())
-        // mutate: equivalent, because the file has a page for each that remains.
+        // mutate: equivalent member, because the file has a page for each that remains.
         contents.memory.removeLast(contents.memory.count - layout.memoryPages * 4)
         for page in 0..<total {
             let bytes = try fields.bytes("Page \(page)", count: 4)

@@ -167,7 +167,7 @@ extension SecureDynamicMessaging {
         var result = file
         let count = [UInt8](littleEndian: Int(counter), count: 3)
         let identity = (mirrorsUID ? uid : []) + (mirrorsCounter ? count : [])
-        // mutate: equivalent, because the two places don't overlap.
+        // mutate: equivalent order, because the two places don't overlap.
         result.show(uid, at: uidOffset)
         result.show(count.reversed(), at: counterOffset)
         if let piccDataOffset, Int(metaReadKey) < keys.count {

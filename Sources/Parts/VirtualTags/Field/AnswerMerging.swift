@@ -42,7 +42,7 @@ extension [UInt8] {
     /// Returns the bits from `start` on, moved to begin at the least significant bit of the first byte.
     func bits(from start: Int) -> Frame {
         let shift = start % 8
-        // mutate: equivalent, because whole bytes also come out unchanged below.
+        // mutate: equivalent branch, because whole bytes also come out unchanged below.
         guard shift != 0 else {
             return Frame(Array(dropFirst(start / 8)), checksum: .none)
         }

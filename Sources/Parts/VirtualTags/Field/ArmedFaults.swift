@@ -101,7 +101,7 @@ struct FaultyExchange {
                 state.removeAllTags()
             case .swap(let tag):
                 state.removeAllTags()
-                // mutate: equivalent, because nothing looks at the field between the two.
+                // mutate: equivalent order, because nothing looks at the field between the two.
                 tag.losePower()
                 state.add(tag)
                 swapsTags = true

@@ -58,7 +58,7 @@ extension Type5Silicon {
         let identifier = parameters[0]
         guard contents.passwords[identifier] != nil else { throw .unknown }
         if identifier != Self.privacyPassword { try checkDirected(request) }
-        // mutate: equivalent, because after a wrong password the tag handles nothing until it forgets all of them.
+        // mutate: equivalent order, because after a wrong password the tag handles nothing until it forgets all of them.
         try accepts(parameters[1...], identifier)
         presentedPasswords.insert(identifier)
         if identifier == Self.privacyPassword { contents.protection.isPrivate = false }

@@ -49,7 +49,7 @@ public struct JSONWriter: Sendable {
     /// Writes an integer.
     public mutating func value(_ number: Int) {
         separate()
-        // mutate: equivalent, because both branches write the same digit.
+        // mutate: equivalent branch literal, because both branches write the same digit.
         if number < 10, number >= 0 {
             text.append(0x30 + UInt8(number))
         } else {

@@ -72,7 +72,7 @@ public final class Type4Tag: ForumTag {
 
     /// Notifies the tag that the card was activated again: nothing is selected, and ISO-DEP starts again.
     public func wasActivated() {
-        // mutate: equivalent, because neither of the two looks at what the other changes.
+        // mutate: equivalent order, because neither of the two looks at what the other changes.
         link.wasActivated()
         selectionWasChanged()
         lost = nil

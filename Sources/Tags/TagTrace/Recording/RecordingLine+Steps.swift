@@ -165,7 +165,7 @@ extension RecordingLine {
 
 extension Technology {
     fileprivate init?(recordedName name: String) {
-        // mutate: equivalent, because each name is one technology's.
+        // mutate: equivalent member, because each name is one technology's.
         guard let technology = Self.allCases.first(where: { $0.recordedName == name }) else { return nil }
         self = technology
     }
@@ -177,7 +177,7 @@ extension LinkError.Code {
             .timeout, .tagRemoved, .transmission, .collision, .frameTooLong, .readerUnavailable, .cancelled,
             .unsupported, .protocolViolation, .inUse,
         ]
-        // mutate: equivalent, because each name is one code's.
+        // mutate: equivalent member, because each name is one code's.
         guard let code = all.first(where: { $0.description == name }) else { return nil }
         self = code
     }

@@ -110,7 +110,7 @@ struct ReplayScript: Sendable {
         switch step.action {
         case .exchange(let medium, _, let request, _):
             lastExchange = step.number ?? lastExchange
-            // mutate: equivalent, because the words and the secrets do not use each other.
+            // mutate: equivalent order, because the words and the secrets do not use each other.
             _ = words.meaning(of: request, over: medium)
             _ = finder.secrets(in: request.bytes, over: medium)
             guard case .frame(let answer) = outcome else { break }

@@ -95,7 +95,7 @@ final class DemoLoop {
             var pollers = (stand.descriptors + [service.descriptor] + inputs).map {
                 pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
             }
-            // mutate: equivalent, because nobody notices how often it looks for signals.
+            // mutate: equivalent literal, because nobody notices how often it looks for signals.
             _ = unsafe poll(&pollers, nfds_t(pollers.count), 50)
             if readsInput, pollers.last?.revents != 0 { readInput() }
         }

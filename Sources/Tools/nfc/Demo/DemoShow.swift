@@ -159,7 +159,7 @@ struct DemoShow {
         while !app.isAtEnd, ContinuousClock.now < end {
             try signals.check()
             var poller = pollfd(fd: app.descriptor, events: Int16(POLLIN), revents: 0)
-            // mutate: equivalent, because nobody notices how often it looks for signals.
+            // mutate: equivalent statement literal, because nobody notices how often it looks for signals.
             _ = unsafe poll(&poller, 1, 100)
             lines += app.lines()
         }
