@@ -75,12 +75,7 @@ import VirtualTags
         let noise = LinkError(.transmission, "Noise.")
         let reader = ScriptedReader([.failure(noise), .tags([Self.tag()])], tells: true)
         let scene = Scene(.discovering(reader))
-        let session = try scene.session("a")
-        session.begin()
-        await reader.looks(1)
-        await session.settles()
-        // The limit of the session, and the next look.
-        try #require(scene.clock.scheduledEventCount == 2)
+        let session = try await scene.waiting(reader)
         scene.clock.advance(by: .milliseconds(100))
         #expect(await scene.events(2) == ["a active", "a found 1"])
         session.invalidate()
@@ -106,12 +101,7 @@ import VirtualTags
     @Test func `A look that comes before its time takes the place of the one that was due`() async throws {
         let reader = ScriptedReader([.nothing])
         let scene = Scene(.discovering(reader))
-        let session = try scene.session("a")
-        session.begin()
-        await reader.looks(1)
-        await session.settles()
-        // The limit of the session, and the next look.
-        try #require(scene.clock.scheduledEventCount == 2)
+        let session = try await scene.waiting(reader)
         scene.clock.advance(by: .milliseconds(50))
         session.restartPolling(with: PollingPlan(technologies: [.nfcA]))
         await reader.looks(2)

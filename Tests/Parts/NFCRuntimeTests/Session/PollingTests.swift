@@ -168,10 +168,7 @@ final class ScriptedReader: DiscoveringDriver {
     @Test func `A session that ends while it waits for the next look leaves nothing but its sheet`() async throws {
         let reader = ScriptedReader([.nothing])
         let scene = Scene(.discovering(reader))
-        let session = try scene.session("a")
-        session.begin()
-        await reader.looks(1)
-        await untilItWaits(scene)
+        let session = try await scene.waiting(reader)
         session.invalidate()
         #expect(await scene.events(2) == ["a active", "a ended: userCanceled"])
         await scene.untilIdle()
