@@ -314,11 +314,9 @@ private final class PlannedReader: DiscoveringDriver {
 }
 
 /// A reader that finds a card with an ATQB that is none before each look's other tags.
-private final class NonsenseReader: DiscoveringDriver {
-    private let base: ActivatingReader
+private final class NonsenseReader: ForwardingReader {
+    let base: ActivatingReader
     let name = "nonsense"
-    var technologies: Set<Technology> { base.technologies }
-    var statistics: LinkStatistics { base.statistics }
 
     init(_ field: VirtualField) { base = ActivatingReader(field) }
 
@@ -329,7 +327,4 @@ private final class NonsenseReader: DiscoveringDriver {
         guard let port = found.first?.port else { return [] }
         return [DiscoveredTag(identity: .nfcB(answer: [0x50]), port: port)] + found
     }
-
-    func select(_ tag: DiscoveredTag) async throws(LinkError) { try await base.select(tag) }
-    func release() async { await base.release() }
 }

@@ -262,49 +262,22 @@ import VirtualTags
 }
 
 /// A reader that finds tags itself, and tells their arrivals apart.
-private final class KnowingReader: DiscoveringDriver {
+private final class KnowingReader: ForwardingReader {
     private let field: VirtualField
-    private let base: ActivatingReader
+    let base: ActivatingReader
     let name = "knowing"
-    var technologies: Set<Technology> { base.technologies }
-    var statistics: LinkStatistics { base.statistics }
 
     init(_ field: VirtualField) { (self.field, base) = (field, ActivatingReader(field)) }
 
-    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
-        base.observePresence(handler)
-    }
-
     func arrival(of identifier: [UInt8]) -> UInt64? { field.arrival(of: identifier) }
-
-    func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
-        try await base.discover(technologies, systemCodes: systemCodes)
-    }
-
-    func select(_ tag: DiscoveredTag) async throws(LinkError) { try await base.select(tag) }
-    func release() async { await base.release() }
 }
 
 /// A reader that reports changes at another time than they happen, as one that plays a recording.
-private final class UntimelyReader: DiscoveringDriver {
-    private let base: ScriptedReader
+private final class UntimelyReader: ForwardingReader {
+    let base: ScriptedReader
     let reportsPresenceInTime = false
-    var name: String { base.name }
-    var technologies: Set<Technology> { base.technologies }
-    var statistics: LinkStatistics { base.statistics }
 
     init(_ base: ScriptedReader) { self.base = base }
-
-    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
-        base.observePresence(handler)
-    }
-
-    func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
-        try await base.discover(technologies, systemCodes: systemCodes)
-    }
-
-    func select(_ tag: DiscoveredTag) async throws(LinkError) { try await base.select(tag) }
-    func release() async { await base.release() }
 }
 
 /// A reader that waits for tags until its task is cancelled, or until it is interrupted.
