@@ -19,6 +19,18 @@ import Testing
         throw CardSession.Error.invalidated
     }
 
+    /// The first command of a reader that approaches a new session, and what waits for its answer.
+    private static func firstCommand(of reader: VirtualCardReader) async throws -> (
+        CardSession, CardSession.EventStream.Iterator, Task<[UInt8], any Error>, CardSession.APDU
+    ) {
+        let session = try await CardSession()
+        try await session.startEmulation()
+        let events = session.eventStream.makeAsyncIterator()
+        reader.approach()
+        let answer = Task<[UInt8], any Error> { try await reader.transmit(Sessions.select) }
+        return (session, events, answer, try await command(events))
+    }
+
     /// Answers each command with its own bytes and 9000.
     private static func echo(_ session: CardSession) async throws -> [String] {
         var log: [String] = []
@@ -32,12 +44,7 @@ import Testing
 
     @Test func `An answer goes to its own command, and not to one that comes later`() async throws {
         try await Sessions.withReader { reader, _ in
-            let session = try await CardSession()
-            try await session.startEmulation()
-            let events = session.eventStream.makeAsyncIterator()
-            reader.approach()
-            let lost = Task { try await reader.transmit(Sessions.select) }
-            let old = try await Self.command(events)
+            let (session, events, lost, old) = try await Self.firstCommand(of: reader)
             reader.leave()
             await #expect(throws: VirtualCardReader.Failure.cardLost) { try await lost.value }
             await #expect(throws: CardSession.Error.transmissionError) { try await old.respond(response: Self.done) }
@@ -57,12 +64,7 @@ import Testing
         async throws
     {
         try await Sessions.withReader { reader, _ in
-            let session = try await CardSession()
-            try await session.startEmulation()
-            let events = session.eventStream.makeAsyncIterator()
-            reader.approach()
-            let lost = Task { try await reader.transmit(Sessions.select) }
-            let command = try await Self.command(events)
+            let (session, _, lost, command) = try await Self.firstCommand(of: reader)
             if leaves { reader.leave() }
             await session.stopEmulation(status: .success)
             if !leaves { try await session.startEmulation() }

@@ -189,24 +189,24 @@ import VirtualTags
             counts.withLock { $0.append(count) }
         }
 
-        func tagReaderSessionDidBecomeActive(_ session: NFCTagReaderSession) { listen() }
-        func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag]) {
+        private func find(in session: NFCReaderSession) {
             listen()
             session.invalidate()
         }
-        func tagReaderSession(_ session: NFCTagReaderSession, didInvalidateWithError error: any Error) {
+
+        private func hearOfEnd() {
             listen()
             end.finish()
         }
+
+        func tagReaderSessionDidBecomeActive(_ session: NFCTagReaderSession) { listen() }
+        func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag]) { find(in: session) }
+        func tagReaderSession(_ session: NFCTagReaderSession, didInvalidateWithError error: any Error) { hearOfEnd() }
         func readerSessionDidBecomeActive(_ session: NFCNDEFReaderSession) { listen() }
         func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
-            listen()
-            session.invalidate()
+            find(in: session)
         }
-        func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
-            listen()
-            end.finish()
-        }
+        func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) { hearOfEnd() }
     }
 
     @Test(arguments: [(false, false, [2, 3, 5]), (true, false, [2, 3, 5]), (false, true, [3])])

@@ -4,6 +4,7 @@ import Foundation
 import NFCRuntime
 import NFCTestKit
 import TagLink
+import TestThreads
 import Testing
 import VirtualTags
 
@@ -170,7 +171,7 @@ import VirtualTags
             session.invalidate()
             #expect(await events.next() == nil)
             session.sessionQueue.sync {}
-            for _ in 0..<1000 where delegate.hasTag { await Task.yield() }
+            try await waitWhile(delegate.hasTag)
             #expect(!delegate.hasTag)
             withExtendedLifetime(session) {}
         }

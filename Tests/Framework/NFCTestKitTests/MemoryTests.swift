@@ -42,6 +42,22 @@ import Testing
     private static let one: [UInt8] = [1, 2, 3, 4]
     private static let two: [UInt8] = [5, 6, 7, 8]
 
+    /// What is found of a flow, by default when a bit of the answer to its first exchange flips.
+    ///
+    /// - Parameter flow: learns whether a run is the first one, which has no fault.
+    private static func failure<Value: Equatable & Sendable>(
+        _ exploration: Exploration = .replay("flip@1"),
+        of invariant: Invariant = .memoryIntact,
+        _ flow: @escaping @Sendable (TestField, Bool) async throws -> Value
+    ) async throws -> ExplorationFailure? {
+        let runs = RunCount()
+        return try await `What is checked after a run`.failure(
+            exploration,
+            near: "NTAG215",
+            invariants: [invariant]
+        ) { field in try await flow(field, runs.beginsFirst()) }
+    }
+
     /// What is said when a flow writes something in the first run, and something else in those with a fault.
     private static func wholeFinding(
         of invariant: Invariant,
@@ -49,14 +65,8 @@ import Testing
         later: [(number: UInt8, bytes: [UInt8])],
         fails: Bool
     ) async throws -> String? {
-        let runs = RunCount()
-        let failure = try await `What is checked after a run`.failure(
-            .replay("flip@1"),
-            near: "NTAG215",
-            invariants: [invariant]
-        ) { field -> String in
-            let isFirst = runs.beginsFirst()
-            return try await Blocks(.iso14443, isFirst ? first : later, fails: !isFirst && fails).scan(field)
+        let failure = try await Self.failure(of: invariant) { field, isFirst -> String in
+            try await Blocks(.iso14443, isFirst ? first : later, fails: !isFirst && fails).scan(field)
         }
         guard let finding = failure?.finding else { return nil }
         #expect(failure?.invariant == invariant.name)
@@ -136,13 +146,7 @@ import Testing
     }
 
     @Test func `A tag that is not the flow's stays as it is`() async throws {
-        let runs = RunCount()
-        let failure = try await `What is checked after a run`.failure(
-            .replay("flip@1"),
-            near: "NTAG215",
-            invariants: [.memoryIntact]
-        ) { field -> String in
-            let isFirst = runs.beginsFirst()
+        let failure = try await Self.failure { field, isFirst -> String in
             if !isFirst { try await field.swap(for: "NTAG215") }
             return try await Blocks(.iso14443, [(20, Self.one)], fails: !isFirst).scan(field)
         }
@@ -195,13 +199,8 @@ import Testing
         let (one, two): ([(number: UInt8, bytes: [UInt8])], [(number: UInt8, bytes: [UInt8])]) = (
             [(20, Self.one)], [(20, Self.two)]
         )
-        let runs = RunCount()
-        let failure = try await `What is checked after a run`.failure(
-            .replay("flip@1"),
-            near: "NTAG215",
-            invariants: [.memoryIntact]
-        ) { field -> Bool in
-            if runs.beginsFirst() {
+        let failure = try await Self.failure { field, isFirst -> Bool in
+            if isFirst {
                 _ = try await Blocks(.iso14443, two + one, fails: false).scan(field)
                 return true
             }
@@ -226,14 +225,8 @@ import Testing
     }
 
     @Test func `A tear that never happens excuses nothing`() async throws {
-        let runs = RunCount()
-        let failure = try await `What is checked after a run`.failure(
-            .replay("flip@1+tear@900:mixed"),
-            near: "NTAG215",
-            invariants: [.memoryIntact]
-        ) { field -> String in
-            let isFirst = runs.beginsFirst()
-            return try await Blocks(.iso14443, [(20, isFirst ? Self.one : Self.two)], fails: !isFirst).scan(field)
+        let failure = try await Self.failure(.replay("flip@1+tear@900:mixed")) { field, isFirst -> String in
+            try await Blocks(.iso14443, [(20, isFirst ? Self.one : Self.two)], fails: !isFirst).scan(field)
         }
         #expect(
             failure?.finding.contains("page 20 holds 05 06 07 08, which is neither what it held before") == true,

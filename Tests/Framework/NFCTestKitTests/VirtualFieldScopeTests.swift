@@ -4,6 +4,7 @@ import Foundation
 import NFCRuntime
 import NFCTestKit
 import TagLink
+import TestThreads
 import Testing
 import VirtualTags
 
@@ -60,7 +61,7 @@ import VirtualTags
     @Test func `It is freed when the scope has ended`() async throws {
         weak var environment: NFCEnvironment?
         await withVirtualField { scope in environment = scope.environment }
-        for _ in 0..<500 where environment != nil { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitWhile(environment != nil)
         #expect(environment == nil)
     }
 

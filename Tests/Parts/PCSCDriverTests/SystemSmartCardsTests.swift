@@ -24,8 +24,10 @@ struct SystemSmartCardsTests {
         #expect(Closings.counts.withLock { $0 } == Closings.Counts(now: 0, most: 1, all: 8))
     }
 
-    /// Takes two connections, as a service does: it hangs up on a probe, and waits for the end of the library's.
-    private static func serve(_ socket: Socket) {
+    /// A socket that takes two connections, as a service does: it hangs up on a probe, and waits for the end of the
+    /// library's.
+    private static func service() throws -> Socket {
+        let socket = try Socket()
         let service = Thread {
             close(socket.accept())
             let peer = socket.accept()
@@ -34,12 +36,12 @@ struct SystemSmartCardsTests {
             close(peer)
         }
         service.start()
+        return socket
     }
 
     @Test("are ended by the end of their context's connection, or by the library where that is not known", .ownThreads)
     func abandons() async throws {
-        let socket = try Socket()
-        Self.serve(socket)
+        let socket = try Self.service()
         await #expect(processExitsWith: .success) { [path = socket.path as String] in
             _ = unsafe setenv("PCSCLITE_CSOCK_NAME", path, 1)
             let cards = SystemSmartCards { _ in .connecting }
@@ -57,21 +59,20 @@ struct SystemSmartCardsTests {
             #expect(fcntl(copy, F_GETFD) == -1 && fcntl(own, F_GETFD) != -1)
             // Another context's connection is not known.
             cards.abandon(9)
-            while Connecting.state.withLock({ $0.cancelled.isEmpty }) { usleep(1000) }
+            try await waitWhile(Connecting.state.withLock { $0.cancelled.isEmpty })
             #expect(Connecting.state.withLock { $0.cancelled } == [9])
         }
     }
 
     @Test("are ended while they wait for the service to take their connection", .ownThreads)
     func connects() async throws {
-        let socket = try Socket()
-        Self.serve(socket)
+        let socket = try Self.service()
         await #expect(processExitsWith: .success) { [path = socket.path as String] in
             _ = unsafe setenv("PCSCLITE_CSOCK_NAME", path, 1)
             Connecting.state.withLock { $0.isSilent = true }
             let cut = WaitCut()
             let cutter = Thread {
-                while Connecting.state.withLock({ $0.descriptor }) == -1 { usleep(1000) }
+                waitWhile(Connecting.state.withLock { $0.descriptor } == -1)
                 cut.cut()
             }
             cutter.start()

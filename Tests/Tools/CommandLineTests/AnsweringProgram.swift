@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Synchronization
+import TestThreads
 import Testing
 import UserBus
 
@@ -20,7 +21,7 @@ final class AnsweringProgram: Sendable {
             defer { ended.signal() }
             try? run(address, name, answer)
         }
-        for _ in 0..<3000 where !hasName { usleep(10_000) }
+        waitWhile(!hasName)
         try #require(hasName)
     }
 

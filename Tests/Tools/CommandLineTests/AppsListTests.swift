@@ -28,10 +28,7 @@ import Testing
 
     /// Puts the association files of both domains into the cache.
     private func cache() throws {
-        let now = Int(Date().timeIntervalSince1970)
-        let file = User.association
-        let line = "nfc-links 1 \(now) \(now - Self.age) \(file.utf8.count) no-connection: It is off."
-        try user.write("cache/nfc/links/good.site.example.links", "\(line)\n\(file)")
+        try user.cache(User.association, served: Int64(Self.age), failure: "no-connection: It is off.")
         try user.cache(User.association.replacing("TEAM.org", with: "OTHER.org"), of: "wild.example")
     }
 

@@ -76,10 +76,8 @@ import Testing
 
     @Test func `The age of each association file is shown, and what is wrong with an app`() throws {
         let user = try User()
-        let now = Int64(Date().timeIntervalSince1970)
         let file = User.association
-        let line = "nfc-links 1 \(now) \(now - 10 * 86400) \(file.utf8.count) no-connection: It is off."
-        try user.write("cache/nfc/links/good.site.example.links", "\(line)\n\(file)")
+        try user.cache(file, served: 10 * 86400, failure: "no-connection: It is off.")
         try user.write("data/nfc/apps/org.example.Bad.json", "{")
         let found = try findings(user).found
         let association = try #require(found["association good.site.example"])

@@ -44,10 +44,25 @@ struct User {
         try ProgramFile.write(text, to: path, mode: mode)
     }
 
-    /// Puts an association file into the cache, as if its site had served it now.
-    func cache(_ file: String, of domain: String = "good.site.example") throws {
+    /// Puts an association file into the cache, as if its site had served it.
+    ///
+    /// - Parameters:
+    ///   - file: the file.
+    ///   - domain: the domain of the site.
+    ///   - asked: how many seconds ago the site was asked.
+    ///   - served: how many seconds ago it served the file; nil if that was when it was asked.
+    ///   - failure: why the last try failed.
+    func cache(
+        _ file: String,
+        of domain: String = "good.site.example",
+        asked: Int64 = 0,
+        served: Int64? = nil,
+        failure: String = ""
+    ) throws {
         let now = Int64(Date().timeIntervalSince1970)
-        try write("cache/nfc/links/\(domain).links", "nfc-links 1 \(now) \(now) \(file.utf8.count) \n\(file)")
+        let times = "\(now - asked) \(now - (served ?? asked))"
+        let head = "nfc-links 1 \(times) \(file.utf8.count) \(failure)"
+        try write("cache/nfc/links/\(domain).links", "\(head)\n\(file)")
     }
 
     static let association =

@@ -2,6 +2,10 @@
 import Foundation
 
 extension Command {
+    /// For a script with an emulation: `happens` waits until its events have a text, or until it has ended.
+    static let happens =
+        #"happens() { while ! grep -q "$1" events && kill -0 $emulation; do sleep 0.01; done; }"#
+
     /// Runs a script in a test's folder. `nfc` is the program that was built with the tests.
     ///
     /// A command that waits without end ends with status 124.

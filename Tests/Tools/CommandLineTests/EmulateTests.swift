@@ -173,17 +173,16 @@ import Testing
 
     @Test func `An image that can't be saved says so at the start, and goes on`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        let report = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Parts/TagImagesTests/Dumps/taginfo-ntag213.xml")
+        let report = Images.dump("taginfo-ntag213.xml")
         let line = folder.appending(path: "line").path
-        let run = try NFCTool.run(["emulate", "--image", report.path, "--pn532", line, "--timeout", "0.2"])
+        let run = try NFCTool.run(["emulate", "--image", report, "--pn532", line, "--timeout", "0.2"])
         #expect(run.status == 0)
         #expect(run.lines.first?.contains("TagInfo reports can only be read") == true)
         #expect(run.lines.first?.hasSuffix("name a file: --out card.json") == true)
         #expect(run.lines.dropFirst().first?.hasPrefix("A PN532 at \(line)") == true)
         let out = folder.appending(path: "card.json").path
         let kept = try NFCTool.run([
-            "emulate", "--image", report.path, "--pn532", line, "--timeout", "0.2", "--out", out,
+            "emulate", "--image", report, "--pn532", line, "--timeout", "0.2", "--out", out,
         ])
         #expect(kept.lines.first?.hasPrefix("A PN532 at \(line)") == true)
     }

@@ -11,35 +11,31 @@ import Testing
     .timeLimit(.minutes(5))
 )
 struct `A private pcscd of nfc emulate` {
-    private let folder: URL
+    private let images: Images
+    private let card: String
 
     init() throws {
-        // A UNIX socket's path is short.
-        folder = URL(fileURLWithPath: "/tmp/ocn-\(UUID().uuidString.prefix(8))")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let image = folder.appending(path: "card.json").path
-        let made = try NFCTool.run(["tag", "create", "--product", "NTAG213", "--uid", "04a1b2c3d4e580", "--out", image])
-        try #require(made.status == 0, "\(made)")
+        images = try Images()
+        card = try images.blank("NTAG213", format: "json")
     }
 
     /// Runs a script beside an emulation that has its reader in a pcscd; the output of both is in files.
     private func run(_ options: String, _ script: String) throws -> [String] {
         let head = """
             export XDG_RUNTIME_DIR="$PWD"
-            '\(Command(name: "nfc").path)' emulate --image card.json --pcsc --start-pcscd --timeout 120 \(options) \
+            '\(Command(name: "nfc").path)' emulate --image '\(card)' --pcsc --start-pcscd --timeout 120 \(options) \
                 > events 2> errors & emulation=$!
-            happens() { while ! grep -q "$1" events && kill -0 $emulation; do sleep 0.01; done; }
+            \(Command.happens)
 
             """
-        return try Command.shell(head + script, in: folder.path).lines
+        return try Command.shell(head + script, in: images.folder.path("")).lines
     }
 
     private func text(_ name: String) throws -> String {
-        try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+        try String(contentsOfFile: images.folder.path(name), encoding: .utf8)
     }
 
     @Test func `It is named with its settings, has the reader, and goes with the emulation`() throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let script = """
             happens '"ready"'; ls opencorenfc
             kill $emulation; wait $emulation; echo $?; ls -d opencorenfc 2>/dev/null
@@ -59,7 +55,6 @@ struct `A private pcscd of nfc emulate` {
     }
 
     @Test func `People read how a program finds it, and what became of it when it ended by itself`() throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let script = """
             happens 'Ctrl-C ends'
             for process in /proc/[0-9]*; do
@@ -77,7 +72,7 @@ struct `A private pcscd of nfc emulate` {
             said.dropFirst().prefix(4) == [
                 "The reader Desk 00 00, with NTAG213, UID 04a1b2c3d4e580, on it",
                 "  Start programs with these settings to find it:",
-                "    export PCSCLITE_CSOCK_NAME=\(folder.path)/opencorenfc/pcscd.comm", "Ctrl-C ends.",
+                "    export PCSCLITE_CSOCK_NAME=\(images.folder.path("opencorenfc/pcscd.comm"))", "Ctrl-C ends.",
             ]
         )
         #expect(errors.hasPrefix("Error: pcscd was ended by signal 9 (Killed)."), "\(errors)")

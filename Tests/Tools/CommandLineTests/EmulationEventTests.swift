@@ -15,7 +15,7 @@ import Testing
             mkdir out; mkfifo commands
             '\(Command(name: "nfc").path)' emulate --image '\(card)' --out out/card.nfc \
                 --pn532 line --json --trace --commands --timeout 120 <> commands > events & emulation=$!
-            happens() { while ! grep -q "$1" events && kill -0 $emulation; do sleep 0.01; done; }
+            \(Command.happens)
             write() { nfc tag write --reader "pn532:$PWD/line" --text "$1" >/dev/null; echo $?; }
             printf '%s\\n' remove insert 'insert 1' 'remove-at-write 0' 'remove-at-exchange 0' plug turn > commands
             happens '"turn"'
@@ -51,7 +51,7 @@ import Testing
             '\(Command(name: "nfc").path)' emulate --image '\(card)' --pcsc --folder "$PWD" --reader-conf "$PWD/conf" \
                 --json --commands --timeout 60 < commands > events & emulation=$!
             exec 3> commands
-            happens() { while ! grep -q "$1" events && kill -0 $emulation; do sleep 0.01; done; }
+            \(Command.happens)
             echo unplug >&3; happens '"unplug"'; [ -e reader.sock ]; echo $?
             echo plug >&3; happens '"plug"'; [ -e reader.sock ]; echo $?
             printf '%04096d' 0 >&3; exec 3>&-; happens '"line":"0000'
@@ -70,7 +70,7 @@ import Testing
         let script = """
             '\(Command(name: "nfc").path)' emulate --pn532 "$PWD/one" --facing "$PWD/other" --json --trace --timeout 120 \
                 > events & emulation=$!
-            happens() { while ! grep -q "$1" events && kill -0 $emulation; do sleep 0.01; done; }
+            \(Command.happens)
             happens '"ready"'; readlink one other
             nfc readers --reader "pn532:$PWD/other" >/dev/null; echo $?; happens '"layer":"pn532"'
             kill $emulation; wait $emulation; echo $?; ls

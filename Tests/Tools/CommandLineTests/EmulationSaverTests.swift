@@ -53,7 +53,7 @@ import VirtualTags
         )
         try await write(0x61, to: tag)
         saver.mayHaveChanged()
-        for _ in 0..<6000 where saved.withLock({ $0.isEmpty }) { usleep(10_000) }
+        try await waitWhile(saved.withLock { $0.isEmpty })
         #expect(saved.withLock { $0 } == [path])
         #expect(atPause.withLock { $0 } == [before])
         #expect(try ImageFile(path: path, id: nil).contents == TagContents(of: tag))

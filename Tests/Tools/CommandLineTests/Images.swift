@@ -19,6 +19,12 @@ struct Images {
         return copy
     }
 
+    /// The path of a dump of the tests of images.
+    static func dump(_ name: String) -> String {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Parts/TagImagesTests/Dumps/\(name)").path
+    }
+
     /// The message of ``poster()`` as people read it.
     static let posterText = """
         Message: 2 records, 54 bytes

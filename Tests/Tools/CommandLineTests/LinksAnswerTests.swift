@@ -183,10 +183,7 @@ import Testing
     }
 
     @Test func `A file that a site served is named as its, with its age`() throws {
-        let then = Int64(Date().timeIntervalSince1970) - 7300
-        let size = User.association.utf8.count
-        let file = "cache/nfc/links/good.site.example.links"
-        try user.write(file, "nfc-links 1 \(then) \(then) \(size) \n" + User.association)
+        try user.cache(User.association, asked: 7300)
         let listed = try run("list")
         #expect(
             listed.text == #"""

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
+import UserBus
 
 /// The service, as it runs for a user on a bus of a test's own; it is killed with its owner.
 final class RunningNfcd {
+    /// Its object on the bus.
+    static let object = BusCall.Object(
+        "org.opencorenfc.Background",
+        "/org/opencorenfc/Background",
+        "org.opencorenfc.Background1"
+    )
+
     let user: User
     private let folder: ScratchFolder
     private let bus: Bus

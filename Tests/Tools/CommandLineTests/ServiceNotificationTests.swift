@@ -53,12 +53,6 @@ struct `Notifications of the service` {
         }
     }
 
-    private static let service = BusCall.Object(
-        "org.opencorenfc.Background",
-        "/org/opencorenfc/Background",
-        "org.opencorenfc.Background1"
-    )
-
     @Test func `A click opens the link with the desktop's permission to come to the front`() throws {
         let scene = try Scene(holds: false) { user in
             let script = "#!/bin/sh\nprintf '%s\\n' \"$1\" \"${XDG_ACTIVATION_TOKEN-none}\" >> \"$OPENED\"\n"
@@ -111,7 +105,7 @@ struct `Notifications of the service` {
         // No program opens the link.
         let scene = try Scene(holds: true, path: "/nowhere")
         #expect(scene.desktop.isAsked("Notify"), "\(scene.service.log)")
-        #expect(try scene.ask(Self.service, "Open", [.string(scene.id)]) == [.string("opening")])
+        #expect(try scene.ask(RunningNfcd.object, "Open", [.string(scene.id)]) == [.string("opening")])
         #expect(scene.service.prints(#""event":"not-delivered""#), "\(scene.service.log)")
         #expect(scene.desktop.notified.count == 1)
         scene.desktop.goOn()
@@ -149,7 +143,7 @@ struct `Notifications of the service` {
         let scene = try Scene(isLocked: true) { try $0.opener() }
         #expect(scene.service.prints(#""event":"shown""#), "\(scene.service.log)")
         #expect(scene.service.log.contains("The screen is locked."))
-        #expect(try scene.ask(Self.service, "Open", [.string(scene.id)]) == [.string("locked")])
+        #expect(try scene.ask(RunningNfcd.object, "Open", [.string(scene.id)]) == [.string("locked")])
         #expect(scene.service.prints(#""asked":"org.gnome.ScreenSaver""#), "\(scene.service.log)")
         #expect(scene.service.log.contains(#""message":"The link is opened when the screen is unlocked.","asked""#))
         #expect(scene.desktop.isAsked("SimulateUserActivity"), "\(scene.desktop.asked)")

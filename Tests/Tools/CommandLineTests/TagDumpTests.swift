@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 import TestThreads
 import Testing
 
@@ -226,7 +225,7 @@ import Testing
     ]
 
     @Test(arguments: dumps) func `Each fact is a line`(dump: Dump) throws {
-        let outcome = try Command(name: "nfc").run("tag", "info", "--image", Self.path(dump.name))
+        let outcome = try Command(name: "nfc").run("tag", "info", "--image", Images.dump(dump.name))
         #expect(outcome.status == 0)
         #expect(outcome.output == dump.facts + "\n")
     }
@@ -338,14 +337,8 @@ import Testing
         name: String,
         object: String
     ) throws {
-        let outcome = try Command(name: "nfc").run("tag", "info", "--image", Self.path(name), "--json")
+        let outcome = try Command(name: "nfc").run("tag", "info", "--image", Images.dump(name), "--json")
         #expect(outcome.status == 0)
         #expect(outcome.output == object + "\n")
-    }
-
-    /// The path of a dump of the tests of images.
-    private static func path(_ name: String) -> String {
-        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Parts/TagImagesTests/Dumps/\(name)").path
     }
 }

@@ -267,10 +267,8 @@ import Testing
     }
 
     @Test func `A payment card without a label is called by its name, if it has one`() throws {
-        let dump = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Parts/TagImagesTests/Dumps/emv.nfc").path
         let path = images.folder.path("emv.json")
-        #expect(try nfc.run("tag", "convert", dump, "--out", path).status == 0)
+        #expect(try nfc.run("tag", "convert", Images.dump("emv.nfc"), "--out", path).status == 0)
         let text = try String(contentsOfFile: path, encoding: .utf8)
         let unlabeled = text.replacing(#""label": "TEST DEBIT", "#, with: "")
         try #require(unlabeled != text)

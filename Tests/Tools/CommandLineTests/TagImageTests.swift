@@ -118,9 +118,7 @@ import Testing
     }
 
     @Test func `A dump's text about its card does not control the terminal`() throws {
-        let dump = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Parts/TagImagesTests/Dumps/mifare-plus.nfc")
-        let text = try String(contentsOf: dump, encoding: .utf8)
+        let text = try String(contentsOfFile: Images.dump("mifare-plus.nfc"), encoding: .utf8)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             line.hasPrefix("Card Type:") ? "Card Type: Mifare \u{1B}]0;title\u{7}" : String(line)
         }

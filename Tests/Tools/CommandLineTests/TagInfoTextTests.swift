@@ -12,12 +12,6 @@ import Testing
         images = try Images()
     }
 
-    /// The path of a dump of the tests of images.
-    private static func dump(_ name: String) -> String {
-        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Parts/TagImagesTests/Dumps/\(name)").path
-    }
-
     @Test func `Pages that are locked are listed as ranges`() throws {
         let path = try images.blank("NTAG213")
         let text = try String(contentsOfFile: path, encoding: .utf8)
@@ -34,7 +28,7 @@ import Testing
     }
 
     @Test func `Of a payment card's number the last four digits are shown alone`() throws {
-        let dump = Self.dump("emv.nfc")
+        let dump = Images.dump("emv.nfc")
         let text = try nfc.run("tag", "info", "--image", dump)
         #expect(text.lines.contains("Number     ends in 1111"), "\(text)")
         #expect(text.lines.contains("Application a0000000031010, TEST DEBIT"), "\(text)")
@@ -59,7 +53,7 @@ import Testing
 
     @Test func `The services that need a key are marked, and a file has the identifier of its application`() throws {
         func members(_ key: String, of name: String) throws -> [[String: Any]] {
-            try #require(try nfc.object("tag", "info", "--image", Self.dump(name))[key] as? [[String: Any]])
+            try #require(try nfc.object("tag", "info", "--image", Images.dump(name))[key] as? [[String: Any]])
         }
         let services = try members("services", of: "felica-keys.nfc")
         #expect(services.map { $0["services"] as? String } == ["0048,004a", "008b", "0050", "1009", "100b"])

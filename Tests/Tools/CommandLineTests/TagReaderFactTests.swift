@@ -16,14 +16,8 @@ import Testing
         Command(name: "nfc", environment: ["NFC_READER": "virtual", "NFC_TAGS": tag, "NFC_SHEET": sheet])
     }
 
-    /// The path of a dump of the tests of images.
-    private static func dump(_ name: String) -> String {
-        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Parts/TagImagesTests/Dumps/\(name)").path
-    }
-
     @Test func `Of a Type 5 tag there are its maker, its system information and its signature`() throws {
-        let tag = Self.dump("slix2-every-password.nfc")
+        let tag = Images.dump("slix2-every-password.nfc")
         #expect(
             try nfc(near: tag).run("tag", "info").output == """
                 Product    ICODE SLIX2, Type 5
@@ -87,7 +81,7 @@ import Testing
     }
 
     @Test func `Of a Type 3 tag there is its system, and of a Type B card its activation`() throws {
-        let felica = try nfc(near: Self.dump("felica-standard.nfc")).run("tag", "info")
+        let felica = try nfc(near: Images.dump("felica-standard.nfc")).run("tag", "info")
         #expect(
             felica.output == """
                 Product    FeliCa Standard, Type 3
@@ -133,7 +127,7 @@ import Testing
     }
 
     @Test func `Of a card of which only the version is known there is the version`() throws {
-        let lines = try nfc(near: Self.dump("mifare-plus.nfc")).run("tag", "info").lines
+        let lines = try nfc(near: Images.dump("mifare-plus.nfc")).run("tag", "info").lines
         #expect(lines.contains("ATS        0c75778002c105213000f6d1"), "\(lines)")
         #expect(lines.contains("Version    040201220016040402010202160404112233445566cf39d449803420"), "\(lines)")
         #expect(!lines.contains { $0.hasPrefix("Files") })
@@ -152,21 +146,8 @@ import Testing
     }
 
     @Test func `A reader that hides its frames has no airtime`() throws {
-        let recording = """
-            {"opencorenfc_recording":1,"reader":"R","kind":"discovering",\
-            "technologies":["nfc-a","nfc-b","nfc-f","nfc-v"],"maximum_frame_length":256,"tells_presence":true}
-            {"us":0,"do":"discover","technologies":["nfc-a","nfc-b","nfc-f","nfc-v"],"systems":["12fc","ffff"]}
-            {"tag":1,"technology":"nfc-a","atqa":"0004","sak":"08","uid":"","maximum_frame_length":64}
-            {"us":0,"found":1}
-            {"us":0,"do":"arrival","uid":"","number":1}
-            {"us":0,"do":"select","tag":1}
-            {"us":0,"done":true}
-            {"us":0,"do":"release"}
-            {"us":0,"done":true}
-
-            """
         let file = images.folder.path("recording.jsonl")
-        try recording.write(toFile: file, atomically: true, encoding: .utf8)
+        try Recordings.withoutUID.write(toFile: file, atomically: true, encoding: .utf8)
         let replay = Command(name: "nfc", environment: ["NFC_SHEET": "none"])
         let text = try replay.run("tag", "read", "--reader", "replay:" + file)
         #expect(text.status == 1)

@@ -43,6 +43,34 @@ import VirtualTags
         return session
     }
 
+    /// What is drawn when a call returns that comes while another thread draws something slow.
+    private static func drawn(
+        on sheet: SlowSheet,
+        while slow: @escaping @Sendable () -> Void,
+        after call: @escaping @Sendable () -> Void
+    ) -> [String] {
+        let (comes, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let seen = Locked<[String]>([])
+        DispatchQueue(label: "slow").async {
+            slow()
+            isDone.signal()
+        }
+        sheet.begins.wait()
+        DispatchQueue(label: "call").async {
+            comes.signal()
+            call()
+            let messages = sheet.messages
+            seen.withLock { $0 = messages }
+            isDone.signal()
+        }
+        comes.wait()
+        // The other call may begin meanwhile, and has to wait.
+        for _ in 0..<100 { sched_yield() }
+        sheet.mayEnd.signal()
+        for _ in 0..<2 { isDone.wait() }
+        return seen.withLock { $0 }
+    }
+
     @Test func `An app's call does not wait for what another thread draws, and what it changes is drawn after that`()
         throws
     {
@@ -66,26 +94,12 @@ import VirtualTags
         for _ in 0..<20 {
             let sheet = SlowSheet { $0.message == "slow" }
             let session = try Self.session(sheet, isOfTest: true)
-            let (comes, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-            let seen = Locked<[String]>([])
-            DispatchQueue(label: "slow").async {
-                session.alertMessage = "slow"
-                isDone.signal()
-            }
-            sheet.begins.wait()
-            DispatchQueue(label: "after").async {
-                comes.signal()
-                session.alertMessage = "after"
-                let messages = sheet.messages
-                seen.withLock { $0 = messages }
-                isDone.signal()
-            }
-            comes.wait()
-            // The other call may begin meanwhile, and has to wait.
-            for _ in 0..<100 { sched_yield() }
-            sheet.mayEnd.signal()
-            for _ in 0..<2 { isDone.wait() }
-            #expect(seen.withLock { $0 } == ["first", "slow", "after"])
+            let seen = Self.drawn(
+                on: sheet,
+                while: { session.alertMessage = "slow" },
+                after: { session.alertMessage = "after" }
+            )
+            #expect(seen == ["first", "slow", "after"])
             session.invalidate()
         }
     }
@@ -107,26 +121,9 @@ import VirtualTags
             last.begin()
             last.invalidate()
             while !environment.arbiter.isIdle { sched_yield() }
-            let (comes, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-            let seen = Locked<[String]>([])
-            DispatchQueue(label: "time").async {
-                clock.advance(by: .seconds(3))
-                isDone.signal()
-            }
-            sheet.begins.wait()
-            DispatchQueue(label: "next").async {
-                comes.signal()
-                next.begin()
-                let messages = sheet.messages
-                seen.withLock { $0 = messages }
-                isDone.signal()
-            }
-            comes.wait()
-            for _ in 0..<100 { sched_yield() }
-            sheet.mayEnd.signal()
-            for _ in 0..<2 { isDone.wait() }
+            let seen = Self.drawn(on: sheet, while: { clock.advance(by: .seconds(3)) }, after: { next.begin() })
             // Ready, the check mark, and gone.
-            #expect(seen.withLock { $0 } == ["last", "last", "last", "next"])
+            #expect(seen == ["last", "last", "last", "next"])
             next.invalidate()
         }
     }

@@ -75,12 +75,7 @@ import VirtualTags
         let noise = LinkError(.transmission, "Noise.")
         let reader = ScriptedReader([.failure(noise), .tags([Self.tag()])], tells: true)
         let scene = Scene(.discovering(reader))
-        let session = try scene.session("a")
-        session.begin()
-        await reader.looks(1)
-        await session.settles()
-        // The limit of the session, and the next look.
-        try #require(scene.clock.scheduledEventCount == 2)
+        let session = try await scene.waiting(reader)
         scene.clock.advance(by: .milliseconds(100))
         #expect(await scene.events(2) == ["a active", "a found 1"])
         session.invalidate()
@@ -106,12 +101,7 @@ import VirtualTags
     @Test func `A look that comes before its time takes the place of the one that was due`() async throws {
         let reader = ScriptedReader([.nothing])
         let scene = Scene(.discovering(reader))
-        let session = try scene.session("a")
-        session.begin()
-        await reader.looks(1)
-        await session.settles()
-        // The limit of the session, and the next look.
-        try #require(scene.clock.scheduledEventCount == 2)
+        let session = try await scene.waiting(reader)
         scene.clock.advance(by: .milliseconds(50))
         session.restartPolling(with: PollingPlan(technologies: [.nfcA]))
         await reader.looks(2)
@@ -324,11 +314,9 @@ private final class PlannedReader: DiscoveringDriver {
 }
 
 /// A reader that finds a card with an ATQB that is none before each look's other tags.
-private final class NonsenseReader: DiscoveringDriver {
-    private let base: ActivatingReader
+private final class NonsenseReader: ForwardingReader {
+    let base: ActivatingReader
     let name = "nonsense"
-    var technologies: Set<Technology> { base.technologies }
-    var statistics: LinkStatistics { base.statistics }
 
     init(_ field: VirtualField) { base = ActivatingReader(field) }
 
@@ -339,7 +327,4 @@ private final class NonsenseReader: DiscoveringDriver {
         guard let port = found.first?.port else { return [] }
         return [DiscoveredTag(identity: .nfcB(answer: [0x50]), port: port)] + found
     }
-
-    func select(_ tag: DiscoveredTag) async throws(LinkError) { try await base.select(tag) }
-    func release() async { await base.release() }
 }

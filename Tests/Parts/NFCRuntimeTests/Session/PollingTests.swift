@@ -168,10 +168,7 @@ final class ScriptedReader: DiscoveringDriver {
     @Test func `A session that ends while it waits for the next look leaves nothing but its sheet`() async throws {
         let reader = ScriptedReader([.nothing])
         let scene = Scene(.discovering(reader))
-        let session = try scene.session("a")
-        session.begin()
-        await reader.looks(1)
-        await untilItWaits(scene)
+        let session = try await scene.waiting(reader)
         session.invalidate()
         #expect(await scene.events(2) == ["a active", "a ended: userCanceled"])
         await scene.untilIdle()
@@ -368,23 +365,10 @@ final class ScriptedReader: DiscoveringDriver {
 }
 
 /// A reader that finds tags itself, and derives ATQA and SAK from the kind of tag.
-private final class ConcludingReader: DiscoveringDriver {
-    private let base: ActivatingReader
+private final class ConcludingReader: ForwardingReader {
+    let base: ActivatingReader
     let name = "concluding"
     let tellsActivation = false
-    var technologies: Set<Technology> { base.technologies }
-    var statistics: LinkStatistics { base.statistics }
 
     init(_ field: VirtualField) { base = ActivatingReader(field) }
-
-    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
-        base.observePresence(handler)
-    }
-
-    func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
-        try await base.discover(technologies, systemCodes: systemCodes)
-    }
-
-    func select(_ tag: DiscoveredTag) async throws(LinkError) { try await base.select(tag) }
-    func release() async { await base.release() }
 }

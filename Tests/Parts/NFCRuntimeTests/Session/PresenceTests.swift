@@ -17,10 +17,7 @@ import VirtualTags
     @Test func `A reader that reports nothing is asked, at most once in a while`() async throws {
         let reader = ScriptedReader([.tags([Self.tag()])])
         let scene = Scene(.discovering(reader))
-        let session = try scene.session("a")
-        session.begin()
-        #expect(await scene.events(2) == ["a active", "a found 1"])
-        let tag = try #require(scene.tags.first)
+        let (session, tag) = try await scene.finding()
         #expect(!session.isConnected(to: tag))
         #expect(await session.connects(to: tag) == nil)
         let before = reader.statistics.exchanges
@@ -51,10 +48,7 @@ import VirtualTags
     @Test func `A tag that is about to be asked is not asked twice, however often the app looks at it`() async throws {
         let reader = ScriptedReader([.tags([Self.tag()])])
         let scene = Scene(.discovering(reader))
-        let session = try scene.session("a")
-        session.begin()
-        #expect(await scene.events(2) == ["a active", "a found 1"])
-        let tag = try #require(scene.tags.first)
+        let (session, tag) = try await scene.finding()
         #expect(await session.connects(to: tag) == nil)
         var questions: [Int] = []
         for (earlier, looks) in [(0, 1), (0, 3), (1, 3)] {
@@ -84,10 +78,7 @@ import VirtualTags
     @Test func `A tag is not asked when its command has just ended, well or not`() async throws {
         let reader = ScriptedReader([.tags([Self.tag()])])
         let scene = Scene(.discovering(reader))
-        let session = try scene.session("a")
-        session.begin()
-        #expect(await scene.events(2) == ["a active", "a found 1"])
-        let tag = try #require(scene.tags.first)
+        let (session, tag) = try await scene.finding()
         #expect(await session.connects(to: tag) == nil)
         let before = reader.statistics.exchanges
         for fails in [false, true] {
@@ -135,10 +126,7 @@ import VirtualTags
     @Test func `A reader that reports changes is not asked before it does`() async throws {
         let reader = ScriptedReader([.tags([Self.tag()])], tells: true)
         let scene = Scene(.discovering(reader))
-        let session = try scene.session("a")
-        session.begin()
-        #expect(await scene.events(2) == ["a active", "a found 1"])
-        let tag = try #require(scene.tags.first)
+        let (session, tag) = try await scene.finding()
         #expect(await session.connects(to: tag) == nil)
         let before = reader.statistics.exchanges
         reader.removeTags()
@@ -160,10 +148,7 @@ import VirtualTags
         let (tag, other) = (Self.tag(1), Self.tag(2))
         field.bring(tag)
         let scene = Scene(.discovering(KnowingReader(field)))
-        let session = try scene.session("a")
-        session.begin()
-        #expect(await scene.events(2) == ["a active", "a found 1"])
-        let found = try #require(scene.tags.first)
+        let (session, found) = try await scene.finding()
         #expect(await session.connects(to: found) == nil)
         let before = field.statistics.exchanges
         field.bring(other)
@@ -183,10 +168,7 @@ import VirtualTags
     @Test func `A report that does not come in time says nothing of the tags that were found`() async throws {
         let base = ScriptedReader([.tags([Self.tag()])], tells: true)
         let scene = Scene(.discovering(UntimelyReader(base)))
-        let session = try scene.session("a")
-        session.begin()
-        #expect(await scene.events(2) == ["a active", "a found 1"])
-        let tag = try #require(scene.tags.first)
+        let (session, tag) = try await scene.finding()
         #expect(await session.connects(to: tag) == nil)
         let before = base.statistics.exchanges
         base.removeTags()
@@ -203,10 +185,7 @@ import VirtualTags
         let reader = PluggedReader()
         reader.field.bring(Self.tag())
         let scene = Scene(.field(reader))
-        let session = try scene.session("a")
-        session.begin()
-        #expect(await scene.events(2) == ["a active", "a found 1"])
-        let tag = try #require(scene.tags.first)
+        let (session, tag) = try await scene.finding()
         reader.field.removeAll()
         guard case .tag(let error)? = await session.connects(to: tag) else { return #expect(Bool(false)) }
         #expect(error.code == .tagLost && !tag.isAvailable && session.connectedTag == nil)
@@ -220,10 +199,7 @@ import VirtualTags
         let (field, tag) = (VirtualField(), Self.tag())
         field.bring(tag)
         let scene = Scene(.field(field))
-        let session = try scene.session("a")
-        session.begin()
-        #expect(await scene.events(2) == ["a active", "a found 1"])
-        let found = try #require(scene.tags.first)
+        let (session, found) = try await scene.finding()
         field.remove(tag)
         field.bring(tag)
         guard case .tag(let error)? = await session.connects(to: found) else { return #expect(Bool(false)) }
@@ -246,10 +222,7 @@ import VirtualTags
         let reader = PluggedReader()
         reader.field.bring(cards[0])
         let scene = Scene(.field(reader))
-        let session = try scene.session("a", plan: .everyTag)
-        session.begin()
-        #expect(await scene.events(2) == ["a active", "a found 1"])
-        let tag = try #require(scene.tags.first)
+        let (session, tag) = try await scene.finding(plan: .everyTag)
         #expect(await session.connects(to: tag) == nil)
         reader.field.remove(cards[0])
         reader.field.bring(cards[1])
@@ -263,10 +236,7 @@ import VirtualTags
         let classic = try #require(TagProduct(named: "Classic 1K")).blank().makeTag()
         let reader = ScriptedReader([.tags([classic])])
         let scene = Scene(.discovering(reader))
-        let session = try scene.session("a", plan: .everyTag)
-        session.begin()
-        #expect(await scene.events(2) == ["a active", "a found 1"])
-        let tag = try #require(scene.tags.first)
+        let (session, tag) = try await scene.finding(plan: .everyTag)
         for _ in 0..<2 { #expect(await session.connects(to: tag) == nil) }
         reader.removeTags()
         guard case .tag(let error)? = await session.connects(to: tag) else { return #expect(Bool(false)) }
@@ -292,49 +262,22 @@ import VirtualTags
 }
 
 /// A reader that finds tags itself, and tells their arrivals apart.
-private final class KnowingReader: DiscoveringDriver {
+private final class KnowingReader: ForwardingReader {
     private let field: VirtualField
-    private let base: ActivatingReader
+    let base: ActivatingReader
     let name = "knowing"
-    var technologies: Set<Technology> { base.technologies }
-    var statistics: LinkStatistics { base.statistics }
 
     init(_ field: VirtualField) { (self.field, base) = (field, ActivatingReader(field)) }
 
-    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
-        base.observePresence(handler)
-    }
-
     func arrival(of identifier: [UInt8]) -> UInt64? { field.arrival(of: identifier) }
-
-    func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
-        try await base.discover(technologies, systemCodes: systemCodes)
-    }
-
-    func select(_ tag: DiscoveredTag) async throws(LinkError) { try await base.select(tag) }
-    func release() async { await base.release() }
 }
 
 /// A reader that reports changes at another time than they happen, as one that plays a recording.
-private final class UntimelyReader: DiscoveringDriver {
-    private let base: ScriptedReader
+private final class UntimelyReader: ForwardingReader {
+    let base: ScriptedReader
     let reportsPresenceInTime = false
-    var name: String { base.name }
-    var technologies: Set<Technology> { base.technologies }
-    var statistics: LinkStatistics { base.statistics }
 
     init(_ base: ScriptedReader) { self.base = base }
-
-    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
-        base.observePresence(handler)
-    }
-
-    func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
-        try await base.discover(technologies, systemCodes: systemCodes)
-    }
-
-    func select(_ tag: DiscoveredTag) async throws(LinkError) { try await base.select(tag) }
-    func release() async { await base.release() }
 }
 
 /// A reader that waits for tags until its task is cancelled, or until it is interrupted.

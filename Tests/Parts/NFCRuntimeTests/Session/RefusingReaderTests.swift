@@ -112,13 +112,10 @@ import VirtualTags
 }
 
 /// A reader that finds all tags, and may refuse to select them. It does not tell arrivals apart.
-private final class RefusingReader: DiscoveringDriver {
+private final class RefusingReader: ForwardingReader {
     let field = VirtualField()
-    private let base: ActivatingReader
+    let base: ActivatingReader
     private let state = Locked<(refusal: LinkError?, selections: Int)>((nil, 0))
-    var name: String { base.name }
-    var technologies: Set<Technology> { base.technologies }
-    var statistics: LinkStatistics { base.statistics }
 
     init(_ tags: [any VirtualTag]) {
         for tag in tags { field.bring(tag) }
@@ -131,19 +128,9 @@ private final class RefusingReader: DiscoveringDriver {
     /// How many tags were selected.
     var selections: Int { state.withLock { $0.selections } }
 
-    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
-        base.observePresence(handler)
-    }
-
-    func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
-        try await base.discover(technologies, systemCodes: systemCodes)
-    }
-
     func select(_ tag: DiscoveredTag) async throws(LinkError) {
         if let refusal = state.withLock({ $0.refusal }) { throw refusal }
         try await base.select(tag)
         state.withLock { $0.selections += 1 }
     }
-
-    func release() async { await base.release() }
 }

@@ -65,6 +65,31 @@ struct Scene {
         return session
     }
 
+    /// A session that has begun and found one tag, and that tag.
+    func finding(
+        plan: PollingPlan = .ndef,
+        _ location: SourceLocation = #_sourceLocation
+    ) async throws -> (ReaderSession, ConnectableTag) {
+        let session = try self.session("a", plan: plan)
+        session.begin()
+        #expect(await events(2) == ["a active", "a found 1"], sourceLocation: location)
+        return (session, try #require(tags.first, sourceLocation: location))
+    }
+
+    /// A session that has looked once and found nothing, and waits for its next look.
+    func waiting(
+        _ reader: ScriptedReader,
+        _ location: SourceLocation = #_sourceLocation
+    ) async throws -> ReaderSession {
+        let session = try self.session("a")
+        session.begin()
+        await reader.looks(1)
+        await session.settles()
+        // The limit of the session, and the next look.
+        try #require(clock.scheduledEventCount == 2, sourceLocation: location)
+        return session
+    }
+
     /// The next events of all sessions, in order.
     func events(_ count: Int) async -> [String] {
         var events: [String] = []

@@ -12,7 +12,10 @@ import Testing
 
         /// Waits until it has a value.
         func wait(for expected: Int) async throws {
-            for _ in 0..<30_000 where value < expected { try await Task.sleep(for: .milliseconds(1)) }
+            for _ in 0..<30_000 {
+                if value >= expected { return }
+                try await Task.sleep(for: .milliseconds(1))
+            }
         }
     }
 

@@ -7,12 +7,6 @@ import UserBus
 /// What the service tells programs: its status, and its log as JSON.
 @Suite(.ownThreads, .enabled(if: Bus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(5)))
 struct `What programs read of the service` {
-    private static let object = BusCall.Object(
-        "org.opencorenfc.Background",
-        "/org/opencorenfc/Background",
-        "org.opencorenfc.Background1"
-    )
-
     @Test func `Its status has all members, in their order`() throws {
         let machine = try ScratchFolder()
         let service = try RunningNfcd(
@@ -24,7 +18,7 @@ struct `What programs read of the service` {
         #expect(service.prints(#""event":"reading""#), "\(service.log)")
         let address = service.user.nfc.environment["DBUS_SESSION_BUS_ADDRESS"]
         let bus = try BusConnection(.user, address: address)
-        let answer = try bus.ask(BusCall(Self.object, "Status"), within: 30)
+        let answer = try bus.ask(BusCall(RunningNfcd.object, "Status"), within: 30)
         let text = try #require(answer.first?.text)
         let names = text.matches(of: #/"([a-z_]+)":/#).map { String($0.1) }
         let conditions = Array(repeating: ["condition", "met", "source"], count: 7).flatMap(\.self)
@@ -49,7 +43,8 @@ struct `What programs read of the service` {
         #expect(found.allSatisfy { $0["met"] as? Bool == true }, "\(text)")
         // What is not in the inbox can't be opened, and what is no identifier is no call.
         let unknown = String(repeating: "0", count: 20)
-        #expect(try bus.ask(BusCall(Self.object, "Open", [.string(unknown)]), within: 30) == [.string("unknown")])
+        let open = BusCall(RunningNfcd.object, "Open", [.string(unknown)])
+        #expect(try bus.ask(open, within: 30) == [.string("unknown")])
         #expect(service.end() == 0)
         #expect(service.log.hasPrefix("{\"event\":\"started\",\"message\":\"The service runs.\"}\n"))
         #expect(service.log.contains("{\"event\":\"ended\",\"message\":\"The service ends.\"}\n"))
