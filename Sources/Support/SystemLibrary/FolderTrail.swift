@@ -73,7 +73,9 @@ struct FolderTrail: Equatable {
             case S_IFDIR: folders.append(step)
             case S_IFLNK:
                 links += 1
-                guard links <= Self.maximumLinks, let written = unsafe SymbolicLink.target(of: step.path) else { return }
+                guard links <= Self.maximumLinks, let written = unsafe SymbolicLink.target(of: step.path) else {
+                    return
+                }
                 let target = written.map { CChar(bitPattern: $0) }
                 if target.first == Self.slash { folders = [] }
                 names += Self.names(target)
