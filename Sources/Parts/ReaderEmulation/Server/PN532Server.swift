@@ -111,14 +111,14 @@ struct PseudoTerminal {
         try Self.checkPlace(link)
         let controller = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard controller >= 0 else { throw .system("No pseudo-terminal can be made") }
-        var number: CInt = 0
+        var number: CUnsignedInt = 0
         var lock: CInt = 0
         guard unsafe ioctl(controller, Self.unlock, &lock) == 0, unsafe ioctl(controller, Self.getNumber, &number) == 0
         else {
             close(controller)
             throw .system("No pseudo-terminal can be made")
         }
-        let name = "/dev/pts/\(number)"
+        let name = Self.terminalName(number)
         let terminal = unsafe open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
         // mutate: equivalent comparison literal, because a descriptor opened after the controller's is not number 0.
         guard terminal >= 0 else {
@@ -169,12 +169,12 @@ struct PseudoTerminal {
         unsafe SymbolicLink.target(of: link).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Whether a link's target is a pseudo-terminal, such as `/dev/pts/3`. All links that this program creates have
-    /// such a target.
+    /// The name of a pseudo-terminal, such as `/dev/pts/3`.
+    private static func terminalName(_ number: CUnsignedInt) -> String { "/dev/pts/\(number)" }
+
+    /// Whether a link's target is the name of a pseudo-terminal, as all links that this program creates have it.
     private static func isTerminal(_ target: String) -> Bool {
-        let folder = "/dev/pts/"
-        let number = target.utf8.dropFirst(folder.utf8.count)
-        return target.hasPrefix(folder) && !number.isEmpty && number.allSatisfy { (0x30...0x39).contains($0) }
+        CUnsignedInt(target.drop { !$0.isNumber }).map { terminalName($0) == target } ?? false
     }
 
     /// Locks a byte of a terminal, to show other emulations that its other end is in use. Closing the descriptor
