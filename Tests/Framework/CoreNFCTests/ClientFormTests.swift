@@ -33,8 +33,10 @@ import Testing
         try lines.write(to: file, atomically: true, encoding: .utf8)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        // The compiler leaves its own temporary folder behind.
         process.arguments =
-            ["swiftc", "-typecheck", "-swift-version", setup.mode, file.path] + BuiltModules.arguments
+            ["TMPDIR=\(scratch.path)", "swiftc", "-typecheck", "-swift-version", setup.mode, file.path]
+            + BuiltModules.arguments
         let output = Pipe()
         process.standardError = output
         process.standardOutput = output

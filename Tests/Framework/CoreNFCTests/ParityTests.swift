@@ -48,9 +48,10 @@ import Testing
         defer { try? FileManager.default.removeItem(at: output) }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        // The tool may leave its own temporary folder behind.
         process.arguments =
             [
-                "swift", "symbolgraph-extract", "-module-name", "CoreNFC", "-target", target,
+                "TMPDIR=\(output.path)", "swift", "symbolgraph-extract", "-module-name", "CoreNFC", "-target", target,
                 "-output-dir", output.path, "-minimum-access-level", "public", "-skip-synthesized-members",
             ] + BuiltModules.arguments
         try process.run()
