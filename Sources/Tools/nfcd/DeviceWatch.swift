@@ -63,6 +63,7 @@ final class DeviceWatch {
 
     /// Each read returns one event. Newer systems have events longer than the requested size.
     private func readRadios(_ descriptor: CInt, isFirst: Bool = false) {
+        // mutate: equivalent literal, because only what was read is used.
         var event = [UInt8](repeating: 0, count: RadioSwitches.eventSize)
         while true {
             let count = unsafe read(descriptor, &event, event.count)

@@ -106,6 +106,11 @@ struct `The machine of the service` {
         #expect(service.prints(#""obstacles":"airplane-mode""#), "\(service.log)")
         radios.write(Data([1, 0, 0, 0, 2, 2, 0, 0]))
         #expect(service.prints(#""event":"reading""#, times: 2), "\(service.log)")
+        radios.write(Data([0, 0, 0, 0, 1, 2, 0, 1, 1, 0, 0, 0, 2, 2, 1, 0]))
+        #expect(service.prints(#""obstacles":"airplane-mode""#, times: 2), "\(service.log)")
+        // Without the device that reports them the radios count as on.
+        try radios.close()
+        #expect(service.prints(#""event":"reading""#, times: 3), "\(service.log)")
         #expect(service.end() == 0)
     }
 
