@@ -152,7 +152,7 @@ struct `The announcer of the service` {
         let scene = try AnnouncerScene(1, 2)
         scene.announcer.withdraw(.summary)
         // What was planned before is done when this is.
-        await withCheckedContinuation { continuation in
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             Later.run(after: .milliseconds(260)) { continuation.resume() }
         }
         #expect(try scene.stage.asked() == [])
