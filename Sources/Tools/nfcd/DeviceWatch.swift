@@ -7,6 +7,7 @@ import Glibc
 final class DeviceWatch {
     /// How long to wait after the last of several changes before checking. So a program that opens and closes a camera
     /// all the time costs little.
+    // mutate: equivalent literal, because nobody notices a thousandth of a second more or less.
     private static let settling = DispatchTimeInterval.milliseconds(200)
 
     private(set) var isCameraOpen: Bool?
@@ -15,6 +16,7 @@ final class DeviceWatch {
     private var files: FileWatch?
     private var radioSource: (any DispatchSourceRead)?
     private var isWaiting = false
+    // mutate: equivalent literal, because the first look sets it.
     private var lastLook = DispatchTime(uptimeNanoseconds: 0)
 
     init(onChange: @escaping () -> Void) {

@@ -127,6 +127,15 @@ struct `The machine of the service` {
         #expect(service.end() == 0)
     }
 
+    @Test func `It ends when the bus has gone, and says so`() throws {
+        let service = try RunningNfcd()
+        #expect(service.prints(#""event":"reading""#), "\(service.log)")
+        service.endBus()
+        #expect(service.prints(#""error":"no-bus""#), "\(service.log)")
+        #expect(service.end() == 1)
+        #expect(!service.log.contains(#""event":"ended""#))
+    }
+
     @Test func `It ends in order when it is interrupted, too`() throws {
         let service = try RunningNfcd()
         #expect(service.prints(#""event":"reading""#), "\(service.log)")
