@@ -123,6 +123,8 @@ struct `The machine of the service` {
         let messages = try service.objects().filter { $0["event"] as? String == "damaged" }
             .compactMap { $0["message"] as? String }
         #expect(messages.filter { $0.contains("is damaged or not an entry") }.count == 10)
+        // The first ten in the order of their names.
+        #expect(messages.contains { $0.contains("The file junk9 of") } == (count == 10))
         #expect(messages.filter { $0.hasPrefix("So are") } == [more].compactMap { $0 })
         #expect(service.end() == 0)
     }
