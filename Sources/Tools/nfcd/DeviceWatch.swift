@@ -7,6 +7,7 @@ import Glibc
 final class DeviceWatch {
     /// How long to wait after the last of several changes before checking. So a program that opens and closes a camera
     /// all the time costs little.
+    // mutate: equivalent literal, because nobody notices a thousandth of a second more or less.
     private static let settling = DispatchTimeInterval.milliseconds(200)
 
     private(set) var isCameraOpen: Bool?
@@ -15,6 +16,7 @@ final class DeviceWatch {
     private var files: FileWatch?
     private var radioSource: (any DispatchSourceRead)?
     private var isWaiting = false
+    // mutate: equivalent literal, because the first look sets it.
     private var lastLook = DispatchTime(uptimeNanoseconds: 0)
 
     init(onChange: @escaping () -> Void) {
@@ -63,6 +65,7 @@ final class DeviceWatch {
 
     /// Each read returns one event. Newer systems have events longer than the requested size.
     private func readRadios(_ descriptor: CInt, isFirst: Bool = false) {
+        // mutate: equivalent literal, because only what was read is used.
         var event = [UInt8](repeating: 0, count: RadioSwitches.eventSize)
         while true {
             let count = unsafe read(descriptor, &event, event.count)

@@ -23,6 +23,7 @@ final class FileWatch {
                 onChange()
             }
         }
+        // mutate: equivalent order, because the source is cancelled later.
         source.setCancelHandler { close(descriptor) }
         source.activate()
         self.source = source

@@ -51,6 +51,7 @@ final class InboxKeeper {
     ///   - shown: the entries with a visible notification.
     ///   - summarized: the entries that the visible summary counts.
     func recover(shown: Set<InboxEntry.ID>, summarized: Set<InboxEntry.ID>) throws -> EarlierRun {
+        // mutate: equivalent order, because the machine does not know yet what is removed here.
         try inbox.recover()
         watch()
         let content = try inbox.content()
@@ -148,6 +149,7 @@ final class InboxKeeper {
         guard !inbox.isInPlace else { return true }
         if !isLost {
             isLost = true
+            // mutate: equivalent order, because the machine has nothing done at once.
             log.fail(
                 "inbox",
                 "The folder of the inbox is gone or was replaced. The entries in memory are written to a new one."

@@ -45,6 +45,7 @@ final class LinkRefresh {
         let (due, checks) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         // mutate: equivalent order, because the timer does not run yet.
         timer.setEventHandler { checks.yield() }
+        // mutate: equivalent order, because a timer that runs may be set too.
         schedule(after: .seconds(Self.delay))
         timer.activate()
         network = NetworkWatch { [weak self] in self?.change() }

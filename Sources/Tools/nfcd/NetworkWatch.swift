@@ -37,6 +37,7 @@ final class NetworkWatch {
                 // It does not matter what changed, or whether messages were lost: the sites are asked in any case. Each
                 // further message is an event of its own.
                 var buffer = [UInt8](repeating: 0, count: 8 << 10)
+                // mutate: equivalent order, because nothing of it is used.
                 _ = unsafe recv(descriptor, &buffer, buffer.count, 0)
                 onChange()
             }

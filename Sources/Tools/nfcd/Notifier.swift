@@ -62,14 +62,17 @@ final class Notifier {
     /// - Parameter store: stores the visible notifications until the end of the session.
     init(_ bus: BusConnection, _ store: DirectoryStore?) throws(BusError) {
         self.bus = bus
+        // mutate: equivalent member, because the answer is one value.
         let busName = (try? bus.ask(BusCall(.daemon, "GetId")))?.first?.text
         memory = store.flatMap { store in busName.map { NotificationMemory(store, bus: $0) } }
+        // mutate: equivalent order, because nothing is handled before both are there.
         try bus.listen(to: "sender='\(Self.object.destination)',interface='\(Self.object.interface)'")
         try bus.listen(
             to: "sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.object.destination)'"
         )
         let owner = try? bus.ask(BusCall(.daemon, "GetNameOwner", [.string(Self.object.destination)]))
         // If the program does not run yet, the first notification starts it.
+        // mutate: equivalent member, because the answer is one value.
         guard let owner = owner?.first?.text else { return }
         notifications = (memory?.notifications ?? [:]).filter { $0.key.sender == owner }
         askCapabilities()
@@ -129,6 +132,7 @@ final class Notifier {
     private func startServer() {
         let name = Self.object.destination
         do throws(BusError) {
+            // mutate: equivalent literal, because the bus does not use the flags.
             let cookie = try bus.send(BusCall(.daemon, "StartServiceByName", [.string(name), .uint32(0)]))
             start = cookie
             Later.run(after: Self.startingTime) { [weak self] in

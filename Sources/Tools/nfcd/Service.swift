@@ -92,6 +92,7 @@ final class Service {
             open: { [weak self] name in self?.open(name) ?? "unknown" }
         )
         source = DispatchSource.makeReadSource(fileDescriptor: bus.descriptor, queue: .main)
+        // mutate: equivalent order, because the main queue calls no handler before it is back from here.
         source?.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.receive() } }
         source?.activate()
         for number in [SIGTERM, SIGINT] {

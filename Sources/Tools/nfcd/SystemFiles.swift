@@ -44,6 +44,7 @@ enum SystemFiles {
             }
         )
         // The system gives no longer target.
+        // mutate: equivalent literal, because only what was read is used.
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         for process in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         where process.allSatisfy(\.isNumber) {

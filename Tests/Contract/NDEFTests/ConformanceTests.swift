@@ -67,4 +67,13 @@ import Testing
         #expect(view.map { NDEFRecord($0, of: bytes) } == vector.records.map { NDEFRecord($0) })
         #expect(view.map { Hex.text(view.payload(of: $0)) } == vector.records.map(\.payload_hex))
     }
+
+    @Test func `The payload of a record is in one range, or in one for each of its chunks`() throws {
+        let message = NDEFMessage([NDEFRecord(.media, type: [0x61], payload: [1, 2, 3])])
+        let (whole, chunked) = (try message.encoded(), try message.encoded(chunkSize: 2))
+        for (bytes, ranges) in [(whole, [4..<7]), (chunked, [4..<6, 9..<10])] {
+            let found = try NDEFMessageView(bytes).map { $0.payloadRanges(in: bytes.span) }
+            #expect(found == [ranges])
+        }
+    }
 }

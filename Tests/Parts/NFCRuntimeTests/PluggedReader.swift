@@ -13,6 +13,8 @@ final class PluggedReader: FieldDriver {
     let field = VirtualField()
     /// Why it is gone when a tag is read; nil while it stays.
     let pullsOutAtRead = Locked<String?>(nil)
+    /// Each switching of the field, and whether that was on.
+    let carriers = Locked<[Bool]>([])
     private let state = Locked(State())
 
     var name: String { field.name }
@@ -24,6 +26,7 @@ final class PluggedReader: FieldDriver {
 
     func setCarrier(_ isOn: Bool) async throws(LinkError) {
         if isOn, let failure = state.withLock({ $0.failure }) { throw LinkError(.readerUnavailable, failure) }
+        carriers.withLock { $0.append(isOn) }
         field.switchCarrier(isOn)
     }
 

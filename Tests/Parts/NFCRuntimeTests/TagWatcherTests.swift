@@ -153,7 +153,9 @@ struct TagWatcherTests {
             #expect(clock.scheduledEventCount == 0)
             reader.tell()
         }
+        #expect(reader.isObserved)
         await watcher.stop()
+        #expect(!reader.isObserved)
     }
 
     @Test func `A tag that can't be read is tried again every tenth of a second, twenty times`()

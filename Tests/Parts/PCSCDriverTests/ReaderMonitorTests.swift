@@ -65,6 +65,23 @@ struct ReaderMonitorTests {
         }
     }
 
+    @Test("looks at the readers once for each change, and not in between")
+    func changes() {
+        let service = Self.service()
+        let monitor = ReaderMonitor(layer: service, absence: Self.absence)
+        let told = Locked(0)
+        let observation = monitor.observe { told.withLock { $0 += 1 } }
+        // The first look ends at once, and the second one waits for a change.
+        waitWhile(service.look(\.looks) < 2)
+        for count in 1...3 {
+            service.change { $0.readers[0].events += 2 }
+            waitWhile(told.withLock { $0 } < count)
+            waitWhile(service.look(\.looks) < 2 + count)
+        }
+        #expect(service.look(\.looks) == 5 && told.withLock { $0 } == 3)
+        withExtendedLifetime(observation) {}
+    }
+
     @Test("is not waited for while the service is away, which may be back in the time of a restart")
     func away() throws {
         let service = Self.service()

@@ -111,6 +111,22 @@ struct ServiceConnectionTests {
         #expect(service.look { $0.contexts.isEmpty && $0.abandoned.isEmpty })
     }
 
+    @Test("ends a call that takes too long, also after a pause")
+    func pauseBeforeCall() throws {
+        let service = Self.service()
+        let connection = Self.connection(service)
+        _ = try connection.readers()
+        try connection.pause(milliseconds: 1)
+        service.change { $0.hanging = [.connect] }
+        let error = #expect(throws: SmartCardError.self) {
+            try connection.call(within: 30) { layer, context throws(SmartCardError) in
+                _ = try layer.connect(context, reader: SampleCards.name, .direct)
+            }
+        }
+        #expect(error?.code == .timeout)
+        #expect(service.look(\.abandoned).count == 1)
+    }
+
     @Test("that is released is closed")
     func release() throws {
         let service = Self.service()

@@ -188,6 +188,31 @@ struct LineFaultTests {
         #expect(pages == Self.payload)
     }
 
+    /// FIONREAD of asm-generic/ioctls.h.
+    private static let waitingBytes: UInt = 0x541B
+
+    @Test("What came before a command is not taken for its answer", .timeLimit(.minutes(2)))
+    func early() throws {
+        let terminal = try PseudoTerminal()
+        defer { terminal.close() }
+        let port = try SerialPort(path: terminal.path, speed: .initial, interrupt: Interrupt())
+        let host = HostInterface(port: port, limits: .patient)
+        let stale = ScriptedChip.acknowledge + ScriptedChip.frame(0x02, [0xEE, 1, 6, 7])
+        terminal.write(stale)
+        // The line takes a moment.
+        let line = unsafe open(terminal.path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+        defer { close(line) }
+        var waiting: Int32 = 0
+        while waiting < Int32(stale.count) {
+            try #require(unsafe ioctl(line, Self.waitingBytes, &waiting) == 0)
+        }
+        Thread.detachNewThread {
+            while terminal.read(milliseconds: 10) == nil {}
+            terminal.write(ScriptedChip.acknowledge + ScriptedChip.frame(0x02, [0x32, 1, 6, 7]))
+        }
+        #expect(try host.exchange(0x02, [], limit: .seconds(30), nil) == [0x32, 1, 6, 7])
+    }
+
     @Test("A chip that hangs ends the session's reader in time", .timeLimit(.minutes(2)))
     func hang() async throws {
         let hangs = Locked(false)
@@ -292,6 +317,21 @@ struct LineFaultTests {
         let pages = try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(5)).bytes
         #expect(pages == Self.payload)
         #expect(chip.received.contains(.acknowledge))
+    }
+
+    @Test("A tag that was found before the line was let go of is not one that is found afterwards")
+    func foundBefore() async throws {
+        let chip = try Self.chip { _ in nil }
+        defer { chip.end() }
+        let reader = try PN532Reader(chip.path, limits: .patient)
+        let old = try await Self.link(reader)
+        await reader.release()
+        let link = try await Self.link(reader)
+        #expect(try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(5)).bytes == Self.payload)
+        let error = await #expect(throws: LinkError.self) {
+            _ = try await old.transceive(Frame([0x30, 0]), timeout: .milliseconds(5))
+        }
+        #expect(error?.code == .tagRemoved)
     }
 
     @Test("A line that another program has is left alone until it lets go")

@@ -5,6 +5,7 @@ import Glibc
 import PrivateStorage
 import ReaderEmulation
 import TagLink
+import TestThreads
 import Testing
 import VirtualTags
 
@@ -150,6 +151,25 @@ import VirtualTags
         #expect(Self.problem(place.link + "-2")?.contains("is a file already.") == true)
         #expect(Self.problem(place.folder.path + "/none/line")?.contains("can't be made") == true)
         await Self.ended(server, work)
+    }
+
+    /// In a process of its own, which can open one descriptor more: for the line's one end.
+    @Test(.ownThreads) func `Where the line's other end can't be opened there is no line and no link`() async {
+        await #expect(processExitsWith: .success) {
+            let place = try Place()
+            let next = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+            close(next)
+            var limit = rlimit()
+            unsafe getrlimit(__rlimit_resource_t(7), &limit)
+            let before = limit.rlim_cur
+            limit.rlim_cur = rlim_t(next + 1)
+            #expect(unsafe setrlimit(__rlimit_resource_t(7), &limit) == 0)
+            let problem = Self.problem(place.link)
+            limit.rlim_cur = before
+            #expect(unsafe setrlimit(__rlimit_resource_t(7), &limit) == 0)
+            #expect(problem == "The pseudo-terminal can't be opened: Too many open files.")
+            #expect(place.target() == nil)
+        }
     }
 
     @Test func `A link that another program has changed meanwhile stays when it stops`() async throws {

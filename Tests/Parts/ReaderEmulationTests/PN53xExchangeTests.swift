@@ -224,6 +224,10 @@ import VirtualTags
         // The target is known, and is selected again.
         #expect(Self.bytes(await chip.receive([0x40, 1, 0x30, 0])).count == 17)
         #expect(await chip.receive([0x16, 0xFF]) == .answer([0]))
+        // A search for tags switches it on by itself.
+        #expect(await chip.receive([0x32, 0x01, 0x02]) == .answer([]))
+        #expect(Self.bytes(await chip.receive([0x4A, 1, 0])).first == 1)
+        #expect(Self.bytes(await chip.receive([0x40, 1, 0x30, 0])).count == 17)
     }
 
     @Test(

@@ -229,6 +229,36 @@ import Testing
         folder.removeIfEmpty()
     }
 
+    @Test func `gives a driver its whole time for the greeting, also when another one has just left`() async throws {
+        let (calls, continuation) = AsyncStream.makeStream(of: String.self)
+        let place = try PrivateFolder.random("ocn-server")
+        let server = try ReaderServer(
+            in: place,
+            reader: Firmware(calls: continuation),
+            observePresence: { _ in nil },
+            greetingLimit: 0.5,
+            onNotice: { continuation.yield("\($0)") }
+        )
+        let serving = server.start()
+        var heard = calls.makeAsyncIterator()
+        let driver = try await RawConnection.meet(place)
+        #expect(await Self.next(2, of: &heard) == ["look anew", "connected"])
+        // Most of the time of that one.
+        try await Task.sleep(for: .milliseconds(300))
+        driver.end()
+        #expect(await Self.next(2, of: &heard) == ["host left", "disconnected"])
+        let start = ContinuousClock.now
+        let silent = RawConnection(descriptor: try #require(PrivateSocket.connect(place.path + "/reader.sock")))
+        #expect(await callDriver { silent.receive(7) } == RawConnection.header("H", 0, 1) + [2])
+        #expect(await callDriver { silent.endsInSilence(within: 30_000) })
+        #expect(ContinuousClock.now - start > .milliseconds(400))
+        silent.end()
+        server.stop()
+        await serving.value
+        place.removeIfEmpty()
+        await end(self.server.start())
+    }
+
     @Test func `keeps a driver that has answered the greeting, however long it stays`() async throws {
         let (_, calls) = AsyncStream.makeStream(of: String.self)
         let place = try PrivateFolder.random("ocn-server")

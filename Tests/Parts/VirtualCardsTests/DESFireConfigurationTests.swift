@@ -119,7 +119,7 @@ import VirtualTags
     {
         for (ats, isDamaged, status) in [
             ("05 75 77 81 02 80", false, UInt8(0x9E)), ("15" + String(repeating: "00", count: 20), false, 0x9E),
-            ("06 75 77 81 02 80", true, 0x1E),
+            ("06 75 77 81 02 80", true, 0x1E), ("", false, 0x9E),
         ] {
             var reader = try reader(way)
             #expect(try reader.markedCommand(0x5C, [0x02], hex(ats), isDamaged: isDamaged).status == status)

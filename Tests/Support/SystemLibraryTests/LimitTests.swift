@@ -21,6 +21,7 @@ import Testing
             let other = fcntl(folder, F_DUPFD, 10)
             close(folder)
             #expect(FolderNames.read(other)?.contains("stat") == true)
+            #expect(FolderWatch("/usr")?.descriptor == 0)
             #expect(DescriptorPipe()?.reader == 0)
         }
     }

@@ -166,6 +166,9 @@ final class Bus {
     /// Stops dbus-daemon, so that it does not answer.
     func stop() { kill(process.processIdentifier, SIGSTOP) }
 
+    /// Ends dbus-daemon before this object does.
+    func end() { kill(process.processIdentifier, SIGKILL) }
+
     /// Continues dbus-daemon.
     func goOn() { kill(process.processIdentifier, SIGCONT) }
 

@@ -85,6 +85,9 @@ final class RunningNfcd {
         return false
     }
 
+    /// Ends the bus that it is on.
+    func endBus() { bus.end() }
+
     /// Asks it to end.
     ///
     /// - Returns: its exit status.

@@ -2,6 +2,7 @@
 import Foundation
 import TestThreads
 import Testing
+import UserBus
 
 /// What the service saves of a tag, and what becomes of it when it can't.
 @Suite(.ownThreads, .enabled(if: Bus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(5)))
@@ -41,6 +42,31 @@ struct `The inbox of the service` {
         #expect(message.hasPrefix("A tag was read: \(arrived["ms"] as? String ?? "") ms, "), "\(message)")
         #expect(message.contains(" ms of it on the air. ") && message.contains("example.com"), "\(message)")
         #expect(service.end() == 0)
+    }
+
+    @Test func `How long a tag took is told with its first notification alone`() throws {
+        // No program opens the link.
+        let service = try RunningNfcd(
+            ["--json", "--tags", tags.path("")],
+            environment: ["NFC_READER": "virtual", "PATH": "/nowhere"]
+        )
+        #expect(service.prints(#""event":"reading""#), "\(service.log)")
+        try bring(try images.poster(), "poster.nfc")
+        #expect(service.prints(#""event":"arrived""#), "\(service.log)")
+        let id = try #require(try entries(service).first?["id"] as? String)
+        #expect(try open(id, service) == [.string("opening")])
+        #expect(service.prints(#""event":"not-delivered""#), "\(service.log)")
+        #expect(service.end() == 0)
+        let events = try service.objects().compactMap { $0["event"] as? String }
+        #expect(events.count { $0 == "arrived" } == 1)
+        #expect(events.filter { ["not-delivered", "stays"].contains($0) } == ["not-delivered", "stays"])
+    }
+
+    /// Asks the service to open an entry.
+    private func open(_ id: String, _ service: RunningNfcd) throws -> [BusValue] {
+        let address = service.user.nfc.environment["DBUS_SESSION_BUS_ADDRESS"]
+        let call = BusCall(RunningNfcd.object, "Open", [.string(id)])
+        return try BusConnection(.user, address: address).ask(call, within: 30)
     }
 
     /// The superuser may write to every folder, unless this is taken away.
@@ -96,6 +122,32 @@ struct `The inbox of the service` {
             #expect(service.prints(#""event":"reading""#), "\(service.log)")
             try bring(try images.poster(), "poster.nfc")
             #expect(service.prints(#""event":"arrived""#), "\(service.log)")
+            #expect(try entries(service).count == 1)
+        }
+
+        @Test(arguments: [("before-storing", 0), ("stored", 1)])
+        func `A service that is killed while it stores a link has it whole or not at all`(step: String, count: Int)
+            throws
+        {
+            let service = try RunningNfcd(
+                ["--json", "--tags", tags.path("")],
+                environment: ["NFC_READER": "virtual", "NFC_DIE_AT": step]
+            )
+            #expect(service.prints(#""event":"reading""#), "\(service.log)")
+            try bring(try images.poster(), "poster.nfc")
+            #expect(!service.prints(#""event":"arrived""#), "\(service.log)")
+            #expect(try entries(service).count == count)
+        }
+
+        @Test(arguments: ["delivering", "delivered"])
+        func `A service that is killed while it opens a link leaves it in the inbox`(step: String) throws {
+            let environment = ["NFC_READER": "virtual", "NFC_DIE_AT": step, "PATH": "/nowhere"]
+            let service = try RunningNfcd(environment: environment) { _ = try $0.add("https://b.example/1") }
+            #expect(service.prints(#""event":"reading""#), "\(service.log)")
+            let id = try #require(try entries(service).first?["id"] as? String)
+            // The service may be gone before it answers.
+            _ = try? open(id, service)
+            #expect(!service.prints(#""event":"not-delivered""#), "\(service.log)")
             #expect(try entries(service).count == 1)
         }
     #endif

@@ -44,6 +44,14 @@ struct `The service and association files` {
         #expect(service.end() == 0)
     }
 
+    @Test func `It reads tags where the files of sites can't be kept, and says so`() throws {
+        let service = try RunningNfcd { try $0.write("cache/nfc", "x") }
+        #expect(service.prints(#""event":"reading""#), "\(service.log)")
+        let text = "The files of the apps' sites can't be saved: "
+        #expect(service.prints(#""error":"links","message":"\#(text)"#), "\(service.log)")
+        #expect(service.end() == 0)
+    }
+
     @Test func `It hears of each address and each route that comes or goes, of both versions of the internet`() throws {
         let service = try RunningNfcd()
         #expect(service.prints(#""event":"reading""#), "\(service.log)")

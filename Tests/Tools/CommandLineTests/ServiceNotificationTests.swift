@@ -53,16 +53,35 @@ struct `Notifications of the service` {
         }
     }
 
-    @Test func `A click opens the link with the desktop's permission to come to the front`() throws {
-        let scene = try Scene(holds: false) { user in
-            let script = "#!/bin/sh\nprintf '%s\\n' \"$1\" \"${XDG_ACTIVATION_TOKEN-none}\" >> \"$OPENED\"\n"
-            let opened = user.scratch.path("opened")
-            try user.write("bin/fox", script.replacing("$OPENED", with: opened), mode: 0o755)
-            let entry = "[Desktop Entry]\nType=Application\nName=Fox\nExec=fox %u\n"
-            try user.write("data/applications/fox.desktop", entry)
-            let list = "[Default Applications]\nx-scheme-handler/https=fox.desktop\n"
-            try user.write("config/mimeapps.list", list)
+    /// Installs a browser that notes each link with its permission to come to the front.
+    private static func installFox(_ user: User) throws {
+        let script = "#!/bin/sh\nprintf '%s\\n' \"$1\" \"${XDG_ACTIVATION_TOKEN-none}\" >> \"$OPENED\"\n"
+        let opened = user.scratch.path("opened")
+        try user.write("bin/fox", script.replacing("$OPENED", with: opened), mode: 0o755)
+        let entry = "[Desktop Entry]\nType=Application\nName=Fox\nExec=fox %u\n"
+        try user.write("data/applications/fox.desktop", entry)
+        let list = "[Default Applications]\nx-scheme-handler/https=fox.desktop\n"
+        try user.write("config/mimeapps.list", list)
+    }
+
+    @Test func `A link that goes elsewhere by now is offered anew, and opens then`() throws {
+        let scene = try Scene()
+        #expect(scene.service.prints(#""event":"shown""#), "\(scene.service.log)")
+        try Self.installFox(scene.service.user)
+        for isOpened in [false, true] {
+            #expect(try scene.ask(RunningNfcd.object, "Open", [.string(scene.id)]) == [.string("opening")])
+            let (event, times) = isOpened ? ("delivered", 1) : ("shown", 2)
+            #expect(scene.service.prints("\"event\":\"\(event)\"", times: times), "\(scene.service.log)")
+            #expect(scene.service.log.contains(#""event":"delivered""#) == isOpened)
         }
+        #expect(scene.desktop.notified.count == 2)
+        #expect(scene.desktop.notified.last?[4] == .string("Open “b.example” in Fox"))
+        #expect(scene.service.end() == 0)
+        scene.desktop.stop()
+    }
+
+    @Test func `A click opens the link with the desktop's permission to come to the front`() throws {
+        let scene = try Scene(holds: false) { try Self.installFox($0) }
         #expect(scene.service.prints(#""event":"shown""#), "\(scene.service.log)")
         // A desktop that keeps nothing by itself is asked to keep it, and to make no fuss.
         let hints: [String: BusValue] = [

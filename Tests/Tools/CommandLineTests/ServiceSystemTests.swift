@@ -106,6 +106,11 @@ struct `The machine of the service` {
         #expect(service.prints(#""obstacles":"airplane-mode""#), "\(service.log)")
         radios.write(Data([1, 0, 0, 0, 2, 2, 0, 0]))
         #expect(service.prints(#""event":"reading""#, times: 2), "\(service.log)")
+        radios.write(Data([0, 0, 0, 0, 1, 2, 0, 1, 1, 0, 0, 0, 2, 2, 1, 0]))
+        #expect(service.prints(#""obstacles":"airplane-mode""#, times: 2), "\(service.log)")
+        // Without the device that reports them the radios count as on.
+        try radios.close()
+        #expect(service.prints(#""event":"reading""#, times: 3), "\(service.log)")
         #expect(service.end() == 0)
     }
 
@@ -118,8 +123,19 @@ struct `The machine of the service` {
         let messages = try service.objects().filter { $0["event"] as? String == "damaged" }
             .compactMap { $0["message"] as? String }
         #expect(messages.filter { $0.contains("is damaged or not an entry") }.count == 10)
+        // The first ten in the order of their names.
+        #expect(messages.contains { $0.contains("The file junk9 of") } == (count == 10))
         #expect(messages.filter { $0.hasPrefix("So are") } == [more].compactMap { $0 })
         #expect(service.end() == 0)
+    }
+
+    @Test func `It ends when the bus has gone, and says so`() throws {
+        let service = try RunningNfcd()
+        #expect(service.prints(#""event":"reading""#), "\(service.log)")
+        service.endBus()
+        #expect(service.prints(#""error":"no-bus""#), "\(service.log)")
+        #expect(service.end() == 1)
+        #expect(!service.log.contains(#""event":"ended""#))
     }
 
     @Test func `It ends in order when it is interrupted, too`() throws {

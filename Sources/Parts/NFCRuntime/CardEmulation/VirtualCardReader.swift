@@ -21,6 +21,7 @@ public final class VirtualCardReader: CardReaderPort {
         var isPresent = false
         var pending: Completion?
         /// The number of the current command, so that a late answer to an earlier command is ignored.
+        // mutate: equivalent literal, because the numbers only have to differ.
         var turn = 0
     }
 
@@ -58,6 +59,7 @@ public final class VirtualCardReader: CardReaderPort {
         let end = ContinuousClock.now + limit
         while !state.withLock({ $0.isEmulating && $0.card != nil }) {
             guard ContinuousClock.now < end else { throw Failure.noCard }
+            // mutate: equivalent literal, because nobody notices a thousandth of a second more.
             try await Task.sleep(for: .milliseconds(1))
         }
     }

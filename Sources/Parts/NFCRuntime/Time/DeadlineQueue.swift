@@ -23,6 +23,7 @@ package struct DeadlineQueue: Sendable {
 
     /// Ascending by deadline and id.
     private var entries: [Entry] = []
+    // mutate: equivalent literal, because the ids only have to differ.
     private var lastID: UInt64 = 0
 
     package init() {}

@@ -50,7 +50,10 @@ public struct JSONWriter: Sendable {
     public mutating func value(_ number: Int) {
         separate()
         // mutate: equivalent branch literal, because both branches write the same digit.
-        if number < 10, number >= 0 {
+        if number < 10,
+            // mutate: equivalent branch comparison literal, because both branches write the same digit.
+            number >= 0
+        {
             text.append(0x30 + UInt8(number))
         } else {
             text.append(contentsOf: String(number).utf8)

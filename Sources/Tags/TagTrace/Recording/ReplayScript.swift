@@ -114,9 +114,11 @@ struct ReplayScript: Sendable {
             _ = words.meaning(of: request, over: medium)
             _ = finder.secrets(in: request.bytes, over: medium)
             guard case .frame(let answer) = outcome else { break }
+            // mutate: equivalent order, because the words and the secrets do not use each other.
             _ = words.meaning(ofAnswer: answer)
             _ = finder.secrets(inAnswer: answer.bytes)
         case .field, .discover, .select:
+            // mutate: equivalent order, because the words and the secrets do not use each other.
             words.fieldChanged()
             finder.fieldChanged()
         case .reactivate: words.fieldChanged()

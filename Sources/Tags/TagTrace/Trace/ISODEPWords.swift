@@ -14,7 +14,6 @@ extension ExchangeInterpreter {
         case 0x02:
             let isFirst = !requestGoesOn
             requestGoesOn = pcb & 0x10 != 0
-            answerGoesOn = false
             partialAnswer = []
             let goesOn = requestGoesOn ? ", goes on" : ""
             return (isFirst ? card.meaning(ofCommand: payload) : "\(Self.size(payload)) more") + goesOn
@@ -34,9 +33,8 @@ extension ExchangeInterpreter {
         let payload = Self.payload(bytes)
         switch pcb & 0xE2 {
         case 0x02:
-            answerGoesOn = pcb & 0x10 != 0
             partialAnswer += payload
-            if answerGoesOn { return "\(Self.size(payload)), goes on" }
+            if pcb & 0x10 != 0 { return "\(Self.size(payload)), goes on" }
             defer { partialAnswer = [] }
             return card.meaning(ofAnswer: partialAnswer)
         case 0xA2: return pcb & 0x10 == 0 ? "R(ACK): go on" : "R(NAK)"

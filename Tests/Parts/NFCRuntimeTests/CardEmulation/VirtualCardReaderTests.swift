@@ -20,6 +20,7 @@ import Testing
         #expect(await isWithoutCard())
         #expect(reader.attach(card))
         #expect(await isWithoutCard())
+        #expect(card.log.isEmpty)
         reader.approach()
         #expect(card.log == ["detected"])
         // It is near, and the card does not answer readers yet.
@@ -131,6 +132,15 @@ import Testing
         await #expect(throws: VirtualCardReader.Failure.noCard) { try await reader.untilCardIsThere(limit: .zero) }
         reader.setEmulating(true)
         try await reader.untilCardIsThere(limit: .zero)
+    }
+
+    @Test func `It goes on waiting for an app that becomes a card within the time`() async throws {
+        let waiting = Task { [reader] in try await reader.untilCardIsThere(limit: .seconds(30)) }
+        // It looks for the card meanwhile, and finds none.
+        for _ in 0..<100 { await Task.yield() }
+        #expect(reader.attach(card))
+        reader.setEmulating(true)
+        try await waiting.value
     }
 }
 

@@ -37,6 +37,20 @@ import VirtualTags
         #expect(await scene.event() == "a ended: userCanceled")
     }
 
+    @Test func `The field goes off and on again for each further look, and off at the end`() async throws {
+        let reader = PluggedReader()
+        reader.field.bring(Self.tag())
+        let scene = Scene(.field(reader))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        session.restartPolling()
+        #expect(await scene.event() == "a found 1")
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+        #expect(reader.carriers.withLock { $0 } == [true, false, true, false])
+    }
+
     @Test func `What was found by a plan that is no longer wanted is not reported`() async throws {
         let reader = PlannedReader()
         let scene = Scene(.discovering(reader))

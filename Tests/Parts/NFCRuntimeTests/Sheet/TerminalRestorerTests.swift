@@ -30,6 +30,19 @@ import Testing
         #expect(screen.contains("First.") && screen.hasSuffix(Self.restored))
     }
 
+    @Test(.ownThreads) func `is restored also where it has the lowest number, which is that of standard input`()
+        async throws
+    {
+        let screen = await Self.screen(try #require(PseudoTerminal())) { path in
+            await #expect(processExitsWith: .exitCode(7)) { [path = path as String] in
+                close(STDIN_FILENO)
+                App.present(path)
+                exit(7)
+            }
+        }
+        #expect(screen.contains("First.") && screen.hasSuffix(Self.restored))
+    }
+
     @Test(.ownThreads) func `is restored at a crash, which still ends the process`() async throws {
         let screen = await Self.screen(try #require(PseudoTerminal())) { path in
             await #expect(processExitsWith: .signal(SIGSEGV)) { [path = path as String] in
@@ -46,6 +59,9 @@ import Testing
     @Test(.ownThreads) func `is not touched any more when the sheet has left before`() async throws {
         let screen = await Self.screen(try #require(PseudoTerminal())) { path in
             await #expect(processExitsWith: .signal(SIGTERM)) { [path = path as String] in
+                // It is standard input, too.
+                let input = unsafe open(path, O_RDWR | O_NOCTTY)
+                dup2(input, STDIN_FILENO)
                 App.dismiss(App.present(path))
                 kill(getpid(), SIGTERM)
                 sleep(20)

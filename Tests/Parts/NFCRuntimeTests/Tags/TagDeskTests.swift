@@ -40,6 +40,13 @@ import VirtualTags
         #expect(type == .type2)
     }
 
+    @Test func `turns the field on, which was off before`() async throws {
+        let reader = PluggedReader()
+        reader.field.bring(try #require(TagProduct(named: "NTAG213")).blank().makeTag())
+        try await TagDesk.with(reader) { tag throws(TagError) in _ = try await tag.detectNDEF() }
+        #expect(reader.carriers.withLock { $0 } == [true])
+    }
+
     @Test func `wakes a Type B card before it opens it, because others were looked for since`() async throws {
         let frames = Locked<[[UInt8]]>([])
         let field = VirtualField(onExchange: { record in

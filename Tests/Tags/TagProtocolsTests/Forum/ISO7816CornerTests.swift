@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
+import TestThreads
 import Testing
 
 @testable import TagProtocols
@@ -125,6 +126,18 @@ import Testing
             #expect(CommandAPDU(Array(whole.dropLast(2)))?.expectedLength == nil && CommandAPDU(whole + [0]) == nil)
         }
         #expect(CommandAPDU([0, 0, 0, 0, 0, 0]) == nil && CommandAPDU([0, 0, 0, 0, 0, 0, 0, 1]) == nil)
+    }
+
+    @Test(.ownThreads) func `There is no command with more data, or with another Ne, than its lengths can say`() async {
+        await #expect(processExitsWith: .failure) {
+            _ = CommandAPDU(0, 0, 0, 0, data: [UInt8](repeating: 9, count: 65536))
+        }
+        await #expect(processExitsWith: .failure) {
+            _ = CommandAPDU(0, 0, 0, 0, expectedLength: 65537)
+        }
+        await #expect(processExitsWith: .failure) {
+            _ = CommandAPDU(0, 0, 0, 0, expectedLength: -1)
+        }
     }
 
     @Test func `Files are selected and read by commands of the standard`() {

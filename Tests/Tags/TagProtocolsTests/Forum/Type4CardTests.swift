@@ -86,6 +86,19 @@ extension `Type 4 tags, command by command` {
         #expect(card.left == 0)
     }
 
+    @Test func `ISO-DEP is started once, and again when the card is activated again`() async throws {
+        let start = ScriptedLink.Step.exchange("e080", "0578807002")
+        let link = ScriptedLink([start, start])
+        let tag = Type4Tag(link: ISODEP(link: link))
+        for _ in 0..<2 {
+            try await tag.prepare()
+            #expect(link.remaining == 1)
+        }
+        tag.wasActivated()
+        try await tag.prepare()
+        #expect(link.remaining == 0)
+    }
+
     @Test func `A card that is lost is asked nothing until it is activated again`() async throws {
         let card = ScriptedCard([
             .command("00a4040007d276000085010100", .timeout), .command("00a4040007d276000085010100", .cancelled),

@@ -36,7 +36,9 @@ struct RecorderTests {
         let statistics = LinkStatistics.zero
         let looks: Locked<[Result<[DiscoveredTag], LinkError>]>
         let selected = Locked(0)
+        let interruptions = Locked(0)
         let handler = Locked<(@Sendable () -> Void)?>(nil)
+        let onRelease = Locked<(@Sendable () -> Void)?>(nil)
         let tellsPresence: Bool
         let reportsAtOnce: Bool
 
@@ -65,7 +67,8 @@ struct RecorderTests {
         }
 
         func select(_ tag: DiscoveredTag) async throws(LinkError) { selected.withLock { $0 += 1 } }
-        func release() async {}
+        func release() async { if let work = onRelease.withLock({ $0 }) { work() } }
+        func interrupt() { interruptions.withLock { $0 += 1 } }
 
         func arrival(of identifier: [UInt8]) -> UInt64? { identifier == [1, 2, 3, 4] ? 7 : nil }
     }
@@ -183,6 +186,24 @@ struct RecorderTests {
         #expect(replay.departure == nil && replay.remainingExchangeCount == 0)
         // Commands and responses are counted, since the blocks are not known: 9, 5 and 1 bytes, and two status words.
         #expect(again.statistics == LinkStatistics(exchanges: 3, bytesOnAir: 19))
+    }
+
+    @Test("A call is in the file when the reader gets it, and a reader that waits is interrupted")
+    func order() async throws {
+        let scratch = Scratch()
+        let reader = Reader([])
+        let recorded = try Self.recorded(reader, to: scratch)
+        let outcomes = Locked<[Recording.Outcome?]>([])
+        let look: @Sendable () -> Void = {
+            let steps = try? scratch.recording.steps
+            outcomes.withLock { $0 = steps?.map(\.outcome) ?? [] }
+        }
+        reader.onRelease.withLock { $0 = look }
+        await recorded.release()
+        #expect(outcomes.withLock { $0 } == [nil])
+        #expect(try scratch.recording.steps.map(\.outcome) == [.done])
+        recorded.interrupt()
+        #expect(reader.interruptions.withLock { $0 } == 1)
     }
 
     @Test("A tag of another reader is not selected")

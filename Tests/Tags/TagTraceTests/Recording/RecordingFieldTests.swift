@@ -16,6 +16,7 @@ struct RecordingFieldTests {
         guard case .field(let field) = recorded else { throw LinkError(.unsupported, "") }
         #expect(field.link(for: .nfcA)?.maximumFrameLength == 64)
         let header = try scratch.recording.header
+        #expect(header.tellsPresence)
         #expect(header.isField && header.technologies == [.nfcA, .nfcV] && header.maximumFrameLength == 64)
     }
 
@@ -37,6 +38,22 @@ struct RecordingFieldTests {
         writer.addPresence(at: .zero)
         read(8)
         return RecordingReplay(try Recording(parsing: writer.bytes)).reader
+    }
+
+    @Test("Its times begin with the recording, whatever the reader did before")
+    func origin() async throws {
+        let scratch = RecorderTests.Scratch()
+        let reader = try Self.reader()
+        guard case .field(let base) = reader else { throw LinkError(.unsupported, "") }
+        _ = try await base.link(for: .nfcA)?.transceive(Frame([0x30, 4]), timeout: .milliseconds(5))
+        #expect(base.statistics.airtime > .zero)
+        guard case .field(let field) = try Recorder(path: scratch.path).recording(reader) else {
+            throw LinkError(.unsupported, "")
+        }
+        _ = try await field.link(for: .nfcA)?.transceive(Frame([0x30, 8]), timeout: .milliseconds(5))
+        let steps = try scratch.recording.steps
+        #expect(steps.map(\.time) == [.zero])
+        #expect(steps.allSatisfy { ($0.endTime ?? .zero) > .zero })
     }
 
     @Test("A step has the time that the exchanges before it took, and a report is before what its listener asks")

@@ -88,15 +88,20 @@ import Testing
         release + #"{"us":0,"do":"release"}"#,
     ]
 
-    private func check(_ text: String, is code: RecordingError.Code) {
+    /// Checks that a text is refused, and returns where and why.
+    @discardableResult
+    private func check(_ text: String, is code: RecordingError.Code) -> (line: Int?, reason: String) {
         let error = #expect(throws: RecordingError.self) { try Recording(parsing: Array(text.utf8)) }
         #expect(error?.code == code)
         let reason = error?.reason ?? ""
         #expect(reason.hasSuffix(".") || reason.hasSuffix("FILE"))
+        return (error?.line, reason)
     }
 
     @Test(arguments: foreign) func `An invalid file is refused with how to make a recording`(text: String) {
-        check(text, is: .notARecording)
+        let (line, reason) = check(text, is: .notARecording)
+        let kind = text.isEmpty ? "empty" : "no recording"
+        #expect(line == 1 && reason == "The file is \(kind). Record a flow with: nfc scan --record FILE")
     }
 
     @Test(arguments: badLines) func `An invalid line is named`(line: String) {
@@ -104,7 +109,9 @@ import Testing
     }
 
     @Test func `Another version and lines without end are refused`() {
-        check(#"{"opencorenfc_recording":2}"# + "\n", is: .unknownVersion)
+        let other = check(#"{"opencorenfc_recording":2}"# + "\n", is: .unknownVersion)
+        let reason = "The recording has version 2 of the format, and version 1 is known here."
+        #expect(other.line == 1 && other.reason.hasPrefix(reason))
         let space = String(repeating: " ", count: 300 << 10)
         check(Self.head + space, is: .tooLarge)
         check(Self.head + space + "\n", is: .tooLarge)
@@ -115,7 +122,7 @@ import Testing
             #expect(error?.line == 4)
             #expect(error?.reason == "Line 4 is longer than any line of a recording. Record the flow again.")
         }
-        check(space, is: .notARecording)
+        #expect(check(space, is: .notARecording).line == 1)
     }
 
     @Test func `Any change of a byte is read or refused`() {

@@ -272,6 +272,51 @@ import Testing
         #expect(told.withLock { $0 } == 1 && observation != nil && replay.departure == nil)
     }
 
+    @Test("A report behind the last call is told, and where there was none, nobody is told")
+    func lastReport() async throws {
+        let (reports, report) = AsyncStream.makeStream(of: Int.self)
+        let silent = try Self.field(Self.replay(Self.on + Self.read))
+        let replay = try Self.replay(Self.on + Self.read + [#"{"us":9,"do":"presence"}"#])
+        let field = try Self.field(replay)
+        let told = Locked(0)
+        let observations = [
+            silent.observePresence { told.withLock { $0 += 1 } },
+            field.observePresence { report.yield(replay.remainingExchangeCount) },
+        ]
+        for reader in [silent, field] {
+            try await reader.setCarrier(true)
+            _ = try await reader.link(for: .nfcA)?.transceive(Frame([0x30, 4]), timeout: .milliseconds(5))
+        }
+        var iterator = reports.makeAsyncIterator()
+        let left = await iterator.next()
+        #expect(left == 0 && replay.departure == nil)
+        #expect(told.withLock { $0 } == 0 && observations.allSatisfy { $0 != nil })
+    }
+
+    @Test("A question takes its time, and one that the recording breaks off in has no answer")
+    func questions() async throws {
+        let elapsed = Locked<[Duration]>([])
+        let replay = try Self.replay(
+            kind: "discovering",
+            cutOff: true,
+            [
+                #"{"us":0,"do":"presence"}"#, #"{"us":1000,"do":"is-still-near","uid":"04"}"#,
+                #"{"us":4000,"present":false}"#, #"{"us":5000,"do":"is-still-near","uid":"04"}"#,
+            ],
+            onElapsed: { time in elapsed.withLock { $0.append(time) } }
+        )
+        guard case .discovering(let reader) = replay.reader else { throw LinkError(.unsupported, "") }
+        #expect(await !reader.isStillNear([4], since: 3))
+        #expect(elapsed.withLock { $0 } == [.milliseconds(3)])
+        #expect(await reader.isStillNear([4], since: 3))
+        #expect(replay.departure == nil)
+        await #expect(throws: LinkError.self) { _ = try await reader.discover([.nfcA], systemCodes: []) }
+        let start = "The recording breaks off before its first exchange, and what came then was: is 04 still near."
+        #expect(replay.departure?.reason.hasPrefix(start) == true, "\(replay.departure?.reason ?? "")")
+        // Behind its end nothing is known of a tag, so it stays.
+        #expect(await reader.isStillNear([4], since: 3))
+    }
+
     @Test("A reader that told nothing when it was recorded tells nothing, so that it is asked")
     func silentReader() throws {
         for tellsPresence in [true, false] {

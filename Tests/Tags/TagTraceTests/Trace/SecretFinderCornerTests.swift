@@ -98,6 +98,11 @@ import Testing
             for head: [UInt8] in [[0x02], [0x03], [0x0A, 0x01], [0x06, 0x22], [0x0E, 0x01, 0x22]] {
                 #expect(all(medium, (open, [0]), (head + Self.verify, []))[1] == Self.pin, "\(head)")
             }
+            // A command for the reader or its chip is found there, too.
+            let (key, uid) = ([UInt8](11...16), [UInt8](21...24))
+            let head: [UInt8] = [0x0A, 0x01, 0xFF, 0, 0, 0, 15, 0xD4, 0x40, 1, 0x60, 4]
+            #expect(all(medium, (open, [0]), (head + key + uid, []))[1] == key)
+            #expect(all(medium, (open, [0]), ([0x0A, 0x01, 0xFF, 0x20, 0, 0, 4] + Self.pin, []))[1] == Self.pin)
             #expect(all(medium, (open, [0]), ([0xA2] + Self.verify, []))[1] == [])
             #expect(all(medium, (open, [0]), ([0xC2] + Self.verify, []))[1] == [])
             #expect(all(medium, ([0x02] + Self.verify, []))[0] == [])

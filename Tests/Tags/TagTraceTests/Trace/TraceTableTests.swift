@@ -40,6 +40,12 @@ import Testing
         #expect(trace.exchanges.map(\.medium) == Technology.allCases.map { .frames($0) } + [.commands])
     }
 
+    @Test func `has no room for bytes where there are none, and no row where there is nothing`() {
+        let rows = Trace([Trace.Entry(.note("a note"))]).table(showsTimes: false)
+        #expect(rows == String(repeating: " ", count: 11) + "a note")
+        #expect(Trace([]).description.isEmpty)
+    }
+
     @Test func `puts sixteen bytes in a row, and loose bits behind the last`() {
         func rows(_ count: Int, bits: Int = 8) -> [String] {
             let frame = Frame(bits: [UInt8](repeating: 0xAB, count: count), validBitsInLastByte: bits)
@@ -82,6 +88,9 @@ import Testing
                 """
         )
         #expect(trace.lines.map(\.frame?.bytes) == [[0x1B, 0, 0, 0, 0], [0, 0]])
+        let failure = Result<Frame, LinkError>.failure(LinkError(.timeout, ""))
+        let request = Trace.Exchange(.frames(.nfcA), request: Frame([0x1B, 1, 2, 3, 4]), answer: failure)
+        #expect(Trace([Trace.Entry(.exchange(request))]).lines.map(\.concealed) == [[1..<5], []])
     }
 
     @Test func `shows times in milliseconds, and the answer's when its duration is known`() {

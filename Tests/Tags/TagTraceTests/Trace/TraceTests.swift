@@ -111,6 +111,7 @@ import Testing
             opened
         ),
         Sample(a, Frame([0xB2]), Frame([0xA2]), "R(NAK): again", "R(ACK): go on").after(opened),
+        Sample(a, Frame([0xB2]), Frame([0x02, 0x90, 0x00]), "R(NAK): again", "9000 done").after(opened),
         Sample(a, Frame([0xC2]), Frame([0xC2]), "S(DESELECT): sleep", "1 byte").after(opened),
         Sample(
             a,

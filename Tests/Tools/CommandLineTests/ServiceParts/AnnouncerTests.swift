@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
 import NDEF
+import SystemLibrary
 import Testing
 import UserBus
 
@@ -133,6 +134,28 @@ struct `The announcer of the service` {
         try scene.stage.call("Notify").refuse("Failed", "There is no room.")
         try scene.stage.settle()
         #expect(scene.recorded.lines() == [line])
+    }
+
+    @MainActor @Test func `says of each of several entries that it can't be shown`() throws {
+        let scene = try AnnouncerScene(1)
+        scene.announcer.announce(NotifierScene.id(2), .notOpened(reason: "Other."))
+        for call in try scene.stage.calls() { try call.refuse("Failed", "There is no room.") }
+        try scene.stage.settle()
+        let texts = ["The inbox has the link.", "There is nothing to open, and the inbox has nothing of it."]
+        let lines = texts.map { text in
+            "{\"event\":\"not-shown\",\"message\":\"No notification can be shown. \(text) There is no room.\"}"
+        }
+        #expect(scene.recorded.lines() == lines)
+    }
+
+    @MainActor @Test func `shows no summary that is withdrawn before it settles`() async throws {
+        let scene = try AnnouncerScene(1, 2)
+        scene.announcer.withdraw(.summary)
+        // What was planned before is done when this is.
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            Later.run(after: .milliseconds(260)) { continuation.resume() }
+        }
+        #expect(try scene.stage.asked() == [])
     }
 
     @MainActor @Test func `counts several entries in one notification, whose click shows each of them`() async throws {

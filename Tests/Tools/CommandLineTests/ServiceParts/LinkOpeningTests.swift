@@ -60,6 +60,17 @@ import Testing
         withExtendedLifetime(links) {}
     }
 
+    @MainActor @Test func `goes on without the apps where they can't be read, and says so`() throws {
+        let (keeping, links) = try Self.scene()
+        try FileManager.default.createDirectory(atPath: keeping.path("home"), withIntermediateDirectories: true)
+        try Data().write(to: URL(fileURLWithPath: keeping.path("home/.cache")))
+        links.reloadRouter()
+        let lines = keeping.recorded.lines()
+        let start = "{\"ok\":false,\"event\":\"failed\",\"error\":\"apps\",\"message\":\"The apps can't be read: "
+        #expect(lines.count == 1 && lines[0].hasPrefix(start), "\(lines)")
+        #expect(keeping.loop.machine.router.schemesWithoutBrowser.isEmpty)
+    }
+
     @MainActor @Test func `knows where links go where no app is installed`() throws {
         let (keeping, links) = try Self.scene()
         let before = keeping.loop.machine.router.browserNames

@@ -112,6 +112,21 @@ struct `The notifier of the service hears` {
         #expect(try scene.stage.asked() == [])
     }
 
+    @MainActor @Test func `what the next desktop can do, and sends it nothing before`() throws {
+        let scene = try NotifierScene.begun(["actions", "persistence"])
+        try scene.stage.close()
+        try scene.stage.open()
+        try scene.stage.settle()
+        scene.show(1)
+        // This demands that it was asked for nothing else.
+        let question = try scene.stage.call("GetCapabilities")
+        try question.answer([.strings(["actions"])])
+        try scene.stage.settle()
+        #expect(scene.reported() == ["gone", "ready"])
+        let values = try #require(try scene.stage.call("Notify").arguments("susssasa{sv}i"))
+        #expect(values[7] == .int32(0))
+    }
+
     @MainActor @Test func `of a desktop that has left when a notification is sent`() throws {
         let scene = try NotifierScene.begun()
         try scene.stage.close()

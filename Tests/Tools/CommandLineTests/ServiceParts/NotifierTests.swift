@@ -119,6 +119,10 @@ struct `The notifier of the service` {
         let reasons = scene.reported()
         #expect(reasons.count == 2 && reasons[0].hasPrefix("not shown 1: ") && reasons[1].hasPrefix("not shown 2: "))
         #expect(reasons.allSatisfy { $0.contains("org.freedesktop.Notifications") }, "\(reasons)")
+        // The next one is tried, too.
+        scene.show(3)
+        try scene.stage.settle()
+        #expect(scene.reported().map { $0.prefix(12) } == ["not shown 3:"])
         try scene.stage.open()
         try scene.stage.settle()
         try scene.stage.tellCapabilities()
