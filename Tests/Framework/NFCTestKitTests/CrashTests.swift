@@ -8,7 +8,7 @@ import VirtualTags
 
 @Suite("A process that ends in a run", .timeLimit(.minutes(10))) struct CrashTests {
     /// A sanitizer handles signals itself, reports them, and ends the process with its own exit status.
-    private static let isSanitized = unsafe dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
+    static let isSanitized = unsafe dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
 
     /// What a process said on standard error.
     static func said(_ result: ExitTest.Result?) throws -> String {
