@@ -86,8 +86,9 @@ final class ConformanceStage: Sendable {
         session.invalidate()
         let end = ContinuousClock.now + setup.patience
         while state.withLock({ $0.end == nil }), ContinuousClock.now < end {
+            // In another task: in one that was cancelled a sleep ends at once, and the session would get no thread.
             // mutate: equivalent literal, because how often it looks is a matter of time alone.
-            try? await Task.sleep(for: .milliseconds(1))
+            _ = await Task { try? await Task.sleep(for: .milliseconds(1)) }.value
         }
         state.withLock { $0 = State() }
     }
