@@ -34,6 +34,8 @@ import Testing
         let (begun, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let number = Locked<Int32>(0)
         Thread.detachNewThread {
+            // As the kernel shows one that runs, but for the last parenthesis.
+            Thread.current.name = ") R ("
             number.withLock { $0 = ProcessActivity.callerNumber }
             begun.signal()
             end.wait()
@@ -43,11 +45,34 @@ import Testing
         let thread = number.withLock { $0 }
         var activity = ProcessActivity()
         var course = activity.courses()[thread]
-        while let current = course, !current.isAsleep { course = activity.courses()[thread] }
+        let limit = ContinuousClock.now + .seconds(60)
+        while let current = course, !current.isAsleep, ContinuousClock.now < limit {
+            course = activity.courses()[thread]
+        }
         let waiting = try #require(course)
-        #expect(waiting.processorTime > 0 && waiting.timesRun > 0)
+        #expect(waiting.isAsleep && waiting.processorTime > 0 && waiting.timesRun > 0)
         #expect(activity.timesRunIfWaiting(thread) == waiting.timesRun)
         #expect(activity.courses()[ProcessActivity.callerNumber] == nil)
+    }
+
+    @Test func `A thread that is not there any more waits, and has not run`() {
+        var activity = ProcessActivity()
+        #expect(activity.timesRunIfWaiting(.max) == 0)
+    }
+
+    @Test func `A thread has the number that the kernel has for it, whatever its digits are`() async {
+        for _ in 0..<30 {
+            let isRight = await withCheckedContinuation { continuation in
+                Thread.detachNewThread {
+                    var activity = ProcessActivity()
+                    // The number is the first word.
+                    let words = activity.contents(of: "/proc/thread-self/stat").split(separator: 0x20)
+                    let number = words.first.map { String(decoding: $0, as: UTF8.self) }
+                    continuation.resume(returning: number == "\(ProcessActivity.callerNumber)")
+                }
+            }
+            #expect(isRight)
+        }
     }
 
     /// Begins a thread that works until it is over.
