@@ -74,11 +74,14 @@ private func read(on queue: DispatchQueue) async throws {
         try await read(on: Self.queue)
     }
 
-    @Test(.ownThreads) func `It is named soon while another thread is busy`() async {
+    @Test(.ownThreads, arguments: [true, false])
+    func `It is named soon, while another thread is busy and while none is`(isBusy: Bool) async {
         // In a process of its own: while another test has a child process, a block is named only after 20 seconds.
-        await #expect(processExitsWith: .success) {
-            let busy = BusyThread()
-            defer { busy.end() }
+        await #expect(processExitsWith: .success) { [isBusy = isBusy as Bool] in
+            // A flow that is not stopped would wait forever.
+            alarm(300)
+            let busy = isBusy ? BusyThread() : nil
+            defer { busy?.end() }
             let error = await #expect(throws: FieldError.self) {
                 try await withField(tag) { field in
                     let _: Result<String, any Error> = try await field.completion("read") { done in

@@ -8,7 +8,7 @@ import VirtualTags
 
 @Suite("A process that ends in a run", .timeLimit(.minutes(10))) struct CrashTests {
     /// A sanitizer handles signals itself, reports them, and ends the process with its own exit status.
-    private static let isSanitized = unsafe dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
+    static let isSanitized = unsafe dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
 
     /// What a process said on standard error.
     static func said(_ result: ExitTest.Result?) throws -> String {
@@ -257,6 +257,87 @@ import VirtualTags
         #expect(line.hasPrefix("\(start)an exploration was in this run: NFC_REPLAY=nak@1000+nak@1001+"), "\(said)")
         // What follows has a line of its own.
         #expect(line.utf8.count == start.utf8.count + 511)
+    }
+
+    @Test(.ownThreads) func `What fits in 64 KiB is kept, also when nothing is left of them`() async throws {
+        let said = try Self.said(
+            await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+                try await explore(.losses, near: "NTAG215") { field in
+                    // With three bytes each beside the text.
+                    for number in 0..<64 {
+                        field.note("note \(number) ".padding(toLength: 1021, withPad: "x", startingAt: 0))
+                    }
+                    abort()
+                }
+            }
+        )
+        let notes = said.split(separator: "\n").filter { $0.hasPrefix("       note ") }
+        #expect(notes.count == 60 && notes.first?.hasPrefix("       note 4 ") == true, "\(notes.count)")
+    }
+
+    @Test(.ownThreads) func `What is left of an earlier run adds nothing to what is said of this one`() async throws {
+        let said = try Self.said(
+            await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+                let earlier = Locked<TestField?>(nil)
+                try await explore(.cancels, near: PlantedBug.link) { field in
+                    _ = try? await field.completion { LinkReader(queue: .main).begin($0) }.get()
+                    let last = earlier.withLock { earlier in
+                        defer { earlier = field }
+                        return earlier
+                    }
+                    guard let last else { return }
+                    last.note("of the earlier run")
+                    field.note("of this run")
+                    abort()
+                }
+            }
+        )
+        #expect(said.contains("NFC_REPLAY=cancel@1\n") && said.contains("       of this run\n"), "\(said)")
+        #expect(!said.contains("of the earlier run"), "\(said)")
+    }
+
+    @Test(.ownThreads) func `Of a hundred explorations that ended before nothing is left`() async throws {
+        let said = try Self.said(
+            await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+                // Each makes one run, in which nothing can be tried.
+                for _ in 0..<100 { _ = try? await explore(.losses, near: "NTAG215", invariants: []) { _ in } }
+                try await explore(.cancels, near: PlantedBug.link) { field in
+                    do {
+                        _ = try await field.completion { LinkReader(queue: .main).begin($0) }.get()
+                    } catch {
+                        abort()
+                    }
+                }
+            }
+        )
+        #expect(said.contains("NFC_REPLAY=cancel@1\n"), "\(said)")
+    }
+
+    @Test(.ownThreads) func `A process without standard error ends all the same`() async {
+        await #expect(processExitsWith: Self.isSanitized ? .failure : .signal(SIGABRT)) {
+            // One that goes on and on would be ended by another signal.
+            alarm(300)
+            try await explore(.losses, near: "NTAG215") { field in
+                _ = try await field.completion { LinkReader(queue: .main).begin($0) }
+                close(STDERR_FILENO)
+                abort()
+            }
+        }
+    }
+
+    @Test(.ownThreads) func `What the process has printed before is written when its status is changed`() async throws {
+        let result = await #expect(processExitsWith: .exitCode(1), observing: [\.standardOutputContent]) {
+            try await explore([.cancels], near: PlantedBug.link) { field in
+                do {
+                    _ = try await field.completion { LinkReader(queue: .main).begin($0) }.get()
+                } catch {
+                    print("The last words.")
+                    exit(0)
+                }
+            }
+        }
+        let printed = String(decoding: try #require(result).standardOutputContent, as: UTF8.self)
+        #expect(printed.contains("The last words.\n"), "\(printed)")
     }
 
     @Test(.ownThreads) func `Outside of a run nothing is said`() async throws {

@@ -232,6 +232,25 @@ private final class Remains: @unchecked Sendable {
         }
     }
 
+    @Test(.ownThreads) func `The code behind a flow that departs from its recording is of no test`() async {
+        await #expect(processExitsWith: .success) {
+            let reader = TestReader.recording(try await `What a test runs on`.recorded())
+            let flow: @Sendable (TestField) async throws -> Void = { field in
+                let _: Result<String, any Error> = try await field.completion("write") {
+                    Writer("https://example.com/other").start($0)
+                }
+            }
+            await #expect(throws: FieldError(.badRecording, "")) {
+                try await explore(.everyLoss, invariants: [], reader: reader) { field in try await flow(field) }
+            }
+            guard await Self.isOfNoTest() else { fatalError("It belongs to the field of the exploration.") }
+            await #expect(throws: FieldError(.badRecording, "")) {
+                try await withField(reader: reader) { field in try await flow(field) }
+            }
+            guard await Self.isOfNoTest() else { fatalError("It belongs to the field that has ended.") }
+        }
+    }
+
     @Test func `The code behind a test with the trait is not of its field`() async throws {
         let test = try #require(Test.current)
         for _ in 0..<20 {

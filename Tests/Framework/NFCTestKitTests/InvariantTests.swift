@@ -5,6 +5,7 @@ import NFCTestKit
 import TagLink
 import TestThreads
 import Testing
+import VirtualTags
 
 @Suite(.timeLimit(.minutes(10))) struct `What is checked after a run` {
     static let link = TagSpec.product("NTAG215", holding: .uri("https://example.com/old"))
@@ -196,6 +197,49 @@ import Testing
         #expect(failure?.invariant == Invariant.nothingLeaks.name && failure?.replay == "cancel@1")
         #expect(failure?.runs == 2 && runs.withLock { $0 } == 3)
         #expect(failure?.finding.hasPrefix("the delegate LinkClient was not freed: ") == true)
+    }
+
+    @Test(arguments: [2, 6]) func `What a failing run keeps, or the last of the simpler ones, is another failure`(
+        number: Int
+    ) async throws {
+        let (keeper, runs) = (Keeper(), Locked(0))
+        let mine = Invariant("mine") { _ in runs.withLock { $0 } == 2 ? "it is not" : nil }
+        let failure = try await Self.failure(.replay("nak@1+flip@2"), invariants: [mine, .nothingLeaks]) {
+            _ -> String? in
+            let client = LinkClient(CorrectClient.link)
+            let isKept = runs.withLock { runs in
+                runs += 1
+                return runs == number
+            }
+            if isKept { keeper.keep(client) }
+            return try? await client.scan()
+        }
+        #expect(failure?.invariant == "mine" && failure?.replay == "nak@1+flip@2" && failure?.runs == 6)
+        #expect(failure?.finding.hasPrefix("it is not; not in every run") == true)
+    }
+
+    @Test func `The simplest line behind which something is kept is told`() async throws {
+        let keeper = Keeper()
+        let failure = try await Self.failure(.replay("nak@1+flip@2"), invariants: [.nothingLeaks]) {
+            field -> String? in
+            let client = LinkClient(CorrectClient.link)
+            // Only in a run with faults.
+            if field.virtual?.countsSinceArmed != nil { keeper.keep(client) }
+            return try? await client.scan()
+        }
+        #expect(failure?.invariant == Invariant.nothingLeaks.name && failure?.replay == "loss@2")
+        #expect(failure?.runs == 4)
+    }
+
+    @Test func `Where nothing looks for what is kept there is no further run`() async throws {
+        let (keeper, runs) = (Keeper(), Locked(0))
+        let report = try await explore(.replay("cancel@1"), near: Self.link, invariants: []) { _ in
+            runs.withLock { $0 += 1 }
+            let client = LinkClient(CorrectClient.link)
+            keeper.keep(client)
+            _ = try? await client.scan()
+        }
+        #expect(report.runs == 2 && runs.withLock { $0 } == 2)
     }
 
     @Test func `Of what is never released each kind is named once`() async throws {

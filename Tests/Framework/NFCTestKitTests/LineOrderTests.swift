@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import NFCTestKit
+import TagLink
+import TagTrace
 import Testing
+import VirtualTags
 
 @Suite(.timeLimit(.minutes(10))) struct `The runs of an exploration` {
     private static func lines(_ exploration: Exploration) async throws -> (lines: [String], report: ExplorationReport) {
@@ -42,6 +46,38 @@ import Testing
     @Test func `The tag is lost at each exchange, and before each connection`() async throws {
         let (lines, report) = try await Self.lines(.losses)
         #expect(lines == (1...report.exchanges).map { "loss@\($0)" } + ["gone@1"])
+    }
+
+    @Test func `Behind the last exchange of a flow no second loss is tried`() async throws {
+        let lines = Lines()
+        let report = try await explore(
+            .lossPairs,
+            near: `What is checked after a run`.link,
+            invariants: [lines.invariant]
+        ) { field in
+            try await field.virtual?.setCarrier(true)
+            guard let link = field.virtual?.link(for: .nfcA) else { return }
+            let request = Frame(bits: [0x26], validBitsInLastByte: 7)
+            for _ in 0..<3 { _ = try? await link.transceive(request, timeout: .milliseconds(1)) }
+        }
+        #expect(
+            lines.all == [
+                "nil", "slip@1", "loss@1,loss@2", "loss@1,loss@3", "slip@2", "loss@2,loss@3", "slip@3",
+            ]
+        )
+        #expect(report.exchanges == 3 && report.attempts.map(\.runs) == [6])
+    }
+
+    @Test(arguments: ["slip@1", "second@1"]) func `What a tag does has not happened where there is none`(line: String)
+        async
+    {
+        await #expect(throws: FieldError(.badReplay, "")) {
+            try await explore(.replay(FaultScript(line)), invariants: []) { field in
+                async let link = field.completion("read") { LinkReader(queue: .main).begin($0) }
+                await field.wait(for: .seconds(70))
+                _ = try? await link.get()
+            }
+        }
     }
 
     @Test func `A part without runs leaves the others theirs`() async throws {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCRuntime
-import NFCTestKit
 import TagLink
 import Testing
+
+@testable import NFCTestKit
 
 @Suite struct `A clock that a test advances` {
     @Test func `It stands at zero, and goes on by durations and by airtime`() {
@@ -46,6 +47,20 @@ import Testing
         other.cancel()
         #expect(clock.scheduledEventCount == 0)
         clock.advance(by: Duration.seconds(2))
+    }
+
+    @Test func `A clock that is closed has no events, and takes none any more`() {
+        let clock = ManualClock()
+        clock.schedule(delayOfApp: .seconds(1)) { Issue.record("The clock is closed.") }
+        let event = clock.schedule(limit: .seconds(2)) { Issue.record("The clock is closed.") }
+        #expect(clock.nextEvent?.deadline == .seconds(1) && clock.scheduledEventCount == 2)
+        clock.close()
+        #expect(clock.nextEvent?.deadline == nil && clock.scheduledEventCount == 0)
+        _ = clock.schedule(after: .zero) { Issue.record("The clock is closed.") }
+        #expect(clock.scheduledEventCount == 0)
+        event.cancel()
+        clock.advance(by: Duration.seconds(5))
+        #expect(clock.now == .seconds(5))
     }
 
     @Test func `An event may advance the clock itself, and nothing takes it back`() {

@@ -72,7 +72,9 @@ import Testing
     }
 
     @Test func `It says that a continuation may be missed, and how to hear of it sooner`() async {
-        for (grace, seconds) in [(Duration.milliseconds(150), "1.5 s"), (.milliseconds(50), "0.5 s")] {
+        for (grace, seconds) in [
+            (Duration.milliseconds(150), "1.5 s"), (.milliseconds(100), "1 s"), (.milliseconds(50), "0.5 s"),
+        ] {
             let reason = await Self.reason(grace: grace) { field in
                 let _: Int = try await field.completion("read") { _ in LinkReader().begin { _ in } }
             }

@@ -3,6 +3,7 @@
 import Foundation
 import NFCTestKit
 import TagLink
+import TestThreads
 import Testing
 
 /// A client that ends its session a while after something failed.
@@ -86,6 +87,31 @@ private final class LateReader: NSObject, NFCNDEFReaderSessionDelegate, @uncheck
             if !hasRead { throw CancellationError() }
         }
         #expect(failures.withLock { $0 } > 0)
+    }
+}
+
+/// In another process, because other tests have threads that work.
+@Suite(.timeLimit(.minutes(5))) struct `A thread that no test has begun` {
+    @Test(.ownThreads) func `Is waited for in the first run, before it has worked for the test`() async {
+        await #expect(processExitsWith: .success) {
+            let stranger = `A session whose test nobody knows`.Stranger()
+            let results = Locked<[Bool]>([])
+            try await explore(.replay("cancel@1"), near: PlantedBug.link, grace: .seconds(60), invariants: []) {
+                field in
+                let result: Result<String, any Error> = try await field.completion("read") { done in
+                    LinkReader { reader in
+                        stranger.perform {
+                            usleep(300_000)
+                            reader.readLink()
+                        }
+                    }.begin(done)
+                }
+                let hasRead = (try? result.get()) != nil
+                results.withLock { $0.append(hasRead) }
+            }
+            let hasRead = results.withLock { $0 }
+            guard hasRead == [true, false] else { fatalError("\(hasRead)") }
+        }
     }
 }
 

@@ -98,6 +98,23 @@ import Testing
         for tag in report.first.tags { #expect(tag.before == nil && tag.after == nil) }
     }
 
+    @Test(.ownThreads) func `On a reader the person is asked for each tag, by what it is`() async throws {
+        let said = try CrashTests.said(
+            await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+                try await withField(Self.tag, reader: .reader(.field(VirtualField()))) { field in
+                    _ = try await field.make("NTAG213")
+                }
+                try await withField("NTAG216") { _ in }
+            }
+        )
+        #expect(
+            said.components(separatedBy: "\n").filter { $0.hasPrefix("Put ") } == [
+                "Put this on the reader: NTAG215 with URI https://example.com/old", "Put this on the reader: NTAG213",
+            ],
+            "\(said)"
+        )
+    }
+
     @Test func `On a reader a session may end a moment after its flow`() async throws {
         let delegate = Nothing()
         let report = try await explore(

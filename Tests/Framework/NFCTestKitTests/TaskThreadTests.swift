@@ -40,6 +40,23 @@ import Testing
         }
     }
 
+    @Test(.ownThreads, .enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1, "there is no other thread"))
+    func `It does not begin on a queue of the app whose own work ends meanwhile`() async {
+        await #expect(processExitsWith: .success) {
+            let queue = DispatchQueue(label: "client")
+            let hasBegun = Locked(false)
+            let wasSeen = try await withField { _ in
+                Task {
+                    dispatchPrecondition(condition: .notOnQueue(queue))
+                    hasBegun.withLock { $0 = true }
+                }
+                queue.async {}
+                return Self.spin { hasBegun.withLock { $0 } }
+            }
+            guard wasSeen else { fatalError("The task has not begun.") }
+        }
+    }
+
     @Test func `It begins when its own thread waits for it`() async throws {
         let hasBegun = DispatchSemaphore(value: 0)
         let ended = try await withField { field in

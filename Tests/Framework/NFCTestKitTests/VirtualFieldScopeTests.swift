@@ -58,6 +58,22 @@ import VirtualTags
         }
     }
 
+    @Test func `Whose task is cancelled does not wait any longer until it is idle`() async throws {
+        try await withVirtualField { scope in
+            let link = Task { await Self.link() }
+            while scope.clock.scheduledEventCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
+            let wasCancelled = Locked(false)
+            let wait = Task {
+                do { try await scope.untilIdle() } catch { wasCancelled.withLock { $0 = error is CancellationError } }
+            }
+            wait.cancel()
+            try await waitWhile(!wasCancelled.withLock { $0 })
+            #expect(wasCancelled.withLock { $0 } && !scope.environment.arbiter.isIdle)
+            scope.clock.advance(by: Duration.seconds(60))
+            await #expect(throws: NFCReaderError.self) { try await link.value.get() }
+        }
+    }
+
     @Test func `It is freed when the scope has ended`() async throws {
         weak var environment: NFCEnvironment?
         await withVirtualField { scope in environment = scope.environment }

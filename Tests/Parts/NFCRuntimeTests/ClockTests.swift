@@ -62,6 +62,15 @@ import Testing
         for await _ in stream { break }
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `The system clock does not wait for an event that is due later than another one`() async {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        let later = SystemClock.shared.schedule(after: .seconds(3600)) {}
+        _ = SystemClock.shared.schedule(after: .milliseconds(5)) { continuation.yield() }
+        for await _ in stream { break }
+        later.cancel()
+    }
+
     @Test func `The system clock's timer waits as long as it has to, and a day at most`() {
         #expect(SystemClock.nanoseconds(until: Duration.seconds(3) + .nanoseconds(5)) == 3_000_000_005)
         #expect(SystemClock.nanoseconds(until: .seconds(-3)) == 0)

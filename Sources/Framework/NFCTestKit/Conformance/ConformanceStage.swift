@@ -24,6 +24,7 @@ final class ConformanceStage: Sendable {
 
     /// Ends the session and empties the field.
     func clear() async {
+        // mutate: equivalent order, because no scenario looks at the field any more.
         setup.field.arm(FaultPlan())
         setup.field.removeAll()
         await endSession()
@@ -68,6 +69,7 @@ final class ConformanceStage: Sendable {
         let end = ContinuousClock.now + setup.patience
         while ContinuousClock.now < end {
             let (found, ended) = state.withLock { state in
+                // mutate: equivalent member, because a session finds tags once, until it is asked to look again.
                 (state.found.isEmpty ? nil : state.found.removeFirst(), state.end)
             }
             if let found { return found }
@@ -86,8 +88,9 @@ final class ConformanceStage: Sendable {
         session.invalidate()
         let end = ContinuousClock.now + setup.patience
         while state.withLock({ $0.end == nil }), ContinuousClock.now < end {
+            // In another task: in one that was cancelled a sleep ends at once, and the session would get no thread.
             // mutate: equivalent literal, because how often it looks is a matter of time alone.
-            try? await Task.sleep(for: .milliseconds(1))
+            _ = await Task { try? await Task.sleep(for: .milliseconds(1)) }.value
         }
         state.withLock { $0 = State() }
     }

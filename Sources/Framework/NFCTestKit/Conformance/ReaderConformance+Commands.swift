@@ -76,6 +76,7 @@ extension ReaderConformance {
         let acknowledgement = try await stage.send([0xA2, 0x06, 1, 2, 3, 4], to: found)
         try stage.expect(acknowledgement == [0x0A], "WRITE was answered with \(acknowledgement).")
         let refusal = try await stage.send([0x30, 0xF0], to: found)
+        // mutate: equivalent order, because the answer is the same a moment later.
         try stage.expect(refusal == [0x00], "READ of no page was answered with \(refusal).")
         // The refusal put the tag to sleep. It is woken when it does not answer.
         _ = try? await stage.send([0x30, 0x06], to: found)

@@ -94,6 +94,7 @@ struct Explorer {
             let run = try await attempt(script, as: part)
             switch part {
             case .lossPairs:
+                // mutate: equivalent member, because each of these lines has one step.
                 guard let slip = script.steps.first, !run.happened.isEmpty else { continue }
                 let exchanges = run.trace.exchanges.count
                 guard slip.place < exchanges else { continue }
@@ -201,6 +202,7 @@ struct Explorer {
     /// Finds the objects that the last run never frees. This takes one more run, which is not counted.
     private mutating func leakOfLastRun() async throws -> ExplorationFailure? {
         guard looksForLeaks, let last = suspect else { return nil }
+        // mutate: equivalent statement, because it is cleared before each further run as well.
         suspect = nil
         let made = try await make(nil)
         runs -= 1
@@ -224,6 +226,7 @@ struct Explorer {
     // MARK: Runs
 
     private mutating func make(_ script: FaultScript?) async throws -> Made {
+        // mutate: equivalent statement, because the field is not opened either when the task is cancelled.
         try Task.checkCancellation()
         runs += 1
         // The first run shows whether everything is counted. If so, no other run has to wait for uncounted work.
@@ -237,6 +240,7 @@ struct Explorer {
             busyPolicy: settings.busyPolicy,
             reader: settings.reader
         )
+        // mutate: equivalent order, because neither knows of the other.
         field.place.sharePrintedLines(printedLines)
         note?.begin(script, in: field.place)
         field.state.withLock { [note] state in

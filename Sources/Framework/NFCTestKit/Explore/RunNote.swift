@@ -73,6 +73,7 @@ import TagTrace
     }
 
     func add(_ event: Trace.Event) {
+        // mutate: equivalent branch, because a field has a note only while its run lasts.
         guard place != 0 else { return }
         switch event {
         case .exchange(let exchange):

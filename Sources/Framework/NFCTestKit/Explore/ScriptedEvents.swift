@@ -84,6 +84,7 @@ extension TestField {
         let tags = virtual.tags
         guard !tags.isEmpty else { return false }
         note("the tag slips away")
+        // mutate: equivalent order, because the field's time does not advance between the two.
         virtual.removeAll()
         _ = environment.clock.schedule(after: absence) { [weak self] in
             guard let self else { return }

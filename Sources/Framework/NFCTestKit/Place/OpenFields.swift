@@ -24,7 +24,7 @@ enum OpenFields {
     static func remove(_ environment: NFCEnvironment) {
         (environment.place as? FieldPlace)?.close()
         let isIn = environments.withLock { environments in
-            // mutate: equivalent member, because each environment is there once.
+            // mutate: equivalent member literal, because each environment is there once, and is removed once.
             guard let index = environments.firstIndex(where: { $0 === environment }) else { return false }
             environments.remove(at: index)
             return true

@@ -82,7 +82,7 @@ import TagLink
     /// Passes the job that was kept for some work to other threads.
     static func release(after work: CarriedWork?) {
         guard let work else { return }
-        // mutate: equivalent statement exit, because otherwise the monitor passes the job on, a moment later.
+        // mutate: equivalent statement exit comparison, because the monitor passes on any job that is kept, a moment later.
         release { $0.owner == ObjectIdentifier(work) }
     }
 

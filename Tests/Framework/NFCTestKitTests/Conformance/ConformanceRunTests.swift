@@ -97,6 +97,47 @@ import VirtualTags
         for environment in environments.withLock({ $0 }) { #expect(environment.arbiter.isIdle) }
     }
 
+    @Test func `A run that is cancelled waits for no tag that does not come`() async throws {
+        let gone = LinkError(.timeout, "Nothing came.")
+        let (setup, environments) = Self.observed(.faulty(.error(gone) { _ in true }))
+        let scenario = try Self.scenario("Type 2: is found, with status and capacity")
+        let run = Task { try await scenario.run(in: setup) }
+        run.cancel()
+        await #expect(throws: CancellationError.self) { try await run.value }
+        #expect(setup.field.tags.isEmpty)
+        for environment in environments.withLock({ $0 }) { #expect(environment.arbiter.isIdle) }
+    }
+
+    @Test func `A run that is cancelled waits for no tag that does not leave`() async throws {
+        let (remains, continuation) = AsyncStream.makeStream(of: Void.self)
+        // Its answers come from memory once the tag has left.
+        let flaw = FaultyReader.Flaw(missesPresence: true) { exchange, answer in
+            guard case .failure = answer, let last = exchange.lastAnswer else { return answer }
+            continuation.yield()
+            return .success(last)
+        }
+        let setup = ReaderSetup.faulty(flaw)
+        let scenario = try Self.scenario("Type 5: is noticed when it leaves, though it is sent no command")
+        let run = Task { try await scenario.run(in: setup) }
+        for await _ in remains { break }
+        run.cancel()
+        await #expect(throws: CancellationError.self) { try await run.value }
+    }
+
+    @Test func `A run that is cancelled brings no tag any more`() async throws {
+        let changes = Locked(0)
+        let setup = ReaderSetup.faulty(
+            FaultyReader.Flaw(carrierError: LinkError(.readerUnavailable, "The reader is gone."))
+        )
+        let observation = setup.field.observePresence { changes.withLock { $0 += 1 } }
+        let scenario = try Self.scenario("Type 2: comes when the session waits already")
+        let run = Task { try await scenario.run(in: setup) }
+        run.cancel()
+        await #expect(throws: CancellationError.self) { try await run.value }
+        #expect(changes.withLock { $0 } == 0)
+        withExtendedLifetime(observation) {}
+    }
+
     @Test func `The virtual field is a right reader`() async throws {
         let setup = ReaderSetup.virtual
         #expect(setup.name == ".virtual" && setup.lacks.isEmpty)

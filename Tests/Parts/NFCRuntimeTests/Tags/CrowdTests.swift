@@ -221,6 +221,31 @@ import VirtualTags
         #expect(await scene.event() == "a ended: userCanceled")
     }
 
+    @Test func `A card that is open is deselected before another tag is woken, and a tag that is no card is not`()
+        async throws
+    {
+        let frames = Locked<[[UInt8]]>([])
+        let field = VirtualField(onExchange: { record in frames.withLock { $0.append(record.request.bytes) } })
+        for tag in [try Self.card(1), Self.ntag(1)] { field.bring(tag) }
+        let scene = Scene(.field(field))
+        let session = try scene.session("a", plan: PollingPlan(technologies: [.nfcA], opensCards: true))
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 2"])
+        let card = try #require(scene.tags.first { $0.target.isISODEP })
+        let other = try #require(scene.tags.first { !$0.target.isISODEP })
+        #expect(await session.connects(to: card) == nil)
+        _ = await session.answer([0, 0xA4, 0, 0x0C, 2, 0xE1, 3], of: card)
+        frames.withLock { $0 = [] }
+        #expect(await session.connects(to: other) == nil)
+        // S(DESELECT), HLTA, and then WUPA.
+        #expect(frames.withLock { $0.prefix(3) } == [[0xC2], [0x50, 0x00], [0x52]])
+        frames.withLock { $0 = [] }
+        #expect(await session.connects(to: card) == nil)
+        #expect(frames.withLock { $0.prefix(2) } == [[0x50, 0x00], [0x52]])
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
     @Test func `A reader that goes while several cards are opened ends the session`() async throws {
         let scene = Scene(.field(VanishingReader([try Self.card(1), try Self.card(2)])))
         let session = try scene.session("a", plan: PollingPlan(technologies: [.nfcA], opensCards: true))
