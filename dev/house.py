@@ -35,8 +35,6 @@ FOUNDATION = {"Foundation", "FoundationXML"}
 SYSTEM = {"Swift", "Synchronization", "Dispatch", "Glibc", "Testing", "XCTest"}
 # A tag, a message or a cipher is a matter of bytes: these targets do without the operating system.
 PURE = {"NDEF", "VisibleText", "CardCryptography", "TagProtocols", "VirtualTags", "VirtualCards"}
-# Below the composition only this target uses Foundation, for the formats of files.
-WITH_FOUNDATION_BELOW = {"TagImages"}
 
 # The nested packages and the samples, which are no part of the house: what each may import besides Foundation.
 OTHERS = {
@@ -138,7 +136,7 @@ class House:
         floor = FLOORS.index(self.floor_of[name])
         group = next((group for group in self.groups if name in group), None)
         allowed = set() if name in PURE else set(SYSTEM)
-        if floor <= FLOORS.index("Composition") or name in WITH_FOUNDATION_BELOW:
+        if floor <= FLOORS.index("Composition"):
             allowed |= FOUNDATION
         for module, file in self.imports[name].items():
             if module in self.floor_of:

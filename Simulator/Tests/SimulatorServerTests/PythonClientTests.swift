@@ -35,10 +35,14 @@ import Testing
         process.standardError = output
         process.standardOutput = output
         try process.run()
-        defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+        defer { if process.end == nil { kill(process.processIdentifier, SIGKILL) } }
         // No thread waits, so that other tests go on, and the time limit ends this one.
-        while process.isRunning { try await Task.sleep(for: .milliseconds(20)) }
+        var status = process.end
+        while status == nil {
+            try await Task.sleep(for: .milliseconds(20))
+            status = process.end
+        }
         let text = String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
-        #expect(process.terminationStatus == 0, "\(text)")
+        #expect(status == 0, "\(text)")
     }
 }

@@ -139,6 +139,20 @@ struct `A connection with much to do` {
         #expect(received.name == "org.example.Large.Large")
     }
 
+    @Test func `asks a bus again that has taken all messages, although nothing came from it`() throws {
+        let sender = try subscriber()
+        sender.patience = .milliseconds(300)
+        bus.stop()
+        // The bus owes no answer to a signal.
+        try sender.emit(BusCall.Object("", "/", "org.example.Large"), "Large", [Self.huge])
+        #expect(sender.isSilent)
+        bus.goOn()
+        sender.patience = .seconds(30)
+        waitWhile((try? sender.isThere(Self.name)) == nil)
+        #expect(!sender.isSilent)
+        #expect(try !sender.isThere(Self.name))
+    }
+
     @Test func `takes a path of 4095 bytes, and none that is longer`() throws {
         let peer = try Peer(bus.address, Self.name) { _ in .values([]) }
         let connection = try connection()

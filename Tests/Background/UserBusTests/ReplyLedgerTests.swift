@@ -12,6 +12,8 @@ private final class Calls {
     func take(_ cookie: UInt64, from sender: String, isError: Bool) -> Bool {
         ledger.take(cookie, from: sender, isError: isError)
     }
+
+    func awaits(_ connection: String) -> Bool { ledger.awaits(connection) }
 }
 
 /// Whose answer to a call counts: of the one who was asked, and errors of the bus.
@@ -38,6 +40,16 @@ private final class Calls {
         ledger.note(8, to: Self.daemon)
         #expect(!ledger.take(8, from: ":1.4", isError: true))
         #expect(ledger.take(8, from: Self.daemon, isError: false))
+    }
+
+    @Test func `Who was asked owes an answer until it counts`() {
+        let ledger = Calls()
+        for cookie: UInt64 in 7...8 { ledger.note(cookie, to: Self.daemon) }
+        for left in [true, false] {
+            #expect(ledger.awaits(Self.daemon) && !ledger.awaits(":1.4"))
+            #expect(ledger.take(left ? 7 : 8, from: Self.daemon, isError: false))
+            #expect(ledger.awaits(Self.daemon) == left)
+        }
     }
 
     @Test func `An answer to a call that was never made does not count`() {

@@ -104,9 +104,9 @@ struct ChipRouteTests {
         let codes: [UInt8: LinkError.Code] = [
             0x01: .timeout, 0x02: .transmission, 0x03: .transmission, 0x04: .transmission, 0x05: .transmission,
             0x06: .collision, 0x07: .frameTooLong, 0x09: .frameTooLong, 0x0A: .timeout, 0x0B: .transmission,
-            0x0D: .transmission, 0x0E: .frameTooLong, 0x13: .transmission, 0x14: .transmission, 0x25: .tagRemoved,
-            0x26: .tagRemoved, 0x27: .tagRemoved, 0x29: .tagRemoved, 0x2A: .tagRemoved, 0x2B: .tagRemoved,
-            0x3F: .transmission,
+            0x0D: .readerUnavailable, 0x0E: .frameTooLong, 0x13: .transmission, 0x14: .transmission,
+            0x25: .tagRemoved, 0x26: .tagRemoved, 0x27: .tagRemoved, 0x29: .tagRemoved, 0x2A: .tagRemoved,
+            0x2B: .tagRemoved, 0x2D: .readerUnavailable, 0x3F: .transmission,
         ]
         for (status, code) in codes {
             for upper: UInt8 in [0, 0xC0] {

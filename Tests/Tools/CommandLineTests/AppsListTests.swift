@@ -123,7 +123,7 @@ import Testing
         #expect(damaged.output.hasPrefix("\(path): "))
         let object = try user.nfc.object("apps")
         #expect(object["path"] as? String == path)
-        let start = #"{"ok":false,"path":"\#(path)","message":""#
+        let start = #"{"ok":false,"error":"bad-description","path":"\#(path)","message":""#
         #expect(try user.nfc.run("apps", "--json").output.hasPrefix(start))
         #expect(damaged.output == "\(path): \(object["message"] as? String ?? "")\n")
     }

@@ -23,8 +23,8 @@ import Glibc
     /// The bus's method that starts the program of a name, and answers when the program owns the name.
     private static let start = "StartServiceByName"
     private let name: String
-    /// Whether the bus has not answered a call, and nothing has arrived since. Until something arrives, calls fail at
-    /// once.
+    /// Whether the bus has not answered a call, or not taken a message, in time. Calls fail at once, until something
+    /// arrives, or until the bus has taken all messages and owes no answer.
     package private(set) var isSilent = false
 
     /// Connects to a bus.
@@ -89,10 +89,7 @@ import Glibc
     private func flush() {
         let deadline = Deadline(after: patience)
         while !isSilent {
-            // Negative when the bus is gone.
-            guard let events = UInt16(exactly: unsafe ocn_bus_get_events(bus)), events & UInt16(POLLOUT) != 0 else {
-                return
-            }
+            guard isSending else { return }
             guard let left = deadline.left else {
                 isSilent = true
                 return
@@ -108,6 +105,12 @@ import Glibc
         }
     }
 
+    /// Whether messages wait until the bus takes more. False when the bus is gone.
+    private var isSending: Bool {
+        guard let events = UInt16(exactly: unsafe ocn_bus_get_events(bus)) else { return false }
+        return events & UInt16(POLLOUT) != 0
+    }
+
     private func keep(_ message: ReceivedMessage) {
         if counts(message), waiting.count < Self.maximumWaiting { waiting.append(message) }
     }
@@ -121,11 +124,10 @@ import Glibc
         )
     }
 
-    /// Throws while the bus is silent. A message that has arrived ends the silence.
+    /// Throws while the bus is silent.
     private func checkSilence() throws(BusError) {
         while isSilent {
-            guard let message = try next() else { throw silence() }
-            keep(message)
+            if let message = try next() { keep(message) } else if isSilent { throw silence() }
         }
     }
 
@@ -161,7 +163,10 @@ import Glibc
             var message: OpaquePointer?
             let number = unsafe ocn_bus_process(bus, &message)
             guard number >= 0 else { throw BusError(number: number, "The bus is gone") }
-            guard number > 0 else { return nil }
+            guard number > 0 else {
+                if !isSending, !ledger.awaits(ReplyLedger.daemon) { isSilent = false }
+                return nil
+            }
             guard let message = unsafe message else { continue }
             isSilent = false
             return unsafe ReceivedMessage(message, self)
@@ -323,32 +328,6 @@ import Glibc
     static func microseconds(_ limit: Duration) -> UInt64 {
         let (seconds, attoseconds) = limit.components
         return UInt64(max(seconds * 1_000_000 + attoseconds / 1_000_000_000_000, 1))
-    }
-
-    /// Subscribes to signals.
-    ///
-    /// - Parameter rule: the match rule. It should have a `sender`, so that signals of other connections do not arrive.
-    package func listen(to rule: String) throws(BusError) {
-        _ = try ask(BusCall(.daemon, "AddMatch", [.string("type='signal'," + rule)]))
-    }
-
-    /// Takes a name.
-    ///
-    /// - Parameters:
-    ///   - name: the name.
-    ///   - yields: whether a program can later take the name from this one with `replaces`. The bus then reports
-    ///     `NameLost`.
-    ///   - replaces: whether to take the name from a program that owns and yields it.
-    /// - Throws: ``BusError``; with `nameTaken` when another program owns the name and keeps it.
-    package func take(_ name: String, yields: Bool = false, replaces: Bool = false) throws(BusError) {
-        // Without waiting in the queue (D-Bus Specification 0.38, RequestName): 1 is DBUS_NAME_FLAG_ALLOW_REPLACEMENT,
-        // 2 is DBUS_NAME_FLAG_REPLACE_EXISTING, 4 is DBUS_NAME_FLAG_DO_NOT_QUEUE. The answer 1 means that this program
-        // owns the name.
-        let flags: UInt32 = 4 | (yields ? 1 : 0) | (replaces ? 2 : 0)
-        let values = try ask(BusCall(.daemon, "RequestName", [.string(name), .uint32(flags)]))
-        // mutate: equivalent, because the bus answers with one value.
-        let answer = values.first?.integer
-        guard answer == 1 else { throw BusError(.nameTaken, "The name \(name) can't be had: another program has it.") }
     }
 
     /// Emits a signal to all programs that subscribed to it.

@@ -25,6 +25,9 @@ struct ReplyLedger {
         while order.count > Self.capacity { asked[order.removeFirst()] = nil }
     }
 
+    /// Returns whether a connection, or ``daemon``, owes an answer to a stored call.
+    func awaits(_ connection: String) -> Bool { asked.values.contains(connection) }
+
     /// Checks an answer.
     ///
     /// - Parameters:

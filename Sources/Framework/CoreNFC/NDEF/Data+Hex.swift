@@ -4,16 +4,7 @@ import TagLink
 
 extension Data {
     /// The bytes as lower-case hexadecimal digits.
-    var hex: String {
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        text.reserveCapacity(count * 2)
-        for byte in self {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
+    var hex: String { hexText() }
 
     /// Parses hexadecimal digits; nil for other characters, or for an odd number of digits.
     init?(hex: String) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 import VirtualCards
 
 /// A part of a tag's memory that commands write: pages, blocks, or the bytes of a file.
@@ -46,10 +47,7 @@ extension TagContents {
         }
     }
 
-    fileprivate static func hex(_ number: UInt16) -> String {
-        let digits = String(number, radix: 16, uppercase: true)
-        return String(repeating: "0", count: 4 - digits.count) + digits
-    }
+    fileprivate static func hex(_ number: UInt16) -> String { number.hexText(digits: 4) }
 }
 
 extension Type4Contents {

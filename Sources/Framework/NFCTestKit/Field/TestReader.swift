@@ -26,7 +26,7 @@ public struct TestReader: Sendable {
 
     /// A recording. It gives the recorded answers to the same requests, in the same order and with the recorded times.
     ///
-    /// - Parameter path: the file that `NFC_RECORD` or `nfc record` wrote.
+    /// - Parameter path: the file that `NFC_RECORD`, or `nfc scan --record`, wrote.
     /// - Throws: ``FieldError`` with `badRecording`.
     public static func recording(_ path: String) throws(FieldError) -> TestReader {
         do throws(RecordingError) {

@@ -69,6 +69,9 @@ struct Terminal: Sendable {
         _ = unsafe tcsetattr(fileDescriptor, TCSANOW, &saved)
     }
 
+    /// Whether nobody is at the other end any more. Then nothing can be read or set.
+    var isHungUp: Bool { isatty(fileDescriptor) != 1 }
+
     /// Returns the keys that were typed since the last call. Use it only in raw mode; otherwise it blocks.
     func readKeys() -> [UInt8] {
         // mutate: equivalent literal, because keys without room are read the next time, and only what was read is used.

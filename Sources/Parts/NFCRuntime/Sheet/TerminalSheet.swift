@@ -10,7 +10,8 @@ import TagLink
 /// session is reported; then the terminal has its former settings again. A result stays where it was drawn, with the
 /// cursor below it. A sheet without a result is erased.
 ///
-/// The terminal is also restored at `exit`, at a signal that ends the process, and at a crash.
+/// The terminal is also restored at `exit`, at a signal that ends the process, and at a crash. When the terminal is hung
+/// up and the process goes on, the sheet is a ``PlainTextSheet`` from then on.
 public final class TerminalSheet: ScanSheet {
     private struct Screen {
         let terminal: Terminal
@@ -122,10 +123,15 @@ public final class TerminalSheet: ScanSheet {
     private func leave(_ state: inout State, showing content: SheetContent) {
         state.content = content
         state.cancel = nil
-        guard let screen = state.screen.take() else { return }
+        guard let screen = state.screen else { return }
         let lines = render(content, size: screen.terminal.size)
         let card = lines.map { $0 + "\r\n" }.joined()
         screen.terminal.write("\r\u{1B}[J" + card + "\u{1B}[?25h")
+        release(&state)
+    }
+
+    private func release(_ state: inout State) {
+        guard let screen = state.screen.take() else { return }
         // mutate: equivalent order, because only a signal between the two would notice.
         TerminalRestorer.disarm()
         screen.terminal.leaveRawMode(screen.settings)
@@ -146,7 +152,10 @@ public final class TerminalSheet: ScanSheet {
 
     private func keysCame() {
         let (cancel, awaitsMore) = state.withLock { state -> ((@Sendable () -> Void)?, Bool) in
-            guard let bytes = state.screen?.terminal.readKeys() else { return (nil, false) }
+            guard let terminal = state.screen?.terminal else { return (nil, false) }
+            let bytes = terminal.readKeys()
+            // A terminal that is hung up can always be read, and has nothing.
+            if bytes.isEmpty, terminal.isHungUp { release(&state) }
             var cancels = false
             for byte in bytes where state.decoder.cancels(byte) { cancels = true }
             return (cancels ? state.cancel : nil, state.decoder.awaitsMore)

@@ -17,8 +17,5 @@ struct ReaderAnswer: Hashable {
     var isDone: Bool { status == 0x9000 }
 
     /// The status word in hexadecimal, for sentences.
-    var statusText: String {
-        let digits = String(status, radix: 16)
-        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-    }
+    var statusText: String { status.bigEndianBytes.hexText() }
 }

@@ -94,10 +94,13 @@ struct PN53xRoute: FrameRoute {
         switch status {
         case 0x00: break
         case 0x01, 0x0A: throw LinkError(.timeout, "The tag did not answer.")
-        case 0x02, 0x03, 0x04, 0x05, 0x0B, 0x0D, 0x13:
+        case 0x02, 0x03, 0x04, 0x05, 0x0B, 0x13:
             throw LinkError(.transmission, "The tag's answer was damaged (the chip's error \(status)).")
         case 0x06: throw LinkError(.collision, "Several tags answered (the chip's error \(status)).")
         case 0x07, 0x09, 0x0E: throw LinkError(.frameTooLong, "The answer is longer than the reader's chip takes.")
+        case 0x0D:
+            throw LinkError(.readerUnavailable, "The reader's chip is too hot, and has turned its field off.")
+        case 0x2D: throw LinkError(.readerUnavailable, "The antenna of the reader's chip draws too much current.")
         case 0x25, 0x26, 0x27, 0x29, 0x2A, 0x2B:
             throw LinkError(.tagRemoved, "The reader's chip has lost the tag (its error \(status)).")
         default: throw LinkError(.transmission, "The reader's chip answered with error \(status).")

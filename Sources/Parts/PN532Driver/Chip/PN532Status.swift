@@ -34,8 +34,5 @@ struct PN532Status: Sendable, Equatable {
         }
     }
 
-    private var named: String {
-        let digits = String(code, radix: 16, uppercase: true)
-        return "(status \(digits.count == 1 ? "0" : "")\(digits))"
-    }
+    private var named: String { "(status \(code.hexText(digits: 2)))" }
 }

@@ -37,7 +37,6 @@ public struct ExchangeRecord: Sendable, Hashable, CustomStringConvertible {
 
 extension Frame {
     fileprivate var hexadecimal: String {
-        let digits = bytes.map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }
-        return digits.joined(separator: " ") + (validBitsInLastByte == 8 ? "" : "'")
+        bytes.hexText(separator: " ") + (validBitsInLastByte == 8 ? "" : "'")
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// A status word, SW1 and SW2 (ISO/IEC 7816-4, 5.6).
 public struct StatusWord: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
@@ -32,8 +33,5 @@ public struct StatusWord: RawRepresentable, Sendable, Hashable, CustomStringConv
     }
 
     /// Four upper-case hexadecimal digits.
-    public var description: String {
-        let digits = String(rawValue, radix: 16, uppercase: true)
-        return String(repeating: "0", count: 4 - digits.count) + digits
-    }
+    public var description: String { rawValue.hexText(digits: 4) }
 }

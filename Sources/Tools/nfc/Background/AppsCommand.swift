@@ -65,6 +65,7 @@ struct AppsListCommand: AsyncParsableCommand {
             var writer = JSONWriter()
             writer.beginObject()
             writer.member("ok", false)
+            writer.member("error", "bad-description")
             writer.member("path", problem.path)
             writer.member("message", problem.reason)
             writer.endObject()

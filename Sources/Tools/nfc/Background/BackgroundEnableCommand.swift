@@ -11,9 +11,9 @@ struct BackgroundEnableCommand: AsyncParsableCommand {
         commandName: "enable",
         abstract: "Have systemd run the service, now and in every session of the user.",
         discussion: """
-            It writes the unit nfcd.service and a file for the bus to the user's own
-            folders. The options here become the options of the service. When
-            something fails, it undoes all changes.
+            It writes four files to the user's own folders: the unit nfcd.service, a
+            file for the bus, and a desktop entry with an icon. The options here become
+            the options of the service. When something fails, it undoes all changes.
 
             Examples:
               nfc background enable

@@ -13,9 +13,9 @@ struct DemoCommand: AsyncParsableCommand {
             and a local association file, runs the service, and brings a virtual tag
             near. The notification appears on the desktop, or here if there is none.
             You click it, and the app shows the tag's message. At the end everything is
-            removed, also after Ctrl-C or when the demonstration is killed. It needs no
-            reader, no root and no systemd. It needs dbus-daemon, and nfcd and TagReader
-            beside nfc (swift build).
+            removed, also after Ctrl-C. If it is killed, it removes what it can, and the
+            next run removes the rest. It needs no reader, no root and no systemd. It
+            needs dbus-daemon, and nfcd and TagReader beside nfc (swift build).
 
             Examples:
               nfc demo

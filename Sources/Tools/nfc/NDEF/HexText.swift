@@ -43,9 +43,5 @@ enum HexText {
     }
 
     /// Bytes as a string.
-    static func text(_ bytes: some Sequence<UInt8>) -> String {
-        var text: [UInt8] = []
-        append(bytes, to: &text)
-        return String(decoding: text, as: UTF8.self)
-    }
+    static func text(_ bytes: some Sequence<UInt8>) -> String { bytes.hexText() }
 }

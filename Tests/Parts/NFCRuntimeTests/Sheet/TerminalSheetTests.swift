@@ -208,6 +208,35 @@ import Testing
         #expect(text.ranges(of: "[").count == 4, "\(text)")
     }
 
+    @Test(.ownThreads) func `A terminal that is hung up is closed, and the rest is lines on standard error`() async {
+        let end = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            var terminal = PseudoTerminal()
+            guard let path = terminal?.path else { exit(1) }
+            // The sheet gets the same number.
+            let descriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+            close(descriptor)
+            let sheet = TerminalSheet(path: path, usesColor: false)
+            sheet.present(SheetContent(state: .ready, title: "", message: "First.", showsErrorSymbol: false)) {
+                exit(2)
+            }
+            guard isatty(descriptor) == 1 else { exit(3) }
+            withExtendedLifetime(terminal) {}
+            terminal = nil
+            for _ in 0..<6000 {
+                if fcntl(descriptor, F_GETFD) < 0 { break }
+                usleep(10_000)
+            }
+            guard fcntl(descriptor, F_GETFD) < 0 else { exit(4) }
+            for (state, message) in [(SheetState.scanning, "Second."), (.success, "Third.")] {
+                sheet.present(SheetContent(state: state, title: "", message: message, showsErrorSymbol: false)) {
+                    exit(5)
+                }
+            }
+        }
+        let text = String(decoding: end?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("[Scanning] Second.\n[Done] Third.\n") && !text.contains("First."), "\(text)")
+    }
+
     @Test(.ownThreads) func `What comes after the result is neither drawn nor written`() async throws {
         let terminal = try #require(PseudoTerminal())
         let user = unsafe open(terminal.path, O_RDWR | O_NOCTTY)

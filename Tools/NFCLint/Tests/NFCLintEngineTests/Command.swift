@@ -34,15 +34,17 @@ enum Command {
         process.standardError = try FileHandle(forWritingTo: files[1])
         try process.run()
         let end = ContinuousClock.now + limit
-        while process.isRunning {
+        var status = process.end
+        while status == nil {
             guard ContinuousClock.now < end else {
                 kill(process.processIdentifier, SIGKILL)
                 throw Endless(arguments: arguments)
             }
             usleep(2000)
+            status = process.end
         }
         return Answer(
-            status: process.terminationStatus,
+            status: try #require(status),
             output: String(decoding: try Data(contentsOf: files[0]), as: UTF8.self),
             errors: String(decoding: try Data(contentsOf: files[1]), as: UTF8.self)
         )
