@@ -15,8 +15,19 @@ extension UInt8 {
 extension Sequence<UInt8> {
     /// Returns the bytes as hex digits in lower case, two for each byte.
     package func hexText(separator: String = "") -> String {
-        map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: separator)
+        var text: [UInt8] = []
+        // mutate: equivalent arithmetic literal, because the capacity is memory alone.
+        text.reserveCapacity(underestimatedCount * (2 + separator.utf8.count))
+        for byte in self {
+            if !text.isEmpty { text += separator.utf8 }
+            text.append(Self.digit(byte >> 4))
+            text.append(Self.digit(byte & 15))
+        }
+        return String(decoding: text, as: UTF8.self)
     }
+
+    /// The character of a hex digit below 16.
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x61 - 10 + value }
 }
 
 extension FixedWidthInteger {
