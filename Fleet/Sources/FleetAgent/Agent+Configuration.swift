@@ -43,7 +43,14 @@ extension LinkVerdict {
                 )
             }
             router.apps.append(InstalledApp(id: app.id, name: app.id, desktopID: app.id, associatedDomains: domains))
-            for (domain, path) in app.associationFiles {
+            var named: Set<String> = []
+            for (name, path) in app.associationFiles {
+                // As the entries of apps have it, however it is written.
+                guard let domain = try? HostName.domain(name), named.insert(domain).inserted else {
+                    throw ConfigurationError(
+                        "The association files of the app \(app.id) need domains such as example.com, each once, and not \(name)."
+                    )
+                }
                 do {
                     let bytes = try TrustedFile.read(path, limit: AssociationFile.maximumSize)
                     router.associations[domain] = LinkMatcher(try AssociationFile(parsing: Data(bytes)))

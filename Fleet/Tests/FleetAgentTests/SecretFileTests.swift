@@ -5,6 +5,7 @@ import FleetModel
 import FleetSpool
 import FleetTestSupport
 import Foundation
+import NDEF
 import Testing
 
 @Suite("Files of secrets, and the settings that come from a file")
@@ -127,5 +128,25 @@ struct SecretFileTests {
         }
         try take("\"applinks:example.com\"")
         #expect(throws: ConfigurationError.self) { try take("\"applinks:example.com\", \"example.com\"") }
+    }
+
+    @Test("The domain of an association file may be written as in a browser, but not twice")
+    func associationFiles() throws {
+        let details = #"{"appIDs":["TEAM.app"],"components":[{"/":"/a/*"}]}"#
+        let file = try folder.write("aasa.json", #"{"applinks":{"details":[\#(details)]}}"#)
+        func verdict(_ names: [String]) throws -> JSONValue? {
+            let files = names.map { "\"\($0)\" = \"\(file)\"" }.joined(separator: ", ")
+            let text =
+                "[[app]]\nid = \"TEAM.app\"\ndomains = [\"applinks:example.com\"]\nassociation_files = { \(files) }\n"
+            let configuration = try AgentConfiguration(parsing: text, node: FleetName(slugOf: "n1"))
+            let message = try NDEFMessage([.uri("https://example.com/a/1")]).encoded()
+            return try AgentSettings(configuration, log: .silent).links?.json(message)
+        }
+        for name in ["example.com", "Example.COM", "example.com."] {
+            #expect(try verdict([name])?["app"] == "TEAM.app", "\(name)")
+        }
+        for names in [["*.example.com"], ["example"], ["example.com", "Example.com"]] {
+            #expect(throws: ConfigurationError.self, "\(names)") { try verdict(names) }
+        }
     }
 }

@@ -61,15 +61,23 @@ package final class TestBroker: @unchecked Sendable {
         return port
     }
 
-    private static func isListening(_ port: Int) -> Bool {
-        unsafe withSocket(port) { unsafe connect($0, $1, $2.pointee) == 0 } != nil
+    /// Whether somebody listens at a port of this machine. Waits a hundredth of a second at most, for a port that takes no
+    /// connections any more does not answer.
+    package static func isListening(_ port: Int) -> Bool {
+        unsafe withSocket(port) { descriptor, address, length in
+            if unsafe connect(descriptor, address, length.pointee) == 0 { return true }
+            var writable = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            guard errno == EINPROGRESS, unsafe poll(&writable, 1, 10) > 0 else { return false }
+            return unsafe getpeername(descriptor, address, length) == 0
+        } != nil
     }
 
     private static func withSocket(
         _ port: Int,
         _ body: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Bool
     ) -> Int? {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+        let descriptor = socket(AF_INET, Int32(type), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -11,13 +11,28 @@ enum OpenFile {
     }
 
     private static func write(_ file: Int32, _ bytes: [UInt8]) -> Int32 {
-        var written = 0
-        while written < bytes.count {
-            let count = unsafe bytes.withUnsafeBytes { buffer in
-                unsafe Glibc.write(file, buffer.baseAddress?.advanced(by: written), buffer.count - written)
+        inParts(bytes.count) { start in
+            unsafe bytes.withUnsafeBytes { buffer in
+                unsafe Glibc.write(file, buffer.baseAddress?.advanced(by: start), buffer.count - start)
             }
-            if count != -1 {
-                written += count
+        }
+    }
+
+    /// Writes bytes in as many parts as the system takes.
+    ///
+    /// - Parameters:
+    ///   - count: how many bytes there are.
+    ///   - writePart: writes from a byte on. Returns what write(2) returns, with its `errno`.
+    /// - Returns: 0 or the error number.
+    static func inParts(_ count: Int, _ writePart: (Int) -> Int) -> Int32 {
+        var written = 0
+        while written < count {
+            let taken = writePart(written)
+            if taken > 0 {
+                written += taken
+            } else if taken == 0 {
+                // A file that takes nothing, and names no error, may never take more.
+                return EIO
             } else if errno != EINTR {
                 return errno
             }

@@ -92,4 +92,35 @@ import Testing
         #expect(await callDriver { !channel.send(much) })
         withExtendedLifetime(channel) {}
     }
+
+    @Test func `sends the end of a frame before the next one, which is whole or missing`() async {
+        let (own, other) = Self.pair()
+        let channel = DescriptorChannel(
+            own,
+            queue: DispatchQueue(label: "connection"),
+            sendLimit: 50,
+            onBytes: { _ in },
+            onEnd: {}
+        )
+        // So that a frame need not be large.
+        var size: Int32 = 4096
+        let length = socklen_t(MemoryLayout<Int32>.size)
+        #expect(unsafe setsockopt(own, SOL_SOCKET, SO_SNDBUF, &size, length) == 0)
+        let much = [UInt8](repeating: 1, count: 1 << 16)
+        #expect(await callDriver { !channel.send(much) })
+        // There is no room for any of it, nor for the end of the one before.
+        #expect(await callDriver { !channel.send([2, 2]) })
+        var received: [UInt8] = []
+        var isSent = false
+        while !isSent, received.count < much.count {
+            let part = await callDriver { RawConnection(descriptor: other).receive(1 << 17, within: 0) }
+            guard !part.isEmpty else { break }
+            received += part
+            isSent = await callDriver { channel.send([3, 3]) }
+        }
+        received += await callDriver { RawConnection(descriptor: other).receive(1 << 17, within: 0) }
+        #expect(isSent && received == much + [3, 3])
+        close(other)
+        withExtendedLifetime(channel) {}
+    }
 }

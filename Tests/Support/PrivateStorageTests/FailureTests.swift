@@ -62,6 +62,22 @@ import Testing
         #expect(unsafe read(reader, &bytes, 4) == 2 && bytes == [1, 2, 0, 0])
     }
 
+    @Test func `A file that takes no bytes is an error, and one that takes some is written further`() {
+        var calls = 0
+        let number = OpenFile.inParts(3) { _ in
+            calls += 1
+            // Ends it in any case.
+            return calls < 100 ? 0 : 3
+        }
+        #expect(number == EIO && calls == 1)
+        var starts: [Int] = []
+        let end = OpenFile.inParts(5) { start in
+            starts.append(start)
+            return 2
+        }
+        #expect(end == 0 && starts == [0, 2, 4])
+    }
+
     @Test(.ownThreads) func `A file that took the place of a new log stays when nothing can be written to the log`()
         async throws
     {

@@ -27,6 +27,13 @@ package actor ReaderRoster {
             return "There is no reader. Name one in readers, or in [[reader]]."
         }
         let readers = configuration.readers.filter { $0 != "all" } + configuration.namedReaders.map(\.reader)
+        // It is whichever reader comes first, which "all" finds too.
+        guard !configuration.readers.contains("all") || !readers.contains("pcsc") else {
+            return """
+                The reader pcsc would be used twice, because readers has "all", as it has by default. Write the whole name of \
+                the reader, or readers = [].
+                """
+        }
         return readers.lazy.compactMap { ReaderConfiguration(reader: $0, tags: configuration.tags).backgroundProblem }
             .first
     }
@@ -76,7 +83,7 @@ package actor ReaderRoster {
     private func addListed(_ reader: String) async {
         // A reader that was named, also by a part of its name, has its station already.
         let named = (configuration.namedReaders.map(\.reader) + configuration.readers).filter { $0.hasPrefix("pcsc:") }
-        let isNamed = named.contains { reader.lowercased().contains($0.lowercased().dropFirst(5)) }
+        let isNamed = named.contains { reader.dropFirst(5).lowercased().contains($0.dropFirst(5).lowercased()) }
         if !isNamed { await add(reader, as: nil) }
     }
 

@@ -11,6 +11,8 @@ final class DescriptorChannel: Sendable {
     /// Nil when the process has no free descriptors: then the channel has ended from the start.
     private let watch: ReadWatch?
     private let ended: Locked<Bool>
+    /// The end of bytes of which only the beginning was sent.
+    private let unsent = Locked<[UInt8]>([])
 
     /// How long the other side may accept no bytes, in milliseconds.
     private let sendLimit: Int32
@@ -70,13 +72,27 @@ final class DescriptorChannel: Sendable {
         watch?.cancel()
     }
 
-    /// Sends all bytes, unless the other side accepts none for so long.
+    /// Sends all bytes, unless the other side accepts none for so long. If it accepted some of them, the others are sent
+    /// before the next ones. So no frame that begins is cut by the frame after it.
     ///
     /// - Returns: whether all bytes were sent.
     @discardableResult
     func send(_ bytes: [UInt8]) -> Bool {
         guard !ended.withLock({ $0 }) else { return false }
-        return unsafe bytes.withUnsafeBytes { memory in
+        let rest = unsent.withLock { $0 }
+        let all = rest + bytes
+        let count = sendPart(of: all)
+        // Bytes that have not begun are not sent later.
+        let end = count > rest.count ? all.count : rest.count
+        unsent.withLock { $0 = Array(all[count..<end]) }
+        return count == all.count
+    }
+
+    /// Sends bytes until the other side accepts none for long.
+    ///
+    /// - Returns: how many were sent.
+    private func sendPart(of bytes: [UInt8]) -> Int {
+        unsafe bytes.withUnsafeBytes { memory in
             var offset = 0
             while offset < memory.count {
                 let rest = unsafe UnsafeRawBufferPointer(rebasing: memory[offset...])
@@ -87,12 +103,12 @@ final class DescriptorChannel: Sendable {
                 if count >= 0 {
                     offset += count
                 } else if errno == EAGAIN {
-                    guard waitUntilWritable() else { return false }
+                    guard waitUntilWritable() else { return offset }
                 } else if errno != EINTR {
-                    return false
+                    return offset
                 }
             }
-            return true
+            return offset
         }
     }
 

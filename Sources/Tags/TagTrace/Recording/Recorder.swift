@@ -112,10 +112,11 @@ public final class Recorder: Sendable {
         state.withLock { write(Recording.Step(time: time, action: .presence).line, &$0) }
     }
 
-    /// Writes the arrival of a tag that is near, unless it was written before.
-    func arrived(_ identifier: [UInt8], number: UInt64, at time: Duration) {
+    /// Writes the arrival of a tag, unless it was written before. Without a number the tag is gone, or never had one.
+    func arrived(_ identifier: [UInt8], number: UInt64?, at time: Duration) {
         state.withLock { state in
-            guard state.arrivals.updateValue(number, forKey: identifier) != number else { return }
+            guard state.arrivals[identifier] != number else { return }
+            state.arrivals[identifier] = number
             write(Recording.Step(time: time, action: .arrival(identifier, number: number)).line, &state)
         }
     }

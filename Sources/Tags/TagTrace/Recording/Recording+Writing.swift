@@ -37,7 +37,7 @@ extension Recording.Step {
         case .arrival(let identifier, let number):
             builder.add("do", "arrival")
             builder.add("uid", hex: identifier)
-            builder.add("number", Int(clamping: number))
+            if let number { builder.add("number", Int(clamping: number)) }
         case .exchange(let medium, let tag, let request, let timeout):
             builder.add("do", "send")
             if let tag { builder.add("tag", tag) }

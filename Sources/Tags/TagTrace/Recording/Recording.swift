@@ -50,8 +50,9 @@ public struct Recording: Sendable, Hashable {
         case exchange(Trace.Medium, tag: Int?, Frame, timeout: Airtime)
         /// The reader reported that a tag may have arrived or left.
         case presence
-        /// The tag with an identifier is near, with this arrival number. Written once for each arrival.
-        case arrival([UInt8], number: UInt64)
+        /// The tag with an identifier is near, with this arrival number, or is gone: nil. Written once for each arrival, and
+        /// once for each departure from one.
+        case arrival([UInt8], number: UInt64?)
 
         /// Whether the reader reports the event itself, so that it has no outcome.
         var isTold: Bool {
@@ -147,7 +148,8 @@ extension Recording.Action {
         case .release: return "release"
         case .exchange(_, _, let frame, _): return "send \(frame.bytes.hexText())"
         case .presence: return "a tag came or left"
-        case .arrival(let identifier, let number): return "\(identifier.words) is near, arrival \(number)"
+        case .arrival(let identifier, let number):
+            return "\(identifier.words) is " + (number.map { "near, arrival \($0)" } ?? "gone")
         }
     }
 }

@@ -54,7 +54,7 @@ final class RecordingField: ForwardingField {
     }
 
     func arrival(of identifier: [UInt8]) -> UInt64? {
-        guard let number = field.arrival(of: identifier) else { return nil }
+        let number = field.arrival(of: identifier)
         recorder.arrived(identifier, number: number, at: clock())
         return number
     }

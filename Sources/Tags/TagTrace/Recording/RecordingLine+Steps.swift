@@ -58,7 +58,9 @@ extension RecordingLine {
         case "release": return .release
         case "presence": return .presence
         case "arrival":
-            return .arrival(try bytes("uid", count: 0...10), number: UInt64(try number("number", in: 0...1 << 53)))
+            let identifier = try bytes("uid", count: 0...10)
+            guard self["number"] != nil else { return .arrival(identifier, number: nil) }
+            return .arrival(identifier, number: UInt64(try number("number", in: 0...1 << 53)))
         case "send":
             let tag = self["tag"] == nil ? nil : try tag(knownTags)
             guard self["technology"] != nil else {

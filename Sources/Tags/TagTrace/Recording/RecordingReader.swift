@@ -36,7 +36,7 @@ final class RecordingReader: ForwardingDriver, DiscoveringDriver {
     }
 
     func arrival(of identifier: [UInt8]) -> UInt64? {
-        guard let number = base.arrival(of: identifier) else { return nil }
+        let number = base.arrival(of: identifier)
         recorder.arrived(identifier, number: number, at: clock())
         return number
     }

@@ -70,7 +70,12 @@ struct RecorderTests {
         func release() async { if let work = onRelease.withLock({ $0 }) { work() } }
         func interrupt() { interruptions.withLock { $0 += 1 } }
 
-        func arrival(of identifier: [UInt8]) -> UInt64? { identifier == [1, 2, 3, 4] ? 7 : nil }
+        /// Whether the tag has left since it was found.
+        let isGone = Locked(false)
+
+        func arrival(of identifier: [UInt8]) -> UInt64? {
+            identifier == [1, 2, 3, 4] && !isGone.withLock { $0 } ? 7 : nil
+        }
     }
 
     private static func tag(_ card: Card) -> DiscoveredTag {
@@ -228,6 +233,36 @@ struct RecorderTests {
         #expect(recording.steps.dropFirst().map(\.action) == [.arrival([1, 2, 3, 4], number: 7), near, near])
         #expect(recording.steps.dropFirst().map(\.outcome) == [.done, .isPresent(true), .isPresent(false)])
         #expect(!recording.isCutOff)
+    }
+
+    @Test("A tag that was gone when its arrival was asked for is gone in the replay too")
+    func gone() async throws {
+        let scratch = Scratch()
+        let reader = Reader([.success([Self.tag(Card())])])
+        let uid: [UInt8] = [1, 2, 3, 4]
+        func arrivals(_ driver: any DiscoveringDriver, onDeparture: () -> Void) async throws -> [UInt64?] {
+            _ = try await driver.discover([.nfcA], systemCodes: [])
+            let first = driver.arrival(of: uid)
+            _ = await driver.isStillNear(uid, since: 7)
+            onDeparture()
+            return [first, driver.arrival(of: uid), driver.arrival(of: uid)]
+        }
+        let recorded = try Self.recorded(reader, to: scratch)
+        let live = try await arrivals(recorded) { reader.isGone.withLock { $0 = true } }
+        #expect(live == [7, nil, nil])
+        let recording = try scratch.recording
+        let near = Recording.Action.isStillNear(uid)
+        #expect(
+            recording.steps.dropFirst().map(\.action) == [
+                .arrival(uid, number: 7), near, .arrival(uid, number: nil),
+            ]
+        )
+        #expect(recording.trace.lines.contains { $0.meaning == "01020304 is gone" })
+        guard case .discovering(let replayed) = RecordingReplay(recording).reader else {
+            throw LinkError(.unsupported, "")
+        }
+        let again = try await arrivals(replayed) {}
+        #expect(again == live)
     }
 
     @Test(

@@ -97,7 +97,9 @@ struct NFCLintCommand: ParsableCommand {
 
     func run() throws {
         if rules { return try RuleList.print(json: output.json) }
-        if let rule = explain.flatMap(Rules.rule) { return try Console.print(RulePage(rule).text + "\n") }
+        if let rule = explain.flatMap(Rules.rule) {
+            return try Console.print((output.json ? rule.explanation : RulePage(rule).text) + "\n")
+        }
         if let writePages { return try RulePages.write(to: URL(fileURLWithPath: writePages)) }
         let checks = try FolderCheck.all(of: paths, self)
         let absolute = { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path }

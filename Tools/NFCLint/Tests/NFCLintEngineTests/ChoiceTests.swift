@@ -39,6 +39,24 @@ import Testing
         #expect(Projects.ids(["Reader.swift": text]) == ["TXT010"])
     }
 
+    @Test func `Comments within blocks of others, and those without their end, are for no more lines than they say`() {
+        let line = "        session?.alertMessage = \"Scan\""
+        let (off, silent) = ("// nfclint:disable TXT003", line + "  // nfclint:disable TXT003")
+        for (lines, count) in [
+            ([off, "/* { */", line, off, line, line, "/* } */", line, silent, line], 2),
+            ([silent, off, line, line, silent, silent, line], 2),
+            ([off, line, "// nfclint:enable SRC012", line, line], 2),
+            ([off, line, line, "// nfclint:enable SRC012, TXT003", line], 1),
+            ([off, line, line, "// nfclint:enable", line], 1),
+            (["// nfclint:disable", line, "// nfclint:enable TXT003", line], 1),
+            // The two braces of the class and of its function do not end three.
+            ([off, "/* {{{ */", line], 1), ([off, "/* {{ */", line], 0),
+        ] {
+            let text = Projects.reader.replacing(begin, with: (lines + [begin]).joined(separator: "\n"))
+            #expect(Projects.ids(["Reader.swift": text]).count { $0 == "TXT003" } == count, "\(lines)")
+        }
+    }
+
     @Test func `A comment is for the whole file`() {
         #expect(Projects.ids(["Reader.swift": Projects.reader + "// nfclint:disable:file\n"]) == [])
         #expect(Projects.ids(["Reader.swift": "// nfclint:disable SRC001\n" + Projects.reader]) == ["TXT010"])

@@ -52,4 +52,17 @@ import Testing
         #expect(try run(["--explain", "src003"]).output.hasPrefix("# SRC003\n"))
         #expect(try run(["--rules"]).output.split(separator: "\n").count > 100)
     }
+
+    @Test func `A rule is explained in JSON as one object on a line`() throws {
+        let answer = try run(["--json", "--explain", "src003"])
+        #expect(answer.status == 0 && answer.output.count { $0 == "\n" } == 1 && answer.output.hasSuffix("\n"))
+        let object = try #require(
+            try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [String: String]
+        )
+        #expect(Set(object.keys) == ["id", "severity", "title", "page", "why", "remedy", "text"])
+        #expect(object["id"] == "SRC003" && object["page"] == "nfc lint --explain SRC003")
+        let page = try run(["--explain", "src003"]).output
+        #expect(object["text"].map { $0 + "\n" } == page)
+        for key in ["title", "why", "remedy"] { #expect(page.contains(try #require(object[key])), "\(key)") }
+    }
 }

@@ -149,6 +149,22 @@ import Testing
         #expect(report.text().split(separator: "\n").count > 600)
     }
 
+    /// Texts before and behind a class.
+    private static let manyComments = [
+        (String(repeating: "// nfclint:disable SRC012\n", count: 20_000), ""),
+        ("", String(repeating: "// nfclint:disable SRC012\n// nfclint:enable SRC013\n", count: 10_000)),
+        ("", String(repeating: "// nfclint:disable SRC012\n/* { */\n", count: 10_000)),
+        // All quotes after the first look escaped.
+        ("", "let a = #\"" + String(repeating: "\\\"", count: 60_000) + "#\n// nfclint:disable SRC012\n"),
+    ]
+
+    @Test(.timeLimit(.minutes(1)), arguments: manyComments.indices)
+    func `Very many comments for the linter take no minutes`(_ index: Int) {
+        let (before, after) = Self.manyComments[index]
+        let found = findings("Reader.swift", Array((before + Projects.reader + after).utf8))
+        #expect(Set(found.map(\.id)) == ["SRC001", "TXT010"])
+    }
+
     @Test func `What rules share is worked out once for a target`() throws {
         let unit = try #require(Project(MemoryFiles([:])).units.first)
         var count = 0

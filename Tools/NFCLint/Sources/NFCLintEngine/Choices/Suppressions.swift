@@ -11,18 +11,18 @@
 /// whose brace it opens; up to `nfclint:enable` where that follows. With `:file`, or before the first line of code, it is for
 /// the whole file. Without ids it is for all rules.
 struct Suppressions {
-    private struct Span {
-        var ids: Set<String>
-        var lines: ClosedRange<Int>
-    }
-
-    private var spans: [Span] = []
+    /// The lines that are covered, by rule; under the empty id those that are for all rules. In order, without overlaps.
+    private var covered: [String: [ClosedRange<Int>]] = [:]
 
     init(_ bytes: [UInt8]) {
         guard Self.contains(bytes, "nfclint:disable") else { return }
         let lines = TextLines.read(bytes)
+        let blocks = SuppressedBlocks(lines)
         var isInText = false
+        var isBeforeCode = true
         for (index, line) in lines.enumerated() {
+            let hasNoCode = isBeforeCode
+            isBeforeCode = isBeforeCode && Self.isWithoutCode(line)
             let comment = Self.comment(line, &isInText)
             guard let comment, let mark = line[comment...].firstRange(of: "nfclint:disable") else { continue }
             let rest = line[mark.upperBound...]
@@ -30,19 +30,32 @@ struct Suppressions {
             let number = index + 1
             let before = line[..<mark.lowerBound].trimmed
             let isAlone = ["//", "#", "<!--", "/*"].contains { before.hasPrefix($0) }
-            if rest.hasPrefix(":file") || isAlone && Self.isBeforeCode(lines[..<index]) {
-                spans.append(Span(ids: ids, lines: 1...max(lines.count, 1)))
+            if rest.hasPrefix(":file") || isAlone && hasNoCode {
+                cover(1...max(lines.count, 1), ids)
             } else if isAlone {
-                spans.append(Span(ids: ids, lines: number...max(number, Self.end(lines, from: index + 1, ids))))
+                cover(number...max(number, blocks.end(from: index + 1, ids)), ids)
             } else {
-                spans.append(Span(ids: ids, lines: number...number))
+                cover(number...number, ids)
             }
         }
     }
 
+    /// Covers lines: all, or those from a line on before which no other call began.
+    private mutating func cover(_ range: ClosedRange<Int>, _ ids: Set<String>) {
+        for id in ids.isEmpty ? [""] : ids {
+            var range = range
+            while let last = covered[id]?.last, last.upperBound >= range.lowerBound {
+                range = min(last.lowerBound, range.lowerBound)...max(last.upperBound, range.upperBound)
+                covered[id]?.removeLast()
+            }
+            covered[id, default: []].append(range)
+        }
+    }
+
     func covers(_ finding: Finding) -> Bool {
-        spans.contains {
-            $0.lines.contains(finding.place.position.line) && ($0.ids.isEmpty || $0.ids.contains(finding.id))
+        let line = finding.place.position.line
+        return ["", finding.id].contains { id in
+            covered[id]?.firstInOrder { $0.upperBound >= line }?.contains(line) == true
         }
     }
 
@@ -52,6 +65,8 @@ struct Suppressions {
     private static func comment(_ line: String, _ isInText: inout Bool) -> String.Index? {
         var rest = line[...]
         var isBehindBlank = true
+        // A quote after one without an end has none either: all after the first are escaped.
+        var hasEnds = true
         while let character = rest.first {
             if rest.hasPrefix("\"\"\"") {
                 isInText.toggle()
@@ -62,10 +77,13 @@ struct Suppressions {
                 let isComment = ["//", "/*", "<!--"].contains { rest.hasPrefix($0) }
                 let isMark = isBehindBlank && ["# ", "#nfclint"].contains { rest.hasPrefix($0) }
                 if isComment || isMark { return rest.startIndex }
-                if character == "\"", let end = Self.end(of: rest) {
-                    rest = rest[end...]
-                    isBehindBlank = false
-                    continue
+                if character == "\"", hasEnds {
+                    if let end = Self.end(of: rest) {
+                        rest = rest[end...]
+                        isBehindBlank = false
+                        continue
+                    }
+                    hasEnds = false
                 }
             }
             isBehindBlank = character.isWhitespace
@@ -98,36 +116,16 @@ struct Suppressions {
         return false
     }
 
-    private static func ids(_ text: Substring) -> [String] {
+    /// The ids of rules in a text.
+    static func ids(_ text: Substring) -> [String] {
         text.split { !($0.isLetter || $0.isNumber) }.map(String.init).filter { word in
             word.count == 6 || word.count == 7 ? word.last?.isNumber == true && word.first?.isUppercase == true : false
         }
     }
 
-    /// Whether lines contain only comments, blanks and a file header.
-    private static func isBeforeCode(_ lines: ArraySlice<String>) -> Bool {
-        lines.allSatisfy { line in
-            let text = line.trimmed
-            return text.isEmpty
-                || ["//", "/*", "*", "#!", "<?xml", "<!DOCTYPE", "<!--"].contains { text.hasPrefix($0) }
-        }
-    }
-
-    /// The last line of the code that begins at a line.
-    private static func end(_ lines: [String], from start: Int, _ ids: Set<String>) -> Int {
-        guard start < lines.count else { return start }
-        if let enable = lines[start...].firstIndex(where: { line in
-            guard let mark = line.firstRange(of: "nfclint:enable") else { return false }
-            let named = Set(Self.ids(line[mark.upperBound...]))
-            return named.isEmpty || !named.isDisjoint(with: ids)
-        }) {
-            return enable + 1
-        }
-        var depth = 0
-        for index in start..<lines.count {
-            depth += lines[index].count { $0 == "{" } - lines[index].count { $0 == "}" }
-            if depth <= 0 { return index + 1 }
-        }
-        return min(start + 1, max(lines.count, 1))
+    /// Whether a line is a comment, blank, or part of a file header.
+    private static func isWithoutCode(_ line: String) -> Bool {
+        let text = line.trimmed
+        return text.isEmpty || ["//", "/*", "*", "#!", "<?xml", "<!DOCTYPE", "<!--"].contains { text.hasPrefix($0) }
     }
 }

@@ -46,12 +46,16 @@ public struct Rule: Sendable {
 
 extension Rule {
     /// The rule as one JSON object on a line.
-    public var json: String {
+    public var json: String { JSONOutput.line(.object(members)) }
+
+    /// The rule with its reason, its remedy and its page, as one JSON object on a line.
+    public var explanation: String {
         JSONOutput.line(
-            .object([
-                ("id", .text(id)), ("severity", .text(severity.rawValue)), ("title", .text(title)),
-                ("page", .text(page)),
-            ])
+            .object(members + [("why", .text(why)), ("remedy", .text(fix)), ("text", .text(RulePage(self).text))])
         )
+    }
+
+    private var members: [(String, JSONOutput.Value)] {
+        [("id", .text(id)), ("severity", .text(severity.rawValue)), ("title", .text(title)), ("page", .text(page))]
     }
 }
