@@ -39,13 +39,13 @@ let package = Package(
     targets: [
         // libmosquitto with its own header.
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
-        // Shows what libmosquitto reads before it has it, and keeps its sockets from other programs.
+        // Shows what libmosquitto reads before it has it.
         .target(
             name: "CMosquittoInput",
             dependencies: ["CMosquitto"],
             // The dynamic linker finds them before those of libraries only when they are in the program's table.
             linkerSettings: [
-                .unsafeFlags(["read", "socket", "SSL_read"].flatMap { ["-Xlinker", "--export-dynamic-symbol=\($0)"] })
+                .unsafeFlags(["read", "SSL_read"].flatMap { ["-Xlinker", "--export-dynamic-symbol=\($0)"] })
             ]
         ),
         // epoll, which Swift's Glibc leaves out.

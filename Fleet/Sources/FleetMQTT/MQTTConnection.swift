@@ -148,6 +148,8 @@ package final class MQTTConnection: @unchecked Sendable {
         guard result == nil, let socket = made.socket else {
             return lose(result ?? MQTTFailure(.unreachable, "\(settings.address) can't be reached."))
         }
+        // A program that the process starts would keep a copy. Then the end of the connection wakes the loop again and again.
+        _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
         isWriting = false
         let ready = EventLoop.Watch(socket: socket) { [weak self] isReadable, isWritable in
             if isReadable { self?.read() }

@@ -80,7 +80,12 @@ final class MosquittoHandle {
         if let failure = configure() { return failure }
         let address = settings.address
         if version == MQTT_PROTOCOL_V5 { setProperties() }
-        let result = unsafe fleet_connect(mosquitto, address.host, Int32(address.port), Int32(settings.keepAlive))
+        let result = unsafe mosquitto_connect_async(
+            mosquitto,
+            address.host,
+            Int32(address.port),
+            Int32(settings.keepAlive)
+        )
         // To this machine it is made at once, and may be closed before it is read for the first time.
         if result == MOSQ_ERR_ERRNO.code, errno == ECONNRESET || errno == EPIPE || errno == EPROTO {
             wasConnected = true

@@ -15,6 +15,3 @@ int fleet_loop_read(struct mosquitto *mosquitto, int most_packets, fleet_inspect
 
 /// Returns whether a TCP socket is connected or was, also after the other side has reset the connection.
 bool fleet_was_connected(int socket);
-
-/// Calls `mosquitto_connect_async`. Programs that the process starts do not get the socket, from the moment when it is made.
-int fleet_connect(struct mosquitto *mosquitto, const char *host, int port, int keep_alive);
