@@ -117,7 +117,7 @@ extension JSONImage {
         }
         var contents = Type5Contents(blank: product, uid: try fields.bytes("uid", count: 8))
         contents.memory = memory
-        contents.lockedBlocks = Set(try fields.list("locked_blocks", upTo: blocks - 1) ?? [])
+        contents.lockedBlocks = Set(try fields.list("locked_blocks", upTo: product.blockCount - 1) ?? [])
         if fields.hasValue("dsfid") { contents.dsfid = try fields.bytes("dsfid", count: 1)[0] }
         if fields.hasValue("afi") { contents.afi = try fields.bytes("afi", count: 1)[0] }
         if fields.hasValue("signature") { contents.signature = try fields.bytes("signature", count: 32) }
