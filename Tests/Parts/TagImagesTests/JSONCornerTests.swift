@@ -175,7 +175,7 @@ struct JSONCornerTests {
         let text =
             Self.generic.replacing("generic Type 4", with: "DESFire EV2")
             + "\"files\": {\"e103\": \"\(files[0])\", \"e104\": \"\(files[1])\"}}"
-        guard case .type4(let contents) = try contents(text), case .desfire(let card) = contents.kind else {
+        guard case .type4(let contents) = try self.contents(text), case .desfire(let card) = contents.kind else {
             throw TagImageError(.unsupported, "")
         }
         #expect(card.size == size && card.generation == .ev2)
@@ -206,7 +206,7 @@ struct JSONCornerTests {
         let start = "\"communication\": \"00\", \"access_rights\": \"eeee\", \"type\": "
         let files =
             "\"files\": {\"00\": {\(start)\"linear\"}, \"01\": {\(start)\"value\"}, \"02\": {\(start)\"backup\"}}"
-        guard case .type4(let contents) = try contents(text.replacing("\"files\": {}", with: files)),
+        guard case .type4(let contents) = try self.contents(text.replacing("\"files\": {}", with: files)),
             case .desfire(let read) = contents.kind
         else { throw TagImageError(.unsupported, "") }
         let kinds: [DESFireFile.Kind] = [
