@@ -155,6 +155,32 @@ struct FlipperCornerTests {
         #expect(part.type2?.memory.count == memory * 4)
     }
 
+    // MARK: ST25TB
+
+    @Test(
+        "An ST25TB is refused with its name and what is there of it",
+        arguments: [
+            ("512AT", "ST25TB512-AT", 16), ("512AC", "ST25TB512-AC", 16), ("2K", "ST25TB02K", 64),
+            ("4K", "ST25TB04K", 128),
+        ]
+    )
+    func refusals(type: String, name: String, blocks: Int) throws {
+        let head = "Filetype: Flipper NFC device\nVersion: 4\nDevice type: ST25TB\n"
+        let lines = (0..<blocks).map { "Block \($0): 00 00 00 01\n" }.joined()
+        let known = "\(head)ST25TB Type: \(type)\n"
+        let whole = try #require(Files.failure("\(known)\(lines)System OTP Block: FF FF FF FF\n"))
+        #expect(whole.code == .unsupported && whole.line == 3)
+        #expect(whole.reason.hasPrefix("An \(name) is found by commands of its own,"))
+        #expect(whole.reason.hasSuffix(" The file has \(blocks) of \(blocks) blocks, the system block."))
+        let none = try #require(Files.failure(known))
+        #expect(
+            none.reason.hasPrefix("An \(name) is found") && none.reason.hasSuffix(" there is no virtual tag of it.")
+        )
+        let other = try #require(Files.failure("\(head)ST25TB Type: 9K\n\(lines)"))
+        #expect(other.reason.hasPrefix("An ST25TB is found"))
+        #expect(other.reason.hasSuffix(" The file has \(blocks) blocks."))
+    }
+
     // MARK: Cards
 
     @Test("A byte of a MIFARE Classic is two digits")
