@@ -138,6 +138,7 @@ extension PCSCReader {
     func reader(among usable: [SmartCardReaderState]) -> SmartCardReaderState? {
         let known = state.withLock { $0.name }
         let name = usable.first { $0.reader == known }?.reader ?? choice.pick(from: usable)
+        // mutate: equivalent member, because the service gives each reader a name of its own.
         return usable.first { $0.reader == name }
     }
 

@@ -214,6 +214,20 @@ struct RouteTests {
         #expect(written.commands == ["ffa40001020b00", "ffd6000510" + Self.block, "ffd6000710" + other])
     }
 
+    @Test("A FeliCa command has 15 blocks at most")
+    func type3Length() throws {
+        var table = ["ffa40001020b00": "9000"]
+        for block in UInt8(0)..<15 { table["ffb000" + [block].hex + "10"] = Self.block + "9000" }
+        let numbers = (UInt8(0)..<15).map { "80" + [$0].hex }.joined()
+        let (outcome, commands) = try Self.outcome(
+            Type3StorageRoute(idm: Self.idm),
+            Self.felica(0x06, "01 0b00 0f" + numbers),
+            table
+        )
+        #expect(outcome == .answer("fd07" + Self.idm.hex + "00000f" + String(repeating: Self.block, count: 15)))
+        #expect(commands.count == 16)
+    }
+
     @Test("A FeliCa block that fails is named by its bit, a service by its own status")
     func type3Errors() throws {
         let route = Type3StorageRoute(idm: Self.idm)

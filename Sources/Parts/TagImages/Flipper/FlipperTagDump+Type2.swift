@@ -74,6 +74,7 @@ extension FlipperTagDump {
             key = "Mifare Ultralight type"
         }
         let name = try fields.text(key)
+        // mutate: equivalent member, because each name is that of one product.
         guard let product = FlipperLayout.products.first(where: { $0.name == name })?.product else {
             throw TagImageError(
                 .unsupported,

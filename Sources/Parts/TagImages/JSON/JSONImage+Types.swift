@@ -102,6 +102,7 @@ extension JSONImage {
         guard blocks * size == memory.count, blocks > 0 else {
             throw inconsistent("\(memory.count) bytes are not \(blocks) blocks of \(size).", "memory_hex", fields)
         }
+        // mutate: equivalent member, because each product has a name of its own.
         var product = Type5Product.all.first { $0.name == name }
         if name == "generic Type 5" {
             let reference = fields.hasValue("ic_reference") ? try fields.bytes("ic_reference", count: 1)[0] : 0
@@ -117,7 +118,7 @@ extension JSONImage {
         }
         var contents = Type5Contents(blank: product, uid: try fields.bytes("uid", count: 8))
         contents.memory = memory
-        contents.lockedBlocks = Set(try fields.list("locked_blocks", upTo: blocks - 1) ?? [])
+        contents.lockedBlocks = Set(try fields.list("locked_blocks", upTo: product.blockCount - 1) ?? [])
         if fields.hasValue("dsfid") { contents.dsfid = try fields.bytes("dsfid", count: 1)[0] }
         if fields.hasValue("afi") { contents.afi = try fields.bytes("afi", count: 1)[0] }
         if fields.hasValue("signature") { contents.signature = try fields.bytes("signature", count: 32) }
