@@ -101,7 +101,6 @@ package struct ISODEPListener: Sendable {
         // mutate: equivalent branch statement, because a message that is complete leaves nothing behind.
         if isSending { received = [] }
         isSending = false
-        // mutate: equivalent statement, because the next answer brings its own, and before it nothing asks for them.
         extensions = []
         blockNumber ^= 1
         received += information
