@@ -140,6 +140,9 @@ import VirtualCards
         let new = try #require(DESFireKey(way.kind, (0..<UInt8(way.kind.length)).map { 0xF0 &- $0 }, version: 0x21))
         let changed = try reader.changeKey(2, from: key(2, way), to: new, isOwn: false)
         #expect(changed == CardReader.Answer(status: 0))
+        // The session goes on.
+        let version = try reader.command(0x64, [2], answers: way.isEV2 ? .maced : .plain)
+        #expect(version == CardReader.Answer(status: 0, data: [new.version]))
         reader.session = .none
         #expect(try reader.authenticate(way.command, 2, key(2, way)) == 0xAE)
         #expect(try reader.authenticate(way.command, 2, new) == 0)

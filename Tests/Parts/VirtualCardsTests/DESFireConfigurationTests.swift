@@ -107,9 +107,11 @@ import VirtualTags
 
     @Test(arguments: Way.allCases) func `An ATS is taken with its mark and its checksum`(_ way: Way) throws {
         var reader = try reader(way)
-        let ats = hex("0a 78 77 81 02 80 11 22 33 44")
-        #expect(try reader.markedCommand(0x5C, [0x02], ats) == CardReader.Answer(status: 0))
-        #expect(try configuration(reader).answerToSelect == ats)
+        let longest = [0x14] + [UInt8](repeating: 0x11, count: 19)
+        for ats in [longest, hex("0a 78 77 81 02 80 11 22 33 44")] {
+            #expect(try reader.markedCommand(0x5C, [0x02], ats) == CardReader.Answer(status: 0))
+            #expect(try configuration(reader).answerToSelect == ats)
+        }
         // The session continues.
         #expect(try reader.command(0x45, answers: way.answers).status == 0)
     }
@@ -138,6 +140,12 @@ import VirtualTags
             var reader = try self.reader(.aes)
             #expect(try reader.command(0x5C, [option], value, mode: .enciphered).status == 0x9E)
         }
+        #expect(try configuration(reader) == DESFireConfiguration())
+    }
+
+    @Test func `The options of the card are one byte, also where more of them fit into its cryptogram`() throws {
+        var reader = try reader(.ev2)
+        #expect(try reader.command(0x5C, [0x00], [0x01, 0x00], mode: .enciphered, answers: .maced).status == 0x7E)
         #expect(try configuration(reader) == DESFireConfiguration())
     }
 

@@ -54,6 +54,15 @@ import VirtualTags
         #expect(answer.workTime == .zero)
     }
 
+    @Test(arguments: [(1, 3), (31, 3), (32, 3), (33, 6), (52, 6)] as [(Int, Int64)])
+    func `UPDATE BINARY takes its time for each unit of 32 bytes`(count: Int, milliseconds: Int64) {
+        var card = DESFireCard(.ndef())
+        #expect(card.process(hex("00 a4 04 00 07 d2 76 00 00 85 01 01"), tear: nil).bytes == [0x90, 0x00])
+        let data = [UInt8](repeating: 0x55, count: count)
+        let answer = card.process([0x00, 0xD6, 0x82, 0x00, UInt8(count)] + data, tear: nil)
+        #expect(answer.bytes == [0x90, 0x00] && answer.isWrite && answer.workTime == .milliseconds(milliseconds))
+    }
+
     /// A card whose master key is proved, and the cipher of the session.
     private func proved() throws -> (DESFireCard, BlockCipher) {
         var reader = CardReader(card: makeCard())

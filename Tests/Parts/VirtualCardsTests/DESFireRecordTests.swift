@@ -66,6 +66,26 @@ extension `MIFARE DESFire at its limits` {
         )
     }
 
+    @Test func `A cryptogram with room for more bytes holds just those of its command`() throws {
+        let value = DESFireFile.Kind.value(lower: 0, upper: 100, current: 50, limitedCredit: false)
+        let records = DESFireFile.Kind.linearRecords(size: 4, maximum: 2, records: [])
+        let files = zip(UInt8(1)..., [DESFireFile.Kind.standard([0, 0, 0, 0]), value, records]).map {
+            DESFireFile(number: $0, communication: .enciphered, accessRights: 0x0000, kind: $1)
+        }
+        let application = DESFireApplication(identifier: 1, keyCount: 0x81, files: files)
+        for (command, header, data) in [
+            (0x0C, [2], [1, 0, 0, 0, 0]), (0xDC, [2], [1, 0, 0, 0, 0]), (0x3D, [1, 0, 0, 0, 1, 0, 0], [7, 7]),
+            (0x3B, [3, 0, 0, 0, 1, 0, 0], [7, 7]), (0x5F, [1], [0x03, 0, 0, 0]), (0x54, [], [0x0F, 0]),
+        ] as [(UInt8, [UInt8], [UInt8])] {
+            var reader = reader(application, generation: .ev2)
+            #expect(try reader.authenticate(0x71, 0, .zero(.aes)) == 0)
+            let answer = try reader.command(command, header, data, mode: .enciphered, answers: .maced)
+            #expect(answer.status == 0x7E, "\(command)")
+            #expect((reader.card as? DESFireCard)?.contents.applications == [application])
+            #expect(reader.send(0xC7).status == 0x0C)
+        }
+    }
+
     /// Key 1 has the right to read, key 2 to write, and key 0 both.
     @Test(arguments: [UInt8(0), 1, 2])
     func `Each right to a value reads and debits it, and one alone credits it`(key: UInt8) throws {

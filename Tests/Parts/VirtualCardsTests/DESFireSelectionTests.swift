@@ -42,6 +42,55 @@ extension `MIFARE DESFire at its limits` {
         )
     }
 
+    @Test func `Native commands have their own lengths`() {
+        let files = [file(1, .standard([UInt8](repeating: 7, count: 100)))]
+        expect(
+            DESFireContents(applications: [DESFireApplication(identifier: 1, files: files)]),
+            [
+                "5a 01 00": "7e", "5a 01 00 00 00": "7e", "da 01 00": "7e", "fc 00": "7e", "45 00": "7e", "6e 00": "7e",
+                "60 00": "7e", "51 00": "7e", "5a 01 00 00": "00", "bd 01 00 00 00 01 00": "7e",
+                "3d 01 00 00 00 01 00": "7e", "6c 01 00": "7e", "eb 01 00": "7e", "df 01 00": "7e", "f5 01 00": "7e",
+                "cc 04 00 ee ee 00 00 00 00 09 00 00 00 05 00 00 00": "7e", "6f": "00 01",
+            ]
+        )
+        expect(.ndef(), ["90 60 00 00": "04 01 01 01 00 18 05 91 af"])
+    }
+
+    @Test func `ISO commands reach the last byte of a file, with up to 52 bytes at once`() {
+        expect(
+            .ndef(size: .kilobytes2),
+            [
+                "00 a4 04 01 07 d2 76 00 00 85 01 01": "6a 86", "00 a4 04 00 07 d2 76 00 00 85 01 01": "90 00",
+                "00 b0 81 00 01 aa 01": "67 00", "00 b0 81 0f 01": "6b 00",
+                "00 d6 82 00 34\(String(repeating: " 55", count: 52))": "90 00", "00 a4 00 0c 02 e1 04": "90 00",
+                "00 d6 07 ff 01 55": "90 00", "00 d6 07 ff 02 55 55": "6a 84", "00 d6 08 00 01 55": "6b 00",
+            ]
+        )
+    }
+
+    @Test func `The free memory is that of the size, or what it was set to`() {
+        expect(DESFireContents(size: .kilobytes4), ["6e": "00 e0 12 00"])
+        expect(DESFireContents(size: .kilobytes8), ["6e": "00 00 1f 00"])
+        var contents = DESFireContents(size: .kilobytes2, applications: [DESFireApplication(identifier: 1)])
+        contents.freeMemory = 31
+        expect(
+            contents,
+            [
+                "5a 01 00 00": "00", "6e": "00 1f 00 00", "cc 04 00 ee ee 00 00 00 00 09 00 00 00 05 00 00 00 00": "0e",
+            ]
+        )
+    }
+
+    @Test func `An application has the key versions that it is made with, and keys of zeros before one that is set`()
+        throws
+    {
+        let key = try #require(DESFireKey(.aes, Array(1...16), version: 5))
+        #expect(DESFireApplication(identifier: 1, keyCount: 0x82, keyVersions: [7, 9]).keyVersions == [7, 9])
+        var application = DESFireApplication(identifier: 1, keyCount: 0x83, keys: [])
+        application.setKey(2, key)
+        #expect(application.keys == [.zero(.aes), .zero(.aes), key])
+    }
+
     @Test func `A wrapped command has no parameters`() {
         expect(.ndef(), ["90 60 01 00 00": "6a 86", "90 60 00 01 00": "6a 86", "90 6e 01 00 00": "6a 86"])
     }

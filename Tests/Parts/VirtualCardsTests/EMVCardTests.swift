@@ -65,6 +65,63 @@ import VirtualTags
         )
     }
 
+    @Test func `The directory and the application have the card's names`() {
+        let name = "32 50 41 59 2e 53 59 53 2e 44 44 46 30 31"
+        let identifier = "a0 00 00 00 03 10 10"
+        var contents = EMVContents(applicationIdentifier: hex(identifier), accountNumber: hex("41 11"))
+        func answers(_ contents: EMVContents, _ commands: [String]) -> [String] {
+            var card = EMVCard(contents)
+            return commands.map { hexText(card.process(hex($0), tear: nil).bytes) }
+        }
+        let directory = "00 a4 04 00 0e \(name) 00"
+        #expect(
+            answers(contents, [directory, record]) == [
+                "6f 23 84 0e \(name) a5 11 bf 0c 0e 61 0c 4f 07 \(identifier) 87 01 01 90 00", "6d 00",
+            ]
+        )
+        contents.label = "AB"
+        contents.name = "CD"
+        #expect(
+            answers(contents, [directory, select]) == [
+                "6f 27 84 0e \(name) a5 15 bf 0c 12 61 10 4f 07 \(identifier) 50 02 41 42 87 01 01 90 00",
+                "6f 18 84 07 \(identifier) a5 0d 50 02 41 42 9f 11 01 01 9f 12 02 43 44 90 00",
+            ]
+        )
+        let unknown = EMVContents(applicationIdentifier: [], accountNumber: [])
+        #expect(answers(unknown, [directory]) == ["6a 82"])
+        #expect(unknown.interchangeProfile == [0, 0])
+    }
+
+    @Test func `The tries of the PIN are told where they are known, and nothing else is`() {
+        var contents = EMVContents(applicationIdentifier: hex("a0 00 00 00 03 10 10"), accountNumber: hex("41 11"))
+        contents.pinTries = 3
+        var card = EMVCard(contents)
+        let answers = [select, "80 ca 9f 17 00", "80 ca 9f 36 00"].map {
+            hexText(card.process(hex($0), tear: nil).bytes)
+        }
+        #expect(answers.dropFirst() == ["9f 17 01 03 90 00", "6a 88"])
+    }
+
+    @Test func `A payment that has begun is over without power`() {
+        var card = EMVCard(
+            EMVContents(applicationIdentifier: hex("a0 00 00 00 03 10 10"), accountNumber: hex("41 11"))
+        )
+        for command in [select, options] {
+            #expect(card.process(hex(command), tear: nil).bytes.suffix(2) == [0x90, 0x00])
+        }
+        card.losePower()
+        #expect(card.process(hex(record), tear: nil).bytes == [0x69, 0x85])
+    }
+
+    @Test func `A text of a card is one line of up to 64 bytes`() {
+        for (text, isHeld) in [
+            (String(repeating: "A", count: 64), true), (String(repeating: "A", count: 65), false), (" ", true),
+            ("A\u{1F}", false), ("", true),
+        ] {
+            #expect(EMVContents.canHold(text) == isHeld)
+        }
+    }
+
     @Test(arguments: [
         (0, 0, true), (0, 10, true), (0, 11, false), (4, 10, false), (5, 10, true), (5, 11, false), (16, 10, true),
         (17, 10, false),

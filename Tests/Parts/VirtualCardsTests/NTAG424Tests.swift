@@ -209,7 +209,9 @@ import VirtualTags
         // Places that overlap, and a code that is before what it covers.
         "40 00 e0 c1 f1 21 20 00 00 20 00 00 30 00 00", "40 00 e0 c1 f1 21 20 00 00 44 00 00 43 00 00",
         // Keys for the file that the tag does not have.
-        "00 05 e0", "00 00 d0",
+        "00 05 e0", "00 00 d0", "40 05 e0 c1 f1 21 20 00 00 43 00 00 43 00 00",
+        // A byte behind the last place.
+        "40 00 e0 c1 f1 21 20 00 00 43 00 00 43 00 00 00",
         // An identity of nothing, a UID that is nowhere, and a counter for a key that is not counted.
         "40 00 e0 01 ff 2f 20 00 00", "40 00 e0 81 ff f1 43 00 00 43 00 00", "40 00 e0 81 f1 2f 20 00 00",
         // An encrypted part without a key, a limit without a counter, and one that is reached already.
@@ -224,7 +226,7 @@ import VirtualTags
 
     @Test(arguments: [
         "00 04 e0", "40 00 e0 01 ff f1 43 00 00 43 00 00", "40 00 e0 41 f1 2f 20 00 00", "40 00 e0 81 ff 2f 20 00 00",
-        "40 00 e0 e1 ff 2f 20 00 00 01 00 00",
+        "40 00 e0 e1 ff 2f 20 00 00 01 00 00", "40 00 e0 01 ff ff",
     ]) func `File settings with all that they need are taken`(settings: String) throws {
         var reader = try reader()
         #expect(try reader.authenticate(0x71, 0, key(0)) == 0)

@@ -105,5 +105,18 @@ import VirtualTags
         }
     }
 
+    @Test func `A tag without keys, or whose pages of keys are cut off, has no secret, and a payment card is one`()
+        throws
+    {
+        #expect(!TagContents.type1(Type1Contents(blank: .topaz96, uid: [1, 2, 3, 4, 5, 6, 7])).holdsSecrets)
+        #expect(try !holdsSecrets(VirtualType4Tag(card: ApplicationCard([NDEFApplication(size: 64)]))))
+        var cut = Type2Contents(blank: .ntag213, uid: Script.uid)
+        cut.memory.removeLast(100)
+        #expect(!TagContents.type2(cut).holdsSecrets)
+        let payment = EMVContents(applicationIdentifier: [], accountNumber: [0x41])
+        let frontEnd = Type4FrontEnd.nfcA(uid: [4, 1, 2, 3, 4, 5, 6], ats: [0x05, 0x78, 0x80, 0x70, 0x02])
+        #expect(TagContents.type4(Type4Contents(frontEnd: frontEnd, kind: .emv(payment))).holdsSecrets)
+    }
+
     private func holdsSecrets(_ tag: VirtualType4Tag) throws -> Bool { try #require(TagContents(of: tag)).holdsSecrets }
 }

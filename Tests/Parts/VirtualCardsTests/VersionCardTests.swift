@@ -27,6 +27,18 @@ import VirtualTags
         #expect(Self.send("60 00", to: &card) == "7e")
     }
 
+    @Test(arguments: [
+        ("04 04 02 10", "NTAG 413 DNA"), ("04 04 02 30", "NTAG 424 DNA"), ("04 04 08 30", "NTAG 424 DNA TagTamper"),
+        ("04 04 02 20", VersionCardContents.Family.ntag4xx.rawValue),
+        ("04 04 02", VersionCardContents.Family.ntag4xx.rawValue),
+    ]) func `names its chip by its version`(version: String, chip: String) {
+        #expect(VersionCardContents(.ntag4xx, version: hex(version)).chip == chip)
+        var plus = VersionCardContents(.mifarePlus, version: hex(version))
+        #expect(plus.chip == "MIFARE Plus")
+        plus.cardType = "Mifare Plus EV2"
+        #expect(plus.chip == "Mifare Plus EV2")
+    }
+
     @Test func `takes a command of four bytes as one without data`() {
         var card = VersionCard(VersionCardContents(.mifarePlus, version: Self.version(28)))
         #expect(Self.send("90 60 00 00", to: &card) == "01 02 03 04 05 06 07 91 af")

@@ -69,6 +69,80 @@ import VirtualTags
     }
 }
 
+@Suite struct `A card of several applications` {
+    /// An application that writes down what happens to it.
+    private struct Diary: CardApplication {
+        var names: [[UInt8]]
+        var status: [UInt8] = [0x90, 0x00]
+        var entries: [String] = []
+
+        mutating func select(_ command: CardCommand) -> CardAnswer {
+            entries.append("select")
+            return CardAnswer(status)
+        }
+
+        mutating func process(_ command: CardCommand, tear: TornWrite?) -> CardAnswer {
+            entries.append("process")
+            return CardAnswer(status: .success)
+        }
+
+        mutating func deselect() { entries.append("deselect") }
+    }
+
+    private func entries(_ card: ApplicationCard) -> [[String]] {
+        card.applications.map { ($0 as? Diary)?.entries ?? [] }
+    }
+
+    @Test func `One is selected at a time, and is told when it is not any more`() {
+        let longest = [UInt8](repeating: 0x16, count: 16)
+        var card = ApplicationCard([
+            Diary(names: [[1, 1, 1, 1, 1]]), Diary(names: [[2, 2, 2, 2, 2], longest], status: [0x61, 0x10]),
+            Diary(names: [[3, 3, 3, 3, 3]], status: [0x6A, 0x81]),
+        ])
+        func select(_ name: [UInt8]) -> [UInt8] {
+            card.process([0x00, 0xA4, 0x04, 0x00, UInt8(name.count)] + name, tear: nil).bytes
+        }
+        #expect(select([1, 1, 1, 1, 1]) == [0x90, 0x00])
+        #expect(entries(card) == [["deselect", "select"], [], []])
+        #expect(select(longest) == [0x61, 0x10])
+        #expect(entries(card) == [["deselect", "select", "deselect"], ["deselect", "select"], []])
+        // One that refuses leaves the other selected, and stays as it was.
+        #expect(select([3, 3, 3, 3, 3]) == [0x6A, 0x81])
+        #expect(card.process([0x00, 0xB0, 0x00, 0x00], tear: nil).bytes == [0x90, 0x00])
+        #expect(entries(card)[1...] == [["deselect", "select", "process"], []])
+        #expect(select([2, 2, 2, 2, 2]) == [0x61, 0x10])
+        #expect(entries(card)[1] == ["deselect", "select", "process", "deselect", "select"])
+        card.losePower()
+        #expect(entries(card)[1].suffix(2) == ["select", "deselect"] && card.selectedApplication == nil)
+    }
+
+    @Test func `An application that is deselected or selected anew has no current file and no container`() throws {
+        var application = NDEFApplication(mapping: .version3, size: 64)
+        let select = try #require(CardCommand(hex("00 a4 04 00")))
+        let file = try #require(CardCommand(hex("00 a4 00 0c 02 e1 04")))
+        let read = try #require(CardCommand(hex("00 b0 00 00 01")))
+        let object = try #require(CardCommand(hex("00 b1 00 00 05 54 03 00 00 00 03")))
+        for isDeselected in [true, false] {
+            _ = application.select(select)
+            #expect(application.process(file, tear: nil).bytes == [0x90, 0x00])
+            #expect(application.process(object, tear: nil).bytes == hex("53 01 00 90 00"))
+            if isDeselected { application.deselect() } else { _ = application.select(select) }
+            #expect(application.process(read, tear: nil).bytes == [0x69, 0x86])
+            #expect(application.process(object, tear: nil).bytes == (isDeselected ? [0x6D, 0x00] : [0x69, 0x86]))
+        }
+    }
+
+    @Test func `A container of seven bytes has its limits, and one of six has none`() {
+        for (container, status) in [("00 07 20 00 01 00 01", "67 00"), ("00 07 20 00 01 00", "00 07 90 00")] {
+            var card = ApplicationCard([NDEFApplication(files: [0xE103: hex(container)])])
+            let answers = [
+                "00 a4 04 00 07 d2 76 00 00 85 01 01 00", "00 a4 00 0c 02 e1 03", "00 b0 00 00 02",
+            ].map { hexText(card.process(hex($0), tear: nil).bytes) }
+            #expect(answers == ["90 00", "90 00", status])
+        }
+    }
+}
+
 @Suite struct `A block of FeliCa Lite-S that loses the power` {
     @Test func `It is the old one or the new one, and the counter counts the new one alone`() async throws {
         let idm = hex("02 fe 00 11 22 33 44 55")

@@ -80,7 +80,11 @@ import VirtualTags
         #expect(ClassicContents(.classic1K, memory: memory).uid == hex("9c 0c 37 01"))
         memory.replaceSubrange(0..<10, with: hex("04 11 22 33 44 55 66 08 44 00"))
         #expect(ClassicContents(.classic1K, memory: memory).uid == hex("04 11 22 33 44 55 66"))
+        let short = ClassicContents(.classic1K, memory: hex("9c 0c 37 01 a6"))
+        #expect(short.memory.count == 1024 && short.memory.prefix(5).elementsEqual(hex("9c 0c 37 01 a6")))
+        #expect(ClassicContents(.mini, memory: memory).memory == Array(memory.prefix(320)))
         #expect(ClassicProduct(memorySize: 1000) == nil)
         #expect(ClassicProduct(named: "MIFARE Classic 4K") == .classic4K)
+        #expect(ClassicProduct(named: "4") == nil)
     }
 }

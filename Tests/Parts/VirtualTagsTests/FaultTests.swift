@@ -87,6 +87,30 @@ import VirtualTags
             #expect(page(6, of: copy) == left)
         }
         #expect(seen.count > 10)
+        #expect((0..<4).allSatisfy { index in Set(seen.map { $0[index] }).count > 2 })
+    }
+
+    @Test func `What is torn depends on the seed of the plan, too`() async throws {
+        var seen: Set<[UInt8]> = []
+        for seed in UInt64(0)..<10 {
+            let (script, tag) = try await activated()
+            script.field.arm(.tear(duringWrite: 1, leaving: .mixed(seed: .max)).seeded(seed))
+            #expect(await script.send("a2 06 ff ff ff ff") == "timeout")
+            seen.insert(page(6, of: tag))
+        }
+        #expect(seen.count > 5)
+    }
+
+    @Test func `A fault of an exchange and one of a write may meet, and neither is a change of tags`() async throws {
+        let (script, _) = try await activated()
+        let calls = Counter()
+        let observation = script.field.observePresence { calls.add() }
+        let slow = Fault(.delay(.milliseconds(3)), at: .write(1))
+        script.field.arm(FaultPlan([Fault(.mute, at: .exchange(0)), slow, Fault(.tooShort(by: 15), at: .exchange(1))]))
+        #expect(await script.send("30 00") == "timeout")
+        #expect(await script.send("30 00") == "04")
+        #expect(calls.value == 0)
+        withExtendedLifetime(observation) {}
     }
 
     @Test(arguments: ["02 00 00 10 00", "03 00 00 00 0f", "28 01 00 00 00"])

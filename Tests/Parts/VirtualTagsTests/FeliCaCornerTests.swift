@@ -40,6 +40,7 @@ private func send(_ script: LinkScript, _ command: String) async -> String {
         ("06 IDM 01 0b 00 04 80 00 80 00 80 00 82 00", "08 a3"), ("06 IDM 01 0b 00 01 80 93", "01 a8"),
         ("08 IDM 01 09 00 01 80 81 DATA", "01 a5"), ("08 IDM 01 09 00 01 80 85 DATA", "01 a5"),
         ("08 IDM 01 09 00 01 80 a0 DATA", "01 a5"), ("08 IDM 01 09 00 01 80 91 DATA", "01 a5"),
+        ("06 IDM 01 0b 00 02 80 91 80 91", "01 b2"),
     ]) func `Each refusal has the flags of its place`(command: String, status: String) async throws {
         let code = command.hasPrefix("06") ? "07" : "09"
         #expect(await send(try makeScript(), command) == "0c \(code) \(idm) \(status)")
@@ -86,6 +87,8 @@ private func send(_ script: LinkScript, _ command: String) async -> String {
         #expect(await read(script, "82") == "\(idm) 11 22 33 44 55 66 77 88")
         #expect(await write(script, "84", data) == "00 00")
         #expect(await read(script, "84") == hexText(hex(data)))
+        #expect(await read(script, "a0") == hexText([UInt8](repeating: 0, count: 16)))
+        #expect(await read(try makeScript { $0.deviceIdentifier = hex(data) }, "83") == hexText(hex(data)))
         #expect(await write(script, "86", data) == "00 00")
         #expect(await read(script, "86") == hexText(hex(data)))
     }
@@ -208,6 +211,30 @@ private func send(_ script: LinkScript, _ command: String) async -> String {
         let code = command.hasPrefix("06") ? "07" : "09"
         #expect(await send(script, command) == "0c \(code) \(idm) \(status)")
         #expect(memory(tag) == before)
+    }
+
+    @Test func `Of two files with one service the first counts`() async throws {
+        let (script, tag) = try makeScript {
+            let memory = [UInt8](repeating: 5, count: 64)
+            $0.files.append(FeliCaFile(serviceCodes: [0x0049], memory: memory, keyVersion: 9))
+        }
+        let head = "1d 07 \(idm) 00 00 01"
+        #expect(await send(script, "06 IDM 01 49 00 01 80 00") == head + String(repeating: " 02", count: 16))
+        #expect(await send(script, "06 IDM 01 49 00 01 80 02") == "0c 07 \(idm) 01 a8")
+        #expect(await send(script, "02 IDM 01 49 00") == "0d 03 \(idm) 01 02 01")
+        #expect(await send(script, "08 IDM 01 49 00 01 80 01 DATA") == "0c 09 \(idm) 00 00")
+        let memory = memory(tag)
+        #expect(memory[1][16] == 0x55 && memory[4].allSatisfy { $0 == 5 })
+    }
+
+    @Test(
+        arguments: [
+            ([], 15, 13), ([0x10], 15, 13), ([0x10, 4], 4, 13), ([0x10, 4, 1], 4, 1), ([0x10, 0, 0], 15, 13),
+        ] as [([UInt8], Int, Int)]
+    )
+    func `An NDEF system reads and writes as many blocks as its memory says`(memory: [UInt8], read: Int, write: Int) {
+        let system = FeliCaSystem(ndef: memory)
+        #expect(system.maximumRead == read && system.maximumWrite == write)
     }
 
     @Test func `As many blocks and services as there may be`() async throws {

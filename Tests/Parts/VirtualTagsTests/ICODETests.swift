@@ -158,6 +158,7 @@ import VirtualTags
         #expect(await bench.script.send("02 bc 04") == "timeout")
         #expect(await bench.script.send("26 01 00") == "00 00 \(bench.uid)")
         #expect(await bench.send("bc") == "timeout")
+        #expect(await bench.script.send("26 01 00") == "timeout")
         bench.tag.losePower()
         #expect(await bench.script.send("26 01 00") == "timeout")
         #expect(await bench.script.send("22 20 \(bench.uid) 00") == "00 e1 40 27 01")
@@ -190,8 +191,9 @@ import VirtualTags
     func `Surveillance is set, reset, protected and locked`(_ product: Type5Product) async throws {
         let bench = try Bench(product)
         let alarm = await bench.script.send("02 a5 04")
-        #expect(alarm.hasPrefix("00 2f b3 62 70"))
-        #expect(hex(alarm).count == 33)
+        let sequence =
+            "2f b3 62 70 d5 a7 90 7f e8 b1 80 38 d2 81 49 76 82 da 9a 86 6f af 8b b0 f1 9c d1 12 a5 72 37 ef"
+        #expect(alarm == "00 " + sequence)
         #expect(await bench.script.send("02 a3 04") == "00")
         #expect(await bench.script.send("02 a5 04") == "timeout")
         #expect(await bench.give("10", "11 12 13 14") == "00")
@@ -221,6 +223,12 @@ import VirtualTags
         for request in ["42 a5 04 10 35 12", "42 a5 04", "42 a5 04 04 34", "02 a5 04 00"] {
             #expect(await bench.script.send(request) == "timeout", "\(request)")
         }
+        // The password of surveillance is also for its identifier.
+        #expect(await bench.give("10", "11 12 13 14") == "00")
+        #expect(await bench.script.send("02 a6 04") == "00")
+        bench.tag.losePower()
+        #expect(await bench.script.send("02 a7 04 35 12") == "01 0f")
+        #expect(await bench.script.send("42 a5 04 00") == "00 34 12")
     }
 
     @Test(arguments: [Type5Product.icodeSLIX, .icodeSLIX2])
@@ -249,6 +257,9 @@ import VirtualTags
         #expect(await bench.script.send("26 a0 04 88 12 44") == "00 \(bench.uid)")
         #expect(await bench.script.send("26 a0 04 88 02 44 00 00") == "00 \(bench.uid) \(blocks)")
         #expect(await bench.script.send("26 a0 04 80 11") == "timeout")
+        // Without the option of the whole UID, and with block numbers where no blocks are wanted.
+        #expect(await bench.script.send("26 a0 04 88 10 44") == "00 \(hexText(hex(bench.uid).dropFirst()))")
+        #expect(await bench.script.send("26 a0 04 80 12 00 00") == "timeout")
         #expect(await bench.script.send("26 a0 04 80 32") == "00 \(bench.uid)")
         #expect(await bench.script.send("26 01 00") == "timeout")
         bench.tag.losePower()
@@ -264,6 +275,9 @@ import VirtualTags
         }
         #expect(await bench.script.send("26 a0 04 00 03 00") == "00 00 00 00 00")
         #expect(await bench.script.send("26 a0 04 00 03 01") == "timeout")
+        // The counter is a block of its own, which they do not guard.
+        #expect(await bench.script.send("02 20 4e") == "01 0f")
+        #expect(await bench.script.send("02 20 4f") == "00 00 00 00 00")
     }
 
     @Test func `The identifier of surveillance is locked with it`() async throws {
@@ -319,14 +333,33 @@ import VirtualTags
         #expect(await bench.give("10", "11 12 13 14") == "00")
         let password = await bench.covered("0f 0f 0f 0f")
         let before = bench.tag.contents
+        let start = bench.script.link.statistics.tagWorkTime
         bench.script.field.arm(.tear(duringWrite: 1, leaving: isOld ? .old : .new))
         let command = request.replacing("UID", with: bench.uid).replacing("PASSWORD", with: password)
         #expect(await bench.script.send(command) == "timeout")
         #expect((bench.tag.contents == before) == isOld)
+        // Each of them programs one block.
+        let time = bench.script.link.statistics.tagWorkTime - start
+        #expect(time >= .milliseconds(4) && time < .milliseconds(5))
+    }
+
+    @Test func `The protection of pages is changed by address or of the selected tag`() async throws {
+        let bench = try Bench()
+        #expect(await bench.give("01", "01 02 03 04") == "00")
+        #expect(await bench.give("02", "05 06 07 08") == "00")
+        for request in ["02 b6 04 28 21", "02 b7 04 00", "02 bb 04"] {
+            #expect(await bench.script.send(request) == "01 0f", "\(request)")
+        }
+        #expect(await bench.script.send("22 25 \(bench.uid)") == "00")
+        #expect(await bench.script.send("12 b6 04 28 21") == "00")
     }
 
     @Test func `The random number is forgotten without power`() async throws {
         let bench = try Bench()
+        // Nothing covers a password before a number was fetched.
+        #expect(await bench.script.send("02 b3 04 04 0f 0f 0f 0f") == "00")
+        let first = await bench.script.send("02 b2 04")
+        #expect(await bench.script.send("02 b2 04") != first)
         let password = await bench.covered("0f 0f 0f 0f")
         bench.tag.losePower()
         #expect(await bench.script.send("02 b3 04 04 \(password)") == "timeout")

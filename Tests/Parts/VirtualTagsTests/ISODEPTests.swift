@@ -83,6 +83,10 @@ import VirtualTags
         // FWI 7 is 38.7 ms; 1000 ms need 26 of it.
         #expect(await script.send("02 03", timeout: .milliseconds(40)) == "f2 1a")
         #expect(await script.send("f2 1a", timeout: .milliseconds(1010)) == "02 bb")
+        // The work is done once.
+        let time = script.link.statistics.tagWorkTime
+        #expect(await script.send("b2") == "02 bb")
+        #expect(script.link.statistics.tagWorkTime == time)
     }
 
     @Test func `Damaged and unknown blocks are not answered, and change nothing`() async throws {

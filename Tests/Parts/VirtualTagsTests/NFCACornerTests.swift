@@ -44,6 +44,21 @@ import VirtualTags
         try await script.activate(wake: 0x26)
     }
 
+    @Test func `A few bits that are no request send a tag back to IDLE`() async throws {
+        let tag = NFCATag(NFCAContents(uid: Script.uid, atqa: 0x0044, sak: 0x00))
+        let script = try Script(tag)
+        #expect(await script.sendShort(0x27) == "timeout")
+        try await script.activate(wake: 0x26)
+        #expect(await script.exchange(Frame(bits: [0x0A], validBitsInLastByte: 4)) == "timeout")
+        try await script.activate(wake: 0x26)
+    }
+
+    @Test func `A card waits for no reader before it has sent a nonce`() {
+        let card = ClassicTag(ClassicContents(blank: .classic1K, uid: hex("9c 0c 37 01")))
+        let request = Frame(bits: [0x26], validBitsInLastByte: 7)
+        #expect(card.answer(request, disturbance: nil)?.frame?.bytes == [0x04, 0x00])
+    }
+
     @Test func `A tag without commands halts, and begins anew without power`() async throws {
         let tag = NFCATag(NFCAContents(uid: Script.uid, atqa: 0x0044, sak: 0x00))
         let script = try Script(tag)

@@ -216,8 +216,24 @@ import VirtualTags
         let (script, tag) = try make()
         #expect(await script.send("02 b3 02 00 \(Self.zero)") == "00")
         let before = tag.contents
+        let start = script.link.statistics.tagWorkTime
         script.field.arm(.tear(duringWrite: 1, leaving: isOld ? .old : .new))
         #expect(await script.send("02 \(request)") == "timeout")
         #expect((tag.contents == before) == isOld)
+        // Each of them programs one block.
+        let time = script.link.statistics.tagWorkTime - start
+        #expect(time >= .milliseconds(5) && time < .milliseconds(6))
+    }
+
+    @Test func `The registers of a new tag`() async throws {
+        let (script, _) = try make()
+        let registers = [
+            ("00", "88"), ("01", "03"), ("02", "01"), ("03", "00"), ("04", "00"), ("05", "0f"), ("06", "00"),
+            ("07", "0f"), ("08", "00"), ("09", "0f"), ("0a", "00"), ("0c", "00"), ("0d", "00"), ("0e", "07"),
+            ("0f", "00"),
+        ]
+        for (pointer, value) in registers {
+            #expect(await script.send("02 a0 02 \(pointer)") == "00 \(value)", "\(pointer)")
+        }
     }
 }

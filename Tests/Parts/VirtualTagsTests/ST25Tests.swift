@@ -226,8 +226,42 @@ import VirtualTags
         #expect(await present("03", "04 04 04 04", script) == "00")
         let password = await covered("01 01 01 01", script)
         let before = tag.contents
+        let start = script.link.statistics.tagWorkTime
         script.field.arm(.tear(duringWrite: 1, leaving: isOld ? .old : .new))
         #expect(await script.send("02 " + request.replacing("PASSWORD", with: password)) == "timeout")
         #expect((tag.contents == before) == isOld)
+        // Each of them programs one block.
+        let time = script.link.statistics.tagWorkTime - start
+        #expect(time >= .milliseconds(5) && time < .milliseconds(6))
+    }
+
+    @Test func `A write that is refused does not count, and none does while the counter is off`() async throws {
+        let (script, _) = try make {
+            $0.settings.registers[0] = 0x01
+            $0.settings.registers[3] = 0x01
+        }
+        #expect(await script.send("02 21 05 01 02 03 04") == "01 12")
+        #expect(await script.send("02 a0 02 04") == "00 00 00")
+        #expect(await script.send("02 21 00 01 02 03 04") == "00")
+        #expect(await script.send("02 a0 02 04") == "00 01 00")
+        let (off, _) = try make()
+        #expect(await off.send("02 21 05 01 02 03 04") == "00")
+        #expect(await off.send("02 a0 02 04") == "00 00 00")
+    }
+
+    @Test func `There are four passwords, and that for KILL is changed in its own session`() async throws {
+        let (script, tag) = try make()
+        #expect(await present("04", "01 01 01 01", script) == "01 10")
+        #expect(await script.send("02 b1 02 04 09 09 09 09") == "01 10")
+        #expect(await script.send("02 b1 02 00 09 09 09 09") == "01 12")
+        #expect(await present("00", "01 01 01 01", script) == "00")
+        #expect(await script.send("02 b1 02 00 09 09 09 09") == "00")
+        #expect(tag.contents.settings.passwords == [[9, 9, 9, 9], [2, 2, 2, 2], [3, 3, 3, 3], [4, 4, 4, 4]])
+    }
+
+    @Test func `A new tag has no identifier of surveillance`() async throws {
+        let (script, _) = try make()
+        #expect(await script.send("02 a2 02") == "00")
+        #expect(await script.send("42 a5 02") == "00 00 00")
     }
 }

@@ -86,6 +86,7 @@ import VirtualTags
         try await script.activate()
         #expect(await script.send("3a 00 02") == "04 a1 b2 9f c3 d4 e5 80 72 48 00 00")
         #expect(await script.send("3a 00 2c").split(separator: " ").count == 45 * 4)
+        #expect(await script.send("3a 01 01") == "c3 d4 e5 80")
         #expect(await script.send("3a 05 04") == "NAK 0")
         try await script.activate()
         #expect(await script.send("3a 00 2d") == "NAK 0")
@@ -143,6 +144,9 @@ import VirtualTags
         try await script.activate()
         #expect(await script.send("3c 00") == hexText(0..<32))
         #expect(await script.send("3c 01") == "NAK 0")
+        let other = try Script(VirtualType2Tag(.ntag216, uid: Script.uid))
+        try await other.activate()
+        #expect(await other.send("3c 00") == hexText([UInt8](repeating: 0, count: 32)))
     }
 
     @Test func `A frame with a wrong checksum is refused with 1, and the tag falls back`() async throws {

@@ -107,7 +107,65 @@ import VirtualTags
         #expect(Set(left[2...]) == [0, 1])
     }
 
+    @Test func `Ultralight EV1 has the counters 0 to 2, each with its flag of tearing`() async throws {
+        let (script, _) = try await makeScript(.ultralightEV1UL11) { $0.tearingFlags = [0x01] }
+        #expect(await script.send("a5 02 03 02 01 00") == "ACK")
+        #expect(await script.send("39 02") == "03 02 01")
+        for (counter, flag) in [("00", "01"), ("01", "bd"), ("02", "bd")] {
+            #expect(await script.send("3e \(counter)") == flag, "\(counter)")
+        }
+        #expect(await script.send("39 03") == "NAK 0")
+    }
+
+    @Test(arguments: Type2Product.all) func `The pages of passwords and keys are secret, and no others`(
+        product: Type2Product
+    ) {
+        let secret: [Type2Product: [Int]] = [
+            .ultralightC: [44, 45, 46, 47], .ultralightEV1UL11: [18, 19], .ultralightEV1UL21: [39, 40],
+            .ntag210: [18, 19], .ntag212: [39, 40], .ntag213: [43, 44], .ntag215: [133, 134], .ntag216: [229, 230],
+        ]
+        #expect(Type2Contents(blank: product, uid: Script.uid).secretPages == secret[product] ?? [])
+    }
+
+    @Test func `Static and dynamic lock bits of a tag are in effect as soon as it has power`() async throws {
+        let (script, tag) = try await makeScript(.ntag213) {
+            $0.memory[10] = 0x10
+            $0.memory[160] = 0x02
+        }
+        #expect(tag.contents.lockedPages == [4, 18, 19])
+        for page in ["04", "12", "13"] {
+            #expect(await script.send("a2 \(page) 01 02 03 04") == "NAK 0", "\(page)")
+            try await script.activate()
+        }
+        #expect(await script.send("a2 11 01 02 03 04") == "ACK")
+        #expect(Type2Contents(blank: .ntag213, uid: Script.uid).lockedPages.isEmpty)
+    }
+
+    @Test func `A memory that is cut is completed, but for a part of a page`() {
+        var contents = Type2Contents(blank: .ntag213, uid: Script.uid)
+        contents.memory.replaceSubrange(16..<24, with: [1, 2, 3, 4, 5, 6, 7, 8])
+        contents.memory.removeLast(contents.memory.count - 22)
+        contents.counters = [5]
+        let whole = contents.completed
+        #expect(whole.memory.count == 180 && whole.counters == [5, 0, 0])
+        #expect(whole.memory.prefix(20) == contents.memory.prefix(20))
+        #expect(whole.memory[20..<24].elementsEqual([0x34, 0x03, 0x00, 0xFE]))
+    }
+
     // MARK: Sectors and UIDs
+
+    @Test(arguments: ["a0 06", "3c 00", "1b ff ff ff ff"])
+    func `NTAG I2C has no COMPATIBILITY_WRITE, signature or password`(command: String) async throws {
+        let (script, _) = try await makeScript(.ntagI2C1K)
+        #expect(await script.send(command) == "NAK 0")
+    }
+
+    @Test func `Of a UID of ten bytes the first nine are in the memory`() {
+        let uid = hex("04 01 02 03 04 05 06 07 08 09")
+        let contents = Type2Contents(blank: .ultralight, uid: uid)
+        #expect(contents.memory.prefix(10).elementsEqual(uid.prefix(9) + [0x48]))
+        #expect(contents.memory.count == 64)
+    }
 
     @Test func `The session registers are in pages F8 and F9, and can't be written`() async throws {
         let (script, _) = try await makeScript(.ntagI2C1K)
@@ -122,6 +180,21 @@ import VirtualTags
             #expect(await script.send("03 00 00 00") == "timeout")
             #expect(await script.send(command) == answer, "\(command)")
         }
+    }
+
+    @Test(
+        arguments: [
+            ("NTAG213", Type2Product.ntag213), ("ntag 213", .ntag213), ("MIFARE Ultralight C", .ultralightC),
+            ("ultralight-c", .ultralightC), ("Ultralight", .ultralight), ("MIFARE \u{B5}ltralight", .ultralight),
+            ("MIFARE Ultralight EV1 UL21", .ultralightEV1UL21), ("UL11", .ultralightEV1UL11), ("NTAG I\u{B2}C 1K", nil),
+            ("NTAG I2C 1K", .ntagI2C1K), ("NTAG21", nil), ("213", nil), ("", nil), ("-", nil),
+        ] as [(String, Type2Product?)]
+    )
+    func `A product is found by its name, whatever its letters and with or without its family`(
+        name: String,
+        product: Type2Product?
+    ) {
+        #expect(Type2Product(named: name) == product)
     }
 
     /// A generator that always gives the same byte.

@@ -274,5 +274,6 @@ import VirtualTags
         let mirror = "04A1B2C3D4E580x00ABCE"
         #expect(await script.send("3a 08 0d") == hexText([0] + Array(mirror.utf8) + [0, 0]))
         #expect(await script.send("30 0a") == hexText(Array(mirror.utf8)[7..<21] + [0, 0]))
+        #expect(await script.send("30 08") == hexText([0] + Array(mirror.utf8.prefix(15))))
     }
 }

@@ -103,6 +103,25 @@ import VirtualTags
         let (script, tag) = try await makeScript(.topaz96)
         tag.losePower()
         #expect(await script.send("78 00 00 00 00 00 00") == "timeout")
+        // Another short command wakes nothing.
+        #expect(await script.exchange(Frame(bits: [0x35], validBitsInLastByte: 7)) == "timeout")
+        #expect(await script.send("78 00 00 00 00 00 00") == "timeout")
+        let request = Frame(hex("78 00 00 00 00 00 00"), checksum: .crcB)
+        #expect(VirtualType1Tag(.topaz96).answer(request, disturbance: nil) == nil)
+    }
+
+    @Test func `RID has seven bytes, and its checksum may be the caller's`() async throws {
+        let (script, _) = try await makeScript(.topaz96)
+        #expect(await script.send("78 00 00") == "timeout")
+        let bytes = hex("78 00 00 00 00 00 00")
+        let sent = hexText(bytes + CyclicRedundancyCheck.b(bytes).littleEndianBytes)
+        let answer = hex("11 48 01 02 03 04")
+        #expect(await script.sendRaw(sent) == hexText(answer + CyclicRedundancyCheck.b(answer).littleEndianBytes))
+    }
+
+    @Test func `A header may be another one than the product's`() {
+        #expect(Type1Contents(.topaz96, memory: [], header: [0x11, 0x49]).header == [0x11, 0x49])
+        #expect(Type1Contents(.topaz96, memory: []).header == [0x11, 0x48])
     }
 
     @Test func `Erasing takes twice the time of programming`() async throws {

@@ -64,7 +64,7 @@ extension DESFireCard {
                 )
             )
         }
-        return DESFireReply(programmed: 32)
+        return DESFireReply(programmed: Self.programmingUnit)
     }
 
     /// The maximum number of applications on a card (MF3ICD81 data sheet, 9.1).
@@ -84,7 +84,7 @@ extension DESFireCard {
             contents.applications.remove(at: index)
             if selected != nil { select(nil) }
         }
-        return DESFireReply(programmed: 32)
+        return DESFireReply(programmed: Self.programmingUnit)
     }
 
     /// FORMAT PICC: deletes all applications. The card's master key stays.
@@ -93,7 +93,7 @@ extension DESFireCard {
         guard selected == nil, !contents.configuration.isFormatDisabled else { throw .permissionDenied }
         guard authenticatedKey == 0 else { throw .authenticationError }
         if tear != .old { contents.applications = [] }
-        return DESFireReply(programmed: 32)
+        return DESFireReply(programmed: Self.programmingUnit)
     }
 
     func selectedApplication() throws(DESFireStatus) -> DESFireApplication {

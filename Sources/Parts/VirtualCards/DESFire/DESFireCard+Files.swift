@@ -41,7 +41,7 @@ extension DESFireCard {
             current: numbers[2],
             limitedCredit: data[16] & 0x01 != 0
         )
-        return try create(data, hasIdentifier: false, kind, needed: 32, programmed: 32)
+        return try create(data, hasIdentifier: false, kind, needed: 32, programmed: Self.programmingUnit)
     }
 
     /// CREATE LINEAR RECORD FILE and CREATE CYCLIC RECORD FILE: number, ISO identifier if the application has them,
@@ -58,7 +58,7 @@ extension DESFireCard {
             ? .cyclicRecords(size: size, maximum: maximum, records: [])
             : .linearRecords(size: size, maximum: maximum, records: [])
         let needed = (size * maximum + 31) / 32 * 32
-        return try create(data, hasIdentifier: hasIdentifier, kind, needed: needed, programmed: 32)
+        return try create(data, hasIdentifier: hasIdentifier, kind, needed: needed, programmed: Self.programmingUnit)
     }
 
     private mutating func create(
@@ -104,7 +104,7 @@ extension DESFireCard {
         if tear != .old { contents.applications[selected].files.remove(at: index) }
         currentFile = nil
         forgetTransaction()
-        return DESFireReply(programmed: 32)
+        return DESFireReply(programmed: Self.programmingUnit)
     }
 
     // MARK: Settings
@@ -164,6 +164,7 @@ extension DESFireCard {
             contents.applications[selected].files[index].communication = CommunicationSettings(rawValue: data[1])
             contents.applications[selected].files[index].accessRights = changed
         }
+        // mutate: equivalent literal, because a part of a unit takes the time of a whole one.
         return DESFireReply(programmed: 3)
     }
 }

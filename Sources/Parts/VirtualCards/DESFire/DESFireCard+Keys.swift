@@ -55,6 +55,7 @@ extension DESFireCard {
 
     /// CHANGE KEY. The kind of the card's master key may change; the upper bits of its number give the new kind.
     mutating func changeKey(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        // mutate: equivalent branch, because who is authenticated has a session.
         guard let authenticatedKey, session != nil else { throw .authenticationError }
         guard let first = data.first else { throw .lengthError }
         let number = selected == nil ? first & 0x3F : first
@@ -72,9 +73,10 @@ extension DESFireCard {
         }
         guard !isOwn else {
             forgetAuthentication()
-            return DESFireReply(programmed: 32)
+            return DESFireReply(programmed: Self.programmingUnit)
         }
-        return DESFireReply(data: try session?.seal([], .standard, status: 0x00) ?? [], programmed: 32)
+        let code = try session?.seal([], .standard, status: 0x00) ?? []
+        return DESFireReply(data: code, programmed: Self.programmingUnit)
     }
 
     /// Returns whether the authenticated key may change a key, by the key settings (MF3ICD81 data sheet, 9.4.3).
@@ -118,6 +120,7 @@ extension DESFireCard {
                 contents.keySettings = data[0]
             }
         }
+        // mutate: equivalent literal, because a part of a unit takes the time of a whole one.
         return DESFireReply(programmed: 1)
     }
 }

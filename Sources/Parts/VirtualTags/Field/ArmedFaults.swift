@@ -20,6 +20,7 @@ struct ArmedFaults: Sendable {
 
     /// Returns the closures to call before the next exchange, each only once.
     mutating func takeCalls() -> [@Sendable () -> Void] {
+        // mutate: equivalent comparison, because without calls the search finds nothing.
         guard calls > 0 else { return [] }
         var taken: [@Sendable () -> Void] = []
         faults.removeAll { fault in
@@ -139,6 +140,7 @@ struct FaultyExchange {
     }
 
     private func damage(_ frame: Frame) -> FieldAnswer.Reply {
+        // mutate: equivalent member, because less than eight bits are in one byte.
         guard frame.bitCount < 8, let byte = frame.bytes.first else { return .damaged }
         let bit = UInt8(random % UInt64(frame.bitCount))
         return .frame(Frame(bits: [byte ^ 1 << bit], validBitsInLastByte: frame.validBitsInLastByte))

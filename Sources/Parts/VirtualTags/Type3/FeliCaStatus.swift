@@ -40,7 +40,5 @@ struct FeliCaStatus: Sendable, Hashable {
         FeliCaStatus(flag1: 1 << (position % 8), flag2: error.rawValue)
     }
 
-    var isSuccess: Bool { flag1 == 0 }
-
     var bytes: [UInt8] { [flag1, flag2] }
 }

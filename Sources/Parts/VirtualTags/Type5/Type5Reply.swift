@@ -2,9 +2,9 @@
 
 /// The result of a command.
 struct Type5Reply: Sendable {
-    var data: [UInt8] = []
+    var data: [UInt8]
     /// The number of programmed blocks; 0 when the memory has not changed.
-    var programmedBlocks = 0
+    var programmedBlocks: Int
     /// Whether the answer is sent at once even if the option flag is set, because the flag has another meaning for this
     /// command.
     var ignoresOption = false

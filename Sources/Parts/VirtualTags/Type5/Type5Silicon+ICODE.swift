@@ -79,6 +79,7 @@ extension Type5Silicon {
 
     /// LOCK PASSWORD, after the password was given.
     private mutating func lockPassword(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
+        // mutate: equivalent member, because there is one.
         guard request.parameters.count == 1, let identifier = request.parameters.first else { throw .notRecognised }
         try checkDirected(request)
         guard presentedPasswords.contains(identifier) else { throw .unknown }

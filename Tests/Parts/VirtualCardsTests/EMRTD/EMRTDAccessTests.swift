@@ -81,6 +81,11 @@ import VirtualTags
         #expect(run("00 84 00 00 08").hasSuffix("90 00"))
         let proof = "72C29C2371CC9BDB65B779B8E8D37B29ECC154AA56A8799FAE2F498F76ED92F2 5F1448EEA8AD90A7"
         #expect(run("00 82 00 00 28 \(proof) 28") == "63 00")
+        // The right proof with another code.
+        card = try exampleCard()
+        #expect(run(EMRTDTerminal.selectApplication) == "90 00")
+        #expect(run("00 84 00 00 08").hasSuffix("90 00"))
+        #expect(run("00 82 00 00 28 \(proof.dropLast()) 6 28") == "63 00")
         #expect(run("00 84 00 00 07") == "67 00")
         #expect(run("00 88 00 00 08 00 00 00 00 00 00 00 00 00") == "6d 00")
         #expect(run("80 84 00 00 08") == "6e 00")

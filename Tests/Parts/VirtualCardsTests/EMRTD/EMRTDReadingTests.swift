@@ -81,6 +81,14 @@ import VirtualTags
         }
     }
 
+    @Test func `An answer has up to 65533 bytes`() throws {
+        var contents = try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone), signer: .test)
+        contents.cardAccess = [UInt8](repeating: 0x31, count: 65535)
+        var terminal = EMRTDTerminal(contents)
+        let answer = hex(terminal.plain("00 b0 9c 00 00 00 00"))
+        #expect(answer.count == 65533 + 2 && answer.suffix(2) == [0x90, 0x00])
+    }
+
     @Test func `The odd instruction reads beyond 32767 bytes`() throws {
         let contents = try largeDocument()
         let file = try #require(contents.files[0x0102])
@@ -97,6 +105,8 @@ import VirtualTags
         let whole = try terminal.send("0c b1 00 00", [0x54, 1, 0], length: [0x7F, 0xFF], extended: true)
         #expect(whole.data.starts(with: [0x53, 0x82, 0x7F, 0xFB]) && whole.data.count == 0x7FFF)
         #expect(try terminal.send("0c b1 00 00", [0x54, 3, 2, 0, 0], length: [4]).status == "6b 00")
+        #expect(try terminal.send("0c b1 00 02", [0x54, 4, 0, 0, 0, 0], length: [6]).data == [0x53, 4] + file[..<4])
+        #expect(try terminal.send("0c b1 00 02", [0x54, 5, 0, 0, 0, 0, 0], length: [6]).status == "6a 80")
         #expect(try terminal.send("0c b1 00 00", [0x55, 1, 0], length: [4]).status == "6a 80")
         #expect(try terminal.send("0c b1 00 03", [0x54, 1, 0], length: [4]).status == "6a 82")
     }
