@@ -97,7 +97,8 @@ import Testing
 
     @Test func `Escapes and characters of all planes are read`() throws {
         let line =
-            #"{ "kind" : "text" , "language":"en", "text":"\u00e9\ud83d\udc4b\n\"\/👋" , "x":[true,null,-1.5e3,{}] }"#
+            #"{ "records" : [ { "kind" : "text" , "language":"en", "text":"\u00e9\ud83d\udc4b\n\"\/👋" } ] , "#
+            + #""x":[true,null,-1.5e3,{}] }"#
         let output = try NFCTool.run("ndef", "encode", lines: [line])
         let text = Array("é👋\n\"/👋".utf8).map { String(format: "%02x", $0) }.joined()
         #expect(output.lines == ["d101105402656e" + text])

@@ -121,9 +121,6 @@ import Testing
                 #"{"kind":"handover-select","version":"15.15","carriers":[{"ref":"c"}]}"#,
                 ["Version 15.15", "Carrier “c”, active"]
             ),
-            (
-                #"{"kind":"wifi-wsc","credentials":[{"ssid":"One"},{"ssid":"Two"}]}"#, ["Network “One”, key “”"]
-            ),
             (#"{"kind":"text","text":"a"}"#, ["“a” (en, UTF-8)"]),
             (#"{"kind":"text","text":"a","language":"de","encoding":"UTF-16"}"#, ["“a” (de, UTF-16)"]),
         ] as [(String, [String])]

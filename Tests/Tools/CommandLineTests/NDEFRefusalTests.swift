@@ -97,6 +97,59 @@ import Testing
         Row(#"{"kind":"bluetooth-le","ad":[{}]}"#, "In record 0, 'type' is missing."),
         Row(#"{"kind":"bluetooth-ep","address":"zz"}"#, "In record 0, 'address' must be hex, two digits per byte."),
         Row(#"{"kind":"well-known"}"#, "In record 0, 'type_hex' is missing."),
+        Row(
+            #"{"kind":"mime","type":"text/plain","text":"hello"}"#,
+            "In record 0, 'text' is unknown here; known are kind, id_hex, type, payload_hex."
+        ),
+        Row(
+            #"{"tnf":2,"type":"text/plain","payload":"hi"}"#,
+            "In record 0, 'payload' is unknown here; known are tnf, type_hex, id_hex, payload_hex, decoded."
+        ),
+        Row(
+            #"{"records":[{"kind":"empty"},{"kind":"text","text":"a","lang":"de"}]}"#,
+            record: 1,
+            "In record 1, 'lang' is unknown here; known are kind, id_hex, text, language, encoding."
+        ),
+        Row(
+            #"{"decoded":{"kind":"uri","uri":"a:b","id_hex":"69"}}"#,
+            "In record 0, 'id_hex' is unknown here; known are kind, uri, prefix, rfu_prefix."
+        ),
+        Row(
+            #"{"decoded":{"kind":"empty"},"type_hex":"55"}"#,
+            "In record 0, 'type_hex' is unknown here; known are decoded, id_hex, payload_hex."
+        ),
+        Row(
+            #"{"decoded":{"kind":"text","text":"a"},"payload_hex":"00"}"#,
+            "In record 0, 'payload_hex' can't be beside the kind text, whose content is encoded."
+        ),
+        Row(
+            #"{"kind":"smartposter","uri":"a:b","icons":[{"type":"image/png","data":"00"}]}"#,
+            "In record 0, 'data' is unknown here; known are type, data_hex."
+        ),
+        Row(
+            #"{"kind":"handover-select","version":"1.2","carriers":[{"ref":"a","x":1,"b":1}]}"#,
+            "In record 0, 'b' is unknown here; known are power, ref, aux."
+        ),
+        Row(
+            #"{"kind":"bluetooth-le","ad":[{"type":1,"value":"00"}]}"#,
+            "In record 0, 'value' is unknown here; known are type, value_hex."
+        ),
+        Row(
+            #"{"kind":"device-information","elements":[{"type":1,"text":"A"}]}"#,
+            "In record 0, 'text' is unknown here; known are type, value_hex."
+        ),
+        Row(
+            #"{"kind":"wifi-wsc","attributes":[{"id":"104a","value":"10"}]}"#,
+            "In record 0, 'value' is unknown here; known are id, value_hex."
+        ),
+        Row(
+            #"{"kind":"wifi-wsc","credentials":[{"ssid":"a","password":"b"}]}"#,
+            "In record 0, 'password' is unknown here; known are ssid, key, auth, enc, mac_hex."
+        ),
+        Row(
+            #"{"kind":"wifi-wsc","credentials":[{"ssid":"One"},{"ssid":"Two"}]}"#,
+            "In record 0, 'credentials' must be one network; for several, give 'attributes'."
+        ),
     ]
 
     @Test func `Each names the record, the member and what is wrong`() throws {

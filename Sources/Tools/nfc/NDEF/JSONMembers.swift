@@ -105,12 +105,27 @@ struct JSONMembers {
         return strings
     }
 
-    func objects(_ key: String) throws(InputError) -> [JSONMembers] {
+    /// The objects of an array.
+    ///
+    /// - Parameters:
+    ///   - key: the array's key.
+    ///   - known: the keys that the objects can have.
+    func objects(_ key: String, of known: [String]) throws(InputError) -> [JSONMembers] {
         var objects: [JSONMembers] = []
         for value in try array(key) {
             guard case .object = value else { throw error(key, "must be an array of objects") }
-            objects.append(try JSONMembers(value, record: record))
+            let object = try JSONMembers(value, record: record)
+            try object.check(known)
+            objects.append(object)
         }
         return objects
+    }
+
+    /// Refuses a member that nothing reads, because its content would be lost.
+    ///
+    /// - Parameter known: the keys that the object can have.
+    func check(_ known: [String]) throws(InputError) {
+        guard let key = members.keys.filter({ has($0) && !known.contains($0) }).min() else { return }
+        throw error(key, "is unknown here; known are \(known.joined(separator: ", "))")
     }
 }

@@ -12,7 +12,9 @@ struct NDEFEncodeCommand: ParsableCommand {
             A line of standard input is the output of 'nfc ndef decode --json', an
             object with 'records', or one record. A record has 'tnf', 'type_hex',
             'id_hex' and 'payload_hex' (missing ones are empty), or it has its decoded
-            content, directly or in 'decoded'. If it has both, its bytes count.
+            content, directly or in 'decoded'. With both 'tnf' and 'decoded', the bytes
+            count. A record with an unknown member can't be encoded; other members
+            beside 'records' are ignored.
 
             Examples:
               echo '{"kind":"uri","uri":"https://a.example"}' | nfc ndef encode
@@ -115,6 +117,7 @@ enum MessageBuilder {
     /// A record from its bytes if present, otherwise from its decoded content.
     private static func record(_ members: JSONMembers) throws(InputError) -> NDEFRecord {
         if members.has("tnf") {
+            try members.check(["tnf", "type_hex", "id_hex", "payload_hex", "decoded"])
             guard let format = TypeNameFormat(rawValue: try members.number("tnf", UInt8.self)) else {
                 throw members.error("tnf", "must be 0 to 7")
             }
@@ -128,25 +131,38 @@ enum MessageBuilder {
         let identifier = try members.hex("id_hex")
         guard members.has("decoded") else {
             guard members.has("kind") else { throw members.error("kind", "is missing, and so is 'tnf'") }
-            return try record(members, identifier: identifier)
+            return try record(members, identifier: identifier, beside: ["id_hex"])
         }
         guard case .object(let decoded) = members.members["decoded"] else {
             throw members.error("decoded", "must be an object")
         }
+        try members.check(["decoded", "id_hex", "payload_hex"])
         let inner = try JSONMembers(.object(decoded), record: members.record)
         return try record(inner, identifier: identifier, payload: try members.hex("payload_hex"))
     }
 
+    /// A record from its decoded content.
+    ///
+    /// - Parameters:
+    ///   - members: the content.
+    ///   - identifier: the record's identifier.
+    ///   - payload: the payload beside the content; empty for that of the content.
+    ///   - others: the keys of the object that don't belong to the content.
     private static func record(
         _ members: JSONMembers,
         identifier: [UInt8],
-        payload: [UInt8] = []
+        payload: [UInt8] = [],
+        beside others: [String] = []
     ) throws(InputError) -> NDEFRecord {
         if members.has("error") { throw members.error("error", "means that the payload is damaged; give its bytes") }
         let name = try members.string("kind")
         guard let kind = RecordKind(rawValue: name) else {
             let kinds = RecordKind.allCases.map(\.rawValue).joined(separator: ", ")
             throw members.error("kind", "must be one of \(kinds)")
+        }
+        try members.check(["kind"] + others + kind.members)
+        guard payload.isEmpty || kind.members.contains("payload_hex") else {
+            throw members.error("payload_hex", "can't be beside the kind \(name), whose content is encoded")
         }
         let payload = payload.isEmpty ? try members.hex("payload_hex") : payload
         do {

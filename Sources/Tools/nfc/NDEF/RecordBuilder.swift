@@ -57,7 +57,7 @@ struct RecordBuilder {
         case .signature:
             return try signature().makeRecord(identifier: identifier)
         case .deviceInformation:
-            let elements = try members.objects("elements").map {
+            let elements = try members.objects("elements", of: ["type", "value_hex"]).map {
                 DeviceInformationRecord.Element(
                     type: try $0.number("type", UInt8.self),
                     value: try $0.hex("value_hex")
@@ -89,7 +89,7 @@ struct RecordBuilder {
     }
 
     private func structures(_ key: String) throws -> [AdvertisingData] {
-        try members.objects(key).map {
+        try members.objects(key, of: ["type", "value_hex"]).map {
             AdvertisingData(type: try $0.number("type", UInt8.self), value: try $0.hex("value_hex"))
         }
     }
@@ -116,6 +116,7 @@ extension RecordBuilder {
                 throw members.error("icons", "must be objects with 'type' and 'data_hex' to be encoded")
             }
             let icon = try JSONMembers(icon, record: members.record)
+            try icon.check(["type", "data_hex"])
             poster.icons.append(.init(type: try icon.string("type"), data: try icon.hex("data_hex")))
         }
         return poster
@@ -138,7 +139,7 @@ extension RecordBuilder {
             throw members.error("version", "must be two numbers of 0 to 15, as in 1.5")
         }
         var record = HandoverRecord(role, version: .init(major, minor), carriers: [])
-        for carrier in try members.objects("carriers") {
+        for carrier in try members.objects("carriers", of: ["power", "ref", "aux"]) {
             let name = try carrier.optionalString("power") ?? "active"
             guard let power = AlternativeCarrier.PowerState.allCases.first(where: { "\($0)" == name }) else {
                 throw members.error("power", "must be inactive, active, activating or unknown")
@@ -160,7 +161,7 @@ extension RecordBuilder {
 
     func wifi() throws -> WiFiRecord {
         if members.has("attributes") {
-            let attributes = try members.objects("attributes").map { attribute in
+            let attributes = try members.objects("attributes", of: ["id", "value_hex"]).map { attribute in
                 guard let id = UInt16(try attribute.string("id"), radix: 16) else {
                     throw members.error("id", "must be a number of 16 bits in hex")
                 }
@@ -168,8 +169,12 @@ extension RecordBuilder {
             }
             return try WiFiRecord(attributes: attributes)
         }
-        guard let credential = try members.objects("credentials").first else {
+        let credentials = try members.objects("credentials", of: ["ssid", "key", "auth", "enc", "mac_hex"])
+        guard let credential = credentials.first else {
             throw members.error("credentials", "is missing, and so is 'attributes'")
+        }
+        guard credentials.count == 1 else {
+            throw members.error("credentials", "must be one network; for several, give 'attributes'")
         }
         let anyAddress = [UInt8](repeating: 0xFF, count: 6)
         return try WiFiRecord(
