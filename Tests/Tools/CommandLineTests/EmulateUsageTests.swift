@@ -103,6 +103,16 @@ import Testing
         for words in [["a:b"], ["--text", ""], ["--message", "d0 00:00"], ["--text", "x", "--language", "de"]] {
             #expect(problem(MessageOptions.self, words) == nil)
         }
+        let longest = String(repeating: "x", count: 63)
+        #expect(problem(MessageOptions.self, ["--text", "x", "--language", longest]) == nil)
+        let code = "--language takes a language code of 1 to 63 ASCII characters, such as en or de-CH."
+        for language in ["", longest + "x", "d\u{E9}"] {
+            #expect(problem(MessageOptions.self, ["--text", "x", "--language", language]) == code)
+        }
+        for words in [["a:b"], ["--message", "d00000"]] {
+            let only = "--language is only for --text. Leave it out."
+            #expect(problem(MessageOptions.self, words + ["--language", "de"]) == only)
+        }
         for link in ["x", ":x", "1a:b", "a b:c", "a:b c", "a_b:c", "\u{E9}:x", "a\u{E9}:x"] {
             let reason = "'\(link)' is not a link. A link begins like https://. Use --text for a text."
             #expect(problem(MessageOptions.self, [link]) == reason)

@@ -49,6 +49,15 @@ import Testing
             #"{"kind":"smartposter","uri":"a:b","titles":5}"#,
             "In record 0, 'titles' must be an object of texts by language."
         ),
+        Row(
+            #"{"kind":"text","text":"a","language":""}"#,
+            "In record 0, 'language' must be a language code of 1 to 63 ASCII characters, such as en or de-CH."
+        ),
+        Row(
+            #"{"kind":"smartposter","uri":"a:b","titles":{"":"a"}}"#,
+            "In record 0, 'titles' must have keys that are each a language code of 1 to 63 ASCII characters, "
+                + "such as en or de-CH."
+        ),
         Row(#"{"kind":"smartposter","uri":"a:b","titles":{"en":5}}"#, "In record 0, 'titles' must have strings."),
         Row(
             #"{"kind":"smartposter","uri":"a:b","icons":["image/png"]}"#,

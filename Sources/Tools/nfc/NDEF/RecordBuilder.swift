@@ -85,6 +85,9 @@ struct RecordBuilder {
         default: throw members.error("encoding", "must be UTF-8 or UTF-16")
         }
         let language = try members.optionalString("language") ?? "en"
+        guard LanguageCode.isValid(language) else {
+            throw members.error("language", "must be \(LanguageCode.requirement)")
+        }
         return TextRecord(try members.string("text"), language: language, encoding: encoding)
     }
 
@@ -104,6 +107,9 @@ extension RecordBuilder {
             let last = Dictionary(titles.map { ($0.key, $0.value) }) { _, last in last }
             for (language, title) in last.sorted(by: { $0.key < $1.key }) {
                 guard let text = title.string else { throw members.error("titles", "must have strings") }
+                guard LanguageCode.isValid(language) else {
+                    throw members.error("titles", "must have keys that are each \(LanguageCode.requirement)")
+                }
                 poster.titles.append(TextRecord(text, language: language))
             }
         default: throw members.error("titles", "must be an object of texts by language")

@@ -10,8 +10,8 @@ struct MessageOptions: ParsableArguments {
     @Option(help: "A text to write.")
     var text: String?
 
-    @Option(help: "The language of the text.")
-    var language = "en"
+    @Option(help: "The language of the text. Default: en.")
+    var language: String?
 
     @Option(help: "The bytes of a message to write, in hex.")
     var message: HexArgument?
@@ -24,6 +24,12 @@ struct MessageOptions: ParsableArguments {
         if let link, !Self.isURI(link) {
             throw ValidationError("'\(link)' is not a link. A link begins like https://. Use --text for a text.")
         }
+        if let language {
+            guard text != nil else { throw ValidationError("--language is only for --text. Leave it out.") }
+            guard LanguageCode.isValid(language) else {
+                throw ValidationError("--language takes \(LanguageCode.requirement).")
+            }
+        }
     }
 
     /// The message's bytes.
@@ -31,7 +37,7 @@ struct MessageOptions: ParsableArguments {
         if let message { return try message.checkedMessage() }
         let record: NDEFRecord
         do throws(RecordError) {
-            record = if let link { try .uri(link) } else { try .text(text ?? "", language: language) }
+            record = if let link { try .uri(link) } else { try .text(text ?? "", language: language ?? "en") }
         } catch {
             throw CommandFailure(.refused, error.code.description, error.reason)
         }

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The language of a text, as a record can have it (NFC Forum Text RTD 1.0, 3.2).
+enum LanguageCode {
+    /// What a code has to be, for messages.
+    static let requirement = "a language code of 1 to 63 ASCII characters, such as en or de-CH"
+
+    static func isValid(_ code: String) -> Bool {
+        (1...63).contains(code.utf8.count) && code.utf8.allSatisfy { $0 < 0x80 }
+    }
+}
