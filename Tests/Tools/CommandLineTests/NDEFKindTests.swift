@@ -89,7 +89,16 @@ import Testing
             (pairing, ["01:02:03:04:05:ab", "Name “AB”", "Data type 13: 040424"]),
             (energy, ["Data type 28: 02", "Name “A”"]),
             (signature, ["Version 1.3, signature type 12, hash type 4, 2 certificates"]),
-            (device, ["Element 0: A", "Element 1: B", "Element 2: C"]),
+            (device, ["Vendor: A", "Model: B", "Name: C"]),
+            (
+                #"{"kind":"device-information","elements":[{"type":0,"value_hex":"41"},{"type":1,"value_hex":"42"},"#
+                    + #"{"type":3,"value_hex":"deadbeefcafebabe0123456789abcdef"},{"type":4,"value_hex":"312e30"},"#
+                    + #"{"type":3,"value_hex":"dead"},{"type":5,"value_hex":"4142"}]}"#,
+                [
+                    "Vendor: A", "Model: B", "UUID: deadbeef-cafe-babe-0123-456789abcdef", "Version: 1.0",
+                    "UUID: dead", "Element 5: 4142",
+                ]
+            ),
             (
                 poster(#""save""#, icons: #"{"type":"image/png","data_hex":"0102"}"#),
                 [
@@ -105,6 +114,13 @@ import Testing
             (#"{"kind":"mime","type":"a/b","payload_hex":"6162"}"#, ["6162"]),
             (#"{"kind":"external","type":"e.com:t","payload_hex":"6162"}"#, ["“ab”"]),
             (#"{"kind":"external","type":"e.com:t","payload_hex":"ff"}"#, ["ff"]),
+            (#"{"kind":"external","type":"e.com:t","payload_hex":"6100"}"#, ["6100"]),
+            (#"{"kind":"external","type":"e.com:t","payload_hex":"617f"}"#, ["617f"]),
+            (#"{"kind":"external","type":"e.com:t","payload_hex":"611f"}"#, ["611f"]),
+            (#"{"kind":"external","type":"e.com:t","payload_hex":"61092062"}"#, ["“a\\t b”"]),
+            (#"{"kind":"mime","type":"text/plain","payload_hex":"6100"}"#, ["“a\\u{0}”"]),
+            (#"{"kind":"well-known","type_hex":"58","payload_hex":"00"}"#, ["00"]),
+            (#"{"kind":"unknown","payload_hex":"00"}"#, ["00"]),
             (#"{"kind":"external","type":"e.com:t"}"#, []),
             (#"{"kind":"mime","type":"a/b"}"#, []), (#"{"kind":"mime","type":"text/"}"#, []),
             (#"{"kind":"mime","type":"Application/JSON; charset=utf-8","payload_hex":"7b7d"}"#, ["“{}”"]),

@@ -64,7 +64,7 @@ extension RecordText {
         case .media(let type): isText(type) ? textOrHex(record) : hex(record)
         case .absoluteURI(let uri): [uri] + (record.payloadCount == 0 ? [] : hex(record))
         case .androidApplication(let package): [package]
-        case .external, .wellKnown, .unknown: textOrHex(record)
+        case .external, .wellKnown, .unknown: hasControls(record) ? hex(record) : textOrHex(record)
         case .handover(let handover): body(handover)
         case .handoverCarrier(let carrier): [carrier.carrierType]
         case .bluetoothEasyPairing(let record): [record.addressText] + lines(record.structures)
@@ -76,9 +76,25 @@ extension RecordText {
                 "Version \(record.version >> 4).\(record.version & 0x0F), signature type \(record.signatureType), "
                     + "hash type \(record.hashType), \(count(record.certificates.count, "certificate"))"
             ]
-        case .deviceInformation(let record):
-            record.elements.map { "Element \($0.type): \(String(nameBytes: $0.value[...]))" }
+        case .deviceInformation(let record): record.elements.map(line)
         }
+    }
+
+    private static func line(_ element: DeviceInformationRecord.Element) -> String {
+        let text = String(nameBytes: element.value[...])
+        return switch element.type {
+        case 0: "Vendor: \(text)"
+        case 1: "Model: \(text)"
+        case 2: "Name: \(text)"
+        case 3: "UUID: \(uuid(element.value))"
+        case 4: "Version: \(text)"
+        default: "Element \(element.type): \(HexText.text(element.value))"
+        }
+    }
+
+    private static func uuid(_ bytes: [UInt8]) -> String {
+        guard bytes.count == 16 else { return HexText.text(bytes) }
+        return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { HexText.text(bytes[$0]) }.joined(separator: "-")
     }
 
     private static func body(_ poster: SmartPosterRecord) -> [String] {
@@ -119,6 +135,11 @@ extension RecordText {
     private static func isText(_ type: String) -> Bool {
         let type = type.lowercased()
         return type.hasPrefix("text/") || type.hasPrefix("application/json")
+    }
+
+    /// Whether a payload has a byte that no text has: a control other than tabs and ends of lines.
+    private static func hasControls(_ record: NDEFRecord) -> Bool {
+        record.payloadSlice.contains { $0 < 0x20 && ![0x09, 0x0A, 0x0D].contains($0) || $0 == 0x7F }
     }
 
     private static func textOrHex(_ record: NDEFRecord) -> [String] {
