@@ -218,11 +218,20 @@ import Testing
 
     @Test func `A demonstration tag is not passed off as one on a reader`() throws {
         let alone = Command(name: "nfc", environment: ["NFC_SHEET": "none"])
-        let outcome = try alone.run("tag", "read", "--json")
-        #expect(outcome.error.hasPrefix("No contactless reader was found"))
-        #expect(outcome.lines.count == 1)
-        #expect(outcome.status == 0)
-        #expect(try alone.run("tag", "read", "--reader", "virtual").error == "")
+        for (command, option) in [
+            (["tag", "read"], "--image"), (["tag", "write", Self.link], "--image"), (["scan"], "--tags"),
+            (["write", Self.link, "--lock"], "--tags"),
+        ] {
+            let outcome = try alone.run(command + ["--json"])
+            let note =
+                "No contactless reader was found, so the virtual reader and its demonstration tag are used. "
+                + "Name a reader with --reader, or an image with \(option).\n"
+            #expect(outcome.error == note, "\(outcome)")
+            #expect(outcome.lines.count == 1)
+            #expect(outcome.status == 0)
+            #expect(try alone.run(command + ["--reader", "virtual"]).error == "")
+        }
+        #expect(try !alone.run("readers").error.contains("demonstration"))
     }
 
     @Test func `Info keeps quiet about what a password guards`() throws {

@@ -28,14 +28,16 @@ struct ReaderOptions: ParsableArguments {
     ///   - recording: the file to record the session in; nil for `NFC_RECORD`, an empty name
     ///     for none.
     ///   - seconds: how long the command waits for a tag and for the reader; nil for the default.
+    ///   - imageOption: the option for an image, which a note on standard error names if the tag is the demonstration
+    ///     tag, and nobody chose that; nil for no note.
     func environment(
         savesTags: Bool = false,
         recording: String? = nil,
-        seconds: Double? = nil
+        seconds: Double? = nil,
+        imageOption: String? = nil
     ) throws(CommandFailure) -> NFCEnvironment {
-        let environment = NFCEnvironment(
-            configuration(over: .ofProcess, savesTags: savesTags, recording: recording, seconds: seconds)
-        )
+        let choice = configuration(over: .ofProcess, savesTags: savesTags, recording: recording, seconds: seconds)
+        let environment = NFCEnvironment(choice)
         if let error = environment.recordingError {
             throw CommandFailure(.refused, error.code.description, error.reason)
         }
@@ -44,6 +46,15 @@ struct ReaderOptions: ParsableArguments {
         }
         if case .none(let reason) = environment.reader {
             throw CommandFailure(.noReader, "no-reader", reason)
+        }
+        let isChosen = choice.reader != nil || choice.tags != nil
+        if let imageOption, !isChosen, let driver = environment.driver, ReaderKind.virtual.owns(driver) {
+            StandardError.writeLine(
+                """
+                No contactless reader was found, so the virtual reader and its demonstration tag are used. Name a reader \
+                with --reader, or an image with \(imageOption).
+                """
+            )
         }
         return environment
     }
