@@ -84,9 +84,18 @@ import Testing
     }
 
     @Test func `A tag that is read-only is refused before anything is written`() throws {
-        let outcome = try nfc.run("write", "--text", "Hello", "--tags", images.locked(), "--json")
-        #expect(try outcome.objects().first?["error"] as? String == "read-only")
+        let locked = try images.locked()
+        let outcome = try nfc.run("write", "--text", "Hello", "--tags", locked, "--json")
+        let object = try #require(try outcome.objects().first)
+        #expect(object["error"] as? String == "read-only")
         #expect(outcome.status == 1)
+        // What is known of the tag follows.
+        #expect(object["tag_type"] as? Int == 2 && object["uid"] as? String == "04a1b2c3d4e582")
+        #expect(object["status"] as? String == "read-only" && object["capacity"] as? Int == 137)
+        #expect(object["message_hex"] as? String == "d1010c55046578616d706c652e636f6d")
+        let text = try nfc.run("write", "--text", "Hello", "--tags", locked)
+        #expect(text.output.hasPrefix("Type 2, UID 04a1b2c3d4e582\nRead-only, holds up to 137 bytes\n"), "\(text)")
+        #expect(text.error.hasPrefix("Error: ") && text.status == 1)
     }
 
     @Test func `A message that is too long is refused before anything is written`() throws {

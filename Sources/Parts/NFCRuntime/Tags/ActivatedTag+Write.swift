@@ -67,18 +67,20 @@ extension ActivatedTag {
     ///   - message: the bytes of the message.
     ///   - checks: whether to read the message again and compare it.
     ///   - locks: whether to make the tag read-only afterwards. This can't be undone.
+    ///   - asksProduct: whether to ask for the product, which needs further exchanges.
     /// - Returns: the content of the tag, with the airtime of the write alone; and the reason if it failed.
     package func writeAndDescribe(
         _ message: [UInt8],
         checks: Bool,
-        locks: Bool
+        locks: Bool,
+        asksProduct: Bool = true
     ) async -> TagWriteOutcome {
         var outcome = await write(message, checks: checks, locks: locks)
         if let failure = outcome.failure {
             guard !failure.leavesDoubt else { return outcome }
             if let forumTag, let survey = try? await forumTag.surveyNDEF() { outcome.findings.survey = survey }
         }
-        outcome.findings.product = await productName()
+        if asksProduct { outcome.findings.product = await productName() }
         return outcome
     }
 }

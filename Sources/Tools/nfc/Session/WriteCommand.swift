@@ -80,11 +80,11 @@ struct WriteCommand: AsyncParsableCommand {
     ) async throws(CommandFailure) -> TagReport {
         let (checks, locks) = (check, lock)
         let outcome = try await work.work(with: tag) { tag throws(TagError) in
-            await tag.write(bytes, checks: checks, locks: locks)
+            await tag.writeAndDescribe(bytes, checks: checks, locks: locks, asksProduct: false)
         }
-        if let failure = outcome.failure { throw CommandFailure(failure) }
         var report = TagReport(outcome.findings)
         report.showsCost = false
+        if let failure = outcome.failure { throw CommandFailure(failure).of(report) }
         return report
     }
 }

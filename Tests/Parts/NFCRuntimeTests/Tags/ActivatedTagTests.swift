@@ -264,6 +264,10 @@ import VirtualTags
         #expect(refused.findings.survey.detection?.access == .readOnly && refused.findings.survey.message == [])
         #expect(refused.findings.product == "NTAG213")
         #expect(readOnly.contents.memory == contents.memory)
+        let unnamed = try await Self.work(with: readOnly) { tag throws(TagError) in
+            await tag.writeAndDescribe(Self.message, checks: true, locks: false, asksProduct: false)
+        }
+        #expect(unnamed.findings.survey.detection?.access == .readOnly && unnamed.findings.product == nil)
         let large = try await Self.work(with: Self.ntag()) { tag throws(TagError) in
             await tag.writeAndDescribe([UInt8](repeating: 0, count: 138), checks: false, locks: true)
         }
