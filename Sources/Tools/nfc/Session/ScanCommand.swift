@@ -13,7 +13,8 @@ struct ScanCommand: AsyncParsableCommand {
         abstract: "Read the next tag near the reader, and print its message.",
         discussion: """
             The scanning sheet appears in the terminal, or where NFC_SHEET says. Esc or
-            Ctrl-C cancels. With --many it reads tags until the time is over.
+            Ctrl-C cancels. With --many it reads tags until the time is over. With
+            --json the product is always null: nfc tag read asks the tag for it.
 
             Examples:
               nfc scan

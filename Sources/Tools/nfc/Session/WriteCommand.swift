@@ -10,7 +10,8 @@ struct WriteCommand: AsyncParsableCommand {
         abstract: "Write a link, a text or a message to the next tag near the reader.",
         discussion: """
             If the message does not fit, or the tag is read-only, it fails before it
-            writes anything. Images from --tags are saved.
+            writes anything. Images from --tags are saved. With --json the product is
+            always null: nfc tag write asks the tag for it.
 
             Examples:
               nfc write https://example.com
