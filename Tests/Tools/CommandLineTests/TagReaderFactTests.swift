@@ -164,7 +164,7 @@ import Testing
         let members = #"""
             "tag_type":null,"product":"MIFARE Classic 1K","uid":null,"status":"not-ndef","capacity":null,\#
             "message_hex":null,"exchanges":null,"bytes_on_air":null,"airtime_us":null,"tag_work_us":null,\#
-            "activation_us":null}
+            "activation_us":null,"records":null}
             """#
         #expect(json.output.hasSuffix("," + members + "\n"), "\(json)")
         let info = try replay.run("tag", "info", "--reader", "replay:" + file, "--json")
@@ -218,7 +218,9 @@ import Testing
                 {"ok":false,"error":"read-only","message":"The tag's capability container forbids writing (NFC Forum \#
                 T2T 1.2, 4.5). Use another tag.","tag_type":2,"product":"NTAG213","uid":"04a1b2c3d4e580",\#
                 "status":"read-only","capacity":137,"message_hex":"d1010a5504612e6578616d706c65","exchanges":1,\#
-                "bytes_on_air":22,"airtime_us":2061,"tag_work_us":0,"activation_us":4423}
+                "bytes_on_air":22,"airtime_us":2061,"tag_work_us":0,"activation_us":4423,"records":[{"tnf":1,\#
+                "type_hex":"55","id_hex":"","payload_hex":"04612e6578616d706c65","decoded":{"kind":"uri",\#
+                "uri":"https://a.example","prefix":4}}]}
 
                 """#
         )

@@ -36,7 +36,10 @@ import Testing
         let object = #""tag_type":2,"product":"NTAG213","uid":"04a1b2c3d4e580""#
         let state = #""status":"read-write","capacity":137,"message_hex":"#
         let again = try nfc.run(create + ["--out", image, "--json"])
-        #expect(again.output == #"{"ok":true,\#(object),\#(state)"d00000"}"# + "\n")
+        let empty =
+            #""d00000","records":[{"tnf":0,"type_hex":"","id_hex":"","payload_hex":"","#
+            + #""decoded":{"kind":"empty"}}]"#
+        #expect(again.output == #"{"ok":true,\#(object),\#(state)\#(empty)}"# + "\n")
         let written = try nfc.run("tag", "write", "--image", image, "a:b")
         #expect(
             written.output == """
@@ -49,9 +52,13 @@ import Testing
 
                 """
         )
-        let cost = #""exchanges":2,"bytes_on_air":33,"airtime_us":3187,"tag_work_us":0,"activation_us":4423}"#
+        let cost = #""exchanges":2,"bytes_on_air":33,"airtime_us":3187,"tag_work_us":0,"activation_us":4423"#
+        let link =
+            #"{"tnf":1,"type_hex":"55","id_hex":"","payload_hex":"00613a62","#
+            + #""decoded":{"kind":"uri","uri":"a:b","prefix":0}}"#
         let read = try nfc.run("tag", "read", "--image", image, "--json")
-        #expect(read.output == #"{"ok":true,\#(object),\#(state)"d101045500613a62",\#(cost)"# + "\n")
+        let ending = #""d101045500613a62",\#(cost),"records":[\#(link)]}"#
+        #expect(read.output == #"{"ok":true,\#(object),\#(state)\#(ending)"# + "\n")
         let words = try nfc.run("tag", "convert", image, "--out", out)
         #expect(words.output == "NTAG213, UID 04a1b2c3d4e580: json to flipper\n")
         let converted = try nfc.run("tag", "convert", image, "--out", out, "--json")

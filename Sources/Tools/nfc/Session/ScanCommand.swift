@@ -110,7 +110,6 @@ struct ScanCommand: AsyncParsableCommand {
             guard scan.environment.recorder?.failure == nil else { return nil }
             var report = TagReport(findings)
             report.showsCost = false
-            report.showsRecords = true
             if let failure = report.failure(findings.survey.error) { throw failure }
             scan.print { [report] in report.print(json: json) }
             return nil

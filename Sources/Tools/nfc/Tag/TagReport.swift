@@ -34,8 +34,6 @@ struct TagReport {
     var activation: LinkStatistics?
     /// Whether the report shows exchanges and airtime.
     var showsCost = true
-    /// Whether the report shows the records of the message.
-    var showsRecords = false
     /// Whether the tag is on a reader, which may not report exchanges and airtime.
     private(set) var isOnReader = false
     /// Whether the time that the tag made its reader wait is known.
@@ -103,7 +101,7 @@ struct TagReport {
             writer.member("tag_work_us", work.map { Int($0) })
             writer.member("activation_us", (activation?.airtime.microseconds).map { Int($0) })
         }
-        if showsRecords { writeRecords(to: &writer) }
+        writeRecords(to: &writer)
     }
 
     /// Writes the records of the message, as `nfc ndef decode` prints them.
