@@ -5,6 +5,12 @@ import Testing
 
 /// What `nfc emulate` reports while a program writes to its tag.
 @Suite(.ownThreads) struct `The events of an emulation` {
+    /// The members of an event about a line that is no command.
+    private static func unknown(_ line: String) -> String {
+        #""command","line":"\#(line)","ok":false,"error":"unknown-command","#
+            + #""message":"Unknown command: \#(line). For the commands: nfc emulate show --help""#
+    }
+
     @Test func `What is done is reported in JSON, and it is a failure when the last that was written can't be saved`()
         throws
     {
@@ -29,9 +35,8 @@ import Testing
         let lines = events.split(separator: "\n")
         for event in [
             #""command","line":"remove","ok":true"#, #""command","line":"insert","ok":true"#,
-            #""command","line":"insert 1","ok":false"#, #""command","line":"remove-at-write 0","ok":false"#,
-            #""command","line":"remove-at-exchange 0","ok":false"#, #""command","line":"plug","ok":false"#,
-            #""command","line":"turn","ok":false"#, #""saved","file":"out/card.nfc""#,
+            Self.unknown("insert 1"), Self.unknown("remove-at-write 0"), Self.unknown("remove-at-exchange 0"),
+            Self.unknown("plug"), Self.unknown("turn"), #""saved","file":"out/card.nfc""#,
         ] {
             #expect(lines.contains { $0 == #"{"event":\#(event)}"# }, "\(event) in \(events)")
         }
@@ -60,7 +65,7 @@ import Testing
         let outcome = try Command.shell(script, in: images.folder.path(""))
         #expect(outcome.lines == ["1", "0", "130"], "\(outcome.error)")
         let events = try String(contentsOfFile: images.folder.path("events"), encoding: .utf8)
-        let last = #"{"event":"command","line":"\#(String(repeating: "0", count: 4096))","ok":false}"#
+        let last = #"{"event":\#(Self.unknown(String(repeating: "0", count: 4096)))}"#
         #expect(events.split(separator: "\n").contains(Substring(last)), "\(events)")
         #expect(events.hasSuffix(#"{"event":"ended","reason":"interrupt"}"# + "\n"), "\(events)")
     }

@@ -114,7 +114,12 @@ import VirtualTags
             ("pcscd has the reader.", #""connected""#, { $0.notice(.connected) }),
             ("pcscd has closed the reader.", #""disconnected""#, { $0.notice(.disconnected) }),
             (nil, #""command","line":"plug","ok":true"#, { $0.command("plug", isKnown: true) }),
-            ("Unknown command: turn.", #""command","line":"turn","ok":false"#, { $0.command("turn", isKnown: false) }),
+            (
+                "Unknown command: turn. For the commands: nfc emulate show --help",
+                #""command","line":"turn","ok":false,"error":"unknown-command","#
+                    + #""message":"Unknown command: turn. For the commands: nfc emulate show --help""#,
+                { $0.command("turn", isKnown: false) }
+            ),
             ("Saved card.nfc.", #""saved","file":"card.nfc""#, { $0.saved("card.nfc") }),
             (nil, #""ended","reason":"interrupt""#, { $0.ended(.interrupt) }),
             (nil, #""ended","reason":"termination""#, { $0.ended(.termination) }),

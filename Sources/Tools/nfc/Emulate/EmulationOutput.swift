@@ -143,13 +143,17 @@ final class EmulationOutput: Sendable {
     }
 
     func command(_ line: String, isKnown: Bool) {
+        let problem = "Unknown command: \(line). For the commands: nfc emulate show --help"
         if json {
             object("command") { writer in
                 writer.member("line", line)
                 writer.member("ok", isKnown)
+                guard !isKnown else { return }
+                writer.member("error", "unknown-command")
+                writer.member("message", problem)
             }
         } else if !isKnown {
-            lines(["Unknown command: \(line)."])
+            lines([problem])
         }
     }
 
