@@ -7,7 +7,13 @@ import TagTrace
 
 /// The reader that a command uses, from its options or from NFC_READER and NFC_TAGS.
 struct ReaderOptions: ParsableArguments {
-    @Option(help: "The reader: \(ReaderKind.usage(for: .sessions)). Default: NFC_READER.")
+    @Option(
+        help: ArgumentHelp(
+            "The reader: \(ReaderKind.usage(for: .sessions)). Default: NFC_READER, or the first contactless PC/SC reader, "
+                + "or the virtual one.",
+            valueName: "reader"
+        )
+    )
     var reader: String?
 
     @Option(help: ArgumentHelp("Images to bring near the virtual reader, separated by commas.", valueName: "files"))
