@@ -141,6 +141,7 @@ struct ProgramTests {
         (["write", "kiosk", "https://example.com/{uid"], 2),
         (["write", "kiosk", "--text", "Room {nod}", "--json"], 2),
         (["write", "kiosk", "--text", "Room", "--language", "en_US"], 2),
+        (["write", "kiosk", "https://example.com", "--language", "de", "--broker", "mqtt://127.0.0.1:9"], 2),
         (["write", "kiosk", "https://example.com/{uid}", "--broker", "mqtt://127.0.0.1:9"], 3),
         (["nodes", "--nonsense"], 2),
         (["protect", "kiosk"], 2),

@@ -30,8 +30,8 @@ struct WriteCommand: AsyncParsableCommand {
     @Option(help: "A text instead of a link.")
     var text: String?
 
-    @Option(help: "The language of the text.")
-    var language = "en"
+    @Option(help: "The language of the text. Default: en.")
+    var language: String?
 
     @Option(help: ArgumentHelp("The bytes of a whole message instead.", valueName: "hex"))
     var message: String?
@@ -42,6 +42,9 @@ struct WriteCommand: AsyncParsableCommand {
     func validate() throws {
         guard [link, text, message].compactMap(\.self).count == 1 else {
             throw ValidationError("Name one of a link, --text and --message.")
+        }
+        guard language == nil || text != nil else {
+            throw ValidationError("--language is only for --text. Leave it out.")
         }
         if let message, Hex.bytes(message) == nil { throw ValidationError("--message has to be hexadecimal digits.") }
         do throws(JobRefusal) {
@@ -55,7 +58,7 @@ struct WriteCommand: AsyncParsableCommand {
 
     private var template: MessageTemplate {
         if let link { return .link(link) }
-        if let text { return .text(text, language: language) }
+        if let text { return .text(text, language: language ?? "en") }
         return .bytes(message.flatMap(Hex.bytes) ?? [])
     }
 }
