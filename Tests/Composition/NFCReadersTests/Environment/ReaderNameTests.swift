@@ -102,6 +102,12 @@ import VirtualTags
         let replay = NFCEnvironment(ReaderConfiguration(reader: "replay:\(folder)/a.jsonl"))
         #expect(replay.replay?.recording.readerName == "virtual" && replay.gate == nil)
         #expect(made.replay == nil)
+        // What is recorded stays what it is.
+        #expect(made.driver.flatMap { ReaderKind.of($0) }?.scheme == "virtual")
+        let again = NFCEnvironment(
+            ReaderConfiguration(reader: "replay:\(folder)/a.jsonl", recording: folder + "/b.jsonl")
+        )
+        #expect(again.recorder?.path == folder + "/b.jsonl" && again.replay?.recording.readerName == "virtual")
     }
 
     // MARK: The service
