@@ -85,7 +85,9 @@ struct ImageFile: Sendable {
                 "The image comes from a pipe. Give a place to save it: --out FILE, or --out - for standard output."
             )
         }
-        guard hasSeveral, out.map({ Self.isOneFile($0, path == "-" ? "/dev/stdin" : path) }) ?? true else { return }
+        guard hasSeveral, out.map({ OutputFile.isOneFile($0, path == "-" ? "/dev/stdin" : path) }) ?? true else {
+            return
+        }
         throw CommandFailure(.usage, "several-images", "\(name) has several images. Name another file with --out.")
     }
 
@@ -93,13 +95,6 @@ struct ImageFile: Sendable {
     private static func isPipe(_ path: String) -> Bool {
         var status = stat()
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
-    }
-
-    /// Returns whether two paths lead to the same file.
-    private static func isOneFile(_ one: String, _ other: String) -> Bool {
-        var (first, second) = (stat(), stat())
-        guard unsafe stat(one, &first) == 0, unsafe stat(other, &second) == 0 else { return false }
-        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
     }
 
     /// Saves the present content of a tag.

@@ -110,6 +110,22 @@ import VirtualTags
         #expect(again.recorder?.path == folder + "/b.jsonl" && again.replay?.recording.readerName == "virtual")
     }
 
+    @Test func `A recording is not replaced by that of its own replay`() throws {
+        let folder = NSTemporaryDirectory() + "readers-\(UUID().uuidString.prefix(8))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/a.jsonl"
+        _ = NFCEnvironment(ReaderConfiguration(reader: "virtual", recording: path))
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        try FileManager.default.createSymbolicLink(atPath: folder + "/link", withDestinationPath: path)
+        for other in [path, folder + "/link"] {
+            let replay = NFCEnvironment(ReaderConfiguration(reader: "replay:\(path)", recording: other))
+            #expect(replay.recordingError?.code == .unwritable && replay.driver == nil && replay.recorder == nil)
+            #expect(Self.reason(replay) == "\(other) is the recording that is replayed. Record in another file.")
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before && !before.isEmpty)
+    }
+
     // MARK: The service
 
     private static let use = "Use virtual, pcsc, pcsc:NAME, pn532:PATH, simulator, simulator:PATH or replay:FILE."
