@@ -13,8 +13,9 @@ struct TagCreateCommand: AsyncParsableCommand {
         commandName: "create",
         abstract: "Make the image of a new tag, as from the factory.",
         discussion: """
-            It makes tags of every type. For the products, see --list. Names can be
-            abbreviated, and case, spaces and hyphens don't matter.
+            It makes tags of every type. For the products, see --list. A part of a
+            name will do where no other product has it, and case, spaces and hyphens
+            don't matter.
 
             Examples:
               nfc tag create --list
@@ -87,9 +88,7 @@ struct TagCreateCommand: AsyncParsableCommand {
 
     private func validateProduct() throws {
         guard let product else { throw ValidationError("Give --product NAME, or --list for the names.") }
-        guard let found = TagProduct(named: product) else {
-            throw ValidationError("There is no product '\(product)'. To see the products: nfc tag create --list")
-        }
+        let found = try Self.product(product)
         if let uid, !found.identifierLengths.contains(uid.bytes.count) {
             let lengths = found.identifierLengths.map { String($0) }.joined(separator: " or ")
             let digits = found.identifierLengths.map { String($0 * 2) }.joined(separator: " or ")
@@ -103,6 +102,24 @@ struct TagCreateCommand: AsyncParsableCommand {
                 throw ValidationError("The size of \(found) is \(sizes.lowerBound) to \(sizes.upperBound) bytes.")
             }
         }
+    }
+
+    /// The product of a name, or else the only one whose name has these letters and digits in it.
+    private static func product(_ name: String) throws -> TagProduct {
+        if let product = TagProduct(named: name) { return product }
+        let part = ProductName(name).text
+        let products = part.isEmpty ? [] : TagProduct.all.filter { ProductName($0.name).text.contains(part) }
+        guard let product = products.first else {
+            throw ValidationError("There is no product '\(name)'. To see the products: nfc tag create --list")
+        }
+        guard products.count == 1 else {
+            let names = products.map(\.name)
+            let rest = names.count > 8 ? " and \(names.count - 8) more" : ""
+            throw ValidationError(
+                "'\(name)' can be \(names.prefix(8).joined(separator: ", "))\(rest). Write more of the name."
+            )
+        }
+        return product
     }
 
     func run() async throws {
@@ -172,7 +189,7 @@ struct TagCreateCommand: AsyncParsableCommand {
                 )
             }
         }
-        guard let product, let found = TagProduct(named: product) else {
+        guard let product, let found = try? Self.product(product) else {
             throw CommandFailure(.usage, "unknown-product", "There is no product '\(product ?? "")'.")
         }
         return found.blank(uid: uid?.bytes, size: size)
