@@ -76,7 +76,8 @@ struct ImageFile: Sendable {
     /// - Parameter out: the file of the person's choice; nil for the image's own.
     func path(_ out: String?) -> String { out ?? path }
 
-    /// Fails before any work is done if the image can't be saved: its own file is a pipe, or would lose its other images.
+    /// Fails before any work is done if the image can't be saved: its own file is a pipe or would lose its other images, or
+    /// another file would be lost.
     func checkTarget(_ out: String?) throws(CommandFailure) {
         if out == nil, Self.isPipe(path) {
             throw CommandFailure(
@@ -85,10 +86,32 @@ struct ImageFile: Sendable {
                 "The image comes from a pipe. Give a place to save it: --out FILE, or --out - for standard output."
             )
         }
-        guard hasSeveral, out.map({ OutputFile.isOneFile($0, path == "-" ? "/dev/stdin" : path) }) ?? true else {
-            return
+        if hasSeveral, out.map({ OutputFile.isOneFile($0, path == "-" ? "/dev/stdin" : path) }) ?? true {
+            throw CommandFailure(.usage, "several-images", "\(name) has several images. Name another file with --out.")
         }
-        throw CommandFailure(.usage, "several-images", "\(name) has several images. Name another file with --out.")
+        if let out { try Self.checkPlace(out) }
+    }
+
+    /// Fails if a file is there that is no image, which would be lost.
+    static func checkPlace(_ out: String) throws(CommandFailure) {
+        guard case .file(let path) = OutputTarget(out), !isReplaceable(path) else { return }
+        throw CommandFailure(
+            .refused,
+            "not-an-image",
+            "\(path) is there already and is no image that nfc writes. Name another file."
+        )
+    }
+
+    /// Whether an image may be saved at a path: no file is there, an empty one, or the image of a tag.
+    private static func isReplaceable(_ path: String) -> Bool {
+        do throws(StorageError) {
+            let bytes = try InputFile(path, limit: TagImage.maximumSize).readToEnd()
+            return bytes.isEmpty
+                || (try? TagImage(parsing: bytes, as: TagImage.Format(path: path)))?.format.isWritten == true
+        } catch {
+            // What can't be read has an error of its own when it is written.
+            return error.code != .tooLarge
+        }
     }
 
     /// Whether a path leads to a pipe, such as that of another command. An image that is written to it is lost.

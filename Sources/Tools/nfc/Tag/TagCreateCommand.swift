@@ -26,7 +26,8 @@ struct TagCreateCommand: AsyncParsableCommand {
               nfc tag create --mrz "P<UTOERIKSSON<<ANNA…" --out passport.json
 
             Only the owner can read an image with keys or passwords other than the
-            factory ones. With --out - the image goes to standard output.
+            factory ones. A file that is there is replaced only if it is empty or an
+            image. With --out - the image goes to standard output.
 
             Exit status: 0 when the image was made, 1 when --message is not a valid
             message or does not fit, or the file can't be written, 2 for wrong usage.
@@ -154,6 +155,7 @@ struct TagCreateCommand: AsyncParsableCommand {
 
     private func create() async throws(CommandFailure) -> TagReport {
         guard let out else { throw CommandFailure(.usage, "no-file", "Give --out FILE.") }
+        try ImageFile.checkPlace(out)
         var contents = try blank()
         let tag = contents.makeTag()
         if let message {
