@@ -10,7 +10,12 @@ struct ReaderOptions: ParsableArguments {
     @Option(help: "The reader: \(ReaderKind.usage(for: .sessions)). Default: NFC_READER.")
     var reader: String?
 
-    @Option(help: ArgumentHelp("Images to bring near the virtual reader, separated by commas.", valueName: "files"))
+    @Option(
+        help: ArgumentHelp(
+            "Images to bring near the virtual reader, one in each file, separated by commas.",
+            valueName: "files"
+        )
+    )
     var tags: String?
 
     func validate() throws {
