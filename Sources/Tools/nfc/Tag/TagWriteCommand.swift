@@ -16,8 +16,9 @@ struct TagWriteCommand: AsyncParsableCommand {
             file keeps its mode, owner and links. Only the owner can read a new file
             with keys or passwords other than the factory ones. With --out - the image
             goes to standard output, in its own format, and the report to standard
-            error. Images of NFC_TAGS are saved if NFC_TAGS_SAVE is set. Exchanges and
-            airtime are those of the write; nfc tag read --help explains them.
+            error; --json does not go with it. Images of NFC_TAGS are saved if
+            NFC_TAGS_SAVE is set. Exchanges and airtime are those of the write; nfc tag
+            read --help explains them.
 
             If the message does not fit, the tag is read-only, or --lock would need a
             key, the command fails before it writes anything. If the tag leaves during
