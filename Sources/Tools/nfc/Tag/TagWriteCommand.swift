@@ -16,7 +16,7 @@ struct TagWriteCommand: AsyncParsableCommand {
             file keeps its mode, owner and links. Only the owner can read a new file
             with keys or passwords other than the factory ones. With --out - the image
             goes to standard output, in its own format, and the report to standard
-            error; --json does not go with it. Images of NFC_TAGS are saved if
+            error; --json can't be given then. Images of NFC_TAGS are saved if
             NFC_TAGS_SAVE is set. Exchanges and airtime are those of the write; nfc tag
             read --help explains them.
 
