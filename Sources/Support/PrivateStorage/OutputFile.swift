@@ -46,6 +46,13 @@ package enum OutputFile {
         try createBehindLink(path, bytes, readers)
     }
 
+    /// Returns whether two paths lead to the same file, so that writing one of them replaces the other.
+    package static func isOneFile(_ one: String, _ other: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        guard unsafe stat(one, &first) == 0, unsafe stat(other, &second) == 0 else { return false }
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    }
+
     private static func write(_ bytes: [UInt8], to found: FoundFile) throws(StorageError) {
         switch found.kind {
         case .regular: try replace(found, with: bytes)

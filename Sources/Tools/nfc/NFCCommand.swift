@@ -57,12 +57,30 @@ struct NFCCommand: AsyncParsableCommand {
         }
     }
 
+    /// Why the help that is asked for can't be shown: a word after `help` is no command. The parser would show the help of
+    /// the words before it. Nil where it can.
+    private static func helpProblem(_ words: ArraySlice<String>) -> String? {
+        guard words.first == "help" else { return nil }
+        var path = "nfc"
+        var subcommands = configuration.subcommands
+        for word in words.dropFirst() where !word.hasPrefix("-") && word != "help" && !subcommands.isEmpty {
+            guard let command = subcommands.first(where: { $0.configuration.commandName == word }) else {
+                return "\(path) has no subcommand '\(word)'. See: \(path) --help"
+            }
+            path += " \(word)"
+            subcommands = command.configuration.subcommands
+        }
+        return nil
+    }
+
     /// Runs the command line.
     ///
     /// - Returns: the exit status.
     private static func run() async -> Int32 {
         do {
-            if let problem = CommandProcess.wordProblem { throw ValidationError(problem) }
+            if let problem = CommandProcess.wordProblem ?? helpProblem(CommandLine.arguments.dropFirst()) {
+                throw ValidationError(problem)
+            }
             // `parseAsRoot` looks through all commands for asynchronous completions first, which there are none of.
             var command = try await asyncParseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {

@@ -22,6 +22,16 @@ import Testing
         #expect(try place.names == ["keys", "open"])
     }
 
+    @Test func `Two paths lead to one file by links, and never where one of them is missing`() throws {
+        let (one, other) = (try place.file("one", "1"), try place.file("other", "1"))
+        #expect(OutputFile.isOneFile(one, one) && !OutputFile.isOneFile(one, other))
+        #expect(try OutputFile.isOneFile(place.link("link", to: "one"), one))
+        #expect(try OutputFile.isOneFile(other, place.link("back", to: "other")))
+        let missing = place.path("missing")
+        #expect(!OutputFile.isOneFile(one, missing) && !OutputFile.isOneFile(missing, one))
+        #expect(!OutputFile.isOneFile(missing, missing))
+    }
+
     @Test(arguments: [0o600, 0o640, 0o604, 0o666, 0o755])
     func `A file is replaced in one step and keeps its mode`(mode: Int) throws {
         let path = try place.file("file", "old", mode: mode_t(mode))

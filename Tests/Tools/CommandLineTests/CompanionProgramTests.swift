@@ -51,6 +51,16 @@ import Testing
         #expect(outcome.output == "path\n--json\nMy App\n--fix\n--help\n")
     }
 
+    @Test(arguments: all) func `The version is that of nfc, without the program`(_ companion: Companion) throws {
+        let scratch = try ScratchFolder()
+        let nfc = try Self.nfc(in: URL(fileURLWithPath: scratch.path("clone")))
+        for words in [["--version"], ["--version", "--json"]] {
+            let version = try nfc.run(words).output
+            let outcome = try nfc.run([companion.command] + words)
+            #expect(outcome.status == 0 && outcome.error == "" && outcome.output == version, "\(outcome)")
+        }
+    }
+
     @Test(arguments: all) func `One beside nfc comes first, then one that was built in the same clone`(
         _ companion: Companion
     ) throws {

@@ -118,8 +118,13 @@ import Testing
         )
         let removed = try user.nfc.run("links", "remove", "OTHER.example")
         #expect(removed.status == 0)
-        let sentence = "The local file of other.example is removed. To get the site's own file: "
-        #expect(removed.output == sentence + "nfc links fetch other.example\n")
+        let none = "No installed app lists the domain."
+        #expect(removed.output == "The local file of other.example is removed. \(none)\n")
+        let step = "To get the site's own file: nfc links fetch good.site.example"
+        #expect(
+            try user.nfc.run("links", "remove", "good.site.example").output
+                == "The local file of good.site.example is removed. \(step)\n"
+        )
         let again = try user.nfc.run("links", "remove", "other.example")
         #expect(again.status == 1 && again.output == "")
         #expect(again.error == "Error: other.example has no local file. See: nfc links list\n")

@@ -95,6 +95,36 @@ import Testing
         )
     }
 
+    @Test func `No file is replaced by an image but an empty one and the image of a tag`() throws {
+        try expect(
+            """
+            echo 'important notes' > notes.json; cp notes.json notes.bin; echo '{"type":"module"}' > package.json
+            cp \(Images.dump("taginfo-ntag213.xml")) report; head -c 300000 /dev/zero > large.bin
+            sums() { cksum notes.json notes.bin package.json report large.bin; }
+            sums > before
+            refused() { "$@" --json | grep -o '"error":"not-an-image"\\|no image that nfc writes. Name another file.'; }
+            refused nfc tag create --product NTAG213 --out notes.json
+            refused nfc tag convert card.nfc --out notes.bin
+            refused nfc tag convert card.nfc --to json --out report
+            refused nfc tag convert card.nfc --out large.bin
+            refused nfc tag write --image card.nfc --out package.json --text a
+            refused nfc tag read --image card.nfc --out notes.bin
+            refused nfc emulate --image card.nfc --pn532 line --timeout 0.2 --out notes.json
+            sums | cmp - before && echo same
+            : > new.json
+            for product in NTAG213 NTAG215; do
+                nfc tag create --product $product --out new.json >/dev/null; echo $?
+            done
+            nfc tag convert card.nfc --to proxmark-bin --out new.json >/dev/null; echo $?
+            nfc tag convert card.nfc --out new.json >/dev/null; echo $?
+            """,
+            String(
+                repeating: "\"error\":\"not-an-image\"\nno image that nfc writes. Name another file.\n",
+                count: 7
+            ) + "same\n0\n0\n0\n0\n"
+        )
+    }
+
     // MARK: What is no file
 
     @Test func `Pipes and devices are written to and stay what they are`() throws {

@@ -69,6 +69,24 @@ import Testing
         #expect(message.contains("Came: READ 02"), "\(message)")
     }
 
+    @Test func `A replay that is recorded fails as one that is not`() throws {
+        _ = try nfc.run("scan", "--tags", images.poster(), "--record", file)
+        let arguments = ["write", "https://example.org", "--reader", "replay:" + file, "--json"]
+        let plain = try nfc.run(arguments)
+        let recorded = try nfc.run(arguments + ["--record", images.folder.path("again.jsonl")])
+        #expect(recorded.status == 1 && recorded.output == plain.output)
+        #expect(try recorded.objects().first?["error"] as? String == "recording-left")
+    }
+
+    @Test func `A recording is not replaced while it is replayed`() throws {
+        _ = try nfc.run("scan", "--tags", images.poster(), "--record", file)
+        let before = try String(contentsOfFile: file, encoding: .utf8)
+        let failure = try nfc.run("scan", "--reader", "replay:" + file, "--record", file, "--json")
+        #expect(failure.status == 1)
+        #expect(try failure.objects().first?["error"] as? String == "unwritable-file")
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == before)
+    }
+
     @Test func `A scan that ends before its recording says so`() throws {
         _ = try nfc.run("write", "https://example.org", "--tags", images.blank("NTAG213"), "--record", file)
         let text = try String(contentsOfFile: file, encoding: .utf8)

@@ -42,6 +42,22 @@ import Testing
         )
     }
 
+    @Test(arguments: [
+        ("help foo", "nfc has no subcommand 'foo'. See: nfc --help"),
+        ("help tag reed", "nfc tag has no subcommand 'reed'. See: nfc tag --help"),
+    ])
+    func `There is no help of what is no command`(words: String, message: String) throws {
+        let outcome = try nfc.run(words.split(separator: " ").map(String.init))
+        #expect(outcome.status == 2 && outcome.output == "")
+        #expect(outcome.error.hasPrefix("Error: \(message)\n"), "\(outcome)")
+    }
+
+    @Test(arguments: [["help", "help"], ["help", "tag", "read"], ["help", "simulator", "tap"]])
+    func `Help is shown of commands, and before words that another program takes`(arguments: [String]) throws {
+        let outcome = try nfc.run(arguments)
+        #expect(outcome.status == 0 && outcome.output.contains("\nUSAGE: nfc "), "\(outcome)")
+    }
+
     @Test(arguments: [["--help"], ["--help", "--json"], ["tag", "--json", "--help"], ["help", "tag"], []])
     func `Help is text, also where JSON is asked for`(arguments: [String]) throws {
         let outcome = try nfc.run(arguments)

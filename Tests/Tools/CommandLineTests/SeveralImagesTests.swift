@@ -34,6 +34,28 @@ import Testing
         }
     }
 
+    @Test(arguments: [[], ["--id", "a"], ["--id", "c"]])
+    func `The line that is no image is named, whichever is asked for`(id: [String]) throws {
+        let path = try several()
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        try (text + "\ngarbage\n").write(toFile: path, atomically: true, encoding: .utf8)
+        let outcome = try nfc.run(["tag", "info", "--image", path, "--json"] + id)
+        #expect(outcome.status == 1)
+        let object = try #require(try outcome.objects().first)
+        #expect(object["error"] as? String == "malformed")
+        let reason = "The first line is a JSON object, and this one is not. Correct or remove it."
+        #expect(object["message"] as? String == "\(path): line 4: \(reason)")
+    }
+
+    @Test func `What is wrong with the image that is asked for has the number of its line`() throws {
+        let path = try several()
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        try (text + #"{"id":"c"}"# + "\n").write(toFile: path, atomically: true, encoding: .utf8)
+        let outcome = try nfc.run("tag", "info", "--image", path, "--id", "c")
+        #expect(outcome.status == 1 && outcome.error.hasPrefix("Error: \(path): line 3: "), "\(outcome)")
+        #expect(try nfc.object("tag", "read", "--image", path, "--id", "b")["uid"] as? String == "04a1b2c3d4e581")
+    }
+
     @Test(arguments: [[], ["--id", "b"]])
     func `It is not replaced by one of them that was written`(id: [String]) throws {
         let path = try several()

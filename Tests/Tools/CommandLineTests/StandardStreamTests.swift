@@ -3,6 +3,8 @@ import Foundation
 import TestThreads
 import Testing
 
+@testable import nfc
+
 @Suite(.ownThreads) struct `Standard input and output of nfc` {
     private let images: Images
     private let folder: String
@@ -96,6 +98,15 @@ import Testing
         let lines = try lines(script)
         #expect(lines.filter { $0.hasPrefix("{") }.map { $0.split(separator: "\"")[5] }.map(String.init) == errors)
         #expect(lines.filter { !$0.hasPrefix("{") } == errors.map { _ in "1" })
+    }
+
+    @Test func `A message in hex has the limit of one in bytes`() throws {
+        let longest = [UInt8](repeating: 0xD0, count: 8 << 20)
+        #expect(try StandardInput.limited(longest).get().count == longest.count)
+        let script = "head -c 16777218 /dev/zero | tr '\\0' d | nfc ndef decode --json; echo ${PIPESTATUS[2]}"
+        let message = "The message has more than 8 MiB."
+        let error = #"{"ok":false,"error":"input-too-large","offset":8388608,"message":"\#(message)"}"#
+        #expect(try lines(script) == [error, "1"])
     }
 
     @Test func `A size is looked at before a file is read`() throws {

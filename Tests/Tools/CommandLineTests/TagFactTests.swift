@@ -56,6 +56,9 @@ import Testing
             let changed = try info("Topaz 512", "0b5542b3465900", replacing: bytes, with: new)
             #expect(changed.contains("\nLocks      \(meant)\n"), "\(changed)")
         }
+        // It has no block 15.
+        let whole = try info("Topaz 96", "0b5542b3465900", replacing: "0160000000000000", with: "ffff000000000000")
+        #expect(whole.contains("\nLocks      blocks 0-14 (ffff)\n"), "\(whole)")
         #expect(
             try info("Topaz 512", "0b5542b3465900") == """
                 Product    Topaz 512, Type 1

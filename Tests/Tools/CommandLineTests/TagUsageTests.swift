@@ -19,7 +19,19 @@ import Testing
             "create --product NTAG213 --out x.xml",
             "TagInfo reports can only be read. Add --format with one of: " + formats
         ),
-        ("create --product n --out x.json", "There is no product 'n'. To see the products: nfc tag create --list"),
+        (
+            "create --product NTAG999 --out x.json",
+            "There is no product 'NTAG999'. To see the products: nfc tag create --list"
+        ),
+        ("create --product - --out x.json", "There is no product '-'. To see the products: nfc tag create --list"),
+        (
+            "create --product topaz --out x.json",
+            "'topaz' can be Topaz 96, Topaz 512. Write more of the name."
+        ),
+        (
+            "create --product desfire --out x.json",
+            "'desfire' can be DESFire EV1 2K, DESFire EV1 4K, DESFire EV1 8K. Write more of the name."
+        ),
         (
             "create --product NTAG213 --uid 0401 --out x.json",
             "A UID of NTAG213 has 7 bytes, which are 14 hex digits."
@@ -71,6 +83,23 @@ import Testing
         let said = "Standard output is the image, so --json can't use it. Name a file with --out."
         #expect(object["error"] as? String == "usage")
         #expect((object["message"] as? String == said) == isSaid, "\(object)")
+    }
+
+    @Test(
+        arguments: [
+            ("felica", "FeliCa Lite-S"), ("Type4B", "generic Type 4"), ("ntag424", "NTAG 424 DNA"), ("512", nil),
+            // The whole name of one product is a part of another one's.
+            ("slix", "ICODE SLIX"), ("generic Type 4", "generic Type 4"),
+        ] as [(String, String?)]
+    ) func `A part of a name is enough where one product has it`(
+        name: String,
+        product: String?
+    ) throws {
+        let images = try Images()
+        let words = ["tag", "create", "--product", name, "--out", images.folder.path("made.json"), "--json"]
+        let outcome = try Command(name: "nfc").run(words)
+        let object = try #require(try outcome.objects().first)
+        #expect(object["product"] as? String == product && (object["error"] as? String == "usage") == (product == nil))
     }
 
     @Test(arguments: ["5", "32767"]) func `The smallest and the largest size are taken`(size: String) throws {

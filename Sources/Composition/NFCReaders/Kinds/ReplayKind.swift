@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import PrivateStorage
 import TagTrace
 
 extension ReaderKind {
@@ -9,9 +10,15 @@ extension ReaderKind {
         forms: ["replay:FILE"],
         usage: "replay:FILE",
         use: .sessions,
-        make: { name, _, onDeparture in
+        make: { name, configuration, onDeparture in
             guard let path = name.argument else { return MadeReader(none: "Name the recording: replay:FILE.") }
             do throws(RecordingError) {
+                if let record = configuration.recording, OutputFile.isOneFile(path, record) {
+                    throw RecordingError(
+                        .unwritable,
+                        "\(record) is the recording that is replayed. Record in another file."
+                    )
+                }
                 let replay = RecordingReplay(try Recording(path: path), onDeparture: onDeparture)
                 return MadeReader(replay.reader, isShared: false)
             } catch {

@@ -90,8 +90,8 @@ extension ReaderKind {
     /// The kind of a name; nil when there is none.
     package static func named(_ name: ReaderName) -> ReaderKind? { all.first { $0.scheme == name.scheme } }
 
-    /// The kind of a driver; nil when it is of none.
-    package static func of(_ driver: any ReaderDriver) -> ReaderKind? { all.first { $0.owns(driver) } }
+    /// The kind of a driver, which may be recorded; nil when it is of none.
+    package static func of(_ driver: any ReaderDriver) -> ReaderKind? { all.first { $0.owns(driver.unrecorded) } }
 
     /// The names in one each, for a help text: `virtual, pcsc[:NAME] or pn532:PATH`.
     ///

@@ -45,7 +45,7 @@ public struct RecordingError: Error, Sendable, Hashable, CustomStringConvertible
     /// The number of the invalid line, from 1; nil when the failure is not in a single line.
     public var line: Int? { contents.line }
 
-    init(_ code: Code, _ reason: String, line: Int? = nil) {
+    package init(_ code: Code, _ reason: String, line: Int? = nil) {
         contents = Contents(code, reason, line)
     }
 

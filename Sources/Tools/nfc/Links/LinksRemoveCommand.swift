@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import BackgroundTagReading
 import Foundation
+import LinkDelivery
 import LinkFetching
 import PrivateStorage
 import VisibleText
@@ -35,9 +37,11 @@ struct LinksRemoveCommand: AsyncParsableCommand {
             throw CommandFailure(.refused, "not-added", "\(name) has no local file. See: nfc links list")
         }
         guard json else {
-            return printLine(
-                "The local file of \(name) is removed. To get the site's own file: nfc links fetch \(name)"
-            )
+            // A site that no app lists is not asked.
+            let isListed = UserEnvironment().apps().apps.contains { $0.linkedDomains.contains(name) }
+            let step =
+                isListed ? "To get the site's own file: nfc links fetch \(name)" : "No installed app lists the domain."
+            return printLine("The local file of \(name) is removed. \(step)")
         }
         var writer = JSONWriter()
         writer.beginObject()

@@ -53,7 +53,7 @@ struct NDEFDecodeCommand: ParsableCommand {
             } else {
                 var lines = LineReader()
                 while !StandardOutput.isBroken, let block = try lines.nextBlock() {
-                    for line in block { sink.take(HexText.bytes(line)) }
+                    for line in block { sink.take(HexText.bytes(line).flatMap(StandardInput.limited)) }
                     sink.endBlock()
                 }
             }

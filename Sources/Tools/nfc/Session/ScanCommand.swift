@@ -34,7 +34,12 @@ struct ScanCommand: AsyncParsableCommand {
     @Flag(help: "Continue after the first tag.")
     var many = false
 
-    @Option(help: ArgumentHelp("Record the session in this file; see nfc trace.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Record the session in this file, in place of an older recording; see nfc trace.",
+            valueName: "file"
+        )
+    )
     var record: String?
 
     @Option(help: "Give up after this many seconds, up to 60.")

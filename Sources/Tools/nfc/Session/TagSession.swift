@@ -64,7 +64,7 @@ struct TagSession {
     /// program has opened.
     func checkReader() async throws(CommandFailure) {
         if let reason = session.obstacle { throw .inUse(reason) }
-        guard let driver = environment.driver else { return }
+        guard let driver = environment.driver?.unrecorded else { return }
         let kind = ReaderKind.of(driver)
         let check = Task { () -> LinkError? in
             do throws(LinkError) {

@@ -34,7 +34,12 @@ struct WriteCommand: AsyncParsableCommand {
     @Flag(help: "Then read the message back and compare it.")
     var check = false
 
-    @Option(help: ArgumentHelp("Record the session in this file; see nfc trace.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Record the session in this file, in place of an older recording; see nfc trace.",
+            valueName: "file"
+        )
+    )
     var record: String?
 
     @Option(help: "Give up after this many seconds, up to 60.")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import Foundation
 import SystemLibrary
 
@@ -11,10 +12,13 @@ struct CompanionProgram {
     /// The name of the error when the program is missing.
     var missing: String
 
-    /// Becomes the program, which gets all options.
+    /// Becomes the program, which gets all options but `--version`: that is the one of `nfc`, as after every command.
     ///
     /// - Parameter options: the words after the command.
     func run(_ options: [String]) async throws -> Never {
+        if options.filter({ $0 != "--json" }) == ["--version"] {
+            throw CleanExit.message(NFCCommand.configuration.version)
+        }
         do throws(CommandFailure) {
             throw CommandProcess.become(try path(), options)
         } catch {

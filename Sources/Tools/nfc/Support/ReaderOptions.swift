@@ -16,7 +16,12 @@ struct ReaderOptions: ParsableArguments {
     )
     var reader: String?
 
-    @Option(help: ArgumentHelp("Images to bring near the virtual reader, separated by commas.", valueName: "files"))
+    @Option(
+        help: ArgumentHelp(
+            "Images to bring near the virtual reader, one in each file, separated by commas.",
+            valueName: "files"
+        )
+    )
     var tags: String?
 
     func validate() throws {
@@ -54,7 +59,7 @@ struct ReaderOptions: ParsableArguments {
             throw CommandFailure(.noReader, "no-reader", reason)
         }
         let isChosen = choice.reader != nil || choice.tags != nil
-        if let imageOption, !isChosen, let driver = environment.driver, ReaderKind.virtual.owns(driver) {
+        if let imageOption, !isChosen, let driver = environment.driver, ReaderKind.virtual.owns(driver.unrecorded) {
             StandardError.writeLine(
                 """
                 No contactless reader was found, so the virtual reader and its demonstration tag are used. Name a reader \

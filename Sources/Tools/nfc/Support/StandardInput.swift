@@ -14,4 +14,11 @@ enum StandardInput {
             throw InputError(error, offset: error.code == .tooLarge ? maximumSize : 0)
         }
     }
+
+    /// The message that a line has, if it is not larger than one that is read whole.
+    static func limited(_ message: [UInt8]) -> Result<[UInt8], InputError> {
+        guard message.count > maximumSize else { return .success(message) }
+        let text = "The message has more than \(maximumSize >> 20) MiB."
+        return .failure(InputError(name: "input-too-large", offset: maximumSize, message: text))
+    }
 }

@@ -36,17 +36,18 @@ struct ImageFile: Sendable {
             let code = error.code == .tooLarge ? TagImageError.Code.tooLarge.description : "unreadable-file"
             throw CommandFailure(.refused, code, error.reason + step)
         }
-        let lines = Self.jsonLines(data)
+        let lines = try Self.jsonLines(data, of: name)
         hasSeveral = lines.count > 1
         let chosen = Self.choose(id, from: lines)
         if let id, chosen == nil {
             throw CommandFailure(.usage, "unknown-id", "\(name) has no image with the id '\(id)'.")
         }
+        let bytes = [UInt8](hasSeveral ? chosen?.data ?? data : data)
         do throws(TagImageError) {
-            image = try TagImage(parsing: [UInt8](hasSeveral ? chosen ?? data : data), as: TagImage.Format(path: path))
+            image = try TagImage(parsing: bytes, as: TagImage.Format(path: path))
             Self.note(image.remarks.filter { $0.kind != .leftOut }, about: name)
         } catch {
-            let place = error.line.map { "line \($0): " } ?? ""
+            let place = (hasSeveral ? chosen?.number : error.line).map { "line \($0): " } ?? ""
             throw CommandFailure(.refused, error.code.description, "\(name): \(place)\(error.reason)")
         }
     }
@@ -76,7 +77,8 @@ struct ImageFile: Sendable {
     /// - Parameter out: the file of the person's choice; nil for the image's own.
     func path(_ out: String?) -> String { out ?? path }
 
-    /// Fails before any work is done if the image can't be saved: its own file is a pipe, or would lose its other images.
+    /// Fails before any work is done if the image can't be saved: its own file is a pipe or would lose its other images, or
+    /// another file would be lost.
     func checkTarget(_ out: String?) throws(CommandFailure) {
         if out == nil, Self.isPipe(path) {
             throw CommandFailure(
@@ -85,21 +87,38 @@ struct ImageFile: Sendable {
                 "The image comes from a pipe. Give a place to save it: --out FILE, or --out - for standard output."
             )
         }
-        guard hasSeveral, out.map({ Self.isOneFile($0, path == "-" ? "/dev/stdin" : path) }) ?? true else { return }
-        throw CommandFailure(.usage, "several-images", "\(name) has several images. Name another file with --out.")
+        if hasSeveral, out.map({ OutputFile.isOneFile($0, path == "-" ? "/dev/stdin" : path) }) ?? true {
+            throw CommandFailure(.usage, "several-images", "\(name) has several images. Name another file with --out.")
+        }
+        if let out { try Self.checkPlace(out) }
+    }
+
+    /// Fails if a file is there that is no image, which would be lost.
+    static func checkPlace(_ out: String) throws(CommandFailure) {
+        guard case .file(let path) = OutputTarget(out), !isReplaceable(path) else { return }
+        throw CommandFailure(
+            .refused,
+            "not-an-image",
+            "\(path) is there already and is no image that nfc writes. Name another file."
+        )
+    }
+
+    /// Whether an image may be saved at a path: no file is there, an empty one, or the image of a tag.
+    private static func isReplaceable(_ path: String) -> Bool {
+        do throws(StorageError) {
+            let bytes = try InputFile(path, limit: TagImage.maximumSize).readToEnd()
+            return bytes.isEmpty
+                || (try? TagImage(parsing: bytes, as: TagImage.Format(path: path)))?.format.isWritten == true
+        } catch {
+            // What can't be read has an error of its own when it is written.
+            return error.code != .tooLarge
+        }
     }
 
     /// Whether a path leads to a pipe, such as that of another command. An image that is written to it is lost.
     private static func isPipe(_ path: String) -> Bool {
         var status = stat()
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
-    }
-
-    /// Returns whether two paths lead to the same file.
-    private static func isOneFile(_ one: String, _ other: String) -> Bool {
-        var (first, second) = (stat(), stat())
-        guard unsafe stat(one, &first) == 0, unsafe stat(other, &second) == 0 else { return false }
-        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
     }
 
     /// Saves the present content of a tag.
@@ -143,21 +162,39 @@ struct ImageFile: Sendable {
         try OutputTarget(path).write(bytes, readers: image.contents.holdsSecrets ? .ownerAlone : .everyone)
     }
 
-    /// The lines of a file in which every line is a JSON object; empty for other files.
-    private static func jsonLines(_ data: Data) -> [Data] {
-        let lines = data.split(separator: 0x0A).filter { !$0.allSatisfy { $0 == 0x20 || $0 == 0x0D } }
-        let areObjects = lines.allSatisfy { line in
-            line.first == UInt8(ascii: "{") && line.last { $0 != 0x20 && $0 != 0x0D } == UInt8(ascii: "}")
-        }
-        return areObjects ? lines.map { Data($0) } : []
+    private struct Line {
+        var number: Int
+        var data: Data
     }
 
-    private static func choose(_ id: String?, from lines: [Data]) -> Data? {
-        guard let id else { return lines.first }
-        return lines.first { line in
-            let object = try? JSONSerialization.jsonObject(with: line) as? [String: Any]
-            return object?["id"] as? String == id
+    /// The lines of a file in which every line is a JSON object, with their numbers from 1; empty for other files.
+    ///
+    /// - Throws: ``CommandFailure`` when the first line is an object, and another one is not.
+    private static func jsonLines(_ data: Data, of name: String) throws(CommandFailure) -> [Line] {
+        let lines = data.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated()
+            .map { Line(number: $0 + 1, data: Data($1)) }
+            .filter { line in !line.data.allSatisfy { $0 == 0x20 || $0 == 0x0D } }
+        let other = lines.first { line in
+            line.data.first != UInt8(ascii: "{")
+                || line.data.last { $0 != 0x20 && $0 != 0x0D } != UInt8(ascii: "}")
         }
+        guard let other else { return lines }
+        // An object on several lines does not end in the first.
+        guard let first = lines.first, object(first) != nil else { return [] }
+        throw CommandFailure(
+            .refused,
+            TagImageError.Code.malformed.description,
+            "\(name): line \(other.number): The first line is a JSON object, and this one is not. Correct or remove it."
+        )
+    }
+
+    private static func object(_ line: Line) -> [String: Any]? {
+        (try? JSONSerialization.jsonObject(with: line.data)) as? [String: Any]
+    }
+
+    private static func choose(_ id: String?, from lines: [Line]) -> Line? {
+        guard let id else { return lines.first }
+        return lines.first { object($0)?["id"] as? String == id }
     }
 }
 

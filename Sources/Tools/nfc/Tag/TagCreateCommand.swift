@@ -13,8 +13,9 @@ struct TagCreateCommand: AsyncParsableCommand {
         commandName: "create",
         abstract: "Make the image of a new tag, as from the factory.",
         discussion: """
-            It makes tags of every type. For the products, see --list. Names can be
-            abbreviated, and case, spaces and hyphens don't matter.
+            It makes tags of every type. For the products, see --list. A part of a
+            name will do where no other product has it, and case, spaces and hyphens
+            don't matter.
 
             Examples:
               nfc tag create --list
@@ -25,7 +26,8 @@ struct TagCreateCommand: AsyncParsableCommand {
               nfc tag create --mrz "P<UTOERIKSSON<<ANNA…" --out passport.json
 
             Only the owner can read an image with keys or passwords other than the
-            factory ones. With --out - the image goes to standard output.
+            factory ones. A file that is there is replaced only if it is empty or an
+            image. With --out - the image goes to standard output.
 
             Exit status: 0 when the image was made, 1 when --message is not a valid
             message or does not fit, or the file can't be written, 2 for wrong usage.
@@ -87,9 +89,7 @@ struct TagCreateCommand: AsyncParsableCommand {
 
     private func validateProduct() throws {
         guard let product else { throw ValidationError("Give --product NAME, or --list for the names.") }
-        guard let found = TagProduct(named: product) else {
-            throw ValidationError("There is no product '\(product)'. To see the products: nfc tag create --list")
-        }
+        let found = try Self.product(product)
         if let uid, !found.identifierLengths.contains(uid.bytes.count) {
             let lengths = found.identifierLengths.map { String($0) }.joined(separator: " or ")
             let digits = found.identifierLengths.map { String($0 * 2) }.joined(separator: " or ")
@@ -103,6 +103,24 @@ struct TagCreateCommand: AsyncParsableCommand {
                 throw ValidationError("The size of \(found) is \(sizes.lowerBound) to \(sizes.upperBound) bytes.")
             }
         }
+    }
+
+    /// The product of a name, or else the only one whose name has these letters and digits in it.
+    private static func product(_ name: String) throws -> TagProduct {
+        if let product = TagProduct(named: name) { return product }
+        let part = ProductName(name).text
+        let products = part.isEmpty ? [] : TagProduct.all.filter { ProductName($0.name).text.contains(part) }
+        guard let product = products.first else {
+            throw ValidationError("There is no product '\(name)'. To see the products: nfc tag create --list")
+        }
+        guard products.count == 1 else {
+            let names = products.map(\.name)
+            let rest = names.count > 8 ? " and \(names.count - 8) more" : ""
+            throw ValidationError(
+                "'\(name)' can be \(names.prefix(8).joined(separator: ", "))\(rest). Write more of the name."
+            )
+        }
+        return product
     }
 
     func run() async throws {
@@ -137,6 +155,7 @@ struct TagCreateCommand: AsyncParsableCommand {
 
     private func create() async throws(CommandFailure) -> TagReport {
         guard let out else { throw CommandFailure(.usage, "no-file", "Give --out FILE.") }
+        try ImageFile.checkPlace(out)
         var contents = try blank()
         let tag = contents.makeTag()
         if let message {
@@ -172,7 +191,7 @@ struct TagCreateCommand: AsyncParsableCommand {
                 )
             }
         }
-        guard let product, let found = TagProduct(named: product) else {
+        guard let product, let found = try? Self.product(product) else {
             throw CommandFailure(.usage, "unknown-product", "There is no product '\(product ?? "")'.")
         }
         return found.blank(uid: uid?.bytes, size: size)

@@ -10,7 +10,8 @@ extension Type1Contents {
         let isStatic = product == .topaz96
         let locks: [UInt8] = Array(memory[112..<114]) + (isStatic ? [] : Array(memory[122..<128]))
         // Bit n of the first two bytes is block n; from the factory 0, D and E are set (Topaz 512 data sheet, 4).
-        let locked = (0..<16).filter(locks.hasBit)
+        // The last bit means nothing on a Topaz 96, which has 15 blocks.
+        let locked = (0..<min(16, memory.count / 8)).filter(locks.hasBit)
         let isFree = locked == [0, 13, 14] && locks.dropFirst(2).allSatisfy { $0 == 0 }
         var regions: [(ClosedRange<Int>, String)] = [
             (0...0, "UID"), (1...12, "capability container and data"), (13...13, "reserved"),

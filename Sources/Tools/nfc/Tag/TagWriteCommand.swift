@@ -96,6 +96,9 @@ struct TagWriteCommand: AsyncParsableCommand {
         if let tearAfter { bench.arm(.tear(afterWrite: tearAfter)) }
         let outcome = await bench.tag.write(bytes, checks: check, locks: lock)
         try file.save(virtualTag, to: out)
+        if let tearAfter, outcome.failure == nil {
+            StandardError.writeLine("Note: The field was not cut: there were fewer than \(tearAfter) writes.")
+        }
         // Read the tag in another field, so that the read does not count in the airtime of the write.
         var (report, _) = try await TagBench(virtualTag).read(product: file.product)
         report.cost = outcome.findings.cost

@@ -102,6 +102,28 @@ import VirtualTags
         let replay = NFCEnvironment(ReaderConfiguration(reader: "replay:\(folder)/a.jsonl"))
         #expect(replay.replay?.recording.readerName == "virtual" && replay.gate == nil)
         #expect(made.replay == nil)
+        // What is recorded stays what it is.
+        #expect(made.driver.flatMap { ReaderKind.of($0) }?.scheme == "virtual")
+        let again = NFCEnvironment(
+            ReaderConfiguration(reader: "replay:\(folder)/a.jsonl", recording: folder + "/b.jsonl")
+        )
+        #expect(again.recorder?.path == folder + "/b.jsonl" && again.replay?.recording.readerName == "virtual")
+    }
+
+    @Test func `A recording is not replaced by that of its own replay`() throws {
+        let folder = NSTemporaryDirectory() + "readers-\(UUID().uuidString.prefix(8))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/a.jsonl"
+        _ = NFCEnvironment(ReaderConfiguration(reader: "virtual", recording: path))
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        try FileManager.default.createSymbolicLink(atPath: folder + "/link", withDestinationPath: path)
+        for other in [path, folder + "/link"] {
+            let replay = NFCEnvironment(ReaderConfiguration(reader: "replay:\(path)", recording: other))
+            #expect(replay.recordingError?.code == .unwritable && replay.driver == nil && replay.recorder == nil)
+            #expect(Self.reason(replay) == "\(other) is the recording that is replayed. Record in another file.")
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before && !before.isEmpty)
     }
 
     // MARK: The service

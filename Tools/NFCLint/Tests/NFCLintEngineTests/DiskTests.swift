@@ -58,6 +58,17 @@ import Testing
         }
     }
 
+    @Test(arguments: ["huge.bin", "Huge.swift"])
+    func `A file that is named and too large is a finding that fails the check`(name: String) throws {
+        try Folders.withFiles([name: [UInt8](repeating: 0x20, count: DiskFiles.largestFile + 1)]) {
+            let findings = Folders.findings($0.appendingPathComponent(name))
+            #expect(findings.map(\.id) == ["LNT001"] && findings.allSatisfy { $0.severity == .error })
+        }
+        try Folders.withFiles([name: [UInt8](repeating: 0x20, count: DiskFiles.largestFile)]) {
+            #expect(DiskFiles(root: $0.appendingPathComponent(name)).unread.isEmpty)
+        }
+    }
+
     @Test func `What is left out is a folder or a file of exactly that name`() throws {
         try Folders.withFiles(["Old/A.swift": "", "Older/B.swift": "", "C.swift": "", "Old.swift": ""]) { folder in
             #expect(DiskFiles(root: folder, excluded: ["Old", "C.swift"]).paths == ["Old.swift", "Older/B.swift"])

@@ -33,8 +33,16 @@ public struct DiskFiles: ProjectFiles {
             links = [:]
             // A device or a pipe may have no end.
             let isFile = values?.isRegularFile == true
-            sizes = isFile ? [name: values?.fileSize ?? 0] : [:]
-            unread = isFile ? [] : [UnreadFile(Place(name), "This is no ordinary file.")]
+            let size = values?.fileSize ?? 0
+            sizes = isFile ? [name: size] : [:]
+            if !isFile {
+                unread = [UnreadFile(Place(name), "This is no ordinary file.")]
+            } else if size > Self.largestFile || !FileManager.default.isReadableFile(atPath: target.path) {
+                // It was named, so it matters whatever it is. In a folder, rules decide which files do.
+                unread = [UnreadFile(Place(name), "The file can't be read, or is larger than 8 MB.")]
+            } else {
+                unread = []
+            }
             return
         }
         self.root = target
