@@ -94,6 +94,7 @@ import UserBus
 
     @Test func `An entry has its bytes, when it came, and whether it can be opened`() throws {
         let user = try User()
+        try user.opener()
         let start = Int(Date().timeIntervalSince1970 * 1000)
         let link = "https://b.example/1"
         let ids = [try user.add(link, number: 1), try user.add("reader:x", number: 2)]
