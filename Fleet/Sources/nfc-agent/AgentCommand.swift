@@ -31,7 +31,12 @@ struct AgentCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The configuration.", valueName: "file"))
     var config: String?
 
-    @Option(help: ArgumentHelp("The broker: mqtts://HOST[:PORT]; mqtts://localhost by default.", valueName: "url"))
+    @Option(
+        help: ArgumentHelp(
+            "The broker: mqtts://HOST[:PORT], or mqtt:// without encryption; mqtts://localhost by default.",
+            valueName: "url"
+        )
+    )
     var broker: String?
 
     @Option(help: ArgumentHelp("The node's name.", valueName: "name"))

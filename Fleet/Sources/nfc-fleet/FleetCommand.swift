@@ -10,7 +10,9 @@ struct FleetCommand: AsyncParsableCommand {
         abstract: "Watch and use the readers of many machines, over an MQTT broker.",
         discussion: """
             The broker is that of --broker, or of nfc/fleet.toml in the configuration
-            folder. It connects with TLS, unless the broker is on this machine.
+            folder; by default mqtts://localhost. It connects with TLS, unless the
+            address begins with mqtt://. A broker on another machine then also needs
+            --allow-plain.
 
             Examples:
               nfc fleet demo

@@ -40,15 +40,18 @@ struct ProgramTests {
 
     /// Configurations that can't be used, and what is said about each. `FOLDER` is the test's folder.
     static let unusable: [(text: String, words: String)] = [
-        ("[tls]\nca = \"/nope\"", "tls.ca: There is no file /nope."),
+        ("[tls]\nca = \"FOLDER/none\"", "tls.ca: There is no file FOLDER/none."),
         ("[tls]\nca = \"FOLDER/text\"", "tls.ca: FOLDER/text has no certificate"),
-        ("[tls]\ncertificate = \"/nope\"\nkey = \"FOLDER/a.key\"", "tls.certificate: There is no file /nope."),
+        (
+            "[tls]\ncertificate = \"FOLDER/none\"\nkey = \"FOLDER/a.key\"",
+            "tls.certificate: There is no file FOLDER/none."
+        ),
         ("[tls]\ncertificate = \"FOLDER/text\"\nkey = \"FOLDER/a.key\"", "tls.certificate: FOLDER/text has no"),
         ("[tls]\ncertificate = \"FOLDER/a.pem\"\nkey = \"FOLDER/text\"", "tls.key: FOLDER/text has no key"),
         ("[tls]\ncertificate = \"FOLDER/a.pem\"\nkey = \"FOLDER/b.key\"", "do not belong together"),
-        ("[jobs]\nsecrets_folder = \"/nope\"", "jobs.secrets_folder: There is no folder /nope."),
+        ("[jobs]\nsecrets_folder = \"FOLDER/none\"", "jobs.secrets_folder: There is no folder FOLDER/none."),
         ("[jobs]\nsecrets_folder = \"FOLDER/text\"", "jobs.secrets_folder: FOLDER/text is no folder."),
-        ("tags = \"/nonexist\"", "tags: There is no folder /nonexist."),
+        ("tags = \"FOLDER/none\"", "tags: There is no folder FOLDER/none."),
         ("readers = []", "There is no reader."),
     ]
 
@@ -84,7 +87,8 @@ struct ProgramTests {
 
     @Test("A file of TLS that is missing ends the agent and the commands with 2, rather than each connection")
     func missingAuthorities() async throws {
-        let file = try folder.write("a.toml", "broker = \"mqtts://localhost\"\n[tls]\nca = \"/nope\"\n")
+        let missing = folder.path + "/none"
+        let file = try folder.write("a.toml", "broker = \"mqtts://localhost\"\n[tls]\nca = \"\(missing)\"\n")
         let runs = [
             (agent, ["--config", file, "--state", folder.path + "/state"]), (fleet, ["nodes", "--config", file]),
             (fleet, ["config", "--config", file]),
@@ -92,7 +96,7 @@ struct ProgramTests {
         for (program, words) in runs {
             let result = try await TestProgram.run("/usr/bin/timeout", ["20", program] + words)
             #expect(result.status == 2, "\(words)")
-            #expect(result.output.contains("tls.ca: There is no file /nope."), "\(result.output)")
+            #expect(result.output.contains("tls.ca: There is no file \(missing)."), "\(result.output)")
         }
     }
 
@@ -106,8 +110,9 @@ struct ProgramTests {
         }
         let signing = "[sign]\nkey = \"ops\"\nprivate_file = \"\(key)\"\n"
         #expect(try await status(signing) == 0)
-        #expect(try await status("[sign]\nkey = \"ops\"\nprivate_file = \"/nope\"\n") == 2)
-        #expect(try await status("[login]\npassword_file = \"/nope\"\n") == 2)
+        let missing = folder.path + "/none"
+        #expect(try await status("[sign]\nkey = \"ops\"\nprivate_file = \"\(missing)\"\n") == 2)
+        #expect(try await status("[login]\npassword_file = \"\(missing)\"\n") == 2)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
         #expect(try await status(signing) == 2)
     }

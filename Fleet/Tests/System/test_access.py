@@ -168,9 +168,10 @@ class Passwords(Case):
         Consumer(self, self.folder, self.broker.url, database, *words)
 
     def test_the_consumer_names_a_file_or_a_port_that_can_not_be_used(self):
+        missing = str(self.folder / "none")
         for words, named in [
-            (["--broker", "mqtts://localhost", "--ca", "/nope"], "--ca: /nope"), (["--broker", "mqtt://localhost:99999"], "--broker"),
-            (["--broker", "mqtt://localhost", "--password-file", "/nope"], "--password-file: /nope"),
+            (["--broker", "mqtts://localhost", "--ca", missing], f"--ca: {missing}"), (["--broker", "mqtt://localhost:99999"], "--broker"),
+            (["--broker", "mqtt://localhost", "--password-file", missing], f"--password-file: {missing}"),
             (["--broker", "mqtts://localhost", "--ca", __file__], __file__),
         ]:
             with self.subTest(words=words):

@@ -68,10 +68,13 @@ extension LinkDeliverer {
         }
     }
 
-    /// The programs that `xdg-open` tries as browsers when no desktop entry is set.
+    /// The programs that `xdg-open` tries as browsers when there is a display and no desktop entry is set.
     private static let browsers = [
-        "x-www-browser", "firefox", "chromium", "chromium-browser", "google-chrome", "epiphany", "konqueror", "wslview",
+        "x-www-browser", "firefox", "chromium", "chromium-browser", "google-chrome", "epiphany", "konqueror",
     ]
+
+    /// Opens links in the browser of Windows, which has a display of its own.
+    private static let windowsBrowser = "wslview"
 
     /// The desktop's own tool that may open web links without a desktop entry for them; nil when there is none.
     ///
@@ -83,11 +86,14 @@ extension LinkDeliverer {
         return ["/usr/bin/\(tool)", "/bin/\(tool)"].contains(path) && !hasBrowser ? nil : tool
     }
 
-    /// Whether there is a browser that the system's `xdg-open` finds: one that `BROWSER` names, or one that it knows.
+    /// Whether there is a browser that the system's `xdg-open` finds: one that `BROWSER` names, or one that it knows and
+    /// that can show its pages.
     var hasBrowser: Bool {
         let chosen = (environment["BROWSER"] ?? "").split(separator: ":")
             .compactMap { $0.split(separator: " ").first.map(String.init) }
-        return (chosen + Self.browsers).contains { program($0) != nil }
+        let hasDisplay = ["DISPLAY", "WAYLAND_DISPLAY"].contains { environment[$0]?.isEmpty == false }
+        let known = [Self.windowsBrowser] + (hasDisplay ? Self.browsers : [])
+        return (chosen + known).contains { program($0) != nil }
     }
 
     /// What this desktop can open: the schemes of `LinkScheme`, and web links.

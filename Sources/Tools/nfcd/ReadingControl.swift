@@ -219,7 +219,8 @@ final class ReadingControl {
         let elapsed = environment.clock.now - reading.noticed
         log.write(
             "arrived",
-            "A tag was read: \(Self.milliseconds(elapsed)) ms, \(Self.milliseconds(reading.airtime)) ms of it on the air.",
+            // Virtual tags answer sooner than the air would carry the frames.
+            "A tag was read: \(Self.milliseconds(elapsed)) ms. The airtime is \(Self.milliseconds(reading.airtime)) ms.",
             content: content.body,
             ["id": "\(id)", "ms": Self.milliseconds(elapsed), "air_ms": Self.milliseconds(reading.airtime)]
         )

@@ -37,8 +37,27 @@ import Testing
     ) throws {
         let desk = try Desk()
         for program in programs { try desk.program(program) }
-        let environment = desk.environment.merging(["BROWSER": variable]) { $1 }
+        let environment = desk.environment.merging(["BROWSER": variable, "DISPLAY": ":0"]) { $1 }
         #expect(LinkDeliverer(environment: environment).hasBrowser == hasOne)
         #expect(LinkDeliverer(environment: desk.environment).browserTool == nil)
+    }
+
+    @Test(
+        arguments: [
+            (["DISPLAY": ":0"], true), (["WAYLAND_DISPLAY": "wayland-0"], true), ([:], false),
+            (["DISPLAY": "", "WAYLAND_DISPLAY": ""], false),
+        ] as [([String: String], Bool)]
+    )
+    func `has a browser only with a display, unless one is named by a variable or shows its pages elsewhere`(
+        display: [String: String],
+        hasOne: Bool
+    ) throws {
+        let desk = try Desk()
+        try desk.program("firefox")
+        let environment = desk.environment.merging(display) { $1 }
+        #expect(LinkDeliverer(environment: environment).hasBrowser == hasOne)
+        #expect(LinkDeliverer(environment: environment.merging(["BROWSER": "firefox"]) { $1 }).hasBrowser)
+        try desk.program("wslview")
+        #expect(LinkDeliverer(environment: environment).hasBrowser)
     }
 }

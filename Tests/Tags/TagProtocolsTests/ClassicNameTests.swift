@@ -13,7 +13,7 @@ import Testing
         #expect(target.classicProductName == name)
         #expect(
             target.reasonWithoutNDEF
-                == "This is a \(name): its memory is behind a cipher of its own, and phones do not read it as NDEF."
+                == "The tag answers as a \(name): its memory is behind a cipher of its own, and phones do not read it as NDEF."
         )
     }
 

@@ -94,6 +94,7 @@ import UserBus
 
     @Test func `An entry has its bytes, when it came, and whether it can be opened`() throws {
         let user = try User()
+        try user.opener()
         let start = Int(Date().timeIntervalSince1970 * 1000)
         let link = "https://b.example/1"
         let ids = [try user.add(link, number: 1), try user.add("reader:x", number: 2)]
@@ -227,6 +228,12 @@ import UserBus
         try user.opener(status: 3)
         let id = try user.add("tel:+49123")
         #expect(try user.nfc.run("inbox", "open", id, "--json").objects().first?["error"] as? String == "no-handler")
+        // The command to copy ends the text.
+        let command = "xdg-mime default NAME.desktop x-scheme-handler/tel"
+        let text =
+            "The link was not opened, and its entry stays in the inbox. No app on this system opens tel: links. "
+            + "Install one, and make it the default with: \(command)"
+        #expect(try user.nfc.run("inbox", "open", id).error == "Error: \(text)\n")
         _ = try user.add("reader:x", number: 2)
         #expect(try user.nfc.run("inbox", "open", "--json").objects().first?["error"] as? String == "nothing-to-open")
         #expect(try user.nfc.run("inbox", "list").lines.count == 2)

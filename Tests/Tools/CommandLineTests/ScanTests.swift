@@ -49,6 +49,19 @@ import Testing
         #expect(outcome.status == 0)
     }
 
+    @Test func `Of several tags that are near, a scan prints one that can be read`() throws {
+        let (poster, locked, unformatted) = try (images.poster(), images.locked(), images.unformatted())
+        let identifiers = [poster: "04689571fa5c64", locked: "04a1b2c3d4e582"]
+        for tags in [[poster, locked], [poster, unformatted], [unformatted, locked]] {
+            let outcome = try nfc.run("scan", "--tags", tags.joined(separator: ","), "--json")
+            let objects = try outcome.objects()
+            #expect(objects.map { $0["ok"] as? Bool } == [true] && outcome.status == 0, "\(outcome)")
+            #expect(tags.compactMap { identifiers[$0] }.contains(objects.first?["uid"] as? String ?? ""), "\(outcome)")
+        }
+        let both = try nfc.run("scan", "--tags", "\(unformatted),\(Images.dump("classic-unknown.nfc"))", "--json")
+        #expect(try both.objects().map { $0["ok"] as? Bool } == [false] && both.status == 1, "\(both)")
+    }
+
     @Test func `A scan of many tags, none of which can be read, does not claim that no tag came`() throws {
         let outcome = try nfc.run("scan", "--many", "--timeout", "2", "--tags", images.unformatted(), "--json")
         #expect(try outcome.objects().map { $0["error"] as? String } == ["no-cc", "timeout"])

@@ -175,14 +175,20 @@ import Testing
         #expect(outcome.status == 1)
         #expect(outcome.output.hasPrefix("MIFARE Classic 4K, UID 10"))
         #expect(
-            outcome.error == "Error: This is a MIFARE Classic 4K: its memory is behind a cipher of its own, and "
-                + "phones do not read it as NDEF.\n"
+            outcome.error == "Error: The tag answers as a MIFARE Classic 4K: its memory is behind a cipher of its own, "
+                + "and phones do not read it as NDEF.\n"
         )
         let info = try nfc.object("tag", "info", "--image", out)
         #expect(info["sectors"] as? Int == 40)
         #expect(info["sak"] as? String == "18")
         #expect(info["ndef_error"] as? String == "unsupported")
         #expect((info["message"] as? String)?.contains("phones do not read it as NDEF") == true)
+        // One that has its place has its SAK too, and is not said to be one.
+        let plus = path("plus.json")
+        _ = try nfc.object("tag", "create", "--product", "MIFARE Plus 2K", "--out", plus)
+        let words = try nfc.run("tag", "info", "--image", plus).output
+        #expect(words.hasPrefix("Product    MIFARE Plus 2K\n"), "\(words)")
+        #expect(words.contains("\nThe tag answers as a MIFARE Classic 1K: "), "\(words)")
     }
 
     @Test func `Locks, counters and parts of the memory are described in words`() throws {

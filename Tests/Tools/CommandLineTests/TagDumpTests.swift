@@ -218,8 +218,8 @@ import Testing
                 and rights
                 Unknown    902 bytes could not be read
                 Not formatted for messages
-                This is a MIFARE Classic 1K: its memory is behind a cipher of its own, and phones do not read it as \
-                NDEF.
+                The tag answers as a MIFARE Classic 1K: its memory is behind a cipher of its own, and phones do not \
+                read it as NDEF.
                 """
         ),
     ]
@@ -299,8 +299,8 @@ import Testing
             "what":"UID and manufacturer"},{"unit":"block","first":1,"last":63,\#
             "what":"data; the last one of a sector has its keys and rights"}],"unknown_octets":902,\#
             "status":"not-ndef","capacity":null,"message_hex":null,"ndef_error":"unsupported","offset":null,\#
-            "message":"This is a MIFARE Classic 1K: its memory is behind a cipher of its own, and phones do not \#
-            read it as NDEF.","remarks":[{"kind":"missing","message":"902 bytes in 15 sectors were not read; the \#
+            "message":"The tag answers as a MIFARE Classic 1K: its memory is behind a cipher of its own, and phones \#
+            do not read it as NDEF.","remarks":[{"kind":"missing","message":"902 bytes in 15 sectors were not read; the \#
             virtual tag has zeros there."}]}
             """#
         ),

@@ -149,12 +149,17 @@ import Testing
         #expect(try String(contentsOfFile: store + ".damaged-1", encoding: .utf8) == "{\"version\":1,\"mess")
     }
 
+    /// The name of a reader, with the test's own folder in the place of `FOLDER`.
+    private func placed(_ reader: String) -> String {
+        reader.replacing("FOLDER/none", with: images.folder.path("none"))
+    }
+
     /// What is said where the system gives no reason; here it always does.
     private static let wrongReason = "No reader was found"
 
     @Test(arguments: [
         ("nonsense", "Scanning Isn't Available", "There is no reader \"nonsense\"; use virtual"),
-        ("pn532:/nope", "Scanning Ended", "/nope"),
+        ("pn532:FOLDER/none", "Scanning Ended", "/none"),
     ])
     func `Without a reader the reason is said once, also by a write, and the status is 3`(
         reader: String,
@@ -162,7 +167,8 @@ import Testing
         reason: String
     ) throws {
         #expect(try run("scan", near: images.poster()).status == 0)
-        let command = Command(name: "TagReader", environment: ["TAGREADER_STORE": store, "NFC_READER": reader])
+        let name = placed(reader)
+        let command = Command(name: "TagReader", environment: ["TAGREADER_STORE": store, "NFC_READER": name])
         for input in ["scan\n", "write 1\n", "scan\nscan\nlist\n", "scan\nfrob\n"] {
             let outcome = try command.run([], input: Data(input.utf8))
             let lines = outcome.error.split(separator: "\n")
@@ -178,10 +184,11 @@ import Testing
         #expect(try command.run([], input: Data("list\n".utf8)).status == 0)
     }
 
-    @Test(arguments: ["nonsense", "pn532:/nope"])
+    @Test(arguments: ["nonsense", "pn532:FOLDER/none"])
     func `The first example shows the reason, and says it once on standard error`(reader: String) throws {
-        let outcome = try Command(name: "FirstScan", environment: ["NFC_READER": reader]).run()
-        let scan = try Command(name: "nfc").run(["scan", "--reader", reader, "--json"])
+        let name = placed(reader)
+        let outcome = try Command(name: "FirstScan", environment: ["NFC_READER": name]).run()
+        let scan = try Command(name: "nfc").run(["scan", "--reader", name, "--json"])
         let reason = try #require(try scan.objects().first?["message"] as? String)
         #expect(outcome.output == "Scanning ended: \(reason)\n")
         #expect(outcome.error.split(separator: "\n").count { $0 == "CoreNFC: \(reason)" } == 1, "\(outcome.error)")

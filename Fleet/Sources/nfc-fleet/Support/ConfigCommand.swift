@@ -30,8 +30,8 @@ struct ConfigCommand: AsyncParsableCommand {
             ("sign", configuration.signingKey),
         ]
         if options.json {
-            let known = members.compactMap { name, value in value.map { JSONValue.Member(name, .string($0)) } }
-            return Output.line(JSONValue.object(known).line)
+            let all = members.map { name, value in JSONValue.Member(name, value.map(JSONValue.string) ?? .null) }
+            return Output.line(JSONValue.object(all).line)
         }
         for (name, value) in members { Output.line("\(name): \(value ?? "none")") }
     }

@@ -8,7 +8,7 @@ import PrivateStorage
 
 /// The options of every command that talks to the broker.
 struct FleetOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The broker: mqtts://HOST[:PORT].", valueName: "url"))
+    @Option(help: ArgumentHelp("The broker: mqtts://HOST[:PORT], or mqtt:// without encryption.", valueName: "url"))
     var broker: String?
 
     @Option(help: ArgumentHelp("The configuration.", valueName: "file"))

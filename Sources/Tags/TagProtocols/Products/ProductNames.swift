@@ -21,7 +21,9 @@ extension NFCATarget {
     /// A sentence that explains why a tag without NDEF procedures has no message to read.
     public var reasonWithoutNDEF: String {
         if let name = classicProductName {
-            return "This is a \(name): its memory is behind a cipher of its own, and phones do not read it as NDEF."
+            return """
+                The tag answers as a \(name): its memory is behind a cipher of its own, and phones do not read it as NDEF.
+                """
         }
         if isNFCDEP { return "This is another NFC device, which holds no NDEF." }
         return "This is \(isISODEP || isType2 ? "a" : "an") \(kindName), for which there is no way to hold NDEF."

@@ -226,7 +226,9 @@ struct InboxOpenCommand: AsyncParsableCommand {
         do throws(DeliveryError) {
             return try deliverer.deliver(delivery)
         } catch {
-            throw CommandFailure(.refused, error.code.name, "\(error.reason) The entry stays in the inbox.")
+            // Last, because a reason may end with a command to copy.
+            let text = "The link was not opened, and its entry stays in the inbox. \(error.reason)"
+            throw CommandFailure(.refused, error.code.name, text)
         }
     }
 

@@ -13,12 +13,13 @@ struct ScanCommand: AsyncParsableCommand {
         abstract: "Read the next tag near the reader, and print its message.",
         discussion: """
             The scanning sheet appears in the terminal, or where NFC_SHEET says. Esc or
-            Ctrl-C cancels. With --many it reads tags until the time is over. With
-            --json the product is always null: nfc tag read asks the tag for it.
+            Ctrl-C cancels. If several tags are near, it reads the first that can be
+            read. With --many it reads every tag until the time is over. With --json
+            the product is always null: nfc tag read asks the tag for it.
 
             Examples:
               nfc scan
-              nfc scan --reader virtual --tags card.nfc,badge.nfc
+              nfc scan --reader virtual --tags card.nfc
               nfc scan --many --timeout 10 --json
               nfc scan --record card.jsonl
               nfc scan --reader replay:card.jsonl
@@ -70,13 +71,13 @@ struct ScanCommand: AsyncParsableCommand {
             switch event {
             case .becameActive: break
             case .detected(let tags):
-                failure = nil
                 for tag in tags {
-                    if let error = await read(tag, in: scan) {
-                        failure = error
-                        if visit == .none { visit = .failed }
-                    } else {
+                    failure = await read(tag, in: scan)
+                    if failure == nil {
                         visit = .used
+                        if !many { break }
+                    } else if visit == .none {
+                        visit = .failed
                     }
                 }
                 if StandardOutput.isBroken {
