@@ -13,7 +13,8 @@ public protocol ForumTag: AnyObject {
     ///
     /// - Returns: the result. It is cached until a write, so a second call makes no exchange.
     /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`, `lengthOverrun`,
-    ///   `badChecksum` or `writeInProgress` when the tag does not hold NDEF, `tagLost`, `badAnswer`, `cancelled`.
+    ///   `badChecksum` or `writeInProgress` when the tag does not hold NDEF, `readProtected` when it shows it only for its
+    ///   password, `tagLost`, `badAnswer`, `cancelled`.
     func detectNDEF() async throws(TagError) -> NDEFDetection
 
     /// Reads the NDEF message.
@@ -168,11 +169,16 @@ extension ForumTag {
 }
 
 extension TagError {
-    /// Whether the tag works but does not hold NDEF.
+    /// Whether the tag works but does not hold NDEF, as far as it lets itself be read.
     public var meansNotNDEF: Bool {
         switch code {
-        case .noCapabilityContainer, .badVersion, .noMessageTLV, .lengthOverrun, .badChecksum, .writeInProgress: true
+        case .noCapabilityContainer, .badVersion, .noMessageTLV, .lengthOverrun, .badChecksum, .writeInProgress,
+            .readProtected:
+            true
         default: false
         }
     }
+
+    /// Whether the tag refused to show a part of its memory.
+    var isRefusedRead: Bool { code == .refused || code == .lengthOverrun || code == .readProtected }
 }

@@ -24,6 +24,7 @@ import VirtualTags
             (.badVersion, "bad-version", unformatted), (.noMessageTLV, "no-ndef-tlv", unformatted),
             (.badChecksum, "bad-checksum", unformatted), (.lengthOverrun, "tlv-overrun", torn),
             (.writeInProgress, "write-in-progress", torn), (.readOnly, "read-only", "Use another tag."),
+            (.readProtected, "read-protected", "Use a program that knows its password."),
             (.messageTooLong, "message-too-long", "Use a shorter message, or a tag with more memory."),
             (.keyNeeded, "key-needed", "Use a program that knows the card's key."), (.refused, "refused", worn),
             (.updateFailed, "update-failed", worn), (.badAnswer, "bad-answer", worn),

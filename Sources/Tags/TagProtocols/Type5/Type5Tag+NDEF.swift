@@ -8,8 +8,8 @@ extension Type5Tag {
     /// area ends with the memory.
     ///
     /// - Returns: the result. A second call makes no exchange.
-    /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`, `lengthOverrun`, `refused`
-    ///   when reading is restricted, `tagLost`, `badAnswer`, `cancelled`.
+    /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`, `lengthOverrun`,
+    ///   `readProtected` when reading is restricted, `tagLost`, `badAnswer`, `cancelled`.
     public func detectNDEF() async throws(TagError) -> NDEFDetection {
         let layout = try await locate()
         return layout.detection(isWritable: capabilityContainer?.isWritable == true)
@@ -139,7 +139,10 @@ extension Type5Tag {
         if memory.unit(0).map(Type5CapabilityContainer.isLong) == true { try await fetch(0..<8) }
         let container = try readContainerFromMemory()
         guard container.isReadable else {
-            throw TagError(.refused, "The capability container does not grant reading (NFC Forum T5T 1.0, 4.3.2).")
+            throw TagError(
+                .readProtected,
+                "The capability container does not grant reading (NFC Forum T5T 1.0, 4.3.2)."
+            )
         }
         // Block addresses have at most two bytes.
         areaEnd = min(container.area.upperBound, Self.maximumBlockCount * blockSize)
