@@ -48,12 +48,13 @@ public protocol ForumTag: AnyObject {
     ///   `tagLost`.
     func lock() async throws(TagError)
 
-    /// Checks whether ``lock()`` would fail because it needs a key. Writes nothing.
+    /// Checks whether ``lock()`` would fail, as far as the tag tells: because it needs a key or a password, or because the
+    /// lock bits of a Type 2 tag can't be set any more. Writes nothing.
     ///
     /// Call it before you write a message to a tag that you will lock afterwards.
     ///
-    /// - Throws: ``TagError`` with `keyNeeded` when a key is needed, `tagLost`, `cancelled`, and the errors of
-    ///   ``detectNDEF()``.
+    /// - Throws: ``TagError`` with `keyNeeded` when a key is needed, `readOnly`, `unsupported`, `tagLost`, `cancelled`, and
+    ///   the errors of ``detectNDEF()``.
     func checkLocking() async throws(TagError)
 
     /// Returns whether the tag still answers. It uses the shortest exchange that changes nothing.

@@ -6,7 +6,7 @@ import Testing
 /// What the commands say of a tag with a password, and that they leave it as it is.
 @Suite(.ownThreads) struct `nfc tag and a tag with a password` {
     private let images: Images
-    private let nfc = Command(name: "nfc")
+    private let nfc = Command(name: "nfc", environment: ["NFC_SHEET": "none"])
 
     init() throws {
         images = try Images()
@@ -37,6 +37,21 @@ import Testing
         let near = Command(name: "nfc", environment: ["NFC_READER": "virtual", "NFC_TAGS": path, "NFC_SHEET": "none"])
         let found = try near.object("tag", "info")
         #expect(found["product"] as? String == "NTAG213" && found["ndef_error"] as? String == "read-protected")
+    }
+
+    @Test func `A tag that can't be locked is not written either`() throws {
+        // The password begins with the page of the lock bits.
+        let path = try image(from: "28", access: "00")
+        for words in [["tag", "write", "--image", path], ["write", "--tags", path]] {
+            let outcome = try nfc.run(words + ["--text", "hi", "--lock", "--json"])
+            #expect(outcome.status == 1, "\(outcome)")
+            #expect(try outcome.objects().first?["error"] as? String == "key-needed")
+            let left = try nfc.object("tag", "info", "--image", path)
+            #expect(left["message_hex"] as? String == "" && left["status"] as? String == "read-write")
+            #expect(left["static_lock_hex"] as? String == "0000" && left["cc_hex"] as? String == "e1101200")
+        }
+        // Without the lock it is written.
+        #expect(try nfc.run("tag", "write", "--image", path, "--text", "hi").status == 0)
     }
 
     @Test func `Its reader is told of the password, and not to write it again`() throws {

@@ -9,8 +9,9 @@ struct WriteCommand: AsyncParsableCommand {
         commandName: "write",
         abstract: "Write a link, a text or a message to the next tag near the reader.",
         discussion: """
-            If the message does not fit, or the tag is read-only, it fails before it
-            writes anything. Images from --tags are saved.
+            If the message does not fit, the tag is read-only, or --lock would need a
+            key or a password, it fails before it writes anything. Images from --tags
+            are saved.
 
             Examples:
               nfc write https://example.com
