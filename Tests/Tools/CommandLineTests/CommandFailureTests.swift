@@ -66,6 +66,12 @@ import VirtualTags
         for step in [TagWriteFailure.Step.writing, .checking, .locking] {
             #expect(message(step, .readOnly) == "It left. Use another tag.")
         }
+        // A part of it may have been done.
+        let gone = "The message that was on the tag may be gone."
+        let partly = "The message was written. The tag may be read-only completely, partly, or not at all."
+        #expect(message(.writing, .updateFailed) == "It left. \(gone) \(Self.worn)")
+        #expect(message(.locking, .updateFailed) == "It left. \(partly) \(Self.worn)")
+        #expect(message(.checking, .updateFailed) == "It left. \(Self.worn)")
         let failure = CommandFailure(TagWriteFailure(step: .writing, error: TagError(.tagLost, "It left.")))
         #expect(failure.status == .refused && failure.name == "tag-lost")
     }
