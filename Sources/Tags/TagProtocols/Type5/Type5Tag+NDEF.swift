@@ -29,9 +29,11 @@ extension Type5Tag {
     /// Writes an NDEF message. A tag that is lost between two blocks holds the old message, no message, or the new one
     /// (NFC Forum T5T 1.0, 6.4).
     ///
+    /// A tag that tells which blocks are locked is asked before the first of several writes.
+    ///
     /// - Parameter message: the message's bytes; none to empty the tag.
     /// - Throws: ``TagError`` with `readOnly` and `messageTooLong` before anything is written, `updateFailed` when the
-    ///   tag refused, for example because a block is locked, `tagLost`, and the errors of ``detectNDEF()``.
+    ///   tag refused, for example because a block needs a password, `tagLost`, and the errors of ``detectNDEF()``.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
         let layout = try await locate(isForWriting: true)
         guard let container = capabilityContainer, container.isWritable else {
@@ -40,13 +42,27 @@ extension Type5Tag {
         try layout.checkCapacity(for: message)
         let plan = TLVWritePlan(message, layout: layout, unitSize: blockSize)
         for unit in plan.unitsToPreserve { try await fetch(unit * blockSize..<(unit + 1) * blockSize) }
+        try await checkLocks(plan.units)
         needsAddress = true
         for step in plan.steps(memory) { try await write(step.bytes, to: step.unit) }
         self.layout = layout.holding(message)
     }
 
+    /// Checks that no block of a write is locked, as far as the tag tells. One write alone is not checked: when the tag
+    /// refuses it, nothing has changed.
+    private func checkLocks(_ blocks: [Int]) async throws(TagError) {
+        guard let first = blocks.min(), let last = blocks.max(), first < last else { return }
+        // With its UID, a tag that does not know the command says so at once.
+        needsAddress = true
+        guard let locked = try await readLockedBlocks(in: first..<last + 1),
+            let block = locked.first(where: { blocks.contains($0) })
+        else { return }
+        throw TagError(.readOnly, "Block \(block) of the tag is locked (NFC Forum T5T 1.0, 5.7).")
+    }
+
     /// Makes the tag permanently read-only: write access 11 in the capability container, then LOCK BLOCK on every block
-    /// of the container and of the data area (NFC Forum T5T 1.0, 6.5).
+    /// of the container and of the data area (NFC Forum T5T 1.0, 6.5). A tag such as ST25DV can lock no more than its first
+    /// blocks: the rest then stays open to programs that ignore the container.
     ///
     /// - Throws: ``TagError`` with `readOnly` when it is read-only already, `updateFailed`, `tagLost`, and the errors
     ///   of ``detectNDEF()``.
