@@ -223,6 +223,19 @@ import Testing
         #expect(outcome.lines.count == 1)
         #expect(outcome.status == 0)
         #expect(try alone.run("tag", "read", "--reader", "virtual").error == "")
+        // The commands with the sheet say it too, and above all before a lock.
+        for words in [["scan"], ["write", "--lock", "a:b"]] {
+            let outcome = try alone.run(words + ["--json"])
+            #expect(outcome.status == 0 && outcome.lines.count == 1, "\(outcome)")
+            #expect(
+                outcome.error == """
+                    No contactless reader was found, so the virtual reader and its demonstration tag are used. Name a reader \
+                    with --reader, or an image with --tags.
+
+                    """
+            )
+            #expect(try alone.run(words + ["--reader", "virtual"]).error == "")
+        }
     }
 
     @Test func `Info keeps quiet about what a password guards`() throws {

@@ -53,7 +53,7 @@ struct ScanCommand: AsyncParsableCommand {
 
     private func scan() async throws(CommandFailure) {
         let scan = try TagSession(
-            environment: try reader.environment(recording: record, seconds: timeout?.value),
+            environment: try reader.tagEnvironment(recording: record, seconds: timeout?.value),
             prompt: many ? "Hold one tag after the other near the reader." : "Hold a tag near the reader.",
             seconds: timeout?.value
         )

@@ -56,7 +56,7 @@ struct WriteCommand: AsyncParsableCommand {
     private func write() async throws(CommandFailure) -> TagReport {
         let bytes = try content.bytes()
         let work = try TagSession(
-            environment: try reader.environment(savesTags: true, recording: record, seconds: timeout?.value),
+            environment: try reader.tagEnvironment(savesTags: true, recording: record, seconds: timeout?.value),
             prompt: "Hold the tag to write near the reader.",
             seconds: timeout?.value
         )

@@ -48,6 +48,35 @@ struct ReaderOptions: ParsableArguments {
         return environment
     }
 
+    /// The environment of a command that works on tags. Where nobody has chosen a reader and there is none, a note says that
+    /// the tag is the demonstration tag.
+    ///
+    /// - Parameters:
+    ///   - savesTags: whether to save changed images that `--tags` names.
+    ///   - recording: the file to record the session in; nil for `NFC_RECORD`, an empty name
+    ///     for none.
+    ///   - seconds: how long the command waits for a tag and for the reader; nil for the default.
+    ///   - imageOption: the command's option for an image.
+    func tagEnvironment(
+        savesTags: Bool = false,
+        recording: String? = nil,
+        seconds: Double? = nil,
+        imageOption: String = "--tags"
+    ) throws(CommandFailure) -> NFCEnvironment {
+        let made = try environment(savesTags: savesTags, recording: recording, seconds: seconds)
+        let own = ReaderConfiguration.ofProcess
+        let isChosen = isNamed(beside: own) || tags != nil || own.tags != nil
+        if !isChosen, let driver = made.driver, ReaderKind.virtual.owns(driver) {
+            StandardError.writeLine(
+                """
+                No contactless reader was found, so the virtual reader and its demonstration tag are used. Name a reader \
+                with --reader, or an image with \(imageOption).
+                """
+            )
+        }
+        return made
+    }
+
     /// The configuration of the command's session.
     ///
     /// - Parameters:

@@ -63,18 +63,7 @@ struct TagPlaceOptions: ParsableArguments {
         var options = ReaderOptions()
         options.reader = reader
         options.tags = nil
-        let environment = try options.environment(seconds: timeout?.value)
-        let configuration = ReaderConfiguration.ofProcess
-        let isChosen = reader != nil || configuration.reader != nil || configuration.tags != nil
-        if !isChosen, let driver = environment.driver, ReaderKind.virtual.owns(driver) {
-            StandardError.writeLine(
-                """
-                No contactless reader was found, so the virtual reader and its demonstration tag are used. Name a reader \
-                with --reader, or an image with --image.
-                """
-            )
-        }
-        return .reader(environment)
+        return .reader(try options.tagEnvironment(seconds: timeout?.value, imageOption: "--image"))
     }
 }
 
