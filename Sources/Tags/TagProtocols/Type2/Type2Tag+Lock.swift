@@ -63,7 +63,7 @@ extension Type2Tag {
             } else if lock.protectionPage != nil {
                 throw Self.keyNeeded(lock.pages.lowerBound)
             }
-            if let step = steps.first(where: { lock.isProtected($0.unit, in: memory) }) {
+            if let step = steps.first(where: { isProtected($0.unit, by: lock) }) {
                 throw Self.keyNeeded(step.unit)
             }
         }

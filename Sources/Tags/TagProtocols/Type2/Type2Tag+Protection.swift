@@ -20,9 +20,14 @@ extension Type2Tag {
         let lock = try await dynamicLock()
         if let lock, try await isReadable(lock) {
             if let page = pages.first(where: { lock.locks($0, in: memory) }) { throw Self.locked(page) }
-            if let page = pages.first(where: { lock.isProtected($0, in: memory) }) { throw Self.protected(page) }
+            if let page = pages.first(where: { isProtected($0, by: lock) }) { throw Self.protected(page) }
         }
         try await checkEnd(last)
+    }
+
+    /// Returns whether writing a page needs a password that the tag was not given.
+    func isProtected(_ page: Int, by lock: Type2DynamicLock) -> Bool {
+        !mayBeAuthenticated && lock.isProtected(page, in: memory)
     }
 
     /// Returns whether the lock bits and AUTH0 at their probable place prove that nothing is locked or protected up to a
@@ -33,7 +38,9 @@ extension Type2Tag {
         // NXP's products have areas of some sizes only. With another one the container may be wrong.
         let hasUsualSize = capabilityContainer.map { NXPType2Product.usualSizes.contains($0.sizeByte) } ?? false
         if target.isNXP, last >= Type2DynamicLock.firstPage, !hasUsualSize { return false }
-        guard try await isReadable(place), let lock = suggestedDynamicLock() else { return false }
+        guard try await isReadable(place), var lock = suggestedDynamicLock() else { return false }
+        // Asking for the version could cost the tag's state, with the password that it was given.
+        if mayBeAuthenticated { lock.protectionPage = nil }
         return lock.isOpen(through: last, in: memory) && memory.reaches(last)
     }
 
