@@ -92,6 +92,25 @@ extension Type5Tag {
         self.layout = layout
     }
 
+    /// Checks that the capability container is not locked while it grants writing, as far as the tag tells.
+    ///
+    /// - Throws: ``TagError`` with `readOnly` when the tag is read-only already, `unsupported` when its container can't be
+    ///   changed any more, `tagLost`, `cancelled`, and the errors of ``detectNDEF()``, except the one for a broken length.
+    public func checkLocking() async throws(TagError) {
+        // Later procedures start as if nothing was read, and take the same time.
+        defer { forgetMemory() }
+        _ = try await locate(isForWriting: true)
+        guard let container = capabilityContainer, container.isWritable else {
+            throw TagError(.readOnly, "The tag is read-only already.")
+        }
+        needsAddress = true
+        guard let locked = try await readLockedBlocks(in: 0..<1), !locked.isEmpty else { return }
+        throw TagError(
+            .unsupported,
+            "The capability container is locked and grants writing, which can't be taken back (NFC Forum T5T 1.0, 5.7)."
+        )
+    }
+
     /// Formats a blank tag as an empty NDEF tag: a capability container for the size of its memory, and an empty
     /// message.
     ///

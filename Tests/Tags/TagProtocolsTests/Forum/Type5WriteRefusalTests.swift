@@ -27,6 +27,19 @@ import VirtualTags
         #expect(try await ProductBench(tag).reader.readNDEF() == message(20))
     }
 
+    @Test(arguments: products) func `can't be made read-only where its container is one of them`(
+        product: Type5Product
+    ) async throws {
+        let tag = try await Self.tag(product, locked: [0])
+        let bench = try await ProductBench(tag)
+        await #expect(throws: TagError(.unsupported, "")) { try await bench.reader.checkLocking() }
+        #expect(bench.field.writeCount == 0)
+        try await ProductBench(Self.tag(product, locked: [1])).reader.checkLocking()
+        let open = try await Self.tag(product, locked: [])
+        try await ProductBench(open).reader.lock()
+        await #expect(throws: TagError(.readOnly, "")) { try await ProductBench(open).reader.checkLocking() }
+    }
+
     @Test(arguments: products) func `takes a message that reaches none, for one more exchange`(
         product: Type5Product
     ) async throws {
