@@ -13,7 +13,8 @@ public protocol ForumTag: AnyObject {
     ///
     /// - Returns: the result. It is cached until a write, so a second call makes no exchange.
     /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`, `lengthOverrun`,
-    ///   `badChecksum` or `writeInProgress` when the tag does not hold NDEF, `tagLost`, `badAnswer`, `cancelled`.
+    ///   `badChecksum` or `writeInProgress` when the tag does not hold NDEF, `readProtected` when it shows it only for its
+    ///   password, `tagLost`, `badAnswer`, `cancelled`.
     func detectNDEF() async throws(TagError) -> NDEFDetection
 
     /// Reads the NDEF message.
@@ -47,12 +48,13 @@ public protocol ForumTag: AnyObject {
     ///   `tagLost`.
     func lock() async throws(TagError)
 
-    /// Checks whether ``lock()`` would fail because it needs a key. Writes nothing.
+    /// Checks whether ``lock()`` would fail, as far as the tag tells: because it needs a key or a password, or because the
+    /// lock bits of a Type 2 tag can't be set any more. Writes nothing.
     ///
     /// Call it before you write a message to a tag that you will lock afterwards.
     ///
-    /// - Throws: ``TagError`` with `keyNeeded` when a key is needed, `tagLost`, `cancelled`, and the errors of
-    ///   ``detectNDEF()``.
+    /// - Throws: ``TagError`` with `keyNeeded` when a key is needed, `readOnly`, `unsupported`, `tagLost`, `cancelled`, and
+    ///   the errors of ``detectNDEF()``.
     func checkLocking() async throws(TagError)
 
     /// Returns whether the tag still answers. It uses the shortest exchange that changes nothing.
@@ -168,11 +170,16 @@ extension ForumTag {
 }
 
 extension TagError {
-    /// Whether the tag works but does not hold NDEF.
+    /// Whether the tag works but does not hold NDEF, as far as it lets itself be read.
     public var meansNotNDEF: Bool {
         switch code {
-        case .noCapabilityContainer, .badVersion, .noMessageTLV, .lengthOverrun, .badChecksum, .writeInProgress: true
+        case .noCapabilityContainer, .badVersion, .noMessageTLV, .lengthOverrun, .badChecksum, .writeInProgress,
+            .readProtected:
+            true
         default: false
         }
     }
+
+    /// Whether the tag refused to show a part of its memory.
+    var isRefusedRead: Bool { code == .refused || code == .lengthOverrun || code == .readProtected }
 }

@@ -17,6 +17,7 @@ public struct TagError: Error, Sendable, Hashable, CustomStringConvertible {
             case messageTooLong = "message-too-long"
             case authenticationFailed = "authentication-failed"
             case keyNeeded = "key-needed"
+            case readProtected = "read-protected"
             case refused
             case updateFailed = "update-failed"
             case badAnswer = "bad-answer"
@@ -49,6 +50,8 @@ public struct TagError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let authenticationFailed = Code(kind: .authenticationFailed)
         /// The tag allows this only to a reader that knows a key.
         public static let keyNeeded = Code(kind: .keyNeeded)
+        /// The tag does not let itself be read freely, for example without its password.
+        public static let readProtected = Code(kind: .readProtected)
         /// The tag answered a command with a refusal.
         public static let refused = Code(kind: .refused)
         /// The tag did not accept a write, but is still present.

@@ -32,6 +32,7 @@ import Testing
         (.unsupported, 1), (.readerUnavailable, 100), (.noCapabilityContainer, 102), (.noMessageTLV, 102),
         (.badVersion, 102),
         (.lengthOverrun, 102), (.badChecksum, 102), (.writeInProgress, 102), (.badAnswer, 102), (.refused, 102),
+        (.readProtected, 102),
         (.authenticationFailed, 102),
     ]
 
@@ -43,6 +44,7 @@ import Testing
             #expect(error.errorCode == code && Self.reason(error) == "Why.")
             let isUnformatted = [
                 .noCapabilityContainer, .noMessageTLV, .badVersion, .lengthOverrun, .badChecksum, .writeInProgress,
+                .readProtected,
             ]
             .contains(cause)
             #expect((error.localizedDescription == "Tag Not NDEF formatted") == isUnformatted)

@@ -48,6 +48,22 @@ struct RemarkCornerTests {
         }
     }
 
+    @Test(
+        "A capability container that gives more than the product has contradicts it",
+        arguments: [
+            (.ntag213, 0xE1, 0x12, nil), (.ntag213, 0xE1, 0x13, "152 bytes, and NTAG213 has 144."),
+            (.ntag213, 0x00, 0xFF, nil), (.ntag215, 0xE1, 0x3F, nil),
+            (.ntag215, 0xE1, 0x40, "512 bytes, and NTAG215 has 504."),
+        ] as [(Type2Product, UInt8, UInt8, String?)]
+    )
+    func area(product: Type2Product, mark: UInt8, size: UInt8, part: String?) {
+        var contents = Type2Contents(blank: product, uid: [4, 1, 2, 3, 4, 5, 6])
+        (contents.memory[12], contents.memory[14]) = (mark, size)
+        let found = TagImage(.type2(contents)).remarks
+        #expect(found.map(\.kind) == (part == nil ? [] : [.contradiction]))
+        #expect(found.allSatisfy { $0.text.contains("gives a data area of \(part ?? "")") })
+    }
+
     @Test("The sectors of a 4K card have four blocks, and from the thirty-third on sixteen")
     func sectors() {
         var card = ClassicContents(blank: .classic4K, uid: [1, 2, 3, 4])

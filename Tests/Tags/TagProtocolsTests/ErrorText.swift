@@ -8,7 +8,7 @@ extension TagError {
     var isRuleBroken: Bool {
         switch code {
         case .badAnswer, .noCapabilityContainer, .badVersion, .noMessageTLV, .lengthOverrun, .badChecksum, .refused,
-            .updateFailed:
+            .readProtected, .updateFailed:
             true
         default: false
         }

@@ -105,10 +105,14 @@ import Testing
         await #expect(throws: TagError(.badAnswer, "")) { try await tag.readNDEF() }
     }
 
-    @Test func `A NAK to the first READ is a refusal`() async throws {
-        let nak = Frame(bits: [0], validBitsInLastByte: 4)
-        let tag = makeTag(Self.link(.answers(command: 0x30, with: nak)))
-        await #expect(throws: TagError(.refused, "")) { try await tag.detectNDEF() }
+    @Test func `A NAK to the first READ means that a password is needed, unless it says that the READ was damaged`()
+        async throws
+    {
+        for (nibble, code) in [(UInt8(0), TagError.Code.readProtected), (4, .readProtected), (1, .refused)] {
+            let nak = Frame(bits: [nibble], validBitsInLastByte: 4)
+            let tag = makeTag(Self.link(.answers(command: 0x30, with: nak)))
+            await #expect(throws: TagError(code, "")) { try await tag.detectNDEF() }
+        }
     }
 
     @Test func `A NAK for a damaged command has it sent again`() async throws {
@@ -155,7 +159,7 @@ import Testing
 
     @Test(arguments: [
         ("e1206d00", TagError.Code.badVersion), ("e1006d00", .badVersion), ("00000000", .noCapabilityContainer),
-        ("e1106df0", .refused), ("e1100000", .noMessageTLV),
+        ("e1106df0", .readProtected), ("e1100000", .noMessageTLV),
     ])
     func `A capability container is checked`(_ container: String, _ code: TagError.Code) async throws {
         var image = Self.product.memory([])

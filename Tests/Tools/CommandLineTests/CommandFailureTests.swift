@@ -24,8 +24,9 @@ import VirtualTags
             (.badVersion, "bad-version", unformatted), (.noMessageTLV, "no-ndef-tlv", unformatted),
             (.badChecksum, "bad-checksum", unformatted), (.lengthOverrun, "tlv-overrun", torn),
             (.writeInProgress, "write-in-progress", torn), (.readOnly, "read-only", "Use another tag."),
+            (.readProtected, "read-protected", "Use a program that knows its password."),
             (.messageTooLong, "message-too-long", "Use a shorter message, or a tag with more memory."),
-            (.keyNeeded, "key-needed", "Use a program that knows the card's key."), (.refused, "refused", worn),
+            (.keyNeeded, "key-needed", "Use a program that knows it."), (.refused, "refused", worn),
             (.updateFailed, "update-failed", worn), (.badAnswer, "bad-answer", worn),
             (.unsupported, "unsupported", nil),
         ] as [(TagError.Code, String, String?)]
@@ -65,6 +66,12 @@ import VirtualTags
         for step in [TagWriteFailure.Step.writing, .checking, .locking] {
             #expect(message(step, .readOnly) == "It left. Use another tag.")
         }
+        // A part of it may have been done.
+        let gone = "The message that was on the tag may be gone."
+        let partly = "The message was written. The tag may be read-only completely, partly, or not at all."
+        #expect(message(.writing, .updateFailed) == "It left. \(gone) \(Self.worn)")
+        #expect(message(.locking, .updateFailed) == "It left. \(partly) \(Self.worn)")
+        #expect(message(.checking, .updateFailed) == "It left. \(Self.worn)")
         let failure = CommandFailure(TagWriteFailure(step: .writing, error: TagError(.tagLost, "It left.")))
         #expect(failure.status == .refused && failure.name == "tag-lost")
     }

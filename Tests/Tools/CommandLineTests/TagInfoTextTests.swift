@@ -126,7 +126,7 @@ import Testing
             (["write", "--image", locked, "--text", "Hello"], "Use another tag."),
             (["write", "--image", blank, "--text", long], "Use a shorter message, or a tag with more memory."),
             (["read", "--image", unformatted], "Use a tag that is formatted for NDEF."),
-            (["write", "--image", card, "--text", "a", "--lock"], "Use a program that knows the card's key."),
+            (["write", "--image", card, "--text", "a", "--lock"], "Use a program that knows it."),
             (
                 ["write", "--image", blank, "--text", "a", "--tear-after", "1"],
                 "Hold it near the reader and write it again to repair it."

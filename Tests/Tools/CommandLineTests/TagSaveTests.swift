@@ -48,7 +48,7 @@ import Testing
                 Message: 1 record, 8 bytes
                   1. URI, 4 bytes, type U
                      a:b
-                5 exchanges, 58 bytes, 5697 us on the air, 16400 us of programming, after 4423 us of activation
+                6 exchanges, 80 bytes, 7758 us on the air, 16400 us of programming, after 4423 us of activation
 
                 """
         )

@@ -38,6 +38,10 @@ extension ActivatedTag {
             throw LinkError(.frameTooLong, "A FeliCa packet has at most 254 bytes after its length.")
         }
         let bytes = isFeliCa ? [UInt8(packet.bytes.count + 1)] + packet.bytes : packet.bytes
+        // PWD_AUTH and AUTHENTICATE: the app knows the password, so what it needs is no reason to refuse a write.
+        if let first = packet.bytes.first, [0x1A, 0x1B, 0xAF].contains(first), let tag = forumTag as? Type2Tag {
+            tag.mayBeAuthenticated = true
+        }
         let timeout: Airtime
         switch packet.answer {
         case .none: timeout = .milliseconds(1)

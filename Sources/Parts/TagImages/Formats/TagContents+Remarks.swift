@@ -4,7 +4,7 @@ import VirtualCards
 import VirtualTags
 
 extension TagContents {
-    /// The contradictions between the identifier that the tag sends and its memory, as sentences.
+    /// The contradictions between the identifier that the tag sends and its memory, and within its memory, as sentences.
     var contradictions: [String] {
         switch self {
         case .type2(let contents): contents.contradictions
@@ -37,7 +37,19 @@ extension Type2Contents {
     fileprivate var contradictions: [String] {
         guard memory.count >= 12 else { return [] }
         let inMemory = product.uid(inMemory: memory)
-        return inMemory == uid ? [] : [TagContents.sentence(uid, inMemory, in: "pages 0 to 2 hold")]
+        let other = inMemory == uid ? [] : [TagContents.sentence(uid, inMemory, in: "pages 0 to 2 hold")]
+        return other + tooLargeArea
+    }
+
+    /// The sentence about a capability container with a data area that the product does not have.
+    private var tooLargeArea: [String] {
+        guard memory.count >= 16, memory[12] == 0xE1 else { return [] }
+        let (area, size) = (Int(memory[14]) * 8, product.userPages.count * 4)
+        guard area > size else { return [] }
+        return [
+            "The capability container gives a data area of \(area) bytes, and \(product) has \(size). "
+                + "Correct it: readers refuse longer messages, or write where the tag has its locks."
+        ]
     }
 
     fileprivate var missingParts: [String] {

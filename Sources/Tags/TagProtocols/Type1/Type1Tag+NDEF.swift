@@ -5,8 +5,8 @@ extension Type1Tag {
     /// 6.3).
     ///
     /// - Returns: the result. A second call makes no exchange.
-    /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`, `lengthOverrun`, `refused`
-    ///   when reading is restricted, `tagLost`, `badAnswer`, `cancelled`.
+    /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`, `lengthOverrun`,
+    ///   `readProtected` when reading is restricted, `tagLost`, `badAnswer`, `cancelled`.
     public func detectNDEF() async throws(TagError) -> NDEFDetection {
         let layout = try await locate()
         return layout.detection(isWritable: try container().isWritable)
@@ -135,7 +135,7 @@ extension Type1Tag {
         try await fetch(0..<Self.staticSize)
         let container = try container()
         guard container.isReadable else {
-            throw TagError(.refused, "The capability container does not grant reading (NFC Forum T1T 1.2, 6.1).")
+            throw TagError(.readProtected, "The capability container does not grant reading (NFC Forum T1T 1.2, 6.1).")
         }
         var walk = TLVWalk(
             area: container.area,

@@ -19,6 +19,9 @@ struct NXPType2Product: Equatable {
     static let lockControl212: [UInt8] = [0x90, 0x0A, 0x34]
     static let lockControl203: [UInt8] = [0xA0, 0x10, 0x44]
 
+    /// The size bytes of capability containers from the factory.
+    static let usualSizes: [UInt8] = [0x06, 0x10, 0x12, 0x3E, 0x6D, 0xEA]
+
     private static func formatted(_ lockControl: [UInt8]) -> [UInt8] {
         [0x01, 0x03] + lockControl + [0x03, 0x00, 0xFE]
     }
@@ -61,10 +64,19 @@ struct NXPType2Product: Equatable {
         dynamicLock: .even(page: 256 + 0xE0, pagesPerBit: 32, endPage: 480, blockLocks: 0xFF, hasPassword: false)
     )
 
-    /// A product with 48 bytes, all of them covered by the static lock bits.
+    /// A product with 48 bytes, all of them covered by the static lock bits. Those with FAST_READ have a password.
     static func small(_ name: String, hasFastRead: Bool = true) -> NXPType2Product {
-        NXPType2Product(name: name, sizeByte: 0x06, factoryTLVs: empty, hasFastRead: hasFastRead, dynamicLock: nil)
+        NXPType2Product(
+            name: name,
+            sizeByte: 0x06,
+            factoryTLVs: empty,
+            hasFastRead: hasFastRead,
+            dynamicLock: hasFastRead ? .small : nil
+        )
     }
+
+    /// The page after the last one for data.
+    var endPage: Int { dynamicLock?.pages.lowerBound ?? Type2DynamicLock.firstPage }
 
     /// A product with 128 bytes and dynamic lock bits in page 36.
     static func medium(_ name: String) -> NXPType2Product {

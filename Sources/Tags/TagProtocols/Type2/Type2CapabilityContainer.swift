@@ -12,7 +12,8 @@ struct Type2CapabilityContainer: Equatable {
     /// Reads and checks a container.
     ///
     /// - Parameter bytes: the four bytes of page 3.
-    /// - Throws: ``TagError`` with `noCapabilityContainer` or `badVersion`; `refused` when reading is restricted.
+    /// - Throws: ``TagError`` with `noCapabilityContainer` or `badVersion`; `readProtected` when reading is
+    ///   restricted.
     init(_ bytes: [UInt8]) throws(TagError) {
         guard bytes.count == 4, bytes[0] == Self.magicNumber else {
             throw TagError(
@@ -25,7 +26,7 @@ struct Type2CapabilityContainer: Equatable {
         }
         guard bytes[3] >> 4 == 0 else {
             throw TagError(
-                .refused,
+                .readProtected,
                 "The tag's capability container does not grant free reading (NFC Forum T2T 1.2, 4.5)."
             )
         }

@@ -9,6 +9,9 @@ struct Type2DynamicLock: Equatable {
         var byte: Int
         var mask: UInt8
         var pages: Range<Int>
+        /// The byte and the mask of the block-lock bit that freezes this bit; the mask is 0 when none is known.
+        var blockByte = 0
+        var blockMask: UInt8 = 0
     }
 
     /// The address of the first lock byte.
@@ -18,8 +21,10 @@ struct Type2DynamicLock: Equatable {
     /// The bits to set in the bytes from `address` on to lock everything permanently, including the lock bits
     /// themselves.
     let mask: [UInt8]
-    /// The page whose last byte, AUTH0, is the number of the first protected page; nil for products without a password.
+    /// The page with AUTH0, the number of the first protected page; nil for products without a password.
     var protectionPage: Int?
+    /// The index of AUTH0 in its page.
+    var protectionByte = 3
 
     /// The first page that dynamic lock bits apply to.
     static let firstPage = 16
@@ -36,7 +41,13 @@ struct Type2DynamicLock: Equatable {
         let count = (endPage - firstPage + pagesPerBit - 1) / pagesPerBit
         let bits = (0..<count).map { index in
             let start = firstPage + index * pagesPerBit
-            return Bit(byte: index / 8, mask: 1 << (index % 8), pages: start..<min(start + pagesPerBit, endPage))
+            return Bit(
+                byte: index / 8,
+                mask: 1 << (index % 8),
+                pages: start..<min(start + pagesPerBit, endPage),
+                blockByte: 2,
+                blockMask: 1 << (index / 2)
+            )
         }
         return Type2DynamicLock(
             address: page * Type2Memory.pageSize,
@@ -47,12 +58,30 @@ struct Type2DynamicLock: Equatable {
     }
 
     /// Ultralight C and NTAG203: two groups of three bits for four pages each. The first bit of a group locks the
-    /// group. The second byte is for the counter and the keys, which don't matter for NDEF.
+    /// group. The second byte is for the counter and the keys, which don't matter for NDEF. Ultralight C has AUTH0 in the
+    /// first byte of page 42 (MF0ICU2 data sheet), and NTAG203 has no such page.
     static let grouped: Type2DynamicLock = {
         let places: [(bit: Int, page: Int)] = [(1, 16), (2, 20), (3, 24), (5, 28), (6, 32), (7, 36)]
-        let bits = places.map { Bit(byte: 0, mask: 1 << $0.bit, pages: $0.page..<$0.page + 4) }
-        return Type2DynamicLock(address: 0x28 * Type2Memory.pageSize, bits: bits, mask: [0xFF])
+        let bits = places.map { place in
+            Bit(
+                byte: 0,
+                mask: 1 << place.bit,
+                pages: place.page..<place.page + 4,
+                blockMask: place.bit < 4 ? 0x01 : 0x10
+            )
+        }
+        var lock = Type2DynamicLock(address: 0x28 * Type2Memory.pageSize, bits: bits, mask: [0xFF], protectionPage: 42)
+        lock.protectionByte = 0
+        return lock
     }()
+
+    /// NTAG210 and Ultralight EV1 UL11: no dynamic lock bits, and AUTH0 in the page after the data.
+    static let small = Type2DynamicLock(
+        address: firstPage * Type2Memory.pageSize,
+        bits: [],
+        mask: [],
+        protectionPage: firstPage
+    )
 
     /// Creates the lock bits that a lock control TLV describes (NFC Forum T2T 1.2, 4.3).
     init(_ control: TLVControl) {
@@ -107,12 +136,19 @@ struct Type2DynamicLock: Equatable {
         bits.contains { $0.pages.contains(page) && (memory[byte: address + $0.byte] ?? 0) & $0.mask != 0 }
     }
 
+    /// Returns a page of a data area whose lock bit is not set and can't be set any more; nil when there is none.
+    func frozenPage(before end: Int, in memory: Type2Memory) -> Int? {
+        bits.first { bit in
+            let isFrozen = (memory[byte: address + bit.blockByte] ?? 0) & bit.blockMask != 0
+            return isFrozen && bit.pages.lowerBound < end && !locks(bit.pages.lowerBound, in: memory)
+        }?.pages.lowerBound
+    }
+
     /// Returns whether writing a page needs the password. FF turns the protection off. With 0 the tag refuses the very
     /// first write, so no check is needed before.
     func isProtected(_ page: Int, in memory: Type2Memory) -> Bool {
-        guard let start = protectionPage.flatMap({ memory[page: $0]?.last }), start != 0xFF, start != 0 else {
-            return false
-        }
+        guard let start = protectionPage.flatMap({ memory[page: $0] })?[protectionByte], start != 0xFF, start != 0
+        else { return false }
         return page >= Int(start)
     }
 }

@@ -23,6 +23,11 @@ struct Type2Memory: TLVSource {
         page < isKnown.count && isKnown[page]
     }
 
+    /// Returns whether a page or one behind it was read.
+    func reaches(_ page: Int) -> Bool {
+        isKnown.dropFirst(page).contains(true)
+    }
+
     /// The four bytes of a page; nil when it was not read.
     subscript(page page: Int) -> [UInt8]? {
         contains(page) ? Array(bytes[page * Self.pageSize..<(page + 1) * Self.pageSize]) : nil

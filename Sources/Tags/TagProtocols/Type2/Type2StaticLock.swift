@@ -13,4 +13,15 @@ enum Type2StaticLock {
         default: false
         }
     }
+
+    /// Returns whether a page's lock bit is not set and can't be set any more, because its block-lock bit is set.
+    static func isFrozen(_ page: Int, in bytes: [UInt8]) -> Bool {
+        guard bytes.count == 4, !locks(page, in: bytes) else { return false }
+        return switch page {
+        case 3: bytes[2] & 0x01 != 0
+        case 4...9: bytes[2] & 0x02 != 0
+        case 10...15: bytes[2] & 0x04 != 0
+        default: false
+        }
+    }
 }

@@ -8,8 +8,9 @@ extension Type2Tag {
     /// its length runs past the data area. NULL, control, proprietary and unknown TLVs before it are skipped.
     ///
     /// - Returns: the result. A second call makes no exchange.
-    /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`, `lengthOverrun`; `refused`
-    ///   when the tag does not let its memory be read; `tagLost`, `badAnswer`, `cancelled`.
+    /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`, `lengthOverrun`;
+    ///   `readProtected` when the tag or its capability container does not grant free reading; `tagLost`, `badAnswer`,
+    ///   `cancelled`.
     public func detectNDEF() async throws(TagError) -> NDEFDetection {
         let layout = try await locate()
         return layout.detection(isWritable: capabilityContainer?.isWritable == true)
@@ -50,8 +51,11 @@ extension Type2Tag {
     /// Reads and checks the capability container.
     func readCapabilityContainer(startingAt firstPage: Int) async throws(TagError) -> Type2CapabilityContainer {
         if let capabilityContainer { return capabilityContainer }
-        if !memory.contains(Type2Memory.capabilityContainerPage) { try await performRead(firstPage) }
-        let container = try Type2CapabilityContainer(memory[page: Type2Memory.capabilityContainerPage] ?? [])
+        let page = Type2Memory.capabilityContainerPage
+        if !memory.contains(page) { try await performRead(firstPage) }
+        // The READ of page 2 rolled over where the password begins with page 3.
+        if !memory.contains(page) { try await performRead(page) }
+        let container = try Type2CapabilityContainer(memory[page: page] ?? [])
         capabilityContainer = container
         assessFastRead(container, [])
         return container

@@ -106,6 +106,7 @@ extension Type2Tag {
             throw error
         }
         isActive = true
+        mayBeAuthenticated = false
         sector = 0
     }
 

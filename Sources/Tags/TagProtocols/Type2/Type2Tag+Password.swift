@@ -58,7 +58,7 @@ extension Type2Tag {
     ///   `tagLost`, `cancelled`.
     public func authenticate(_ password: Password) async throws(TagError) {
         switch try await exchange(.passwordAuthenticate(password.bytes)) {
-        case .bytes(password.acknowledgement): return
+        case .bytes(password.acknowledgement): mayBeAuthenticated = true
         case .bytes, .refused:
             throw TagError(.authenticationFailed, "The tag has another password, or another acknowledgement.")
         }

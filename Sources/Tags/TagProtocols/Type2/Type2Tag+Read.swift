@@ -38,8 +38,8 @@ extension Type2Tag {
     /// Reads the pages of a range that were not read yet.
     ///
     /// - Parameter pages: the pages, counted across all sectors.
-    /// - Throws: ``TagError`` with `lengthOverrun` when the tag has no such page, `refused` when reading it is not
-    ///   allowed.
+    /// - Throws: ``TagError`` with `lengthOverrun` or `refused` when the tag has no such page, `readProtected` when reading
+    ///   it needs a password.
     func fetch(_ pages: Range<Int>) async throws(TagError) {
         let end = max(pages.upperBound, capabilityContainer?.endPage ?? 0)
         while let run = memory.firstUnknownRun(in: pages) {
@@ -64,20 +64,41 @@ extension Type2Tag {
     /// When a tag has no more pages, or does not let the next ones be read, its answer continues at page 0. This is
     /// detected by the UID in pages 0 and 1, and such pages are not stored.
     func performRead(_ page: Int) async throws(TagError) {
-        guard case .bytes(let bytes) = try await exchange(.read(page)) else {
-            if let area = capabilityContainer?.area, area.contains(page * Type2Memory.pageSize) {
-                throw TagError(
-                    .lengthOverrun,
-                    """
-                    The capability container gives a data area of \(area.count) bytes, but the tag refuses to read page \
-                    \(page) in it: it is smaller, or protected by a password (NFC Forum T2T 1.2, 4.5).
-                    """
-                )
-            }
-            throw TagError(.refused, "The tag refuses to read page \(page) (NFC Forum T2T 1.2, 5.2).")
+        switch try await exchange(.read(page)) {
+        case .bytes(let bytes): memory.store(bytes[0..<rolledOver(bytes) * Type2Memory.pageSize], at: page)
+        case .refused(let nibble): throw try await unreadable(page, nibble)
         }
-        let start = page >= Type2Memory.capabilityContainerPage ? rolledOver(bytes) : 4
-        memory.store(bytes[0..<start * Type2Memory.pageSize], at: page)
+    }
+
+    /// The error for a page that the tag refuses to read.
+    private func unreadable(_ page: Int, _ nibble: UInt8) async throws(TagError) -> TagError {
+        // NAK 1: the command arrived damaged, again and again.
+        if nibble != 1, try await hasForData(page) {
+            return TagError(
+                .readProtected,
+                "The tag lets page \(page) be read only with its password (NTAG213/215/216 data sheet, 8.8)."
+            )
+        }
+        guard let area = capabilityContainer?.area, area.contains(page * Type2Memory.pageSize) else {
+            return TagError(.refused, "The tag refuses to read page \(page) (NFC Forum T2T 1.2, 5.2).")
+        }
+        return TagError(
+            .lengthOverrun,
+            """
+            The capability container gives a data area of \(area.count) bytes, but the tag refuses to read page \
+            \(page) in it: it is smaller, or protected by a password (NFC Forum T2T 1.2, 4.5).
+            """
+        )
+    }
+
+    /// Returns whether the tag certainly has a page, for data or before it: all tags have the first 16.
+    private func hasForData(_ page: Int) async throws(TagError) -> Bool {
+        if page < Type2DynamicLock.firstPage { return true }
+        guard target.isNXP else { return false }
+        if let version = try await readVersion() { return page < NXPType2Product(version)?.endPage ?? 0 }
+        // With a page behind those of an Ultralight it is an NTAG203 or an Ultralight C.
+        guard canAskVersion, page < NXPType2Product.ntag203.endPage else { return false }
+        return try await answersRead(Type2DynamicLock.firstPage)
     }
 
     /// Returns the index in an answer where the tag continued at page 0: 1 to 3, or 4 when it did not.

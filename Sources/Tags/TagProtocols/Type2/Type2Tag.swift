@@ -44,6 +44,9 @@ public final class Type2Tag: ForumTag {
     /// Whether the tag has FAST_READ, as far as known.
     var fastRead = FastRead.unknown
 
+    /// Whether the tag may have been given its password since it was activated, also by an app's own command. Then nothing
+    /// is refused for a password before the tag refuses it.
+    package var mayBeAuthenticated = false
     /// Whether the tag is in the ACTIVE state, as far as known.
     var isActive = true
     /// The selected sector.
@@ -69,6 +72,7 @@ public final class Type2Tag: ForumTag {
     /// Notifies the tag that other code has just activated it. Sector 0 is selected then.
     public func wasActivated() {
         isActive = true
+        mayBeAuthenticated = false
         sector = 0
         lost = nil
     }

@@ -63,7 +63,7 @@ extension Type2Tag {
         return .ultralight
     }
 
-    private func answersRead(_ page: Int) async throws(TagError) -> Bool {
+    func answersRead(_ page: Int) async throws(TagError) -> Bool {
         if memory.contains(page) { return true }
         guard case .bytes = try await exchange(.read(page)) else { return false }
         return true
@@ -103,9 +103,7 @@ extension Type2Tag {
             if !(0..<4).allSatisfy({ memory.contains($0) }) { try await performRead(0) }
             try await fetch(0..<count)
         } catch {
-            guard error.code == .refused || error.code == .lengthOverrun || error.code == .badAnswer else {
-                throw error
-            }
+            guard error.isRefusedRead || error.code == .badAnswer else { throw error }
             return nil
         }
         let pages = (0..<count).compactMap { memory[page: $0] }

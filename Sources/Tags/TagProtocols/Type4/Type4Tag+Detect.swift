@@ -8,7 +8,7 @@ extension Type4Tag {
     /// - Returns: the result. A second call makes no exchange.
     /// - Throws: ``TagError`` with `noCapabilityContainer` when there is no NDEF application or no capability
     ///   container, `badVersion`, `noMessageTLV` when the control TLV or its file is missing, `lengthOverrun` when NLEN
-    ///   is larger than the file, `refused` when reading is restricted, `tagLost`, `badAnswer`, `cancelled`.
+    ///   is larger than the file, `readProtected` when reading is restricted, `tagLost`, `badAnswer`, `cancelled`.
     public func detectNDEF() async throws(TagError) -> NDEFDetection {
         let container = try await readCapabilityContainer()
         let length = try await readMessageLength(container)
@@ -67,7 +67,10 @@ extension Type4Tag {
     ) async throws(TagError) -> Int {
         if let messageLength { return messageLength }
         guard container.readAccess == 0 else {
-            throw TagError(.refused, "The capability container does not grant free reading (NFC Forum T4T 1.2, 4.3).")
+            throw TagError(
+                .readProtected,
+                "The capability container does not grant free reading (NFC Forum T4T 1.2, 4.3)."
+            )
         }
         try await selectMessageFile(container)
         let wanted = min(

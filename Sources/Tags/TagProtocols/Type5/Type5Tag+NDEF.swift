@@ -8,8 +8,8 @@ extension Type5Tag {
     /// area ends with the memory.
     ///
     /// - Returns: the result. A second call makes no exchange.
-    /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`, `lengthOverrun`, `refused`
-    ///   when reading is restricted, `tagLost`, `badAnswer`, `cancelled`.
+    /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`, `lengthOverrun`,
+    ///   `readProtected` when reading is restricted, `tagLost`, `badAnswer`, `cancelled`.
     public func detectNDEF() async throws(TagError) -> NDEFDetection {
         let layout = try await locate()
         return layout.detection(isWritable: capabilityContainer?.isWritable == true)
@@ -29,9 +29,11 @@ extension Type5Tag {
     /// Writes an NDEF message. A tag that is lost between two blocks holds the old message, no message, or the new one
     /// (NFC Forum T5T 1.0, 6.4).
     ///
+    /// A tag that tells which blocks are locked is asked before the first of several writes.
+    ///
     /// - Parameter message: the message's bytes; none to empty the tag.
     /// - Throws: ``TagError`` with `readOnly` and `messageTooLong` before anything is written, `updateFailed` when the
-    ///   tag refused, for example because a block is locked, `tagLost`, and the errors of ``detectNDEF()``.
+    ///   tag refused, for example because a block needs a password, `tagLost`, and the errors of ``detectNDEF()``.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
         let layout = try await locate(isForWriting: true)
         guard let container = capabilityContainer, container.isWritable else {
@@ -40,13 +42,27 @@ extension Type5Tag {
         try layout.checkCapacity(for: message)
         let plan = TLVWritePlan(message, layout: layout, unitSize: blockSize)
         for unit in plan.unitsToPreserve { try await fetch(unit * blockSize..<(unit + 1) * blockSize) }
+        try await checkLocks(plan.units)
         needsAddress = true
         for step in plan.steps(memory) { try await write(step.bytes, to: step.unit) }
         self.layout = layout.holding(message)
     }
 
+    /// Checks that no block of a write is locked, as far as the tag tells. One write alone is not checked: when the tag
+    /// refuses it, nothing has changed.
+    private func checkLocks(_ blocks: [Int]) async throws(TagError) {
+        guard let first = blocks.min(), let last = blocks.max(), first < last else { return }
+        // With its UID, a tag that does not know the command says so at once.
+        needsAddress = true
+        guard let locked = try await readLockedBlocks(in: first..<last + 1),
+            let block = locked.first(where: { blocks.contains($0) })
+        else { return }
+        throw TagError(.readOnly, "Block \(block) of the tag is locked (NFC Forum T5T 1.0, 5.7).")
+    }
+
     /// Makes the tag permanently read-only: write access 11 in the capability container, then LOCK BLOCK on every block
-    /// of the container and of the data area (NFC Forum T5T 1.0, 6.5).
+    /// of the container and of the data area (NFC Forum T5T 1.0, 6.5). A tag such as ST25DV can lock no more than its first
+    /// blocks: the rest then stays open to programs that ignore the container.
     ///
     /// - Throws: ``TagError`` with `readOnly` when it is read-only already, `updateFailed`, `tagLost`, and the errors
     ///   of ``detectNDEF()``.
@@ -74,6 +90,25 @@ extension Type5Tag {
             }
         }
         self.layout = layout
+    }
+
+    /// Checks that the capability container is not locked while it grants writing, as far as the tag tells.
+    ///
+    /// - Throws: ``TagError`` with `readOnly` when the tag is read-only already, `unsupported` when its container can't be
+    ///   changed any more, `tagLost`, `cancelled`, and the errors of ``detectNDEF()``, except the one for a broken length.
+    public func checkLocking() async throws(TagError) {
+        // Later procedures start as if nothing was read, and take the same time.
+        defer { forgetMemory() }
+        _ = try await locate(isForWriting: true)
+        guard let container = capabilityContainer, container.isWritable else {
+            throw TagError(.readOnly, "The tag is read-only already.")
+        }
+        needsAddress = true
+        guard let locked = try await readLockedBlocks(in: 0..<1), !locked.isEmpty else { return }
+        throw TagError(
+            .unsupported,
+            "The capability container is locked and grants writing, which can't be taken back (NFC Forum T5T 1.0, 5.7)."
+        )
     }
 
     /// Formats a blank tag as an empty NDEF tag: a capability container for the size of its memory, and an empty
@@ -139,7 +174,10 @@ extension Type5Tag {
         if memory.unit(0).map(Type5CapabilityContainer.isLong) == true { try await fetch(0..<8) }
         let container = try readContainerFromMemory()
         guard container.isReadable else {
-            throw TagError(.refused, "The capability container does not grant reading (NFC Forum T5T 1.0, 4.3.2).")
+            throw TagError(
+                .readProtected,
+                "The capability container does not grant reading (NFC Forum T5T 1.0, 4.3.2)."
+            )
         }
         // Block addresses have at most two bytes.
         areaEnd = min(container.area.upperBound, Self.maximumBlockCount * blockSize)

@@ -107,10 +107,15 @@ extension Type5Tag {
     ///
     /// - Parameter count: the number of blocks.
     package func readLockedBlocks(of count: Int) async throws(TagError) -> [Int]? {
+        try await readLockedBlocks(in: 0..<count)
+    }
+
+    /// Returns the locked blocks of a range; nil when the tag or its reader does not support the command.
+    func readLockedBlocks(in blocks: Range<Int>) async throws(TagError) -> [Int]? {
         var locked: [Int] = []
-        var first = 0
-        while first < count {
-            let size = min(Self.maximumBlocksPerRead, count - first)
+        var first = blocks.lowerBound
+        while first < blocks.upperBound {
+            let size = min(Self.maximumBlocksPerRead, blocks.upperBound - first)
             let place = address(first)
             let bytes =
                 place.isLong

@@ -9,9 +9,10 @@ struct WriteCommand: AsyncParsableCommand {
         commandName: "write",
         abstract: "Write a link, a text or a message to the next tag near the reader.",
         discussion: """
-            If the message does not fit, or the tag is read-only, it fails before it
-            writes anything. Images from --tags are saved. With --json the product is
-            always null: nfc tag write asks the tag for it.
+            If the message does not fit, the tag is read-only, or --lock would need a
+            key or a password, it fails before it writes anything. Images from --tags
+            are saved. With --json the product is always null: nfc tag write asks the
+            tag for it.
 
             Examples:
               nfc write https://example.com

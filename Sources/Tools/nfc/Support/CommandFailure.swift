@@ -144,9 +144,19 @@ extension CommandFailure {
         self.init(.refused, error.name, error.message)
     }
 
-    /// A failed write. If the tag or the reader left during the write, the message explains what may be on the tag.
+    /// A failed write. If the tag or the reader left during the write, or the tag refused a part of it, the message explains
+    /// what may be on the tag.
     convenience init(_ failure: TagWriteFailure) {
-        let plain = CommandFailure(failure.error)
+        let isPartial = failure.error.code == .updateFailed
+        let loss: String? =
+            switch failure.step {
+            case .writing where isPartial: " The message that was on the tag may be gone."
+            case .locking where isPartial:
+                " The message was written. The tag may be read-only completely, partly, or not at all."
+            default: nil
+            }
+        let error = failure.error
+        let plain = CommandFailure(TagError(error.code, error.reason + (loss ?? ""), link: error.link))
         let state: String? =
             switch failure.step {
             case _ where !failure.leavesDoubt: nil
@@ -166,7 +176,7 @@ extension CommandFailure {
                 reader again, and check it with: nfc tag info
                 """
             }
-        self.init(plain.status, plain.name, state.map { failure.error.reason + " " + $0 } ?? plain.message)
+        self.init(plain.status, plain.name, state.map { error.reason + " " + $0 } ?? plain.message)
     }
 
     /// What the person can do next.
@@ -176,8 +186,9 @@ extension CommandFailure {
         case .noCapabilityContainer, .badVersion, .noMessageTLV, .badChecksum: "Use a tag that is formatted for NDEF."
         case .lengthOverrun, .writeInProgress: "Write the tag again, or use another one."
         case .readOnly: "Use another tag."
+        case .readProtected: "Use a program that knows its password."
         case .messageTooLong: "Use a shorter message, or a tag with more memory."
-        case .keyNeeded: "Use a program that knows the card's key."
+        case .keyNeeded: "Use a program that knows it."
         case .refused, .updateFailed, .badAnswer: "Try again. If it happens again, the tag is worn out."
         default: nil
         }

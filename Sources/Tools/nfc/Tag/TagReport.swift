@@ -51,7 +51,8 @@ struct TagReport {
         product = findings.product
         uid = findings.identifier
         status = findings.survey.detection.map { Status($0.access) }
-        if findings.survey.error != nil { status = .notNDEF }
+        // What a tag holds that keeps its memory back is not known.
+        if let error = findings.survey.error { status = error.code == .readProtected ? nil : .notNDEF }
         capacity = findings.survey.detection?.capacity
         message = findings.survey.message
         cost = findings.cost

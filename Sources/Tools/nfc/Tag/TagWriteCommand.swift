@@ -21,10 +21,14 @@ struct TagWriteCommand: AsyncParsableCommand {
             read --help explains them.
 
             If the message does not fit, the tag is read-only, or --lock would need a
-            key, the command fails before it writes anything. If the tag leaves during
-            the write, it holds the old message, none, or the new one. For some types
-            there are short moments when it can hold a part of a message. Write it
-            again to repair it.
+            key or a password, the command fails before it writes anything. If the tag
+            leaves during the write, it holds the old message, none, or the new one.
+            For some types there are short moments when it can hold a part of a
+            message. Write it again to repair it.
+
+            --lock forbids writing in the capability container and locks the memory.
+            A tag like ST25DV, which can lock no more than its first blocks, keeps the
+            rest open to programs that ignore its capability container.
 
             Examples:
               nfc tag write --image card.nfc https://example.com

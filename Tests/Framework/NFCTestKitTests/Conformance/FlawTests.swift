@@ -115,9 +115,13 @@ import VirtualTags
             in: "Type 2: is found, with status and capacity",
             "It holds 137 bytes, not "
         ),
+        // With its own version, an NTAG213 would not be written behind its data.
         Case(
-            .reads([0xE1, 0x10, 0x12, 0x00], as: [0xE1, 0x10, 0x14, 0x00]),
-            "A capability container is misread",
+            .answer(to: { _ in true }) {
+                $0.replace([0xE1, 0x10, 0x12, 0x00], with: [0xE1, 0x10, 0x14, 0x00])
+                $0.replace([0x04, 0x02, 0x01, 0x00, 0x0F], with: [0x04, 0x02, 0x01, 0x00, 0x11])
+            },
+            "A capability container and a version are misread",
             in: "Type 2: is written, checked and read",
             "A message that does not fit ended in "
         ),

@@ -36,7 +36,8 @@ import Testing
     @Test(
         arguments: [
             (.noCapabilityContainer, true), (.badVersion, true), (.noMessageTLV, true), (.lengthOverrun, true),
-            (.badChecksum, true), (.writeInProgress, true), (.tagLost, false), (.readOnly, false),
+            (.badChecksum, true), (.writeInProgress, true), (.readProtected, true),
+            (.tagLost, false), (.readOnly, false),
             (.messageTooLong, false), (.authenticationFailed, false), (.keyNeeded, false), (.refused, false),
             (.updateFailed, false), (.badAnswer, false), (.unsupported, false), (.cancelled, false),
             (.readerUnavailable, false),
@@ -60,6 +61,9 @@ import Testing
         #expect(found == NDEFSurvey(detection: detection, message: [0xAA]) && found.error == nil)
         let none = try await Self.survey([.exchange("3003", "00000000 00000000" + zeros)])
         #expect(none.detection == nil && none.message == nil && none.error?.code == .noCapabilityContainer)
-        await #expect(throws: TagError(.refused, "")) { try await Self.survey([.exchange("3003", nibble: 0)]) }
+        // A tag that keeps its memory back was found all the same.
+        let guarded = try await Self.survey([.exchange("3003", nibble: 0)])
+        #expect(guarded.detection == nil && guarded.error?.code == .readProtected)
+        await #expect(throws: TagError(.cancelled, "")) { try await Self.survey([.exchange("3003", .cancelled)]) }
     }
 }

@@ -59,7 +59,7 @@ import Testing
         var hidden = whole
         hidden.memory[11] = 0xF0
         let secret = Type1Tag(link: ModelField(hidden, .nfcA))
-        #expect(await Self.code { () throws(TagError) in _ = try await secret.readNDEF() } == .refused)
+        #expect(await Self.code { () throws(TagError) in _ = try await secret.readNDEF() } == .readProtected)
     }
 
     /// The byte and the bit of a block's lock, and a message that reaches into the block.

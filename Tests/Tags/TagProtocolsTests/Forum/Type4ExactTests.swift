@@ -147,7 +147,7 @@ import Testing
         #expect(await detect("6982") == .refused)
         #expect(await detect("0000" + Self.zeros(21) + "9000") == .badAnswer)
         // 80 requires a key, and FF forbids access.
-        #expect(await Self.detect(Self.container(access: "8000")) == (nil, .refused, 0))
+        #expect(await Self.detect(Self.container(access: "8000")) == (nil, .readProtected, 0))
         let (found, _, _) = await Self.detect(
             Self.container(access: "0080") + [Self.messageFile, .command("00b0000016", "0000" + rest)]
         )

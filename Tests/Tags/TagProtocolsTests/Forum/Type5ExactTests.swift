@@ -209,7 +209,8 @@ import Testing
     @Test(
         arguments: [
             ("e1400601 0300fe00", nil), ("e2400601 0300fe00", nil), ("e3400601 0300fe00", .noCapabilityContainer),
-            ("e1800601 0300fe00", .badVersion), ("e1000601 0300fe00", .badVersion), ("e1440601 0300fe00", .refused),
+            ("e1800601 0300fe00", .badVersion), ("e1000601 0300fe00", .badVersion),
+            ("e1440601 0300fe00", .readProtected),
             ("e1400601 fe000000", .noMessageTLV), ("e1400601 03ff00ff", .lengthOverrun), ("e1430601 0300fe00", nil),
         ] as [(String, TagError.Code?)]
     )

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+import NFCTestKit
+import SessionTesting
+import TagLink
+import TagProtocols
+import Testing
+import VirtualTags
+
+/// An app proves its password by a packet of its own, and then writes with the procedures of the framework.
+@Suite struct `A tag that an app has given its password` {
+    @Test func `is not refused for this password`() async throws {
+        var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
+        // AUTH0: everything from page 4 on. The password is the factory's.
+        contents.memory[41 * 4 + 3] = 4
+        let tag = VirtualType2Tag(contents)
+        let field = VirtualField()
+        field.bring(tag)
+        let scene = Scene(.field(field))
+        let session = try scene.session("a", plan: .everyTag)
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        let found = try #require(scene.tags.first)
+        #expect(await session.connects(to: found) == nil)
+        let message: [UInt8] = [0xD1, 0x01, 0x04, 0x55, 0x00, 0x61, 0x3A, 0x62]
+        func write() async -> Result<Bool, CommandError> {
+            await handedOver { done in
+                session.perform(
+                    on: found,
+                    { tag throws(TagError) in
+                        try await tag.writeNDEF(message)
+                        return true
+                    },
+                    completion: done
+                )
+            }
+        }
+        guard case .failure(.tag(let error)) = await write(), error.code == .readOnly else {
+            Issue.record("It was written without its password.")
+            return
+        }
+        #expect(tag.contents.memory == contents.memory)
+        #expect(await session.answer([0x1B, 0xFF, 0xFF, 0xFF, 0xFF], of: found) == .success([0, 0]))
+        #expect(await write() == .success(true))
+        #expect(tag.contents.memory[21..<31].elementsEqual([0x03, 0x08] + message))
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+}
