@@ -91,14 +91,6 @@ import VirtualTags
         #expect((reader.card as? DESFireCard)?.contents == makeContents())
     }
 
-    @Test func `A commit without changes is refused, and ends no authentication`() throws {
-        var reader = CardReader(card: DESFireCard(makeContents()))
-        #expect(reader.send(0x5A, [1, 0, 0]).status == 0)
-        #expect(try reader.authenticate(0xAA, 1, .zero(.aes)) == 0)
-        #expect(try reader.command(0xC7).status == 0x0C)
-        #expect(try reader.command(0xBD, [3, 0, 0, 0, 1, 0, 0]) == CardReader.Answer(status: 0, data: [9]))
-    }
-
     @Test func `No challenge of a MIFARE DESFire comes twice, with or without a loss of power`() {
         var card = DESFireCard(makeContents())
         var challenges: Set<[UInt8]> = []

@@ -62,6 +62,44 @@ import VirtualTags
         #expect(await script.send("30 00").hasPrefix("04 a1 b2 c3"))
     }
 
+    /// AUTH0 and ACCESS that are written after the password, and whether page 16 can be read and written afterwards.
+    @Test(arguments: [("04 00 00 ff", "80 00 00 00", true, true), ("04 00 00 10", "00 00 00 00", true, false)])
+    func `A protection that was taken back is over with the next activation`(
+        start: String,
+        access: String,
+        isReadable: Bool,
+        isWritable: Bool
+    ) async throws {
+        var contents = Type2Contents(blank: .ntag213, uid: Script.uid)
+        contents.memory.replaceSubrange(41 * 4..<43 * 4, with: [0x04, 0, 0, 0x10, 0x80, 0, 0, 0])
+        let script = try Script(VirtualType2Tag(contents))
+        try await script.activate()
+        #expect(await script.send("30 10") == "NAK 0")
+        try await script.activate()
+        #expect(await script.send("1b ff ff ff ff") == "00 00")
+        #expect(await script.send("a2 2a \(access)") == "ACK")
+        #expect(await script.send("a2 29 \(start)") == "ACK")
+        #expect(await script.send("50 00") == "timeout")
+        try await script.activate()
+        #expect((await script.send("30 10") != "NAK 0") == isReadable)
+        #expect(await script.send("a2 10 01 02 03 04") == (isWritable ? "ACK" : "NAK 0"))
+    }
+
+    @Test func `A protection of Ultralight C that was taken back is over with the next activation`() async throws {
+        var contents = Type2Contents(blank: .ultralightC, uid: Script.uid)
+        contents.memory[42 * 4] = 0x2B
+        let script = try Script(VirtualType2Tag(contents))
+        try await script.activate()
+        #expect(await script.send("30 2b") == "NAK 0")
+        try await script.activate()
+        // AUTH0 itself is before the protected pages.
+        #expect(await script.send("a2 2a 30 00 00 00") == "ACK")
+        #expect(await script.send("30 2b") == "NAK 0")
+        try await script.activate()
+        #expect(await script.send("30 2b") != "NAK 0")
+        #expect(await script.send("a2 2b 01 00 00 00") == "ACK")
+    }
+
     // MARK: Type 5
 
     private let own = "44 33 22 11 10 01 04 e0"
@@ -134,6 +172,19 @@ import VirtualTags
         #expect(await script.send("02 a0 02 04") == "00 00 00")
         for _ in 0..<2 { #expect(await script.send("02 21 05 01 02 03 04") == "00") }
         #expect(await script.send("02 a0 02 04") == "00 01 00")
+    }
+
+    @Test func `An untraceable ST25TV stays so after any password but the one of that mode`() async throws {
+        var contents = Type5Contents(blank: .st25tv02K)
+        contents.settings.passwords = [[1, 1, 1, 1], [2, 2, 2, 2], [3, 3, 3, 3], [4, 4, 4, 4]]
+        contents.settings.isUntraceable = true
+        let script = try LinkScript(.nfcV, VirtualType5Tag(contents))
+        #expect(await script.send("02 b3 02 03 04 04 04 04") == "00")
+        #expect(await script.send("02 20 00") == "timeout")
+        #expect(await script.send("02 b3 02 00 01 01 01 02") == "01 0f")
+        #expect(await script.send("02 20 00") == "timeout")
+        #expect(await script.send("02 b3 02 00 01 01 01 01") == "00")
+        #expect(await script.send("02 20 00") == "00 e1 40 1f 01")
     }
 
     // MARK: Type 4
