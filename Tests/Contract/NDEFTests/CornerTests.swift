@@ -222,4 +222,32 @@ import Testing
             SignatureRecord(signature: [1], certificates: [[UInt8]](repeating: [2], count: 16)),
         ] { #expect(throws: RecordError(.valueTooLong)) { try longer.makeRecord(identifier: []) } }
     }
+
+    @Test func `A record that was read counts as the one that was made, also in a set`() throws {
+        let message = NDEFMessage([
+            NDEFRecord(.empty), NDEFRecord(.media, type: [0x61], identifier: [1], payload: [1, 2, 3, 4]),
+        ])
+        for bytes in [try message.encoded(), try message.encoded(chunkSize: 2)] {
+            let read = try NDEFMessage(decoding: bytes).records
+            #expect(Set(read + message.records).count == 2)
+        }
+    }
+
+    @Test func `A message in chunks inside a record that is not the first is read from its own place`() throws {
+        let title = try TextRecord("A title", language: "en").makeRecord()
+        let inner = try NDEFMessage([.uri("https://e.com"), title]).encoded(chunkSize: 3)
+        let outer = try NDEFMessage([.text("before", language: "en"), wellKnown("Sp", inner)]).encoded()
+        let record = try #require(try NDEFMessage(decoding: outer).records.last)
+        let poster = try SmartPosterRecord(record)
+        #expect(poster.uri.uri == "https://e.com" && poster.titles == [TextRecord("A title", language: "en")])
+    }
+
+    @Test func `A device that gives its vendor twice has the first`() throws {
+        let record = DeviceInformationRecord(elements: [
+            .init(type: 0, value: [0x76]), .init(type: 1, value: [0x6D]), .init(type: 0, value: [0x77]),
+            .init(type: 1, value: [0x6E]),
+        ])
+        let read = try DeviceInformationRecord(record.makeRecord(identifier: []))
+        #expect(read == record && read.vendor == "v" && read.model == "m")
+    }
 }

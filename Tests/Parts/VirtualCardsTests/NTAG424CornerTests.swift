@@ -134,6 +134,14 @@ extension `NTAG 424 DNA with keys` {
         #expect(files.map { $0.dynamicMessaging == nil } == [true, false, true])
     }
 
+    @Test func `A limit may be below what was counted before dynamic messages were switched on`() throws {
+        var reader = try reader { $0.readCounter = 5 }
+        #expect(try reader.authenticate(0x71, 0, key(0)) == 0)
+        let settings = hex("40 00 e0 e1 ff 2f 20 00 00 03 00 00")
+        #expect(try reader.command(0x5F, [2], settings, mode: .enciphered) == CardReader.Answer(status: 0))
+        #expect((reader.card as? NTAG424Card)?.contents.readCounter == 0)
+    }
+
     @Test func `The answer of AUTHENTICATE EV2 FIRST has the reader's capabilities`() throws {
         var reader = try reader()
         #expect(reader.send(0x71, [0, 6, 1]).status == 0x7E)

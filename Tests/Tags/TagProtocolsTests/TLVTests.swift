@@ -115,6 +115,25 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            ("fd03aa ffff bbcc 0301dd", [3..<5], 7), ("fd03aabbcc ffff 0301dd", [5..<7], 7),
+            ("fd ffff 03aabbcc 0301dd", [1..<3], 7), ("fdff0004 aa ffff bb ffff ccdd 0301ee", [5..<7, 8..<10], 12),
+            ("0103a0 ffff 1044 0301dd", [3..<5], 7), ("0203300302 fd08 0102030405 ffffff 060708 0301aa", [], 18),
+        ] as [(String, [Range<Int>], Int)]
+    )
+    func `A TLV that straddles reserved bytes ends as many bytes later`(
+        hex: String,
+        reserved: [Range<Int>],
+        start: Int
+    ) throws {
+        guard case .found(let layout) = try Self.walk(hex, reserved: reserved) else {
+            Issue.record("not found")
+            return
+        }
+        #expect(layout.area == start..<bytes(hex).count && layout.messageAddresses == [start + 2])
+    }
+
     @Test func `Control TLVs are taken up to thirty-two`() throws {
         let controls = String(repeating: "0203400100", count: 40)
         guard case .found(let layout) = try Self.walk(controls + "0300", area: 0..<202) else { return }

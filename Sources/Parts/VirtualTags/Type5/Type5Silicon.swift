@@ -137,7 +137,7 @@ struct Type5Silicon: Sendable {
     // MARK: Commands
 
     private mutating func execute(_ request: Type5Request, _ disturbance: Disturbance?) -> TagAnswer? {
-        let before = contents
+        let before = self
         switch disturbance {
         case .refusal(let code): return TagAnswer(Frame([0x01, code]))
         case .powerCut(let rest): tear = rest
@@ -150,7 +150,7 @@ struct Type5Silicon: Sendable {
             return isMute ? nil : TagAnswer(Frame([0x01, error.rawValue]))
         case .success(let reply) where reply.programmedBlocks > 0:
             if case .writeRefusal(let code) = disturbance {
-                contents = before
+                self = before
                 return TagAnswer(Frame([0x01, code]), isWrite: true)
             }
             return acknowledge(reply, waitsForEnd: request.option && !reply.ignoresOption)

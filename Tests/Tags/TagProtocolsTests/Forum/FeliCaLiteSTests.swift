@@ -135,4 +135,19 @@ import VirtualTags
         reader.forgetMemory()
         #expect(try await reader.readNDEF() == [0xD0, 0, 0])
     }
+
+    @Test func `A write that the card refuses is not counted, and the next one is taken`() async throws {
+        let (field, _, _) = try await make()
+        let link = try #require(field.link(for: .nfcF))
+        let target = NFCFTarget(idm: idm, pmm: [0, 0xF1, 0, 0, 0, 1, 0x43, 0], systemCode: NFCFTarget.liteSystemCode)
+        let card = FeliCaCard(link: link, target: target)
+        var session = try await FeliCaLiteSSession.begin(with: card, cardKey: cardKey)
+        try await session.authenticateReader()
+        let block = [UInt8](0x70..<0x80)
+        // The device's identifier is never written.
+        let refused = await failure { try await session.write(0x83, block) }
+        #expect(refused?.code == .updateFailed)
+        try await session.write(0x05, block)
+        #expect(try await session.read([0x05]) == block)
+    }
 }

@@ -239,6 +239,18 @@ import Testing
         longest([0x00, 0xB0, 0, 0, 0, 0, 0], 65538)
     }
 
+    @Test func `A short command after an extended one has the answer of a short one`() {
+        var card = ISODEPStateMachine(ISODEPParameters(readerFrameSize: 256))
+        _ = card.begin([0x00, 0xB0, 0, 0, 0, 0, 0])
+        #expect(card.receive(Frame([0x02, 0x90, 0x00])) == .finish([0x90, 0x00]))
+        _ = card.begin([0x00, 0xB0, 0, 0, 0])
+        for index in 0..<2048 { _ = card.receive(Frame([index % 2 == 0 ? 0x13 : 0x12, 1, 2])) }
+        guard case .fail = card.receive(Frame([0x03, 1])) else {
+            Issue.record("more than 4096")
+            return
+        }
+    }
+
     // MARK: Presence and end
 
     @Test func `A card is there when it answers R(NAK) with any block in one of three attempts`() async {

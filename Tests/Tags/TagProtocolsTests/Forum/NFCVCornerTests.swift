@@ -60,6 +60,19 @@ import Testing
         )
     }
 
+    @Test func `A tag that answers in two slots is one tag`() async {
+        let again = Step(request: Frame([], checksum: .none), result: .success(Frame(bytes("00 05" + Self.uid))))
+        let other = Step(
+            request: Frame([], checksum: .none),
+            result: .success(Frame(bytes("00 05 34" + Self.uid.dropFirst(2))))
+        )
+        let found = await Self.tags(
+            [.exchange("260100", .collision), .exchange("060100", "00 05" + Self.uid), again, other]
+                + [Step](repeating: Self.eof, count: 13)
+        )
+        #expect(found.found.map(\.uid.last) == [0x33, 0x34] && found.left == 0)
+    }
+
     @Test func `A mask grows by four bits, the later ones in the upper half of its bytes`() async {
         let all = [Step](repeating: Self.eof, count: 15)
         func slots(_ request: String, _ collides: Int) -> [Step] {

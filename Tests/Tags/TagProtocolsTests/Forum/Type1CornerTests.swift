@@ -96,6 +96,21 @@ import Testing
         #expect(try await Type1Tag(link: ModelField(model, .nfcA)).readNDEF() == message(20))
     }
 
+    @Test func `A TLV of another kind that reaches over the lock bytes ends behind them`() async throws {
+        var model = ModelTopaz([], isLarge: true)
+        // 80 of its 90 bytes are before the lock bytes, which are from 104 to 127.
+        let other = [0xFD, 90] + [UInt8](repeating: 0x03, count: 80)
+        model.memory.replaceSubrange(22..<104, with: other)
+        let rest = [UInt8](repeating: 0x03, count: 10) + [0x03, 20] + message(20) + [0xFE]
+        model.memory.replaceSubrange(128..<128 + rest.count, with: rest)
+        let field = ModelField(model, .nfcA)
+        let tag = Type1Tag(link: field)
+        #expect(try await tag.readNDEF() == message(20))
+        try await tag.writeNDEF(message(30, seed: 7))
+        #expect(try await Type1Tag(link: field).readNDEF() == message(30, seed: 7))
+        #expect(Array(field.tag.memory[22..<138]) == Array(model.memory[22..<138]))
+    }
+
     @Test func `The last block of the largest memory can be read`() async throws {
         let uid = "01020304"
         func step(_ request: String, _ answer: String) -> ScriptedLink.Step {

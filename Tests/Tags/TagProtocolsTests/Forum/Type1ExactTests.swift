@@ -193,6 +193,25 @@ import Testing
         #expect(tag.memory[byte: 8] == nil && link.remaining == 0)
     }
 
+    @Test func `After a write whose answer was damaged the message is looked for again`() async throws {
+        func all(_ area: String) -> Step {
+            let memory = "0102030400000000 E1100E00" + area + String(repeating: "00", count: 104)
+            return Self.step("000000" + Self.uid, "1148" + memory)
+        }
+        for (area, found): (String, [UInt8]) in [("0300AABB", []), ("0302AABB", [0xAA, 0xBB])] {
+            let (tag, link) = Self.tag(
+                all("0302AABB"),
+                Self.step("530d00" + Self.uid, "0d0000"),
+                all(area),
+                target: Type1Target(headerROM0: 0x11, headerROM1: 0x48, uid: [1, 2, 3, 4])
+            )
+            #expect(try await tag.readNDEF() == [0xAA, 0xBB])
+            await #expect(throws: TagError(.updateFailed, "")) { try await tag.writeNDEF([0xCC]) }
+            #expect(try await tag.readNDEF() == found)
+            #expect(link.remaining == 0)
+        }
+    }
+
     @Test func `The container says where the data area ends and what may be done`() throws {
         let whole = try Type1CapabilityContainer([0xE1, 0x10, 0x0E, 0x00])
         #expect(whole.area == 12..<120 && whole.isReadable && whole.isWritable)

@@ -226,6 +226,7 @@ import Testing
         #expect(await Self.code { () throws(TagError) in try await lost.writeNDEF([1]) } == .tagLost)
         #expect(await Self.code { () throws(TagError) in try await lost.writeNDEF([1]) } == .tagLost)
         #expect(await Self.code { () throws(TagError) in _ = try await lost.detectNDEF() } == .tagLost)
+        #expect(await !lost.isPresent())
         #expect(link.remaining == 1)
         lost.wasActivated()
         try await lost.update(0, bytes(Self.attributes()))

@@ -35,6 +35,34 @@ extension `Type 4 tags, command by command` {
         #expect(await Self.code { () throws(TagError) in try await other.lock() } == .updateFailed)
     }
 
+    @Test func `After a lock that failed the container is read again before it is trusted`() async throws {
+        for access in ["00", "ff"] {
+            let card = ScriptedCard(
+                Self.container() + [
+                    .command("00d6000e01ff", "6a84"),
+                    .command("00b000000f", "000f20 00fb 00f6 0406 e104 0800 00" + access + "9000"), Self.messageFile,
+                    .command("00b0000016", "0000" + Self.zeros(20) + "9000"),
+                ]
+            )
+            let tag = Type4Tag(link: card)
+            #expect(await Self.code { () throws(TagError) in try await tag.lock() } == .updateFailed)
+            #expect(try await tag.detectNDEF().access == (access == "00" ? .readWrite : .readOnly))
+            #expect(card.left == 0)
+        }
+    }
+
+    @Test func `After a file that is not there none counts as selected`() async throws {
+        let card = ScriptedCard(
+            Self.container() + [
+                .command("00a4000c02e104", "6a82"), Self.containerFile, .command("00d6000e01ff", "9000"),
+            ]
+        )
+        let tag = Type4Tag(link: card)
+        #expect(await Self.code { () throws(TagError) in _ = try await tag.detectNDEF() } == .noMessageTLV)
+        try await tag.lock()
+        #expect(card.left == 0)
+    }
+
     @Test func `Write access of mapping 3 is two bytes further`() async throws {
         let card = ScriptedCard([
             Self.application, Self.containerFile, .command("00b000000f", "001130 00fb 00f6 0608 e104 00010000 9000"),
