@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+import NFCTestKit
+import SessionTesting
+import TagLink
+import TagProtocols
+import Testing
+import VirtualTags
+
+/// Checks what a session does after one of its tags has left or was lost.
+@Suite(.timeLimit(.minutes(1))) struct `A tag that has left` {
+    private static func tag(_ number: UInt8 = 1) -> VirtualType2Tag {
+        VirtualType2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, number])
+    }
+
+    @Test(arguments: [false, true])
+    func `A tag of the next look is asked, also when the last one was dropped or lost when it was to be asked`(
+        isLost: Bool
+    ) async throws {
+        let reader = ScriptedReader([.tags([Self.tag()])])
+        let scene = Scene(.discovering(reader))
+        let (session, tag) = try await scene.finding()
+        #expect(await session.connects(to: tag) == nil)
+        scene.clock.advance(by: .seconds(5))
+        let looked: Result<Void, CommandError> = await handedOver { done in
+            session.perform(
+                on: tag,
+                { _ throws(TagError) in
+                    // What is asked now waits for the end of this command, and then there is no such tag any more.
+                    _ = session.isConnected(to: tag)
+                    if isLost { throw TagError(.tagLost, "It is gone.") }
+                    session.restartPolling()
+                },
+                completion: done
+            )
+        }
+        if isLost {
+            #expect(throws: CommandError.self) { try looked.get() }
+            await session.settles()
+            session.restartPolling()
+        } else {
+            #expect(throws: Never.self) { try looked.get() }
+        }
+        #expect(await scene.event() == "a found 1")
+        let next = try #require(scene.tags.first)
+        #expect(next !== tag && !tag.isAvailable)
+        #expect(await session.connects(to: next) == nil)
+        scene.clock.advance(by: .seconds(5))
+        reader.removeTags()
+        #expect(session.isConnected(to: next))
+        await session.settles()
+        #expect(!session.isConnected(to: next))
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
+    @Test(arguments: [(false, 0), (false, 1), (false, 2), (true, 0), (true, 1), (true, 2)])
+    func `Of several tags each is known to have left, whichever it is, and those that stay are not`(
+        activatesTags: Bool,
+        index: Int
+    ) async throws {
+        let (field, number) = (VirtualField(), 3)
+        let tags = (1...number).map { Self.tag(UInt8($0)) }
+        for tag in tags { field.bring(tag) }
+        let scene = Scene(activatesTags ? .discovering(KnowingReader(field)) : .field(field))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 3"])
+        let found = scene.tags
+        for other in found.indices {
+            #expect(await session.connects(to: found[other]) == nil)
+            #expect(found[other].isConnected)
+        }
+        #expect(await session.connects(to: found[index]) == nil)
+        let leaving = try #require(tags.first { $0.identifier == found[index].target.identifier })
+        field.remove(leaving)
+        await session.settles()
+        #expect(!found[index].isConnected && session.connectedTag == nil)
+        let other = found[(index + 1) % number]
+        #expect(await session.connects(to: other) == nil)
+        #expect(other.isConnected)
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
+    @Test(arguments: [false, true])
+    func `A packet connects its tag when the connected one is lost, or has left as far as known`(isLost: Bool)
+        async throws
+    {
+        let field = VirtualField()
+        let tags = (1...2).map { Self.tag(UInt8($0)) }
+        for tag in tags { field.bring(tag) }
+        let scene = Scene(.field(field))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 2"])
+        let found = scene.tags
+        #expect(await session.connects(to: found[0]) == nil)
+        #expect(await session.answer([0x30, 3], of: found[1], connecting: true) == .failure(.notConnected))
+        scene.clock.advance(by: .seconds(5))
+        if isLost {
+            let result: Result<Void, CommandError> = await handedOver { done in
+                session.perform(
+                    on: found[0],
+                    { _ throws(TagError) in throw TagError(.tagLost, "It is gone.") },
+                    completion: done
+                )
+            }
+            #expect(throws: CommandError.self) { try result.get() }
+        } else {
+            field.remove(try #require(tags.first { $0.identifier == found[0].target.identifier }))
+        }
+        #expect(try await session.answer([0x30, 3], of: found[1], connecting: true).get().first == 0xE1)
+        #expect(session.connectedTag === found[1] && !found[0].isConnected)
+        // Its time begins with it, and the other one's is no more.
+        scene.clock.advance(by: .milliseconds(19_999))
+        #expect(found[1].isAvailable)
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+}
