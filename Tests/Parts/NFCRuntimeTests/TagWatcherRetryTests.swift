@@ -140,6 +140,53 @@ import VirtualTags
         }
     }
 
+    @Test func `A reader that is cut off is not said to be missing, whatever it says then`() async throws {
+        let reader = InterruptedReader(LinkError(.readerUnavailable, "It is gone."))
+        let events = Locked(0)
+        let made = TagWatcher(NFCEnvironment(reader: .discovering(reader), clock: ManualClock())) { _ in
+            events.withLock { $0 += 1 }
+        }
+        let watcher = try #require(made)
+        for count in 1...2 {
+            watcher.start()
+            while reader.looks < count, !Task.isCancelled { await Task.yield() }
+            await watcher.stop()
+        }
+        #expect(events.withLock { $0 } == 0)
+    }
+
+    @Test func `The field is on for each look alone, and is not turned off where it could not be turned on`()
+        async throws
+    {
+        let reader = PluggedReader()
+        let (events, continuation) = AsyncStream.makeStream(of: String.self)
+        let made = TagWatcher(NFCEnvironment(reader: .field(reader), clock: ManualClock())) { event in
+            switch event {
+            case .available: continuation.yield("available")
+            case .unavailable: continuation.yield("unavailable")
+            case .near, .read: break
+            }
+        }
+        let watcher = try #require(made)
+        /// Waits until the field was switched so many times.
+        func switches(_ count: Int) async {
+            while reader.carriers.withLock({ $0.count }) < count, !Task.isCancelled { await Task.yield() }
+        }
+        watcher.start()
+        var happened = events.makeAsyncIterator()
+        #expect(await happened.next() == "available")
+        await switches(2)
+        reader.plug(nil)
+        await switches(4)
+        reader.plug("It is gone.")
+        #expect(await happened.next() == "unavailable")
+        reader.plug(nil)
+        #expect(await happened.next() == "available")
+        await switches(6)
+        await watcher.stop()
+        #expect(reader.carriers.withLock { $0 } == [true, false, true, false, true, false])
+    }
+
     @Test func `A reading has the moment of the first report, and the airtime since its look began`() async throws {
         let (clock, hook) = (ManualClock(), Locked<[@Sendable () -> Void]>([]))
         let field = VirtualField(
@@ -228,15 +275,19 @@ private final class InterruptedReader: DiscoveringDriver {
     let technologies = Set(Technology.allCases)
     var statistics: LinkStatistics { .zero }
     private let counts = Locked((looks: 0, interruptions: 0))
+    private let error: LinkError
     var looks: Int { counts.withLock { $0.looks } }
     var interruptions: Int { counts.withLock { $0.interruptions } }
+
+    /// - Parameter error: what it says when it is cancelled.
+    init(_ error: LinkError = LinkError(.cancelled, "It was cut off.")) { self.error = error }
 
     func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? { nil }
 
     func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
         counts.withLock { $0.looks += 1 }
         while !Task.isCancelled { await Task.yield() }
-        throw LinkError(.cancelled, "It was cut off.")
+        throw error
     }
 
     func select(_ tag: DiscoveredTag) async throws(LinkError) {}
