@@ -118,4 +118,80 @@ import VirtualTags
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")
     }
+
+    @Test func `A tag stays connected, and its time goes on, when another one can't be connected that has left`()
+        async throws
+    {
+        let field = VirtualField()
+        let tags = (1...2).map { Self.tag(UInt8($0)) }
+        for tag in tags { field.bring(tag) }
+        let scene = Scene(.field(field))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 2"])
+        let found = scene.tags
+        #expect(await session.connects(to: found[0]) == nil)
+        scene.clock.advance(by: .seconds(15))
+        field.remove(try #require(tags.first { $0.identifier == found[1].target.identifier }))
+        guard case .tag(let error)? = await session.connects(to: found[1]) else { return #expect(Bool(false)) }
+        #expect(error.code == .tagLost && !found[1].isAvailable)
+        #expect(await session.connects(to: found[1]) == .tagUnavailable)
+        #expect(session.connectedTag === found[0] && found[0].isConnected)
+        #expect(try await session.answer([0x30, 3], of: found[0]).get().first == 0xE1)
+        scene.clock.advance(by: .milliseconds(4_999))
+        #expect(found[0].isAvailable)
+        scene.clock.advance(by: .milliseconds(1))
+        #expect(!found[0].isAvailable && session.connectedTag == nil && session.isActive)
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
+    @Test func `What changes during a look that fails is found by the next one, and by no other`()
+        async throws
+    {
+        let reader = FailingReader([Self.tag()])
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.event() == "a active")
+        while reader.looks < 1, !Task.isCancelled { await Task.yield() }
+        await session.settles()
+        // The limit of the session, and the next look.
+        #expect(scene.clock.scheduledEventCount == 2 && reader.looks == 1)
+        scene.clock.advance(by: .milliseconds(100))
+        #expect(await scene.event() == "a found 1")
+        scene.clock.advance(by: .seconds(5))
+        await session.settles()
+        #expect(scene.clock.scheduledEventCount == 1 && reader.looks == 2)
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+}
+
+/// A reader whose first look fails, during which it reports a change.
+private final class FailingReader: ForwardingReader {
+    let base: ActivatingReader
+    private let state = Locked<(handler: (@Sendable () -> Void)?, looks: Int)>((nil, 0))
+    var looks: Int { state.withLock { $0.looks } }
+
+    init(_ tags: [any VirtualTag]) {
+        let field = VirtualField()
+        for tag in tags { field.bring(tag) }
+        base = ActivatingReader(field)
+    }
+
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
+        state.withLock { $0.handler = handler }
+        return PresenceObservation { [state] in state.withLock { $0.handler = nil } }
+    }
+
+    func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
+        let (isFirst, handler) = state.withLock { state in
+            state.looks += 1
+            return (state.looks == 1, state.handler)
+        }
+        guard isFirst else { return try await base.discover(technologies, systemCodes: systemCodes) }
+        handler?()
+        throw LinkError(.transmission, "Noise.")
+    }
 }
