@@ -70,4 +70,23 @@ import UniversalLinks
             }
         }
     }
+
+    @Test func `A letter outside ASCII of a variable counts in either case where case is ignored, and else in its own`()
+        throws
+    {
+        let url = (capital: try LinkURL("https://h.example/%C3%89"), small: try LinkURL("https://h.example/%C3%A9"))
+        for (letter, isCapital) in [("\u{C9}", true), ("\u{E9}", false)] {
+            for ignoresCase in [true, false] {
+                let rule = #"{"/":"/$(v)","percentEncoded":false,"caseSensitive":\#(!ignoresCase)}"#
+                let details = #"{"appIDs":["T.a"],"components":[\#(rule)]}"#
+                let matcher = try matcher(details, variables: #"{"v":["\#(letter)"]}"#)
+                let opened = LinkMatcher.Decision.app("T.a", .init(details: 0, rule: 0))
+                let (capital, small) = (
+                    matcher.match(url.capital, installed: ["T.a"]), matcher.match(url.small, installed: ["T.a"])
+                )
+                #expect((capital == opened) == (ignoresCase || isCapital), "\(letter) \(ignoresCase)")
+                #expect((small == opened) == (ignoresCase || !isCapital), "\(letter) \(ignoresCase)")
+            }
+        }
+    }
 }
