@@ -92,6 +92,37 @@ import Testing
         #expect(reader.keptEntries == entries.dropFirst().map(\.id))
     }
 
+    @Test func `Tags whose links go nowhere take no notification from the others`() throws {
+        var bench = try Bench()
+        for number: UInt8 in 1...40 {
+            #expect(try bench.read("reader:\(number)", tag: [number, 1]) == [.note(.refused(.customScheme))])
+        }
+        for number: UInt8 in 1...8 { #expect(try bench.arrive(number).actions.announced.count == 1) }
+    }
+
+    @Test func `Tags whose links can't be read take no place in the summary`() throws {
+        var bench = try Bench()
+        for number: UInt8 in 1...8 { _ = try bench.arrive(number) }
+        let damaged: [UInt8] = [0xD1, 0x01, 0x00, 0x55]
+        for number: UInt8 in 1...40 {
+            let actions = bench.read(message: damaged, tag: [number, 1])
+            #expect(actions == (number == 1 ? [.note(.tooManyArrivals)] : []))
+        }
+        let actions = try bench.read("https://example.org/buy/9", tag: [9, 2])
+        #expect(actions.first == .note(.turnedAway(40)) && actions.count == 2)
+        #expect(bench.handle(.stored(bench.lastID, isKept: true)).summary?.ids == [bench.lastID])
+    }
+
+    @Test func `What was announced before a desktop went is noted once, and shown again without a note`() throws {
+        var bench = try Bench()
+        let id = try bench.arrive(1).id
+        #expect(bench.handle(.announced(id)) == [.markAnnounced(id)])
+        _ = bench.handle(.desktopGone)
+        #expect(bench.handle(.desktopReady).announced == [id])
+        #expect(bench.handle(.announced(id)) == [])
+        #expect(bench.handle(.desktopReady) == [])
+    }
+
     @Test func `A name that is taken is followed by the next one`() {
         let id = InboxEntry.ID(received: 1, number: 7)
         #expect(id.following([id]) == InboxEntry.ID(received: 1, number: 8))

@@ -26,4 +26,13 @@ import Testing
         retries.succeeded()
         #expect(retries.failed() == .seconds(1))
     }
+
+    @Test func `What is shown while a try is planned plans no second one beside it`() {
+        var retries = ShowingRetries()
+        #expect(retries.failed() == .seconds(1))
+        retries.succeeded()
+        #expect(retries.failed() == nil)
+        retries.began()
+        #expect(retries.failed() == .seconds(1))
+    }
 }

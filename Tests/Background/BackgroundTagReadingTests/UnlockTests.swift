@@ -40,6 +40,26 @@ import Testing
         #expect(again.announced == [id] && again.last == .requestUnlock && again.count == 2)
     }
 
+    @Test func `Opens with every other one that is wanted, in their order, and without those that nobody wants`()
+        throws
+    {
+        var bench = try Bench()
+        _ = bench.handle(.lock(isLocked: true))
+        let ids = try bench.arriveAndShow(1...4)
+        for index in [2, 0, 3] { _ = bench.handle(.activated(ids[index])) }
+        _ = bench.handle(.closed(.entry(ids[3]), isDismissed: true))
+        #expect(bench.handle(.lock(isLocked: false)).opened == [ids[0], ids[2]])
+    }
+
+    @Test func `Is asked for again when it is wanted, dismissed and wanted once more`() throws {
+        var (bench, id) = try locked()
+        _ = bench.handle(.activated(id))
+        _ = bench.handle(.closed(.entry(id), isDismissed: true))
+        let actions = bench.handle(.activated(id))
+        #expect(actions.first == .mark(id, .wanted) && actions.announced == [id] && actions.last == .requestUnlock)
+        #expect(bench.handle(.lock(isLocked: false)).opened == [id])
+    }
+
     @Test func `Is not wanted any more when the prompt is dismissed`() throws {
         var (bench, id) = try locked()
         _ = bench.handle(.activated(id))

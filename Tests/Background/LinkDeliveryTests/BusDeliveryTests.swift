@@ -53,6 +53,26 @@ final class BusProgram: Sendable {
     }
 }
 
+/// An app that has its name on the bus some time after its command has written a file.
+private final class LateApp: Sendable {
+    private let program = Mutex<BusProgram?>(nil)
+
+    init(
+        _ address: String,
+        after file: String,
+        answer: @escaping @Sendable (BusConnection, ReceivedMessage) throws -> Void
+    ) {
+        Thread.detachNewThread { [self] in
+            for _ in 0..<60_000 {
+                if FileManager.default.fileExists(atPath: file) { break }
+                usleep(1000)
+            }
+            let app = BusProgram(address, "org.example.App", answer: answer)
+            program.withLock { $0 = app }
+        }
+    }
+}
+
 /// A bus, and a person who has one app.
 private struct Place {
     let bus: TestBus
@@ -118,6 +138,33 @@ struct `A link on a bus` {
             }
             withExtendedLifetime(app) {}
         }
+    }
+
+    @Test(arguments: ["ContinueUserActivity", "Open", ""])
+    func `of a website opens in an app for messages that is started for it, with all that it takes`(method: String)
+        throws
+    {
+        let bus = try TestBus()
+        let desk = try Desk(bus)
+        try desk.entry("org.example.App", "Exec=app", "Implements=org.opencorenfc.UserActivity1;")
+        try desk.program("app")
+        let app = LateApp(bus.address, after: desk.scratch.path + "/log") { _, call in
+            guard !method.isEmpty, call.name.hasSuffix("." + method) else {
+                return try call.refuse("UnknownMethod", "No.")
+            }
+            try call.answer(method == "Open" ? [] : [.boolean(true)])
+        }
+        if method.isEmpty {
+            desk.expect(.ended, "App was started, and then takes no links over the bus.") {
+                _ = try desk.deliverer().deliver(desk.link())
+            }
+        } else {
+            let receipt = try desk.deliverer().deliver(desk.link())
+            #expect(receipt == LinkDeliverer.Receipt(app: "TEAM.app", hasMessage: method != "Open"))
+        }
+        // It was started once, and without the link.
+        #expect(desk.log == ["app"])
+        withExtendedLifetime(app) {}
     }
 
     /// A systemd whose one unit has a state.

@@ -67,6 +67,21 @@ import Testing
         #expect(EntryMarks(first, boot: "one").marks == [Self.ids[0]: .wanted])
     }
 
+    @Test func `They are written to their new folder with the next call where that took nothing at first`() throws {
+        let (first, second) = (RefusingDisk(), RefusingDisk())
+        var marks = EntryMarks(first, boot: "one")
+        try marks.keep(.wanted, of: Self.ids[0])
+        second.isFull = true
+        #expect(throws: StorageError.self) { try marks.move(to: second) }
+        second.isFull = false
+        // The mark is the same, and is written all the same.
+        try marks.keep(.wanted, of: Self.ids[0])
+        #expect(EntryMarks(second, boot: "one").marks == [Self.ids[0]: .wanted])
+        try marks.keep(nil, of: Self.ids[0])
+        #expect(EntryMarks(second, boot: "one").marks == [:])
+        #expect(EntryMarks(first, boot: "one").marks == [Self.ids[0]: .wanted])
+    }
+
     @Test func `Those of entries that are gone are forgotten, and a damaged file has none`() throws {
         let disk = SimulatedDisk()
         var marks = EntryMarks(disk, boot: nil)

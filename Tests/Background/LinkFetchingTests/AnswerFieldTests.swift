@@ -71,6 +71,40 @@ import Testing
         #expect(error?.reason == reason && (error == nil || error?.code == .badResponse))
     }
 
+    @Test func `All heads before the answer, and all trailers after it, have 16 KiB together`() throws {
+        for isTrailer in [false, true] {
+            var head = AnswerHead()
+            var taken = 0
+            func take(_ line: String) throws(FetchError) {
+                try head.take(Array((line + "\r\n").utf8))
+                taken += line.utf8.count + 2
+            }
+            if isTrailer { for line in ["HTTP/1.1 200 OK", ""] { try take(line) } }
+            let failure = #expect(throws: FetchError.self) {
+                for _ in 0..<20 {
+                    let status = isTrailer ? [] : ["HTTP/1.1 103 Early Hints"]
+                    for line in status + ["a:" + String(repeating: "b", count: 1000), ""] { try take(line) }
+                }
+            }
+            #expect(failure?.code == .tooLarge && taken > 15_000 && taken <= 16_384, "\(taken)")
+            #expect(head.isComplete == isTrailer)
+        }
+    }
+
+    @Test func `An answer may follow others, and is judged by its own status`() throws {
+        var head = AnswerHead()
+        for line in ["HTTP/1.1 103 Early Hints", "Link: </x>", "", "HTTP/1.1 100 Continue", ""] {
+            try head.take(Array((line + "\r\n").utf8))
+            #expect(!head.isComplete)
+        }
+        // What follows a head is the status of the next one.
+        var other = head
+        let failure = #expect(throws: FetchError.self) { try other.take(Array("Link: </x>\r\n".utf8)) }
+        #expect(failure?.code == .badResponse)
+        for line in ["HTTP/1.1 200 OK", "Content-Length: 5", ""] { try head.take(Array((line + "\r\n").utf8)) }
+        #expect(head.isComplete)
+    }
+
     @Test func `A head of 16 KiB is taken, and one byte more is not`() throws {
         var head = AnswerHead()
         try head.take(Array("HTTP/1.1 200 OK\n".utf8))

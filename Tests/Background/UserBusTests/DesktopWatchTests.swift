@@ -131,6 +131,27 @@ struct `A watch of the desktop` {
         #expect(desktop.reports == [Report(true), Report(nil)])
     }
 
+    @MainActor @Test func `takes the screen for covered while one of several screen savers covers it`() async throws {
+        let saver = try saver(SaverState(false))
+        let state = SaverState(false)
+        let object = ScreenSaver.all[1].object
+        let other = try Peer(bus.address, object.destination) { _ in .values([.boolean(state.isOn ?? false)]) }
+        let desktop = try Desktop(bus)
+        #expect(desktop.watch?.isScreenSaverOn == false)
+        state.isOn = true
+        other.emit(object, "ActiveChanged", [.boolean(true)])
+        try await desktop.wait { $0.isScreenSaverOn == true }
+        // What one says is not what another one has said.
+        saver.emit(Self.saver, "ActiveChanged", [.boolean(false)])
+        try await desktop.wait { _ in desktop.changes == 2 }
+        #expect(desktop.watch?.isScreenSaverOn == true)
+        other.stop()
+        try await desktop.wait { $0.isScreenSaverOn == false }
+        #expect(desktop.reports == [Report(true), Report(true), Report(false)])
+        saver.stop()
+        try await desktop.wait { $0.isScreenSaverOn == nil }
+    }
+
     @MainActor @Test func `asks what has changed, whatever the signal says`() async throws {
         let state = SaverState(false)
         let saver = try saver(state)

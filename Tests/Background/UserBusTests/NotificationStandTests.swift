@@ -165,6 +165,9 @@ struct `The program that shows notifications` {
         scene.stand.closeAll()
         try scene.stand.click(3)
         #expect(try scene.stand.process().isEmpty && scene.signals().isEmpty)
+        // What was closed may still be named by its app: no other notification gets its number.
+        #expect(try scene.notify("d").number == 4)
+        #expect(try scene.ask("CloseNotification", [.uint32(3)]).events.isEmpty)
     }
 
     @Test(

@@ -84,6 +84,21 @@ import VirtualTags
         #expect(await scene.event() == "a ended: userCanceled")
     }
 
+    @Test(arguments: 0..<3) func `A tag that has left is left out, and the others are read, whichever it is`(index: Int)
+        async throws
+    {
+        let tags = (1...3).map { Self.tag(UInt8($0)) }
+        let (scene, field, session) = try await Self.scene(tags)
+        let found = scene.tags
+        field.remove(try #require(tags.first { $0.identifier == found[index].target.identifier }))
+        #expect(await Self.messages(session, of: found) == .success([Self.message, Self.message]))
+        // Those that stayed can be read again.
+        let others = found.indices.filter { $0 != index }.map { found[$0] }
+        #expect(await Self.messages(session, of: others) == .success([Self.message, Self.message]))
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
     @Test func `A restart while tags are read leaves them to be found again`() async throws {
         let (scene, field, session) = try await Self.scene([Self.tag(1)])
         let old = scene.tags

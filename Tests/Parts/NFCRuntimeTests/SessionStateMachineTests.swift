@@ -78,6 +78,42 @@ import Testing
         #expect(machine.handle(.turnRefused) == [.notifyEnded(.systemBusy)])
     }
 
+    @Test func `An event that comes too early or too late changes nothing`() {
+        let cases: [(before: [Machine.Event], events: [Machine.Event])] = [
+            (
+                [],
+                [
+                    .turnGranted, .turnRefused, .tagsFound, .restartPolling, .tagConnected, .tagTimerFired,
+                    .alertMessageChanged,
+                ]
+            ),
+            ([.begin], [.begin, .tagsFound, .restartPolling, .tagConnected, .tagTimerFired, .alertMessageChanged]),
+            (Self.polling, [.begin, .turnGranted, .turnRefused, .restartPolling, .tagConnected, .tagTimerFired]),
+            (Self.paused, [.begin, .turnGranted, .turnRefused, .tagsFound]),
+            // After a restart the time of the last connection is no more.
+            (Self.paused + [.tagConnected, .restartPolling], [.tagConnected, .tagTimerFired]),
+        ]
+        for (before, events) in cases {
+            let phase = Self.machine(after: before).phase
+            for event in events {
+                var machine = Self.machine(after: before)
+                #expect(machine.handle(event).isEmpty, "\(before) \(event)")
+                #expect(machine.phase == phase, "\(before) \(event)")
+            }
+        }
+    }
+
+    @Test func `A session that fails before its turn ends without a sheet`() {
+        var created = Self.machine(after: [])
+        #expect(created.handle(.readerFailed(.timeout)) == [.notifyEnded(.timeout)])
+        #expect(created.phase == .ended(.timeout))
+        #expect(created.handle(.begin).isEmpty)
+        var queued = Self.machine(after: [.begin])
+        #expect(queued.handle(.readerFailed(.radioDisabled)) == [.withdrawRequest, .notifyEnded(.radioDisabled)])
+        #expect(queued.phase == .ended(.radioDisabled))
+        #expect(queued.handle(.turnGranted).isEmpty)
+    }
+
     @Test func `A dead session stays dead`() {
         let every: [Machine.Event] = [
             .begin, .turnGranted, .turnRefused, .tagsFound, .restartPolling, .tagConnected, .tagTimerFired,

@@ -29,14 +29,14 @@ import VirtualTags
         let watcher = try #require(TagWatcher(NFCEnvironment(reader: .discovering(reader), clock: clock)) { _ in })
         watcher.start()
         // Twenty repetitions, then it waits.
-        while reader.releaseCount < 21 { await Task.yield() }
+        while reader.releaseCount < 21, !Task.isCancelled { await Task.yield() }
         #expect(clock.delays.withLock { $0 } == [Duration](repeating: .milliseconds(100), count: 20))
         reader.tell()
-        while reader.releaseCount < 22 { await Task.yield() }
+        while reader.releaseCount < 22, !Task.isCancelled { await Task.yield() }
         #expect(clock.delays.withLock { $0.count } == 20)
         // As often as at first.
         reader.tell()
-        while reader.releaseCount < 23 { await Task.yield() }
+        while reader.releaseCount < 23, !Task.isCancelled { await Task.yield() }
         await watcher.stop()
         let delays = clock.delays.withLock { $0 }
         #expect(delays.count > 20 && delays.allSatisfy { $0 == .milliseconds(100) })
@@ -52,7 +52,11 @@ import VirtualTags
         let clock = HastyClock()
         let watcher = try #require(TagWatcher(NFCEnvironment(reader: .discovering(reader), clock: clock)) { _ in })
         watcher.start()
-        while reader.releaseCount < 42 { await Task.yield() }
+        // A report changes none of the times, and has a watcher go on that would not try again.
+        while reader.releaseCount < 42 {
+            reader.tell()
+            await Task.yield()
+        }
         await watcher.stop()
         let repeated = [Duration](repeating: .milliseconds(100), count: 20)
         #expect(clock.delays.withLock { $0 } == repeated + [.seconds(5)] + repeated)
@@ -101,6 +105,26 @@ import VirtualTags
         #expect(reader.lookCount == 4 && !reader.isObserved)
     }
 
+    @Test func `A tag of a later run has the moment of that run's look, and not of a report before the stop`()
+        async throws
+    {
+        let (clock, reader) = (ManualClock(), EarlyReader())
+        let (readings, continuation) = AsyncStream.makeStream(of: TagWatcher.Reading.self)
+        let made = TagWatcher(NFCEnvironment(reader: .discovering(reader), clock: clock)) { event in
+            if case .read(let reading) = event { continuation.yield(reading) }
+        }
+        let watcher = try #require(made)
+        clock.advance(by: .seconds(1))
+        watcher.start()
+        while !reader.hasReported, !Task.isCancelled { await Task.yield() }
+        await watcher.stop()
+        clock.advance(by: .seconds(60))
+        watcher.start()
+        var read = readings.makeAsyncIterator()
+        #expect(await read.next()?.noticed == .seconds(61))
+        await watcher.stop()
+    }
+
     @Test func `Its reader is interrupted when it stops, and not when it has stopped`() async throws {
         let reader = InterruptedReader()
         let environment = NFCEnvironment(reader: .discovering(reader), clock: ManualClock())
@@ -109,11 +133,58 @@ import VirtualTags
         #expect(reader.interruptions == 0)
         for count in 1...2 {
             watcher.start()
-            while reader.looks < count { await Task.yield() }
+            while reader.looks < count, !Task.isCancelled { await Task.yield() }
             await watcher.stop()
             await watcher.stop()
             #expect(reader.interruptions == count)
         }
+    }
+
+    @Test func `A reader that is cut off is not said to be missing, whatever it says then`() async throws {
+        let reader = InterruptedReader(LinkError(.readerUnavailable, "It is gone."))
+        let events = Locked(0)
+        let made = TagWatcher(NFCEnvironment(reader: .discovering(reader), clock: ManualClock())) { _ in
+            events.withLock { $0 += 1 }
+        }
+        let watcher = try #require(made)
+        for count in 1...2 {
+            watcher.start()
+            while reader.looks < count, !Task.isCancelled { await Task.yield() }
+            await watcher.stop()
+        }
+        #expect(events.withLock { $0 } == 0)
+    }
+
+    @Test func `The field is on for each look alone, and is not turned off where it could not be turned on`()
+        async throws
+    {
+        let reader = PluggedReader()
+        let (events, continuation) = AsyncStream.makeStream(of: String.self)
+        let made = TagWatcher(NFCEnvironment(reader: .field(reader), clock: ManualClock())) { event in
+            switch event {
+            case .available: continuation.yield("available")
+            case .unavailable: continuation.yield("unavailable")
+            case .near, .read: break
+            }
+        }
+        let watcher = try #require(made)
+        /// Waits until the field was switched so many times.
+        func switches(_ count: Int) async {
+            while reader.carriers.withLock({ $0.count }) < count, !Task.isCancelled { await Task.yield() }
+        }
+        watcher.start()
+        var happened = events.makeAsyncIterator()
+        #expect(await happened.next() == "available")
+        await switches(2)
+        reader.plug(nil)
+        await switches(4)
+        reader.plug("It is gone.")
+        #expect(await happened.next() == "unavailable")
+        reader.plug(nil)
+        #expect(await happened.next() == "available")
+        await switches(6)
+        await watcher.stop()
+        #expect(reader.carriers.withLock { $0 } == [true, false, true, false, true, false])
     }
 
     @Test func `A reading has the moment of the first report, and the airtime since its look began`() async throws {
@@ -204,18 +275,49 @@ private final class InterruptedReader: DiscoveringDriver {
     let technologies = Set(Technology.allCases)
     var statistics: LinkStatistics { .zero }
     private let counts = Locked((looks: 0, interruptions: 0))
+    private let error: LinkError
     var looks: Int { counts.withLock { $0.looks } }
     var interruptions: Int { counts.withLock { $0.interruptions } }
+
+    /// - Parameter error: what it says when it is cancelled.
+    init(_ error: LinkError = LinkError(.cancelled, "It was cut off.")) { self.error = error }
 
     func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? { nil }
 
     func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
         counts.withLock { $0.looks += 1 }
         while !Task.isCancelled { await Task.yield() }
-        throw LinkError(.cancelled, "It was cut off.")
+        throw error
     }
 
     func select(_ tag: DiscoveredTag) async throws(LinkError) {}
     func interrupt() { counts.withLock { $0.interruptions += 1 } }
     func release() async {}
+}
+
+/// A reader that reports a change during its first look, which lasts until it is cut off and finds nothing. Then it
+/// finds a tag.
+private final class EarlyReader: ForwardingReader {
+    let base: ActivatingReader
+    private let state = Locked<(handler: (@Sendable () -> Void)?, hasReported: Bool)>((nil, false))
+    var hasReported: Bool { state.withLock { $0.hasReported } }
+
+    init() {
+        let field = VirtualField()
+        field.bring(VirtualType2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, 6]))
+        base = ActivatingReader(field)
+    }
+
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
+        state.withLock { $0.handler = handler }
+        return PresenceObservation { [state] in state.withLock { $0.handler = nil } }
+    }
+
+    func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
+        guard !hasReported else { return try await base.discover(technologies, systemCodes: systemCodes) }
+        state.withLock { $0.handler }?()
+        state.withLock { $0.hasReported = true }
+        while !Task.isCancelled { await Task.yield() }
+        return []
+    }
 }

@@ -143,13 +143,13 @@ struct TagWatcherTests {
             for retry in 0...20 {
                 await reader.looks(21 * round + retry + 1)
                 if round == 1 || retry == 20 { break }
-                while clock.scheduledEventCount == 0 { await Task.yield() }
+                while clock.scheduledEventCount == 0, !Task.isCancelled { await Task.yield() }
                 clock.advance(by: .milliseconds(99))
                 #expect(reader.lookCount == retry + 1)
                 clock.advance(by: .milliseconds(1))
             }
             // It is let go of between looks, and waits without an end.
-            while reader.releaseCount < reader.lookCount { await Task.yield() }
+            while reader.releaseCount < reader.lookCount, !Task.isCancelled { await Task.yield() }
             #expect(clock.scheduledEventCount == 0)
             reader.tell()
         }
@@ -170,17 +170,17 @@ struct TagWatcherTests {
         #expect(await next(&events) == "available")
         #expect(await next(&events) == "near 1")
         for _ in 0..<20 {
-            while clock.scheduledEventCount == 0 { await Task.yield() }
+            while clock.scheduledEventCount == 0, !Task.isCancelled { await Task.yield() }
             clock.advance(by: .milliseconds(99))
             #expect(clock.scheduledEventCount == 1)
             clock.advance(by: .milliseconds(1))
         }
         // After that it waits until the reader reports an event.
-        while silent.powerLosses.withLock({ $0 }) < 21 { await Task.yield() }
+        while silent.powerLosses.withLock({ $0 }) < 21, !Task.isCancelled { await Task.yield() }
         #expect(clock.scheduledEventCount == 0)
         field.bring(tag(2))
         #expect(await next(&events) == "read 2 empty")
-        while silent.powerLosses.withLock({ $0 }) < 22 { await Task.yield() }
+        while silent.powerLosses.withLock({ $0 }) < 22, !Task.isCancelled { await Task.yield() }
         silent.isSilent.withLock { $0 = false }
         field.bring(tag(3))
         let read = [await next(&events), await next(&events)]
@@ -199,13 +199,13 @@ struct TagWatcherTests {
         #expect(await next(&events) == "available")
         #expect(await next(&events) == "near 1")
         for _ in 0..<20 {
-            while clock.scheduledEventCount == 0 { await Task.yield() }
+            while clock.scheduledEventCount == 0, !Task.isCancelled { await Task.yield() }
             clock.advance(by: .milliseconds(100))
         }
-        while first.powerLosses.withLock({ $0 }) < 21 { await Task.yield() }
+        while first.powerLosses.withLock({ $0 }) < 21, !Task.isCancelled { await Task.yield() }
         #expect(clock.scheduledEventCount == 0)
         field.bring(second)
-        while clock.scheduledEventCount == 0 { await Task.yield() }
+        while clock.scheduledEventCount == 0, !Task.isCancelled { await Task.yield() }
         second.isSilent.withLock { $0 = false }
         clock.advance(by: .milliseconds(100))
         #expect(await next(&events) == "read 2 empty")

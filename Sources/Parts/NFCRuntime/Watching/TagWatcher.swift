@@ -168,6 +168,8 @@ public final class TagWatcher: Sendable {
     ///   - isolation: where it works. All that it calls belongs to no actor, and stays there.
     private func run(_ run: Int, after last: Task<Void, Never>?, isolation: isolated (any Actor)?) async {
         await last?.value
+        // What the run before did not look at any more says nothing about the moment in which this one finds a tag.
+        state.withLock { $0.changed = nil }
         let presence = driver.observePresence { [weak self] in self?.noticeChange() }
         let tells = presence != nil
         state.withLock { $0.presence = presence }

@@ -231,6 +231,52 @@ import VirtualTags
         )
     }
 
+    @Test func `The service has its reader back of a session that ends while the reader is claimed for it`()
+        async throws
+    {
+        let reader = ScriptedReader([.nothing])
+        let gate = Gate(reader)
+        let environment = NFCEnvironment(reader: .discovering(reader), clock: ManualClock(), gate: gate)
+        let session = try #require(ReaderSession(environment: environment))
+        let (ends, continuation) = AsyncStream.makeStream(of: SessionEnd.self)
+        session.observe { event in
+            guard case .ended(let end) = event else { return }
+            gate.note("ended")
+            continuation.yield(end)
+        }
+        gate.onClaim.withLock { $0 = { session.invalidate() } }
+        session.begin()
+        var iterator = ends.makeAsyncIterator()
+        #expect(await iterator.next() == .userCanceled)
+        #expect(gate.log == ["claimed for session", "given back, released 1 times", "ended"])
+        #expect(reader.lookCount == 0)
+    }
+
+    @Test func `A session looks all the same where the service has no reader to give, and asks it no more`()
+        async throws
+    {
+        let reader = ScriptedReader([.tags([Self.tag()])])
+        let gate = Gate(reader, isEmpty: true)
+        let environment = NFCEnvironment(reader: .discovering(reader), clock: ManualClock(), gate: gate)
+        let session = try #require(ReaderSession(environment: environment))
+        let (events, continuation) = AsyncStream.makeStream(of: String.self)
+        session.observe { event in
+            switch event {
+            case .becameActive: break
+            case .detected(let tags): continuation.yield("found \(tags.count)")
+            case .ended(let end): continuation.yield("\(end)")
+            }
+        }
+        session.begin()
+        var happened = events.makeAsyncIterator()
+        #expect(await happened.next() == "found 1")
+        session.restartPolling()
+        #expect(await happened.next() == "found 1")
+        session.invalidate()
+        #expect(await happened.next() == "userCanceled")
+        #expect(gate.log == ["claimed for session"])
+    }
+
     @Test func `The service's reader is not claimed for a session that ends as soon as it is active`() async throws {
         let reader = ScriptedReader([.nothing])
         let gate = Gate(reader)
@@ -282,16 +328,21 @@ private final class Gate: ReaderSharing {
     private let notes = Locked<[String]>([])
     /// What happens when it learns of tags for the first time.
     let onFound = Locked<(@Sendable () -> Void)?>(nil)
+    /// What happens when it is asked for its reader for the first time.
+    let onClaim = Locked<(@Sendable () -> Void)?>(nil)
+    private let isEmpty: Bool
     private var releases: String { "released \(reader.releaseCount) times" }
     var log: [String] { notes.withLock { $0 } }
 
-    init(_ reader: ScriptedReader) { self.reader = reader }
+    /// - Parameter isEmpty: whether it has no reader to give.
+    init(_ reader: ScriptedReader, isEmpty: Bool = false) { (self.reader, self.isEmpty) = (reader, isEmpty) }
 
     func note(_ line: String) { notes.withLock { $0.append(line) } }
 
     func claim(for purpose: ReaderPurpose, clock: any RuntimeClock) async -> (any ReaderClaim)? {
         note("claimed for \(purpose)")
-        return Claim(self)
+        onClaim.withLock { $0.take() }?()
+        return isEmpty ? nil : Claim(self)
     }
 }
 

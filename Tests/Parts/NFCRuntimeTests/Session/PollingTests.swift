@@ -48,10 +48,10 @@ final class ScriptedReader: DiscoveringDriver {
     var isObserved: Bool { state.withLock { $0.handler != nil } }
     var lastPlan: (technologies: Set<Technology>, systemCodes: [UInt16])? { state.withLock { $0.plans.last } }
 
-    /// Waits until it has looked so many times.
+    /// Waits until it has looked so many times, or the test's time is over.
     func looks(_ count: Int) async {
         var changes = stream.makeAsyncIterator()
-        while lookCount < count { _ = await changes.next() }
+        while lookCount < count, await changes.next() != nil {}
     }
 
     /// Takes all tags out of the field, without a word.
@@ -99,7 +99,7 @@ final class ScriptedReader: DiscoveringDriver {
 
     /// Waits until the session waits for its next look.
     private func untilItWaits(_ scene: Scene, for events: Int = 2) async {
-        while scene.clock.scheduledEventCount < events { await Task.yield() }
+        while scene.clock.scheduledEventCount < events, !Task.isCancelled { await Task.yield() }
     }
 
     @Test func `A reader that can't tell is asked every tenth of a second until there is a tag`() async throws {
@@ -324,7 +324,7 @@ final class ScriptedReader: DiscoveringDriver {
         scene.clock.advance(by: .milliseconds(250))
         before = reader.statistics.exchanges
         #expect(found.isConnected)
-        while reader.statistics.exchanges == before { await Task.yield() }
+        while reader.statistics.exchanges == before, !Task.isCancelled { await Task.yield() }
         #expect(session.connectedTag === found)
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")

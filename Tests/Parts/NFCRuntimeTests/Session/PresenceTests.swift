@@ -253,7 +253,7 @@ import VirtualTags
         let session = try scene.session("a")
         session.begin()
         #expect(await scene.event() == "a active")
-        while !reader.isWaiting { await Task.yield() }
+        while !reader.isWaiting, !Task.isCancelled { await Task.yield() }
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")
         // The sheet is still to close. No other look is to come.
@@ -262,7 +262,7 @@ import VirtualTags
 }
 
 /// A reader that finds tags itself, and tells their arrivals apart.
-private final class KnowingReader: ForwardingReader {
+final class KnowingReader: ForwardingReader {
     private let field: VirtualField
     let base: ActivatingReader
     let name = "knowing"

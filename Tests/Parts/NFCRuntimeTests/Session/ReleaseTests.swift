@@ -14,7 +14,7 @@ import VirtualTags
         let session = try scene.session("a")
         session.begin()
         #expect(await scene.event() == "a active")
-        while !reader.isIdle { await Task.yield() }
+        while !reader.isIdle, !Task.isCancelled { await Task.yield() }
         reader.clear()
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")
@@ -28,7 +28,7 @@ import VirtualTags
         let session = try scene.session("a")
         session.begin()
         #expect(await scene.event() == "a active")
-        while !reader.isIdle { await Task.yield() }
+        while !reader.isIdle, !Task.isCancelled { await Task.yield() }
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")
         #expect(reader.log.filter { $0 != "work" } == ["cancelled", "interrupted", "released"])
@@ -40,7 +40,7 @@ import VirtualTags
         let watcher = try #require(TagWatcher(environment) { _ in })
         watcher.start()
         // It has looked once.
-        while !reader.log.contains("released") { await Task.yield() }
+        while !reader.log.contains("released"), !Task.isCancelled { await Task.yield() }
         await watcher.stop()
         #expect(reader.log.first == "work")
         // Its thread may let go of it before or after the interruption.
@@ -95,7 +95,7 @@ import VirtualTags
         }
         clock.advance(by: .seconds(3))
         // The reader's thread may still be about to leave it.
-        while kept != nil { await Task.yield() }
+        while kept != nil, !Task.isCancelled { await Task.yield() }
         #expect(clock.scheduledEventCount == 0)
     }
 

@@ -109,7 +109,7 @@ struct Scene {
     func notices(_ start: String) -> Int { notices.withLock { $0 }.count { $0.hasPrefix(start) } }
 
     /// Waits until no session has the reader or waits for it.
-    func untilIdle() async { while !environment.arbiter.isIdle { await Task.yield() } }
+    func untilIdle() async { while !environment.arbiter.isIdle, !Task.isCancelled { await Task.yield() } }
 }
 
 extension ReaderSession {

@@ -148,6 +148,31 @@ struct `The announcer of the service` {
         #expect(scene.recorded.lines() == lines)
     }
 
+    @MainActor @Test func `says once that a summary can't be shown`() async throws {
+        let scene = try AnnouncerScene(1, 2)
+        let text = "No notification can be shown. The inbox has the link. There is no room."
+        for expected in [["{\"event\":\"not-shown\",\"message\":\"\(text)\"}"], []] {
+            try await scene.call("Notify").refuse("Failed", "There is no room.")
+            try scene.stage.settle()
+            #expect(scene.recorded.lines() == expected)
+            try scene.restart()
+        }
+    }
+
+    @MainActor @Test func `tries by itself to show what could not be shown, and again when that failed too`()
+        async throws
+    {
+        let scene = try AnnouncerScene(1)
+        // After the first time a second later, and then after two more.
+        for _ in 0..<2 {
+            try await scene.call("Notify").refuse("Failed", "There is no room.")
+            try scene.stage.settle()
+        }
+        try await scene.call("Notify").answer([.uint32(41)])
+        try scene.stage.settle()
+        #expect(scene.announcer.shownEntries == NotifierScene.ids(1))
+    }
+
     @MainActor @Test func `shows no summary that is withdrawn before it settles`() async throws {
         let scene = try AnnouncerScene(1, 2)
         scene.announcer.withdraw(.summary)

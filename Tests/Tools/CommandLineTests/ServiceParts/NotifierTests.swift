@@ -97,6 +97,23 @@ struct `The notifier of the service` {
         #expect(try scene.stage.asked() == ["Notify 42 again"])
     }
 
+    @MainActor @Test func `closes one that was withdrawn while its next text was on its way, and then that too`()
+        throws
+    {
+        let scene = try NotifierScene.begun()
+        try scene.show(1, as: 41)
+        scene.show(1, "next")
+        let next = try scene.stage.call("Notify")
+        scene.withdraw(1)
+        #expect(scene.notifier?.shownEntries == NotifierScene.ids())
+        #expect(try scene.stage.asked() == ["CloseNotification 41"])
+        try next.answer([.uint32(42)])
+        try scene.stage.settle()
+        #expect(scene.reported() == [])
+        #expect(scene.notifier?.shownEntries == NotifierScene.ids())
+        #expect(try scene.stage.asked() == ["CloseNotification 42"])
+    }
+
     @MainActor @Test func `closes what it has shown when it is withdrawn, and hears no more of it`() throws {
         let scene = try NotifierScene.begun()
         try scene.show(1, as: 41)
