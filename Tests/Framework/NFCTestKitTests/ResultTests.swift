@@ -179,6 +179,8 @@ import Testing
         ("slip@1:5ms", "loss@1 after 3"), ("cancel@1", "cancel@1 after 2"), ("tear@1:old", "tear@1:old after 2"),
         // A fault less comes before a plainer one.
         ("nak@1+flip@2", "loss@2 after 4"), ("loss@1,loss@2", "loss@2 after 3"),
+        // The seed stays.
+        ("nak@1+cancel@2#7", "cancel@2#7 after 3"), ("flip@1#7", "loss@1#7 after 3"),
     ]) func `A failing run is made simpler by the shortest way`(line: String, simplest: String) async throws {
         let left = try await Self.simplest(line) { _ in true }
         #expect(left == simplest)

@@ -90,6 +90,9 @@ import Testing
         #expect(try bytes(256, -1).count == 4 + 3 + 256)
         #expect(try bytes(1, 257) == [0, 0, 0, 0, 0, 0, 1, 0, 1, 1])
         #expect(try bytes(0, 0) == [0, 0, 0, 0, 0])
+        // 0 is 256 in the extended form too, where two zeros would be 65536.
+        #expect(try bytes(256, 0).suffix(2) == [1, 0])
+        #expect(try bytes(255, 0).count == 4 + 1 + 255 + 1)
         #expect(try bytes(65_535, 65_536).count == 4 + 3 + 65_535 + 2)
     }
 
