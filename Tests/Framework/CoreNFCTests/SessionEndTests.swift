@@ -78,6 +78,23 @@ import VirtualTags
         }
     }
 
+    @Test func `A session that is ended before it begins ends as by the user, once, and shows nothing`() async throws {
+        try await withVirtualField { field in
+            let delegate = MessageDelegate()
+            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
+            session.invalidate(errorMessage: "No.")
+            session.begin()
+            session.invalidate()
+            var events = delegate.events.makeAsyncIterator()
+            // It has not become active before.
+            guard case .invalidated(let error)? = await events.next() else { throw FoundTags.SessionEnded() }
+            #expect(error.code == .readerSessionInvalidationErrorUserCanceled)
+            session.sessionQueue.sync {}
+            #expect(!session.isReady && field.sheet.history.isEmpty)
+            try await field.untilIdle()
+        }
+    }
+
     /// A reader whose tag another program has.
     private final class BusyReader: DiscoveringDriver {
         let name = "busy"
