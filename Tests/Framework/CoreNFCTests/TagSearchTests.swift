@@ -140,6 +140,23 @@ import VirtualTags
         }
     }
 
+    @Test func `With PACE alone a card that takes it is found beside other tags, and these are left out`()
+        async throws
+    {
+        let app = Self.app(applications: ["A0000002471001"])
+        let tags: [any VirtualTag] = [
+            VirtualType2Tag(.ntag213), VirtualType4Tag(card: Self.paceCard([Cards.otherName]), frontEnd: .randomEMRTD),
+        ]
+        try await Self.withSession(tags, app, Configuration(pollingOption: .pace)) { _, session, events in
+            for _ in 0..<2 {
+                let found = await events.nextTags()
+                #expect(found?.count == 1)
+                guard case .iso7816? = found?.first else { throw Unexpected() }
+                session.restartPolling()
+            }
+        }
+    }
+
     // MARK: Lists
 
     @Test(arguments: [

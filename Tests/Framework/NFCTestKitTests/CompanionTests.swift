@@ -174,6 +174,21 @@ import VirtualTags
         #expect(counts.withLock { $0 } == [1, 1])
     }
 
+    @Test func `It comes back with the other one when both slip away for less than its second`() async throws {
+        let counts = Locked<[Int]>([])
+        let tag = TagSpec.product("NTAG215", holding: .uri("https://example.com/a"))
+        try await explore(.replay("second@1+slip@2:100ms"), near: tag, invariants: []) { field in
+            async let link = field.completion("read") { LinkReader(queue: .main).begin($0) }
+            await field.wait(for: .milliseconds(500))
+            let during = field.virtual?.tags.count ?? 0
+            await field.wait(for: .seconds(70))
+            _ = try? await link.get()
+            let after = field.virtual?.tags.count ?? 0
+            counts.withLock { $0 += [during, after] }
+        }
+        #expect(counts.withLock { $0 } == [1, 1, 2, 1])
+    }
+
     @Test func `A card with a random UID has another one beside it that is found first`() async throws {
         for seed in UInt64(1)...12 {
             let names = Locked<[String]>([])
