@@ -255,6 +255,21 @@ import VirtualTags
         }
     }
 
+    @Test func `Applications that polling restarts with decide what a card is, until it restarts without them`()
+        async throws
+    {
+        let card = VirtualType4Tag(card: Cards.card(with: [Cards.ndefName]))
+        let named = Configuration(pollingOption: .iso14443, iso7816SelectIdentifiers: ["F000000001"])
+        let unnamed = Configuration(pollingOption: .iso14443)
+        try await Self.withSession([card], AppConfiguration(), unnamed) { _, session, events in
+            guard case .iso7816? = await events.nextTags()?.first else { throw Unexpected() }
+            session.restartPolling(configuration: named)
+            guard case .miFare? = await events.nextTags()?.first else { throw Unexpected() }
+            session.restartPolling()
+            guard case .iso7816? = await events.nextTags()?.first else { throw Unexpected() }
+        }
+    }
+
     @Test func `A session that looks for other tags takes the configuration at once, and goes back`() async throws {
         let app = Self.app(applications: ["D2760000850101"])
         let tags: [any VirtualTag] = [VirtualType2Tag(.ntag213)]

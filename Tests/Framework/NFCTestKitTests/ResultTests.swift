@@ -191,6 +191,27 @@ import Testing
         #expect(simplest == "loss@1+loss@2 after 7")
     }
 
+    @Test func `A run that never ends is not made again to see whether it always does`() async throws {
+        let runs = Locked(0)
+        let failure = await #expect(throws: ExplorationFailure.self) {
+            try await explore(
+                .replay("cancel@1"),
+                near: `What is checked after a run`.link,
+                grace: .milliseconds(50),
+                invariants: []
+            ) { field in
+                let number = runs.withLock { runs in
+                    runs += 1
+                    return runs
+                }
+                _ = try? await field.completion("read") { LinkReader(queue: .main).begin($0) }.get()
+                if number == 2 { let _: Int = try await field.completion("never") { _ in } }
+            }
+        }
+        #expect(failure?.invariant == "the flow ends" && failure?.runs == 2 && runs.withLock { $0 } == 2)
+        #expect(failure?.finding.contains("not in every run") == false && failure?.replay == "cancel@1")
+    }
+
     @Test func `A failure has its line and the last forty lines of its trace`() async throws {
         let mine = Invariant("mine") { _ in "it is not" }
         let found = try await `What is checked after a run`.failure(.losses, invariants: [mine]) { field -> Int in
