@@ -194,6 +194,30 @@ import VirtualTags
         }
     }
 
+    /// A tag of a session that has ended, and that nobody keeps.
+    private static func leftTag(_ field: VirtualFieldScope) async throws -> any NFCMiFareTag {
+        var found = try await `A session for tags`.detect()
+        let tag = try #require(found.miFare)
+        #expect(tag.session === found.session)
+        found.session.invalidate()
+        #expect(await found.events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
+        try await field.untilIdle()
+        // The sheet keeps its content until it has closed.
+        field.clock.advance(by: .seconds(3))
+        return tag
+    }
+
+    @Test func `A tag that an app keeps does not keep its session`() async throws {
+        try await withVirtualField { field in
+            field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
+            let tag = try await Self.leftTag(field)
+            try await waitWhile(tag.session != nil)
+            #expect(tag.session == nil && !tag.isAvailable)
+            let error = await readerError { try await tag.sendMiFareCommand(commandPacket: Data([0x30, 3])) }
+            #expect(error?.code == .readerTransceiveErrorSessionInvalidated)
+        }
+    }
+
     @Test func `Two sessions report one after the other, each on its own queue`() async throws {
         try await withVirtualField { field in
             let (one, other) = (MessageDelegate(), MessageDelegate())
