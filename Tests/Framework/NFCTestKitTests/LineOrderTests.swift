@@ -97,6 +97,18 @@ import VirtualTags
         }
     }
 
+    @Test func `A tag that has left by itself does not leave again before it is connected to`() async {
+        await #expect(throws: FieldError(.badReplay, "")) {
+            try await explore(.replay("gone@1"), near: `What is checked after a run`.link, invariants: []) { field in
+                let client = LinkReader(queue: .main) { reader in
+                    field.virtual?.removeAll()
+                    reader.readLink()
+                }
+                _ = try? await field.completion("read") { client.begin($0) }.get()
+            }
+        }
+    }
+
     @Test func `Parts of one name are counted together, and each of them has to happen`() async throws {
         let tag = `What is checked after a run`.link
         let report = try await explore([.replay("cancel@1"), .replay("nak@2")], near: tag, invariants: []) { field in
