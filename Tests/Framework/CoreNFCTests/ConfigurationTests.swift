@@ -184,8 +184,11 @@ import Testing
         let program = folder.appendingPathComponent("App").path
         let found = AppConfiguration(environment: [:], executable: program)
         #expect(found.infoPlist?.path == plist && found.entitlements?.path == rights)
-        let other = folder.appendingPathComponent("OtherApp").path
-        #expect(AppConfiguration(environment: [:], executable: other) == AppConfiguration())
+        // Neither a longer name nor a shorter one is that of the target.
+        for name in ["OtherApp", "pp", "Package"] {
+            let other = folder.appendingPathComponent(name).path
+            #expect(AppConfiguration(environment: [:], executable: other) == AppConfiguration())
+        }
     }
 
     @Test(arguments: [("1", true), ("0", false), ("", false), ("true", false)])

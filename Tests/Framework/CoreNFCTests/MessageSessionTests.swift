@@ -53,6 +53,26 @@ import VirtualTags
         }
     }
 
+    @Test(arguments: [(1, 2), (2, 1)] as [(UInt8, UInt8)])
+    func `A damaged message takes nothing from that of a tag beside it`(damaged: UInt8, good: UInt8) async throws {
+        let tags = [
+            TestTag.ntag213(message: [0xD1, 1, 200, 0x55], serial: damaged),
+            TestTag.ntag213(uri: "https://example.com/a", serial: good),
+        ]
+        try await withField(.tag(tags[0]), .tag(tags[1])) { field in
+            let delegate = MessageDelegate()
+            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: true)
+            session.begin()
+            var events = delegate.events.makeAsyncIterator()
+            let messages = await events.nextMessages()
+            #expect(
+                messages?.map { $0.records.first?.wellKnownTypeURIPayload()?.absoluteString }
+                    == ["https://example.com/a"]
+            )
+            #expect(await events.end()?.code == .readerSessionInvalidationErrorFirstNDEFTagRead)
+        }
+    }
+
     @Test func `The sheet has no error symbol for a delegate that gets messages, and has one for other delegates`()
         async throws
     {

@@ -132,6 +132,19 @@ import VirtualTags
         }
     }
 
+    @Test func `A card has none of the listed applications, and the session looks for PACE alone`() async throws {
+        try await withField("DESFire EV1 4K", app: Self.app) { field in
+            let delegate = TagSessionDelegate()
+            let session = try #require(NFCTagReaderSession(pollingOption: .pace, delegate: delegate))
+            session.begin()
+            await field.settle()
+            #expect(
+                Self.lines(field, "A card has none of the applications that the app lists, so it is not reported") == 1
+            )
+            session.invalidate()
+        }
+    }
+
     @Test func `A card with PACE has none of the listed applications, and is still found`() async throws {
         var document = CardsTests.card(with: [])
         document.answer([0x00, 0xA4, 0x02, 0x0C, 0x02, 0x01, 0x1C], with: [0x90, 0x00])

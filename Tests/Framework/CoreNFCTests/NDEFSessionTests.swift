@@ -146,6 +146,25 @@ import VirtualTags
             #expect(await code { try await tag.writeNDEF(bad) } == .readerErrorInvalidParameter)
             session.invalidate()
             #expect(await code { try await tag.readNDEF() } == .readerTransceiveErrorSessionInvalidated)
+            #expect(await code { try await session.connect(to: tag) } == .readerTransceiveErrorSessionInvalidated)
+        }
+    }
+
+    @Test func `A message is written as it was when it was given`() async throws {
+        try await withVirtualField { field in
+            field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
+            let (session, tags) = try await detected()
+            let tag = try #require(tags.first)
+            try await session.connect(to: tag)
+            let message = TestTag.message(uri: "https://example.com/b")
+            let error: (any Error)? = await withCheckedContinuation { done in
+                tag.writeNDEF(message) { done.resume(returning: $0) }
+                message.records = []
+            }
+            #expect(error == nil)
+            let read = try await tag.readNDEF()
+            #expect(read.records.first?.wellKnownTypeURIPayload()?.absoluteString == "https://example.com/b")
+            session.invalidate()
         }
     }
 

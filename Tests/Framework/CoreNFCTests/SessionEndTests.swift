@@ -78,6 +78,23 @@ import VirtualTags
         }
     }
 
+    @Test func `A session that is ended before it begins ends as by the user, once, and shows nothing`() async throws {
+        try await withVirtualField { field in
+            let delegate = MessageDelegate()
+            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
+            session.invalidate(errorMessage: "No.")
+            session.begin()
+            session.invalidate()
+            var events = delegate.events.makeAsyncIterator()
+            // It has not become active before.
+            guard case .invalidated(let error)? = await events.next() else { throw FoundTags.SessionEnded() }
+            #expect(error.code == .readerSessionInvalidationErrorUserCanceled)
+            session.sessionQueue.sync {}
+            #expect(!session.isReady && field.sheet.history.isEmpty)
+            try await field.untilIdle()
+        }
+    }
+
     /// A reader whose tag another program has.
     private final class BusyReader: DiscoveringDriver {
         let name = "busy"
@@ -174,6 +191,30 @@ import VirtualTags
             try await waitWhile(delegate.hasTag)
             #expect(!delegate.hasTag)
             withExtendedLifetime(session) {}
+        }
+    }
+
+    /// A tag of a session that has ended, and that nobody keeps.
+    private static func leftTag(_ field: VirtualFieldScope) async throws -> any NFCMiFareTag {
+        var found = try await `A session for tags`.detect()
+        let tag = try #require(found.miFare)
+        #expect(tag.session === found.session)
+        found.session.invalidate()
+        #expect(await found.events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
+        try await field.untilIdle()
+        // The sheet keeps its content until it has closed.
+        field.clock.advance(by: .seconds(3))
+        return tag
+    }
+
+    @Test func `A tag that an app keeps does not keep its session`() async throws {
+        try await withVirtualField { field in
+            field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
+            let tag = try await Self.leftTag(field)
+            try await waitWhile(tag.session != nil)
+            #expect(tag.session == nil && !tag.isAvailable)
+            let error = await readerError { try await tag.sendMiFareCommand(commandPacket: Data([0x30, 3])) }
+            #expect(error?.code == .readerTransceiveErrorSessionInvalidated)
         }
     }
 

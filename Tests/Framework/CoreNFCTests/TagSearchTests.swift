@@ -140,6 +140,23 @@ import VirtualTags
         }
     }
 
+    @Test func `With PACE alone a card that takes it is found beside other tags, and these are left out`()
+        async throws
+    {
+        let app = Self.app(applications: ["A0000002471001"])
+        let tags: [any VirtualTag] = [
+            VirtualType2Tag(.ntag213), VirtualType4Tag(card: Self.paceCard([Cards.otherName]), frontEnd: .randomEMRTD),
+        ]
+        try await Self.withSession(tags, app, Configuration(pollingOption: .pace)) { _, session, events in
+            for _ in 0..<2 {
+                let found = await events.nextTags()
+                #expect(found?.count == 1)
+                guard case .iso7816? = found?.first else { throw Unexpected() }
+                session.restartPolling()
+            }
+        }
+    }
+
     // MARK: Lists
 
     @Test(arguments: [
@@ -235,6 +252,21 @@ import VirtualTags
             #expect(selected(await events.nextTags()) == "A0000002471001")
             session.restartPolling()
             #expect(selected(await events.nextTags()) == "D2760000850101")
+        }
+    }
+
+    @Test func `Applications that polling restarts with decide what a card is, until it restarts without them`()
+        async throws
+    {
+        let card = VirtualType4Tag(card: Cards.card(with: [Cards.ndefName]))
+        let named = Configuration(pollingOption: .iso14443, iso7816SelectIdentifiers: ["F000000001"])
+        let unnamed = Configuration(pollingOption: .iso14443)
+        try await Self.withSession([card], AppConfiguration(), unnamed) { _, session, events in
+            guard case .iso7816? = await events.nextTags()?.first else { throw Unexpected() }
+            session.restartPolling(configuration: named)
+            guard case .miFare? = await events.nextTags()?.first else { throw Unexpected() }
+            session.restartPolling()
+            guard case .iso7816? = await events.nextTags()?.first else { throw Unexpected() }
         }
     }
 

@@ -106,6 +106,49 @@ final class VASDelegate: NSObject, NFCVASReaderSessionDelegate, Sendable {
     }
 }
 
+/// Configurations that break the rules, and sessions that end before they begin.
+@Suite(.timeLimit(.minutes(5))) struct `A refused session for value added services` {
+    /// The codes of a delegate's events; nil stands for the event that the session became active.
+    private static func codes(_ delegate: VASDelegate) async -> [NFCReaderError.Code?] {
+        var codes: [NFCReaderError.Code?] = []
+        for await event in delegate.events { codes.append(event?.code) }
+        return codes
+    }
+
+    @Test(arguments: [true, false]) func `One that is ended before it begins ends once, as by the user`(
+        isRefused: Bool
+    ) async throws {
+        try await withVirtualField { field in
+            let configurations = isRefused ? [] : [`A session for value added services`.pass]
+            let delegate = VASDelegate()
+            let session = NFCVASReaderSession(vasCommandConfigurations: configurations, delegate: delegate, queue: nil)
+            session.invalidate()
+            session.begin()
+            session.begin()
+            // The delegate reports a second end by itself.
+            session.sessionQueue.sync {}
+            #expect(await Self.codes(delegate) == [.readerSessionInvalidationErrorUserCanceled])
+            #expect(!session.isReady && field.sheet.history.isEmpty)
+            try await field.untilIdle()
+        }
+    }
+
+    @Test func `One that is begun and ended again and again ends once, for the first reason`() async throws {
+        try await withVirtualField { field in
+            let delegate = VASDelegate()
+            let session = NFCVASReaderSession(vasCommandConfigurations: [], delegate: delegate, queue: nil)
+            session.begin()
+            session.begin()
+            session.invalidate()
+            session.begin()
+            session.sessionQueue.sync {}
+            #expect(await Self.codes(delegate) == [.readerErrorInvalidParameter])
+            #expect(!session.isReady && field.sheet.history.isEmpty)
+            try await field.untilIdle()
+        }
+    }
+}
+
 @Suite struct `User activities` {
     @Test func `One that is not from a tag has a message with one empty record`() {
         let activity = NSUserActivity(activityType: "com.example.note")

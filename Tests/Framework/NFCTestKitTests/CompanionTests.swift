@@ -135,6 +135,32 @@ import VirtualTags
         #expect(made[1].prefix(3) == names[...] && made[1][3].hasPrefix("NTAG215 ") && made[1][4] == made[0][3])
     }
 
+    @Test(arguments: [true, false]) func `A tag that the flow brings after it is held to what the flow writes to it`(
+        isAlwaysWritten: Bool
+    ) async throws {
+        let runs = Locked(0)
+        let failure = try await `What is checked after a run`.failure(.replay("second@1")) { field -> Bool in
+            let isFirst = runs.withLock { runs in
+                runs += 1
+                return runs == 1
+            }
+            try await Patient.writeOrLimit("https://example.com/one", field)
+            try await field.swap(for: .product("NTAG213", holding: .uri("https://example.com/own")))
+            if isFirst || isAlwaysWritten { try await Patient.writeOrLimit("https://example.com/two", field) }
+            return true
+        }
+        if isAlwaysWritten {
+            #expect(failure == nil, "\(failure?.description ?? "passed")")
+        } else {
+            #expect(failure?.invariant == Invariant.noMessageLost.name && failure?.replay == "second@1")
+            #expect(
+                failure?.finding.hasSuffix("holds URI https://example.com/own, and the flow ended as if all were well")
+                    == true,
+                "\(failure?.description ?? "passed")"
+            )
+        }
+    }
+
     @Test func `It is gone after its second, also when it slips away meanwhile`() async throws {
         let counts = Locked<[Int]>([])
         let tag = TagSpec.product("NTAG215", holding: .uri("https://example.com/a"))
@@ -146,6 +172,21 @@ import VirtualTags
             counts.withLock { $0.append(count) }
         }
         #expect(counts.withLock { $0 } == [1, 1])
+    }
+
+    @Test func `It comes back with the other one when both slip away for less than its second`() async throws {
+        let counts = Locked<[Int]>([])
+        let tag = TagSpec.product("NTAG215", holding: .uri("https://example.com/a"))
+        try await explore(.replay("second@1+slip@2:100ms"), near: tag, invariants: []) { field in
+            async let link = field.completion("read") { LinkReader(queue: .main).begin($0) }
+            await field.wait(for: .milliseconds(500))
+            let during = field.virtual?.tags.count ?? 0
+            await field.wait(for: .seconds(70))
+            _ = try? await link.get()
+            let after = field.virtual?.tags.count ?? 0
+            counts.withLock { $0 += [during, after] }
+        }
+        #expect(counts.withLock { $0 } == [1, 1, 2, 1])
     }
 
     @Test func `A card with a random UID has another one beside it that is found first`() async throws {

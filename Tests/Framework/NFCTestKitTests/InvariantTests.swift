@@ -170,6 +170,28 @@ import VirtualTags
         #expect(failure == nil, "\(failure?.description ?? "passed")")
     }
 
+    @Test func `A session that searches again and again reaches its limit a minute after it began`() async throws {
+        let runs = Locked(0)
+        let failure = try await Self.failure(.losses, invariants: [.errorShown]) { field -> String in
+            let isFirst = runs.withLock { runs in
+                runs += 1
+                return runs == 1
+            }
+            if isFirst { return try await field.completion("read") { LinkReader(queue: .main).begin($0) }.get() }
+            let delegate = Looker()
+            let session = NFCNDEFReaderSession(delegate: delegate, queue: .main, invalidateAfterFirstRead: false)
+            session.begin()
+            for _ in 0..<4 {
+                await field.wait(for: .seconds(10))
+                session.restartPolling()
+            }
+            await field.wait(for: .seconds(30))
+            withExtendedLifetime(delegate) {}
+            throw CocoaError(.featureUnsupported)
+        }
+        #expect(runs.withLock { $0 } > 1 && failure == nil, "\(failure?.description ?? "passed")")
+    }
+
     @Test func `A session that is never released is found, and one that the next replaces is not`() async throws {
         let shared = LinkClient(CorrectClient.link)
         #expect(try await Self.failure(.cancels) { _ in try await shared.scan() } == nil)
@@ -358,6 +380,13 @@ private final class Keeper: @unchecked Sendable {
     private var objects: [AnyObject] = []
 
     func keep(_ object: AnyObject) { lock.withLock { objects.append(object) } }
+}
+
+/// A delegate that takes tags, and does nothing with them.
+private final class Looker: NSObject, NFCNDEFReaderSessionDelegate {
+    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {}
+    func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {}
+    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {}
 }
 
 /// A delegate that does nothing.

@@ -53,6 +53,7 @@ import VirtualTags
         let report = try await explore(
             .lossPairs,
             near: `What is checked after a run`.link,
+            seed: 4,
             invariants: [lines.invariant]
         ) { field in
             try await field.virtual?.setCarrier(true)
@@ -62,7 +63,7 @@ import VirtualTags
         }
         #expect(
             lines.all == [
-                "nil", "slip@1", "loss@1,loss@2", "loss@1,loss@3", "slip@2", "loss@2,loss@3", "slip@3",
+                "nil", "slip@1#4", "loss@1,loss@2#4", "loss@1,loss@3#4", "slip@2#4", "loss@2,loss@3#4", "slip@3#4",
             ]
         )
         #expect(report.exchanges == 3 && report.attempts.map(\.runs) == [6])
@@ -78,6 +79,69 @@ import VirtualTags
                 _ = try? await link.get()
             }
         }
+    }
+
+    @Test(arguments: ["cancel@1", "background@1"])
+    func `What happens to a session has not happened where there is none`(line: String) async {
+        await #expect(throws: FieldError(.badReplay, "")) {
+            try await explore(
+                .replay(FaultScript(line)),
+                near: `What is checked after a run`.link,
+                invariants: []
+            ) { field in
+                try await field.virtual?.setCarrier(true)
+                guard let link = field.virtual?.link(for: .nfcA) else { return }
+                let request = Frame(bits: [0x26], validBitsInLastByte: 7)
+                _ = try? await link.transceive(request, timeout: .milliseconds(1))
+            }
+        }
+    }
+
+    @Test func `A tag that has left by itself does not leave again before it is connected to`() async {
+        await #expect(throws: FieldError(.badReplay, "")) {
+            try await explore(.replay("gone@1"), near: `What is checked after a run`.link, invariants: []) { field in
+                let client = LinkReader(queue: .main) { reader in
+                    field.virtual?.removeAll()
+                    reader.readLink()
+                }
+                _ = try? await field.completion("read") { client.begin($0) }.get()
+            }
+        }
+    }
+
+    @Test func `Parts of one name are counted together, and each of them has to happen`() async throws {
+        let tag = `What is checked after a run`.link
+        let report = try await explore([.replay("cancel@1"), .replay("nak@2")], near: tag, invariants: []) { field in
+            try await Patient.writeOrLimit("https://example.com/new", field)
+        }
+        #expect(report.attempts.map(\.name) == ["replay"] && report.runs == 3)
+        #expect(report.attempts.map(\.runs) == [2] && report.attempts.map(\.happened) == [2])
+        await #expect(throws: FieldError(.badReplay, "")) {
+            try await explore([.replay("cancel@1"), .replay("cancel@9999")], near: tag, invariants: []) { field in
+                try await Patient.writeOrLimit("https://example.com/new", field)
+            }
+        }
+    }
+
+    @Test func `Each line has the seed of its exploration`() async throws {
+        let (lines, tag) = (Lines(), `What is checked after a run`.link)
+        let report = try await explore(
+            .everything + .noise(runs: 2),
+            near: tag,
+            seed: 9,
+            invariants: [lines.invariant]
+        ) { field in
+            async let link = field.completion("read") { LinkReader(queue: .main).begin($0) }
+            await field.wait(for: .seconds(70))
+            _ = try? await link.get()
+        }
+        try await explore(.tears, near: tag, seed: 9, invariants: [lines.invariant]) { field in
+            try await Patient.writeOrLimit("https://example.com/new", field)
+        }
+        let faults = lines.all.filter { $0 != "nil" }
+        #expect(faults.allSatisfy { $0.hasSuffix("#9") }, "\(faults)")
+        #expect(faults.count > 5 * report.exchanges)
+        #expect(faults.contains("tear@1:old#9") && faults.contains("gone@1#9") && faults.contains("busy@1#9"))
     }
 
     @Test func `A part without runs leaves the others theirs`() async throws {

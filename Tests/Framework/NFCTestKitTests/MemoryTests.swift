@@ -305,6 +305,23 @@ import Testing
         #expect(try await Self.wholeFinding(of: .noMessageLost, first: link, later: [], fails: true) == nil)
     }
 
+    @Test func `A tag with nothing that can be read any more has lost its message, however the flow ends`()
+        async throws
+    {
+        // The length of the message is beyond the memory.
+        let long: [(number: UInt8, bytes: [UInt8])] = [(4, [0x03, 0xFF, 0xFF, 0xFF])]
+        for (fails, words) in [
+            (false, "and the flow ended as if all were well"),
+            (true, "which is neither the old message nor the new one"),
+        ] {
+            let finding = try await Self.wholeFinding(of: .noMessageLost, first: [], later: long, fails: fails)
+            #expect(
+                finding?.hasSuffix(" holds nothing that can be read, \(words)") == true,
+                "\(finding ?? "passed")"
+            )
+        }
+    }
+
     @Test func `What can't be copied, and what was not written, is not checked`() async throws {
         for (tag, reason) in [
             (AppletReader.card, "no tag's memory can be copied"), ("NTAG215", "no memory was written"),

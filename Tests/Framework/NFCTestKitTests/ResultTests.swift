@@ -179,6 +179,8 @@ import Testing
         ("slip@1:5ms", "loss@1 after 3"), ("cancel@1", "cancel@1 after 2"), ("tear@1:old", "tear@1:old after 2"),
         // A fault less comes before a plainer one.
         ("nak@1+flip@2", "loss@2 after 4"), ("loss@1,loss@2", "loss@2 after 3"),
+        // The seed stays.
+        ("nak@1+cancel@2#7", "cancel@2#7 after 3"), ("flip@1#7", "loss@1#7 after 3"),
     ]) func `A failing run is made simpler by the shortest way`(line: String, simplest: String) async throws {
         let left = try await Self.simplest(line) { _ in true }
         #expect(left == simplest)
@@ -187,6 +189,27 @@ import Testing
     @Test func `Of two losses that are needed the tag need not come back between them`() async throws {
         let simplest = try await Self.simplest("loss@1,loss@2") { $0.hasPrefix("loss@1") && $0.hasSuffix("loss@2") }
         #expect(simplest == "loss@1+loss@2 after 7")
+    }
+
+    @Test func `A run that never ends is not made again to see whether it always does`() async throws {
+        let runs = Locked(0)
+        let failure = await #expect(throws: ExplorationFailure.self) {
+            try await explore(
+                .replay("cancel@1"),
+                near: `What is checked after a run`.link,
+                grace: .milliseconds(50),
+                invariants: []
+            ) { field in
+                let number = runs.withLock { runs in
+                    runs += 1
+                    return runs
+                }
+                _ = try? await field.completion("read") { LinkReader(queue: .main).begin($0) }.get()
+                if number == 2 { let _: Int = try await field.completion("never") { _ in } }
+            }
+        }
+        #expect(failure?.invariant == "the flow ends" && failure?.runs == 2 && runs.withLock { $0 } == 2)
+        #expect(failure?.finding.contains("not in every run") == false && failure?.replay == "cancel@1")
     }
 
     @Test func `A failure has its line and the last forty lines of its trace`() async throws {

@@ -74,6 +74,28 @@ import VirtualTags
         }
     }
 
+    @Test func `Its limits are those that are asked for`() async throws {
+        var limits = SessionLimits()
+        limits.session = .seconds(5)
+        try await withVirtualField(limits: limits) { scope in
+            let result = Locked<Result<String, any Error>?>(nil)
+            let link = Task {
+                let value = await Self.link()
+                result.withLock { $0 = value }
+            }
+            while scope.clock.scheduledEventCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
+            scope.clock.advance(by: Duration.seconds(4))
+            #expect(scope.sheet.content?.state != .dismissed)
+            scope.clock.advance(by: Duration.seconds(1))
+            try await waitWhile(result.withLock { $0 == nil })
+            let error = #expect(throws: NFCReaderError.self) { try result.withLock { $0 }?.get() }
+            #expect(error?.code == .readerSessionInvalidationErrorSessionTimeout)
+            // A session with other limits ends by then.
+            scope.clock.advance(by: Duration.seconds(60))
+            await link.value
+        }
+    }
+
     @Test func `It is freed when the scope has ended`() async throws {
         weak var environment: NFCEnvironment?
         await withVirtualField { scope in environment = scope.environment }

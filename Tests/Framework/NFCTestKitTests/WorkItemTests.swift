@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
+import Glibc
 import NFCTestKit
+import TagLink
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct `A work item of a test` {
@@ -18,5 +20,62 @@ import Testing
                 queue.async(execute: DispatchWorkItem { hasBegun.signal() })
             }
         }
+    }
+
+    /// How an app writes a barrier.
+    enum Barrier: CaseIterable, Sendable {
+        case flag, item, itemInGroup
+
+        func begin(on queue: DispatchQueue, _ work: @escaping @Sendable () -> Void) {
+            switch self {
+            case .flag: queue.async(flags: .barrier, execute: work)
+            case .item: queue.async(execute: DispatchWorkItem(flags: .barrier, block: work))
+            case .itemInGroup: queue.async(group: DispatchGroup(), qos: .userInitiated, flags: .barrier, execute: work)
+            }
+        }
+    }
+
+    @Test(arguments: Barrier.allCases) func `A barrier comes when all before it has ended, and nothing runs beside it`(
+        barrier: Barrier
+    ) async throws {
+        let order = Locked<[String]>([])
+        try await withField { field in
+            try await field.completion("work") { done in
+                let queue = DispatchQueue(label: "app.barriers", attributes: .concurrent)
+                queue.async {
+                    usleep(20_000)
+                    order.withLock { $0.append("before") }
+                }
+                barrier.begin(on: queue) {
+                    usleep(20_000)
+                    order.withLock { $0.append("barrier") }
+                }
+                queue.async {
+                    order.withLock { $0.append("behind") }
+                    done(())
+                }
+            }
+        }
+        #expect(order.withLock { $0 } == ["before", "barrier", "behind"])
+    }
+
+    @Test func `A group is empty when its work has ended, and not before`() async throws {
+        let order = Locked<[String]>([])
+        try await withField { field in
+            try await field.completion("work") { done in
+                let (queue, group) = (DispatchQueue(label: "app.group", attributes: .concurrent), DispatchGroup())
+                for _ in 0..<2 {
+                    queue.async(group: group) {
+                        usleep(20_000)
+                        order.withLock { $0.append("work") }
+                    }
+                }
+                group.notify(queue: queue) {
+                    order.withLock { $0.append("empty") }
+                    done(())
+                }
+            }
+        }
+        #expect(order.withLock { $0 } == ["work", "work", "empty"])
     }
 }

@@ -44,13 +44,7 @@ open class NFCVASReaderSession: NFCReaderSession {
 
     override var request: AppConfiguration.Request? { .vas }
 
-    open override func begin() {
-        if let error = Self.error(in: configurations) {
-            endLocally(error)
-        } else {
-            super.begin()
-        }
-    }
+    override var refusal: NFCReaderError? { Self.error(in: configurations) }
 
     /// The error of invalid configurations; nil when they are valid.
     static func error(in configurations: [NFCVASCommandConfiguration]) -> NFCReaderError? {

@@ -52,6 +52,23 @@ import Testing
         #expect(NFCISO7816APDU(data: Data(bytes)) == nil)
     }
 
+    @Test(
+        arguments: [
+            ([0, 0, 2, 7, 8], -1), ([0, 0, 2, 7, 8, 0, 5], 5), ([0, 0, 2, 7, 8, 1, 0], 256),
+            ([0, 0, 2, 7, 8, 0, 0], 65_536),
+        ] as [([UInt8], Int)]
+    ) func `The extended form may hold what the short one could`(body: [UInt8], expected: Int) throws {
+        let apdu = try #require(NFCISO7816APDU(data: Data(Self.header + body)))
+        #expect(apdu.data == Data([7, 8]) && apdu.expectedResponseLength == expected)
+    }
+
+    @Test(arguments: [255, 256, 65_535], [-1, 1, 256, 257, 65_535, 65_536])
+    func `The longest command is read as it was written`(count: Int, expected: Int) throws {
+        let bytes = try Self.apdu(count, expected).encoded().get()
+        let apdu = try #require(NFCISO7816APDU(data: Data(bytes)))
+        #expect(apdu.data?.count == count && apdu.expectedResponseLength == expected)
+    }
+
     @Test func `Every truncation of an example is read as something that it is, or not at all`() throws {
         for example in Self.examples {
             for count in 0..<example.bytes.count {
@@ -90,6 +107,9 @@ import Testing
         #expect(try bytes(256, -1).count == 4 + 3 + 256)
         #expect(try bytes(1, 257) == [0, 0, 0, 0, 0, 0, 1, 0, 1, 1])
         #expect(try bytes(0, 0) == [0, 0, 0, 0, 0])
+        // 0 is 256 in the extended form too, where two zeros would be 65536.
+        #expect(try bytes(256, 0).suffix(2) == [1, 0])
+        #expect(try bytes(255, 0).count == 4 + 1 + 255 + 1)
         #expect(try bytes(65_535, 65_536).count == 4 + 3 + 65_535 + 2)
     }
 

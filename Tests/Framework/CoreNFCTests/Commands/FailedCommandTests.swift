@@ -58,6 +58,25 @@ import Testing
         #expect(values.withLock { $0 } == ["0 0 0 100"])
     }
 
+    @Test func `A range of blocks that fails in the middle has no data`() throws {
+        let fixture = ScriptedTag(ScriptedTag.vicinityTarget, [.success([0, 1, 1, 2, 2]), .failure(.lost)])
+        guard case .iso15693(let tag) = fixture.tag else { throw ScriptedTag.OtherKind() }
+        let values = Locked<[String]>([])
+        tag.readMultipleBlock(
+            readConfiguration: NFCISO15693ReadMultipleBlocksConfiguration(
+                range: NSRange(location: 0, length: 6),
+                chunkSize: 2
+            ),
+            completionHandler: { data, error in
+                let code = (error as? NFCReaderError)?.errorCode ?? 0
+                values.withLock { $0.append("\(data.count) \(code)") }
+            }
+        )
+        // Each chunk is asked for when the one before it has come.
+        for _ in 0..<4 { fixture.queue.sync {} }
+        #expect(values.withLock { $0 } == ["0 100"] && fixture.channel.sent.count == 2)
+    }
+
     @Test func `System information that fails is -1 in each field, and has no UID`() throws {
         let fixture = ScriptedTag(ScriptedTag.vicinityTarget, [.failure(.lost)])
         guard case .iso15693(let tag) = fixture.tag else { throw ScriptedTag.OtherKind() }

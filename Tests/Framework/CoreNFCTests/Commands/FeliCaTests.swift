@@ -29,7 +29,32 @@ import Testing
             try await tag.polling(systemCode: Data([0x12, 0xFC]), requestCode: .noRequest, timeSlot: .max1)
         }
         #expect(error?.code == .readerTransceiveErrorTagResponseError)
-        #expect(tag.currentIDm.isEmpty)
+        #expect(tag.currentIDm.isEmpty && [UInt8](tag.currentSystemCode) == [0x00, 0x03])
+    }
+
+    @Test func `Commands go to the system that was polled last, and their answers come from it`() async throws {
+        let other: [UInt8] = [9, 9, 9, 9, 9, 9, 9, 9]
+        let (channel, tag) = try ScriptedTag.feliCa(
+            .success([0x01] + other + Self.pmm),
+            .success([0x05] + other + [2]),
+            .success([0x05] + Self.idm + [2]),
+            .failure(.noAnswer),
+            .success([0x01] + Self.idm + Self.pmm),
+            .success([0x05] + Self.idm + [3])
+        )
+        _ = try await tag.polling(systemCode: Data([0xFE, 0x00]), requestCode: .noRequest, timeSlot: .max1)
+        #expect(try await tag.requestResponse() == 2)
+        // That is the answer of the system before.
+        let error = await readerError { try await tag.requestResponse() as Int }
+        #expect(error?.code == .readerTransceiveErrorTagResponseError)
+        // A system that does not answer does not keep the next one from it.
+        for code in [Data([0x12, 0xFC]), Data([0x00, 0x03])] {
+            _ = try? await tag.polling(systemCode: code, requestCode: .noRequest, timeSlot: .max1)
+        }
+        #expect([UInt8](tag.currentIDm) == Self.idm && [UInt8](tag.currentSystemCode) == [0x00, 0x03])
+        #expect(try await tag.requestResponse() == 3)
+        let commands = channel.sent.map(\.bytes).filter { $0.first == 0x04 }
+        #expect(commands.map { Array($0.dropFirst()) } == [other, other, Self.idm])
     }
 
     @Test func `A card that is lost while it is polled keeps its system and its IDm`() async throws {

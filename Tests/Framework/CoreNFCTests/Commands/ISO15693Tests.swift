@@ -135,6 +135,16 @@ import Testing
         )
     }
 
+    @Test func `A Challenge is for all tags, though a UID is asked for`() async throws {
+        let (channel, tag) = try ScriptedTag.iso15693()
+        try await tag.challenge(
+            requestFlags: [.highDataRate, .address],
+            cryptoSuiteIdentifier: 255,
+            message: Data([7, 8])
+        )
+        #expect(channel.sent.map(\.bytes) == [[0x02, 0x39, 255, 7, 8]])
+    }
+
     @Test func `A Select is addressed, and has no select flag`() async throws {
         let (channel, tag) = try ScriptedTag.iso15693(.success([0]))
         try await tag.select(requestFlags: [.highDataRate, .select])

@@ -97,6 +97,50 @@ import Testing
         }
     }
 
+    @Test func `A tag that is lost while it is asked again is lost, and one that reports an error then says which`()
+        async throws
+    {
+        let configuration = NFCISO15693CustomCommandConfiguration(
+            manufacturerCode: 7,
+            customCommandCode: 0xA0,
+            requestParameters: nil,
+            maximumRetries: 5,
+            retryInterval: 0
+        )
+        let answers: [(Result<[UInt8], NFCReaderError>, NFCReaderError.Code)] = [
+            (.failure(.lost), .readerTransceiveErrorTagConnectionLost),
+            (.success([1, 0x0F]), .readerTransceiveErrorTagResponseError),
+        ]
+        for (answer, code) in answers {
+            let (channel, tag) = try ScriptedTag.iso15693(.failure(.noAnswer), .failure(.noAnswer), answer)
+            let error = await readerError { try await tag.sendCustomCommand(commandConfiguration: configuration) }
+            #expect(error?.code == code && channel.sent.count == 3)
+        }
+    }
+
+    @Test func `A command that waits to be sent again keeps to the configuration that it was given`() throws {
+        let (channel, tag) = try ScriptedTag.iso15693(.failure(.noAnswer), .failure(.noAnswer), .success([0, 7]))
+        let configuration = NFCISO15693CustomCommandConfiguration(
+            manufacturerCode: 7,
+            customCommandCode: 0xA0,
+            requestParameters: nil,
+            maximumRetries: 2,
+            retryInterval: 0.5
+        )
+        tag.sendCustomCommand(
+            commandConfiguration: configuration,
+            completionHandler: { (_: Data, _: (any Error)?) in }
+        )
+        configuration.maximumRetries = 0
+        configuration.retryInterval = 60
+        #expect(channel.sent.count == 1)
+        for attempt in 2...3 {
+            channel.manualClock.advance(by: .milliseconds(500))
+            #expect(channel.sent.count == attempt)
+        }
+        #expect(Set(channel.sent.map(\.bytes)).count == 1)
+    }
+
     @Test func `A configuration may go to its bounds, and not beyond`() async throws {
         for (manufacturer, command, retries, interval) in [
             (0, 0xA0, 0, 0.0), (255, 0xDF, 256, 0), (7, 0xA0, 0, 60),
