@@ -19,6 +19,7 @@ public struct SecretFinder: Sendable, Hashable {
     private var goesOn = false
     /// The page of a COMPATIBILITY WRITE whose data follow.
     private var page: Int?
+    /// The first byte of the last frame of NFC-A; nil when the last request was none.
     private var lastCommand: UInt8?
 
     /// Creates a finder for a field without previous frames.
@@ -34,6 +35,7 @@ public struct SecretFinder: Sendable, Hashable {
     ///   - medium: the medium of the exchange.
     /// - Returns: the ranges of secret bytes, in order; usually empty.
     public mutating func secrets(in request: [UInt8], over medium: Trace.Medium) -> [Range<Int>] {
+        lastCommand = nil
         let places: [Range<Int>]
         switch medium {
         case .commands: places = command(request[...])
@@ -161,6 +163,7 @@ public struct SecretFinder: Sendable, Hashable {
     ///   - index: the index of its code; 0 for a command without the direction byte.
     /// - Returns: the ranges of secret bytes in the frame that the command sends.
     package mutating func secrets(inChipCommand bytes: [UInt8], from index: Int = 0) -> [Range<Int>] {
+        lastCommand = nil
         guard bytes.count > index else { return [] }
         let start: Int
         switch bytes[index] {
