@@ -12,7 +12,7 @@ struct LeftOverTests {
 
     /// A reader with one tag, and its chip, whose answers to other commands are a test's own.
     private static func withTag(
-        _ list: [UInt8] = Self.tagA,
+        list: [UInt8] = Self.tagA,
         _ responder: @escaping ScriptedChip.PartialResponder,
         _ body: (ScriptedChip, PN532Reader, any SelfActivatingLink) async throws -> Void
     ) async throws {
@@ -85,7 +85,7 @@ struct LeftOverTests {
             }
             return look == 1 ? nil : .answer([0])
         }
-        try await Self.withTag([1, 1, 0, 0x44, 0x20, 4, 1, 2, 3, 4], responder) { chip, _, link in
+        try await Self.withTag(list: [1, 1, 0, 0x44, 0x20, 4, 1, 2, 3, 4], responder) { chip, _, link in
             await #expect(throws: LinkError(.tagRemoved, "")) { try await link.reactivate() }
             #expect(chip.commands.contains(0x42))
             let before = chip.received.count
@@ -107,7 +107,7 @@ struct LeftOverTests {
             }
             return look == 1 ? nil : .answer([3])
         }
-        try await Self.withTag([1, 1, 0, 0x44, 0x20, 4, 1, 2, 3, 4], responder) { chip, _, link in
+        try await Self.withTag(list: [1, 1, 0, 0x44, 0x20, 4, 1, 2, 3, 4], responder) { chip, _, link in
             await #expect(throws: LinkError(.transmission, "")) { try await link.reactivate() }
             let before = chip.received.count
             await #expect(throws: LinkError(.transmission, "")) { try await link.reactivate() }
