@@ -237,6 +237,32 @@ import Testing
         #expect(finder.secrets(inChipCommand: []) == [])
     }
 
+    @Test(arguments: [false, true])
+    func `The answer of a reader's chip has the tag's answer in it, with its checksum or without`(hasChecksum: Bool) {
+        var finder = SecretFinder()
+        func ask(_ frame: [UInt8]) -> [UInt8] {
+            let command = [0xFF, 0, 0, 0, UInt8(frame.count + 2), 0xD4, 0x42] + frame
+            return finder.secrets(in: command, over: .commands).flatMap { command[$0] }
+        }
+        func answer(_ bytes: [UInt8], status: UInt8 = 0) -> [Range<Int>] {
+            let checksum: [UInt8] = hasChecksum && !bytes.isEmpty ? [0x77, 0x77] : []
+            return finder.secrets(inAnswer: [0xD5, 0x43, status] + bytes + checksum + [0x90, 0x00])
+        }
+        #expect(ask([0x1B, 1, 2, 3, 4]) == [1, 2, 3, 4])
+        #expect(answer([0xAB, 0xCD]) == [3..<(hasChecksum ? 7 : 5)])
+        #expect(ask([0x1B, 1, 2, 3, 4]) == [1, 2, 3, 4] && answer([], status: 0x01) == [])
+        #expect(ask([0x60]) == [] && answer(version(4, 0x0F).1) == [])
+        #expect(ask([0xA2, 0x2B, 5, 6, 7, 8]) == [5, 6, 7, 8] && answer([0x0A]) == [])
+        #expect(ask([0xA2, 0x2A, 5, 6, 7, 8]) == [])
+        // The same bytes are something else where a card gives them.
+        #expect(finder.secrets(in: [0x00, 0xB0, 0, 0, 5], over: .commands) == [])
+        #expect(answer([0xAB, 0xCD]) == [])
+        // An authentication of MIFARE Ultralight C.
+        finder.fieldChanged()
+        #expect(ask([0x1A, 0]) == [] && answer([0xAF] + [UInt8](1...8)) == [])
+        #expect(ask([0xA2, 0x2C, 5, 6, 7, 8]) == [5, 6, 7, 8])
+    }
+
     @Test func `The card key of FeliCa Lite-S is found by its block's number in either form`() {
         func found(_ code: UInt8, services: [UInt8], blocks: [[UInt8]]) -> [UInt8] {
             let head = [0, code, 1, 2, 3, 4, 5, 6, 7, 8] + services + [UInt8(blocks.count)] + blocks.joined()
