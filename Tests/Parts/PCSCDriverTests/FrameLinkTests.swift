@@ -166,17 +166,34 @@ struct FrameLinkTests {
     @Test("A tag is reset and known again by its UID; another one in its place is not it")
     func reactivation() async throws {
         let service = Self.chip([:])
-        let (_, link, _) = try await Self.link(service)
+        let (tag, link, reader) = try await Self.link(service)
         let before = service.commands.count
         try await link.reactivate()
         #expect(service.look(\.resets) == 1)
         // The chip checks checksums again while its reader resets the tag.
         let begun = ["ff00000005d408630380", "ffca000000", "ff00000005d408630300"]
         #expect(Array(service.commands[before...]) == begun)
+        // A tag that does not tell its UID this time may tell it the next time.
+        let present = service.look { $0.readers[0] }
+        service.change { $0.readers[0].card?.respond = { _ in [0x63, 0x00] } }
+        await #expect(throws: LinkError(.tagRemoved, "")) { try await link.reactivate() }
+        service.change { $0.readers[0] = present }
+        try await link.reactivate()
         service.change { state in
             state.readers[0].card?.respond = { _ in [0x04, 9, 9, 9, 9, 9, 9, 0x90, 0x00] }
         }
         await #expect(throws: LinkError(.tagRemoved, "")) { try await link.reactivate() }
+        // Nothing that is meant for the tag goes to the other one, which keeps its power.
+        let commands = service.commands.count
+        for _ in 0..<2 {
+            await #expect(throws: LinkError(.tagRemoved, "")) {
+                _ = try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(5))
+            }
+            await #expect(throws: LinkError(.tagRemoved, "")) { try await link.reactivate() }
+        }
+        await #expect(throws: LinkError(.tagRemoved, "")) { try await reader.select(tag) }
+        #expect(service.commands.count == commands && service.look(\.resets) == 4)
+        #expect(service.look(\.open).isEmpty && service.look(\.dispositions) == [.leave])
     }
 
     @Test("A FeliCa tag is polled for the systems that are wanted, in their order")

@@ -265,6 +265,41 @@ import VirtualTags
         #expect(reader.link(for: .nfcF)?.technology == .nfcF && reader.link(for: .nfcV) == nil)
     }
 
+    @Test func `is what the simulator says that runs now`() async throws {
+        let runs = Locked(0)
+        let simulator = FakeSimulator { _, request in
+            guard request["hello"] != nil else { return (request["id"] as? Int).map { [#"{"id":\#($0)}"#] } ?? [] }
+            let run = runs.withLock {
+                $0 += 1
+                return $0
+            }
+            guard run > 1 else { return [#"{"hello":1,"name":"One","technologies":["nfc-a"],"radio":false}"#] }
+            return [#"{"hello":1,"name":"Two","technologies":["nfc-f","nfc-v"],"busy":true}"#]
+        }
+        let reader = simulator.reader
+        try await reader.prepare()
+        #expect(reader.name == "One" && reader.technologies == [.nfcA] && reader.link(for: .nfcF) == nil)
+        #expect(!reader.switches.hasRadio && !reader.switches.isBusy)
+        try await simulator.restart(for: reader)
+        #expect(reader.name == "Two" && reader.technologies == [.nfcF, .nfcV])
+        #expect(reader.link(for: .nfcA) == nil && reader.link(for: .nfcF) != nil)
+        #expect(reader.switches.hasRadio && reader.switches.isBusy)
+    }
+
+    @Test func `takes what comes together with the greeting`() async throws {
+        let simulator = FakeSimulator { _, request in
+            // One piece, so that both lines are there when the first one is read.
+            request["hello"] == nil ? [] : [FakeSimulator.greeting + "\n" + #"{"event":"press","item":"first"}"#]
+        }
+        let reader = simulator.reader
+        let (stream, events) = AsyncStream.makeStream(of: String.self)
+        reader.onPress { events.yield($0) }
+        try await reader.prepare()
+        var received = stream.makeAsyncIterator()
+        #expect(await received.next() == "first")
+        withExtendedLifetime(reader) {}
+    }
+
     @Test func `closes the connection to a simulator that refuses it`() async throws {
         let pairs = Locked<[SocketPair]>([])
         let reader = SimulatorReader { () throws(LinkError) in

@@ -217,6 +217,21 @@ import VirtualTags
         #expect(key.request == [0xFF, 0x82, 0, 0, 6, 0, 0, 0, 0, 0, 0] && key.response == [0x90, 0x00])
     }
 
+    @Test func `The answer to what comes after a password is shown as it is`() {
+        var words = EmulationWords()
+        func shown(_ layer: Exchange.Layer, _ request: [UInt8], _ response: [UInt8]) -> [UInt8]? {
+            words.concealing(Exchange(layer: layer, name: "x", request: request, response: response)).response
+        }
+        let password: [UInt8] = [0x1B, 1, 2, 3, 4]
+        let toChip = [0xFF, 0, 0, 0, 8, 0xD4, 0x40, 0x01] + password
+        _ = shown(.pcsc, toChip, [0xD5, 0x41, 0x00, 0xAB, 0xCD, 0x90, 0x00])
+        #expect(shown(.pcsc, [0x00, 0xA4, 0x04, 0x00], [0x90, 0x00]) == [0x90, 0x00])
+        _ = shown(.pn532, [0x40, 0x01] + password, [0x00, 0xAB, 0xCD])
+        // Three registers.
+        let registers: [UInt8] = [0x06, 0x63, 0x02, 0x63, 0x03, 0x63, 0x05]
+        #expect(shown(.pn532, registers, [0x80, 0x81, 0x82]) == [0x80, 0x81, 0x82])
+    }
+
     @Test func `What a tag said before tells where its password is, but only on its own layer`() {
         var words = EmulationWords()
         func shown(_ layer: Exchange.Layer, _ request: [UInt8], _ response: [UInt8]?) -> [UInt8] {

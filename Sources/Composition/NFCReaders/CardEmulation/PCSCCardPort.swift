@@ -149,7 +149,7 @@ struct AppCardReader: ReaderFirmware {
     // Weak, because the port owns the server, and the server owns the reader.
     private weak let port: PCSCCardPort?
     private var isPresent = false
-    /// Whether the host has sent commands since the card was powered.
+    /// Whether the present host has sent commands since the card was powered.
     private var isUsed = false
     /// A random UID, like a phone's (ISO/IEC 14443-3, 6.5.4).
     private var uid: [UInt8] = []
@@ -168,6 +168,7 @@ struct AppCardReader: ReaderFirmware {
 
     mutating func lookAnew() async -> EmulatedReader.Change {
         isPresent = false
+        isUsed = false
         port?.reader.approach()
         return await look()
     }

@@ -130,6 +130,12 @@ final class CardConnection: Sendable {
         service.disconnect(card, isLeft ? .leave : disposition)
     }
 
+    /// Closes the card and leaves it as it is, because it is another one than was opened: that one has left.
+    func closeAsLost() {
+        state.withLock { $0.isCardGone = true }
+        close(.leave)
+    }
+
     /// Records what an error says about the connection.
     private func note(_ error: SmartCardError) {
         state.withLock { state in

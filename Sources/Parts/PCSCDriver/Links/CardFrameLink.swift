@@ -40,7 +40,10 @@ final class CardFrameLink: SelfActivatingLink {
         try await port.run { [route, identifier] connection throws(LinkError) in
             route.end(connection)
             try connection.reset()
-            guard try TagIdentification.identifier(connection) == identifier else {
+            let found = try TagIdentification.identifier(connection)
+            guard found == identifier else {
+                // Otherwise the tag's next frames would go to the other one.
+                if !found.isEmpty { connection.closeAsLost() }
                 throw LinkError(.tagRemoved, "Another tag is in the tag's place.")
             }
             try route.begin(connection)

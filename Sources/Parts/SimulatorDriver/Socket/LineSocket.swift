@@ -25,7 +25,7 @@ struct LineSocket {
 
     /// Sends a line with its line feed.
     ///
-    /// - Throws: `LinkError` with `readerUnavailable` or `cancelled`.
+    /// - Throws: `LinkError` with `readerUnavailable`; `cancelled` before anything was sent.
     func send(
         _ line: [UInt8],
         before deadline: ContinuousClock.Instant,
@@ -44,7 +44,9 @@ struct LineSocket {
             if count > 0 {
                 sent += count
             } else if errno == EAGAIN {
-                guard try wait(for: POLLOUT, before: deadline, cancellation) else { throw SimulatorError.silent }
+                // A line that has begun is sent whole, since the connection goes on with the next one.
+                let ending = sent == 0 ? cancellation : nil
+                guard try wait(for: POLLOUT, before: deadline, ending) else { throw SimulatorError.silent }
             } else if errno != EINTR {
                 throw SimulatorError.gone
             }

@@ -128,7 +128,13 @@ extension Recording.Step {
         }
         if case .field(let isOn) = action, outcome == .done { return Trace.Entry(at: time, .field(isOn: isOn)) }
         if action.isTold { return Trace.Entry(at: time, .note(action.words)) }
-        return Trace.Entry(at: time, .note(action.words + (outcome.map { ": " + $0.words } ?? "")))
+        var entry = Trace.Entry(at: time, .note(action.words + (outcome.map { ": " + $0.words } ?? "")))
+        switch action {
+        case .discover, .select: entry.renewal = .field
+        case .reactivate: entry.renewal = .tag
+        default: break
+        }
+        return entry
     }
 }
 

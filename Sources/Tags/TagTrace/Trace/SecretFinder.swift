@@ -19,7 +19,10 @@ public struct SecretFinder: Sendable, Hashable {
     private var goesOn = false
     /// The page of a COMPATIBILITY WRITE whose data follow.
     private var page: Int?
+    /// The first byte of the last frame of NFC-A; nil when the last request was none.
     private var lastCommand: UInt8?
+    /// Whether the last request was a reader's command for the chip in it.
+    private var isForChip = false
 
     /// Creates a finder for a field without previous frames.
     public init() {}
@@ -34,6 +37,7 @@ public struct SecretFinder: Sendable, Hashable {
     ///   - medium: the medium of the exchange.
     /// - Returns: the ranges of secret bytes, in order; usually empty.
     public mutating func secrets(in request: [UInt8], over medium: Trace.Medium) -> [Range<Int>] {
+        (lastCommand, isForChip) = (nil, false)
         let places: [Range<Int>]
         switch medium {
         case .commands: places = command(request[...])
@@ -52,12 +56,19 @@ public struct SecretFinder: Sendable, Hashable {
     /// - Parameter answer: the bytes that came back.
     /// - Returns: the ranges of secret bytes, which the tag only sends to a reader that knows the password.
     public mutating func secrets(inAnswer answer: [UInt8]) -> [Range<Int>] {
-        switch lastCommand {
-        case 0x60 where answer.count == 8: pages = Self.pages(ofVersion: answer)
-        case 0x1A where answer.count == 9 && answer[0] == 0xAF && pages.isEmpty:
+        // D5, a code and the chip's status are before the tag's answer, and the reader's status word is after it.
+        guard isForChip, answer.count >= 5, answer[0] == 0xD5 else { return secrets(inTagAnswer: answer) }
+        return secrets(inTagAnswer: Array(answer[3..<answer.count - 2])).map { $0.lowerBound + 3..<$0.upperBound + 3 }
+    }
+
+    /// Handles the answer of a tag. A chip may leave the checksum at its end.
+    private mutating func secrets(inTagAnswer answer: [UInt8]) -> [Range<Int>] {
+        switch (lastCommand, answer.count) {
+        case (0x60, 8), (0x60, 10): pages = Self.pages(ofVersion: answer)
+        case (0x1A, 9), (0x1A, 11):
             // The keys of MIFARE Ultralight C (data sheet, 7.5.8).
-            pages = 0x2C..<0x30
-        case 0x1B where answer.count == 2: return [0..<2]
+            if answer[0] == 0xAF, pages.isEmpty { pages = 0x2C..<0x30 }
+        case (0x1B, 2), (0x1B, 4): return [0..<answer.count]
         default: break
         }
         return []
@@ -151,6 +162,7 @@ public struct SecretFinder: Sendable, Hashable {
     ///   - index: the index of its direction byte, D4.
     private mutating func chip(_ bytes: [UInt8], from index: Int) -> [Range<Int>] {
         guard bytes.count > index + 1, bytes[index] == 0xD4 else { return [] }
+        isForChip = true
         return secrets(inChipCommand: bytes, from: index + 1)
     }
 
@@ -161,6 +173,7 @@ public struct SecretFinder: Sendable, Hashable {
     ///   - index: the index of its code; 0 for a command without the direction byte.
     /// - Returns: the ranges of secret bytes in the frame that the command sends.
     package mutating func secrets(inChipCommand bytes: [UInt8], from index: Int = 0) -> [Range<Int>] {
+        lastCommand = nil
         guard bytes.count > index else { return [] }
         let start: Int
         switch bytes[index] {

@@ -66,6 +66,17 @@ public struct Trace: Sendable, Hashable {
         public var time: Duration?
         /// The event.
         public var event: Event
+        /// What the reader has done by itself, so that no frames show it.
+        package var renewal = Renewal.nothing
+
+        /// What ends what is known from the frames before an entry.
+        package enum Renewal: Sendable, Hashable {
+            case nothing
+            /// The reader has woken the tag: its protocol begins anew.
+            case tag
+            /// The reader has looked for tags, or has selected one: it may be another tag.
+            case field
+        }
 
         /// Creates an entry.
         ///

@@ -15,6 +15,8 @@ public struct TraceLineWriter: Sendable {
     /// - Parameter entry: the entry.
     /// - Returns: its lines.
     public mutating func lines(of entry: Trace.Entry) -> [TraceLine] {
+        if entry.renewal != .nothing { interpreter.fieldChanged() }
+        if entry.renewal == .field { finder.fieldChanged() }
         switch entry.event {
         case .exchange(let exchange):
             number += 1

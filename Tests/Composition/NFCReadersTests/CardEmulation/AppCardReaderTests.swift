@@ -127,6 +127,45 @@ import Testing
         #expect(place.card.log.last == "deselected")
     }
 
+    @Test func `A host that comes anew has not used the card, whatever the one before it did`() async throws {
+        let place = try Place()
+        #expect(place.port.attach(place.card))
+        place.port.setEmulating(true)
+        var reader = AppCardReader(port: place.port)
+        _ = await reader.lookAnew()
+        #expect(await reader.setPower(.up) == .done(Self.answerToReset))
+        #expect(await reader.transmit([1]) == .done([1, 0x90, 0]))
+        reader.hostLeft()
+        #expect(await reader.lookAnew() == EmulatedReader.Change(hasFound: true))
+        #expect(place.card.log == ["detected", "01", "deselected", "detected"])
+        #expect(await reader.setPower(.up) == .done(Self.answerToReset))
+        #expect(await reader.setPower(.reset) == .done(Self.answerToReset))
+        #expect(await reader.setPower(.down) == .done([]))
+        #expect(place.card.log.count == 4)
+    }
+
+    @Test func `A card that is shown again has another identifier, which stays while it is shown`() async throws {
+        let place = try Place()
+        #expect(place.port.attach(place.card))
+        place.port.setEmulating(true)
+        var reader = AppCardReader(port: place.port)
+        _ = await reader.lookAnew()
+        var identifiers: Set<[UInt8]> = []
+        for _ in 0..<6 {
+            guard case .done(let answer) = await reader.transmit([0xFF, 0xCA, 0, 0, 0]) else { throw Missing() }
+            identifiers.insert(answer)
+            // A look in between changes nothing.
+            #expect(await reader.look() == EmulatedReader.Change())
+            #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 0]) == .done(answer))
+            place.port.setEmulating(false)
+            #expect(await reader.look() == EmulatedReader.Change(hasLost: true))
+            #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 0]) == .noCard)
+            place.port.setEmulating(true)
+            #expect(await reader.look() == EmulatedReader.Change(hasFound: true))
+        }
+        #expect(identifiers.count > 1)
+    }
+
     @Test func `A card that leaves before it has answered is gone, and one that is there has failed`() async throws {
         for isGone in [Bool](repeating: true, count: 10) + [false] {
             let place = try Place()

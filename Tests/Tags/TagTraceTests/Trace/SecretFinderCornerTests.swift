@@ -93,6 +93,33 @@ import Testing
         #expect(finder.secrets(in: [0xA2, 0x2B, 1, 2, 3], over: Self.a) == [])
     }
 
+    @Test func `A password's acknowledgement is the answer to the password alone, whatever comes next`() {
+        let password: [UInt8] = [0x1B, 1, 2, 3, 4]
+        let others: [(Trace.Medium, [UInt8])] = [
+            (.commands, [0x00, 0xA4, 0x04, 0x00]), (.commands, [0xFF, 0xCA, 0, 0, 0]),
+            (.commands, [0xFF, 0, 0, 0, 2, 0xD4, 0x02]), (.frames(.nfcF), [6, 0, 0x12, 0xFC, 0, 0]),
+            (.frames(.nfcV), [0x02, 0x20, 1]), (.frames(.nfcB), [0x05, 0, 0]),
+        ]
+        for (medium, next) in others {
+            var finder = SecretFinder()
+            _ = finder.secrets(in: password, over: Self.a)
+            _ = finder.secrets(in: next, over: medium)
+            #expect(finder.secrets(inAnswer: [0x90, 0x00]) == [], "\(medium)")
+        }
+        // The same for what a host sends to the reader's chip: the second one reads registers.
+        var finder = SecretFinder()
+        _ = finder.secrets(inChipCommand: [0x40, 1] + password)
+        #expect(finder.secrets(inAnswer: [1, 2]) == [0..<2])
+        _ = finder.secrets(inChipCommand: [0x06, 0x63, 0x02, 0x63, 0x03])
+        #expect(finder.secrets(inAnswer: [1, 2]) == [])
+        // And a version is what the tag says to the question alone, so that no other answer moves its pages.
+        _ = finder.secrets(inChipCommand: [0x42, 0x60])
+        _ = finder.secrets(inAnswer: version(4, 0x0F).1)
+        _ = finder.secrets(inChipCommand: [0x02])
+        _ = finder.secrets(inAnswer: version(4, 0x11).1)
+        #expect(finder.secrets(in: [0xA2, 0x2B, 1, 2, 3, 4], over: Self.a) == [2..<6])
+    }
+
     @Test func `A block's CID and NAD are in front of the command, in NFC-A and in NFC-B`() {
         for (medium, open): (Trace.Medium, [UInt8]) in [(Self.a, [0xE0, 0x80]), (.frames(.nfcB), [0x1D, 1, 2, 3, 4])] {
             for head: [UInt8] in [[0x02], [0x03], [0x0A, 0x01], [0x06, 0x22], [0x0E, 0x01, 0x22]] {
@@ -208,6 +235,32 @@ import Testing
         var finder = SecretFinder()
         #expect(finder.secrets(inChipCommand: [0x42, 0x1B, 1, 2, 3, 4]) == [2..<6])
         #expect(finder.secrets(inChipCommand: []) == [])
+    }
+
+    @Test(arguments: [false, true])
+    func `The answer of a reader's chip has the tag's answer in it, with its checksum or without`(hasChecksum: Bool) {
+        var finder = SecretFinder()
+        func ask(_ frame: [UInt8]) -> [UInt8] {
+            let command = [0xFF, 0, 0, 0, UInt8(frame.count + 2), 0xD4, 0x42] + frame
+            return finder.secrets(in: command, over: .commands).flatMap { command[$0] }
+        }
+        func answer(_ bytes: [UInt8], status: UInt8 = 0) -> [Range<Int>] {
+            let checksum: [UInt8] = hasChecksum && !bytes.isEmpty ? [0x77, 0x77] : []
+            return finder.secrets(inAnswer: [0xD5, 0x43, status] + bytes + checksum + [0x90, 0x00])
+        }
+        #expect(ask([0x1B, 1, 2, 3, 4]) == [1, 2, 3, 4])
+        #expect(answer([0xAB, 0xCD]) == [3..<(hasChecksum ? 7 : 5)])
+        #expect(ask([0x1B, 1, 2, 3, 4]) == [1, 2, 3, 4] && answer([], status: 0x01) == [])
+        #expect(ask([0x60]) == [] && answer(version(4, 0x0F).1) == [])
+        #expect(ask([0xA2, 0x2B, 5, 6, 7, 8]) == [5, 6, 7, 8] && answer([0x0A]) == [])
+        #expect(ask([0xA2, 0x2A, 5, 6, 7, 8]) == [])
+        // The same bytes are something else where a card gives them.
+        #expect(finder.secrets(in: [0x00, 0xB0, 0, 0, 5], over: .commands) == [])
+        #expect(answer([0xAB, 0xCD]) == [])
+        // An authentication of MIFARE Ultralight C.
+        finder.fieldChanged()
+        #expect(ask([0x1A, 0]) == [] && answer([0xAF] + [UInt8](1...8)) == [])
+        #expect(ask([0xA2, 0x2C, 5, 6, 7, 8]) == [5, 6, 7, 8])
     }
 
     @Test func `The card key of FeliCa Lite-S is found by its block's number in either form`() {

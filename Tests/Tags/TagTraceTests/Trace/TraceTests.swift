@@ -243,6 +243,24 @@ import Testing
         #expect(words.meaning(ofAnswer: Frame([0x02, 8, 0x90, 0])) == "4 bytes, 9000 done")
     }
 
+    @Test func `What broke off is no part of what comes next: an answer, and a command whose card was woken`() {
+        var words = ExchangeInterpreter()
+        _ = words.meaning(of: Frame([0xE0, 0x80]), over: Self.a)
+        _ = words.meaning(ofAnswer: Frame([0x01]))
+        let read: [UInt8] = [0, 0xB0, 0, 0, 2]
+        _ = words.meaning(of: Frame([0x02] + read), over: Self.a)
+        #expect(words.meaning(ofAnswer: Frame([0x12, 1, 2])) == "2 bytes, goes on")
+        #expect(words.meaning(of: Frame([0x03] + read), over: Self.a) == "READ BINARY 0000+02")
+        #expect(words.meaning(ofAnswer: Frame([0x03, 7, 0x90, 0])) == "1 byte, 9000 done")
+        #expect(
+            words.meaning(of: Frame([0x12, 0, 0xD6, 0, 4, 9, 1]), over: Self.a) == "UPDATE BINARY 0004+09, goes on"
+        )
+        #expect(words.meaning(of: Self.bits(0x52, 7), over: Self.a) == "WUPA")
+        _ = words.meaning(of: Frame([0xE0, 0x80]), over: Self.a)
+        _ = words.meaning(ofAnswer: Frame([0x01]))
+        #expect(words.meaning(of: Frame([0x02] + read), over: Self.a) == "READ BINARY 0000+02")
+    }
+
     @Test func `The number of a sector comes only after the tag has acknowledged the first packet`() {
         for (answer, isNumber) in [(0xA, true), (0x0, false)] as [(UInt8, Bool)] {
             var words = ExchangeInterpreter()
