@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCRuntime
 import NFCTestKit
+import SessionTesting
 import TagLink
 import TagProtocols
 import Testing

@@ -32,7 +32,7 @@ import VirtualTags
         #expect(survey.error?.reason.contains("password") == true)
         let writer = try await ProductBench(tag).reader
         let error = await #expect(throws: TagError.self) { try await writer.writeNDEF(message(100, seed: 0xFF)) }
-        #expect(error?.code == .readProtected || error?.code == .readOnly)
+        #expect(error?.code == .readProtected || error?.code == .readOnly, "\(String(describing: error))")
         #expect(tag.contents.memory == before)
     }
 

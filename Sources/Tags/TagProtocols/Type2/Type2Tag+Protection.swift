@@ -62,6 +62,9 @@ extension Type2Tag {
         } catch {
             guard error.isRefusedRead else { throw error }
             if error.code == .readProtected { throw Self.protected(last) }
+            // Every tag has the first 16 pages. One that does not show them needs its password, also for the others.
+            let page = Type2DynamicLock.firstPage - 1
+            guard try await answersRead(page) else { throw Self.protected(page) }
             throw TagError(.messageTooLong, error.reason)
         }
     }
