@@ -37,7 +37,7 @@ import Testing
     @Test func `A tag that was activated again after a refusal is not activated once more`() async throws {
         let link = ScriptedLink([.exchange("3003", nibble: 0), Self.container])
         let tag = makeTag(link)
-        #expect(await Self.code { () throws(TagError) in _ = try await tag.detectNDEF() } == .refused)
+        #expect(await Self.code { () throws(TagError) in _ = try await tag.detectNDEF() } == .readProtected)
         tag.wasActivated()
         #expect(try await tag.detectNDEF().messageLength == 0)
         #expect(link.remaining == 0)
@@ -110,7 +110,8 @@ import Testing
 
     @Test func `A tag that went to sleep in another sector is read in the first one after it was woken`() async throws {
         let link = ScriptedLink(
-            Self.sector + [.exchange("3010", nibble: 0)] + Step.reactivation + [Self.container]
+            Self.sector + [.exchange("3010", nibble: 0)] + Step.reactivation + [.exchange("60", nibble: 0)]
+                + Step.reactivation + [Self.container]
         )
         let tag = makeTag(link)
         try await tag.fetch(256..<260)
