@@ -42,9 +42,10 @@ extension Type5Tag {
         try layout.checkCapacity(for: message)
         let plan = TLVWritePlan(message, layout: layout, unitSize: blockSize)
         for unit in plan.unitsToPreserve { try await fetch(unit * blockSize..<(unit + 1) * blockSize) }
-        try await checkLocks(plan.units)
+        let steps = plan.steps(memory)
+        try await checkLocks(steps.map(\.unit))
         needsAddress = true
-        for step in plan.steps(memory) { try await write(step.bytes, to: step.unit) }
+        for step in steps { try await write(step.bytes, to: step.unit) }
         self.layout = layout.holding(message)
     }
 

@@ -52,4 +52,15 @@ import VirtualTags
         #expect(bench.link.statistics.exchanges == before + 1 + bench.field.writeCount)
         #expect(try await ProductBench(tag).reader.readNDEF() == message(20, seed: 0xFF))
     }
+
+    @Test(arguments: products) func `takes a message whose bytes in one stay the same`(
+        product: Type5Product
+    ) async throws {
+        let tag = try await Self.tag(product, locked: [3])
+        let bench = try await ProductBench(tag)
+        var changed = try await bench.reader.readNDEF()
+        changed[19] ^= 0xFF
+        try await bench.reader.writeNDEF(changed)
+        #expect(try await ProductBench(tag).reader.readNDEF() == changed)
+    }
 }
