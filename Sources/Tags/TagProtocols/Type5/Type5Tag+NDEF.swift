@@ -55,7 +55,7 @@ extension Type5Tag {
         guard let first = blocks.min(), let last = blocks.max(), first < last else { return }
         // With its UID, a tag that does not know the command says so at once.
         needsAddress = true
-        guard let locked = try await readLockedBlocks(in: first..<last + 1),
+        guard let locked = try await readPermanentlyLockedBlocks(in: first..<last + 1),
             let block = locked.first(where: { blocks.contains($0) })
         else { return }
         throw TagError(.readOnly, "Block \(block) of the tag is locked (NFC Forum T5T 1.0, 5.7).")
@@ -105,7 +105,7 @@ extension Type5Tag {
             throw TagError(.readOnly, "The tag is read-only already.")
         }
         needsAddress = true
-        guard let locked = try await readLockedBlocks(in: 0..<1), !locked.isEmpty else { return }
+        guard let locked = try await readPermanentlyLockedBlocks(in: 0..<1), !locked.isEmpty else { return }
         throw TagError(
             .unsupported,
             "The capability container is locked and grants writing, which can't be taken back (NFC Forum T5T 1.0, 5.7)."

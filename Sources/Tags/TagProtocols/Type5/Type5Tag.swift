@@ -107,12 +107,22 @@ extension Type5Tag {
     ///
     /// - Parameter count: the number of blocks.
     package func readLockedBlocks(of count: Int) async throws(TagError) -> [Int]? {
-        try await readLockedBlocks(in: 0..<count)
+        try await readSecurityStatus(of: 0..<count).map { status in status.indices.filter { status[$0] & 0x01 != 0 } }
     }
 
-    /// Returns the locked blocks of a range; nil when the tag or its reader does not support the command.
-    func readLockedBlocks(in blocks: Range<Int>) async throws(TagError) -> [Int]? {
-        var locked: [Int] = []
+    /// Returns the blocks of a range that nobody can write any more; nil when the tag or its reader does not tell.
+    ///
+    /// M24LR has further bits beside the lock bit: a password opens the block, or it is open all the same (M24LR64-R data
+    /// sheet, sector security status). On other tags they are 0.
+    func readPermanentlyLockedBlocks(in blocks: Range<Int>) async throws(TagError) -> [Int]? {
+        try await readSecurityStatus(of: blocks).map { status in
+            blocks.filter { status[$0 - blocks.lowerBound] == 0x01 }
+        }
+    }
+
+    /// Sends GET MULTIPLE BLOCK SECURITY STATUS; nil when the tag or its reader does not support it.
+    private func readSecurityStatus(of blocks: Range<Int>) async throws(TagError) -> [UInt8]? {
+        var status: [UInt8] = []
         var first = blocks.lowerBound
         while first < blocks.upperBound {
             let size = min(Self.maximumBlocksPerRead, blocks.upperBound - first)
@@ -125,10 +135,10 @@ extension Type5Tag {
                 )
                 : try await systemInformation(.getMultipleBlockSecurityStatus, place.bytes + [UInt8(size - 1)])
             guard let bytes, bytes.count == size else { return nil }
-            locked += bytes.indices.filter { bytes[$0] & 0x01 != 0 }.map { first + $0 }
+            status += bytes
             first += size
         }
-        return locked
+        return status
     }
 
     /// The bytes of the capability container; nil before it was read, and when it is invalid.

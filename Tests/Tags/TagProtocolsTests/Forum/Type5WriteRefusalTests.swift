@@ -63,4 +63,31 @@ import VirtualTags
         try await bench.reader.writeNDEF(changed)
         #expect(try await ProductBench(tag).reader.readNDEF() == changed)
     }
+
+    /// The security status of blocks 1 and 2, and the block that is named.
+    @Test(arguments: [("0000", nil), ("0903", nil), ("0001", 2), ("0109", 1)] as [(String, Int?)])
+    func `takes a message where further bits say that a lock is not for everybody`(
+        status: String,
+        block: Int?
+    ) async throws {
+        let uid = "3322110008 2c02e0"
+        let writes: [ScriptedLink.Step] = [
+            .exchange("2221" + uid + "02 ccddfe00", "00"), .exchange("0221 01 0304aabb", "00"),
+        ]
+        let link = ScriptedLink(
+            [
+                .exchange("02230003", "00 e1403f01 0300fe00 00000000 00000000"),
+                .exchange("222c" + uid + "0101", "00" + status),
+            ] + (block == nil ? writes : []),
+            technology: .nfcV
+        )
+        let tag = Type5Tag(target: NFCVTarget(uid: bytes("e0022c0800112233")), link: link, isAlone: true)
+        do throws(TagError) {
+            try await tag.writeNDEF(bytes("aabbccdd"))
+            #expect(block == nil)
+        } catch {
+            #expect(error.code == .readOnly && error.reason.hasPrefix("Block \(block ?? 0) of the tag is locked"))
+        }
+        #expect(link.remaining == 0)
+    }
 }
