@@ -80,4 +80,21 @@ import VirtualTags
         try await Self.expect(Self.contents(.ntagI2C1K, [(14, 0xFF)]), refuses: 1000, as: .messageTooLong)
         try await Self.expect(Self.contents(.ntag210, [(14, 0x12)]), refuses: 60, as: .messageTooLong)
     }
+
+    /// Copies of NTAG215 and NTAG216 that tell no version, the container's size, and a byte of their lock bits.
+    @Test(
+        arguments: [(.ntag215, 0x3F, 0x00), (.ntag216, 0x6F, 0x00), (.ntag216, 0x6D, 0x20)]
+            as [(Type2Product, UInt8, UInt8)]
+    )
+    func `A copy without a version is not taken for a smaller product`(
+        product: Type2Product,
+        size: UInt8,
+        lock: UInt8
+    ) async throws {
+        // The lock bit is for the last pages, and the messages end in pages 29, 42 and 54.
+        let address = (product == .ntag215 ? 130 : 226) * 4 + 1
+        var contents = Self.contents(product, [(14, size), (address, lock)])
+        contents.version = nil
+        for count in [100, 150, 200] { try await Self.expect(contents, refuses: count, as: nil) }
+    }
 }

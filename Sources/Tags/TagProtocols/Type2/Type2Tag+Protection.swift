@@ -47,7 +47,7 @@ extension Type2Tag {
     /// Checks that a page is one for data, and that the tag lets it be read: what needs a password for reading needs it for
     /// writing too.
     private func checkEnd(_ last: Int) async throws(TagError) {
-        if target.isNXP, let end = try await productEnd(), last >= end {
+        if target.isNXP, let end = try await productEnd(), last >= end, try await !isUnknownProduct() {
             throw TagError(
                 .messageTooLong,
                 """
@@ -74,6 +74,13 @@ extension Type2Tag {
         if let version = try await readVersion() { return NXPType2Product(version)?.endPage }
         // None of the products without a version has more data than NTAG203 and Ultralight C.
         return canAskVersion ? NXPType2Product.ntag203.endPage : nil
+    }
+
+    /// Returns whether a tag without a version has a page behind the last one of Ultralight C: then it is a copy of a larger
+    /// product, or did not answer when it was asked for its version.
+    private func isUnknownProduct() async throws(TagError) -> Bool {
+        guard try await readVersion() == nil else { return false }
+        return try await answersRead(48)
     }
 
     private static func locked(_ page: Int) -> TagError {
