@@ -12,6 +12,8 @@ extension ActivatedTag {
     /// - Throws: ``TagError`` with `tagLost` when the tag has left, `badAnswer` when it is near but did not answer or
     ///   its answer could not be read, `unsupported`, `readerUnavailable`, `cancelled`.
     func send(_ packet: TagPacket, from source: any TagSource) async throws(TagError) -> [UInt8] {
+        // A Type 2 tag sleeps after it refused a command of a procedure.
+        try await (forumTag as? Type2Tag)?.activate()
         do throws(LinkError) {
             if let card { return try await card.transmit(packet.bytes) }
             return try await exchange(packet)

@@ -96,8 +96,8 @@ extension Type2Tag {
         return frame.bytes
     }
 
-    /// Makes sure that the tag is ACTIVE.
-    func activate() async throws(TagError) {
+    /// Makes sure that the tag is ACTIVE, as far as these procedures know: it is not after it refused their last command.
+    package func activate() async throws(TagError) {
         guard !isActive else { return }
         do throws(TagError) {
             try await NFCAActivation(link: link).reactivate(target)

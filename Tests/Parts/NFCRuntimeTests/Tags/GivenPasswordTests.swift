@@ -9,11 +9,8 @@ import VirtualTags
 
 /// An app proves its password by a packet of its own, and then writes with the procedures of the framework.
 @Suite struct `A tag that an app has given its password` {
-    @Test func `is not refused for this password`() async throws {
-        var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
-        // AUTH0: everything from page 4 on. The password is the factory's.
-        contents.memory[41 * 4 + 3] = 4
-        let tag = VirtualType2Tag(contents)
+    /// A session that is connected to a tag.
+    private static func scene(_ tag: VirtualType2Tag) async throws -> (Scene, ReaderSession, ConnectableTag) {
         let field = VirtualField()
         field.bring(tag)
         let scene = Scene(.field(field))
@@ -22,6 +19,15 @@ import VirtualTags
         #expect(await scene.events(2) == ["a active", "a found 1"])
         let found = try #require(scene.tags.first)
         #expect(await session.connects(to: found) == nil)
+        return (scene, session, found)
+    }
+
+    @Test func `is not refused for this password`() async throws {
+        var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
+        // AUTH0: everything from page 4 on. The password is the factory's.
+        contents.memory[41 * 4 + 3] = 4
+        let tag = VirtualType2Tag(contents)
+        let (scene, session, found) = try await Self.scene(tag)
         let message: [UInt8] = [0xD1, 0x01, 0x04, 0x55, 0x00, 0x61, 0x3A, 0x62]
         func write() async -> Result<Bool, CommandError> {
             await handedOver { done in
@@ -43,6 +49,31 @@ import VirtualTags
         #expect(await session.answer([0x1B, 0xFF, 0xFF, 0xFF, 0xFF], of: found) == .success([0, 0]))
         #expect(await write() == .success(true))
         #expect(tag.contents.memory[21..<31].elementsEqual([0x03, 0x08] + message))
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
+    @Test func `hears it also after it fell asleep, because it refused to be read`() async throws {
+        var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
+        // AUTH0 and PROT: everything from page 4 on, for reading too.
+        contents.memory[41 * 4 + 3] = 4
+        contents.memory[42 * 4] = 0x80
+        let (scene, session, found) = try await Self.scene(VirtualType2Tag(contents))
+        func read() async -> Result<[UInt8], CommandError> {
+            await handedOver { done in
+                session.perform(
+                    on: found,
+                    { tag throws(TagError) in try await tag.readNDEF() },
+                    completion: done
+                )
+            }
+        }
+        guard case .failure(.tag(let error)) = await read(), error.code == .readProtected else {
+            Issue.record("It was read without its password.")
+            return
+        }
+        #expect(await session.answer([0x1B, 0xFF, 0xFF, 0xFF, 0xFF], of: found) == .success([0, 0]))
+        #expect(await read() == .success([]))
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")
     }
