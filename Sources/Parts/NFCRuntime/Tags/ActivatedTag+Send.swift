@@ -41,16 +41,19 @@ extension ActivatedTag {
         }
         let bytes = isFeliCa ? [UInt8(packet.bytes.count + 1)] + packet.bytes : packet.bytes
         // PWD_AUTH and AUTHENTICATE: the app knows the password, so what it needs is no reason to refuse a write.
-        if let first = packet.bytes.first, [0x1A, 0x1B, 0xAF].contains(first), let tag = forumTag as? Type2Tag {
-            tag.mayBeAuthenticated = true
-        }
+        let type2 = forumTag as? Type2Tag
+        if let first = packet.bytes.first, [0x1A, 0x1B, 0xAF].contains(first) { type2?.mayBeAuthenticated = true }
         let timeout: Airtime
         switch packet.answer {
         case .none: timeout = .milliseconds(1)
         case .within(let time): timeout = time
         }
         let answer = try await link.transceive(Frame(bytes), timeout: timeout)
-        if let nibble = answer.nibble { return [nibble] }
+        if let nibble = answer.nibble {
+            // Whatever it refuses, a Type 2 tag sleeps then, and forgets that it was given its password.
+            if nibble != 0x0A { type2?.mayBeAuthenticated = false }
+            return [nibble]
+        }
         return isFeliCa ? Array(answer.bytes.dropFirst()) : answer.bytes
     }
 }

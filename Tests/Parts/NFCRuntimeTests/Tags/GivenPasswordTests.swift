@@ -77,4 +77,30 @@ import VirtualTags
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")
     }
+
+    @Test func `is written no further than before where the password was wrong`() async throws {
+        var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
+        // The message would be in pages 5 to 10, and the password begins in the middle of it.
+        contents.memory[41 * 4 + 3] = 7
+        let tag = VirtualType2Tag(contents)
+        let (scene, session, found) = try await Self.scene(tag)
+        for attempt in 0..<2 {
+            let result: Result<Void, CommandError> = await handedOver { done in
+                session.perform(
+                    on: found,
+                    { tag throws(TagError) in try await tag.writeNDEF([UInt8](repeating: 0xAA, count: 20)) },
+                    completion: done
+                )
+            }
+            guard case .failure(.tag(let error)) = result, error.code == .readOnly else {
+                Issue.record("It was written without its password: \(result)")
+                break
+            }
+            #expect(tag.contents.memory == contents.memory)
+            guard attempt == 0 else { continue }
+            #expect(try await session.answer([0x1B, 1, 2, 3, 4], of: found).get().count == 1)
+        }
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
 }
