@@ -185,6 +185,26 @@ import VirtualTags
         }
     }
 
+    @Test func `A tag that shows its memory only for its password is not supported either`() async throws {
+        try await withVirtualField { field in
+            var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
+            // AUTH0 and PROT: everything from the capability container on.
+            contents.memory[41 * 4 + 3] = 3
+            contents.memory[42 * 4] = 0x80
+            field.tags.bring(VirtualType2Tag(contents))
+            let (session, tags) = try await detected()
+            let tag = try #require(tags.first)
+            try await session.connect(to: tag)
+            #expect(try await tag.queryNDEFStatus() == (.notSupported, 0))
+            #expect(await code { try await tag.readNDEF() } == .readerTransceiveErrorTagResponseError)
+            #expect(
+                await code { try await tag.writeNDEF(TestTag.message(uri: "https://example.com")) }
+                    == .ndefReaderSessionErrorTagNotWritable
+            )
+            session.invalidate()
+        }
+    }
+
     @Test func `A tag that has left is lost, and is found again when polling is restarted`() async throws {
         try await withField(.product("NTAG213", holding: .uri("https://example.com/a"))) { field in
             var found = try await FoundTags()
