@@ -263,6 +263,10 @@ struct AgentTests {
         node.field.bring(secret[0])
         let again = try await client.wait(for: .error, count: 3)
         #expect(again[2]["subject"] == errors[0]["subject"] || again[2]["subject"] == errors[1]["subject"])
+        // A tag that does not let itself be read freely is known nevertheless.
+        node.field.bring(TestTags.readProtected(9))
+        let known = try await client.wait(for: .tag, count: 7)[6]["data"]
+        #expect(known?["technology"] == "nfc-v" && known?["error"] == "read-protected")
         await node.stop()
         await client.stop()
     }

@@ -70,8 +70,15 @@ package enum TestTags {
         return VirtualType2Tag(contents)
     }
 
-    /// An ICODE whose UID ends with a number, and whose capability container grants nobody to read.
+    /// A Type 5 tag whose UID ends with a number, and whose blocks have a size that the NFC Forum does not know.
     package static func unreadable(_ number: UInt8) -> VirtualType5Tag {
+        let product = Type5Product.generic(blockCount: 32, blockSize: 12)
+        let uid: [UInt8] = Type5Contents.defaultUID(product).dropLast() + [number]
+        return VirtualType5Tag(Type5Contents(blank: product, uid: uid))
+    }
+
+    /// An ICODE whose UID ends with a number, and whose capability container grants nobody to read.
+    package static func readProtected(_ number: UInt8) -> VirtualType5Tag {
         let product = Type5Product.icodeSLIX2
         var contents = Type5Contents(blank: product, uid: Type5Contents.defaultUID(product).dropLast() + [number])
         contents.memory[1] |= 0x0C

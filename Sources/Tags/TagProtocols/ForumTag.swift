@@ -13,8 +13,8 @@ public protocol ForumTag: AnyObject {
     ///
     /// - Returns: the result. It is cached until a write, so a second call makes no exchange.
     /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`, `lengthOverrun`,
-    ///   `badChecksum` or `writeInProgress` when the tag does not hold NDEF, `readProtected` when it shows it only for its
-    ///   password, `tagLost`, `badAnswer`, `cancelled`.
+    ///   `badChecksum` or `writeInProgress` when the tag does not hold NDEF, `readProtected` when it can't be read without
+    ///   its password, `tagLost`, `badAnswer`, `cancelled`.
     func detectNDEF() async throws(TagError) -> NDEFDetection
 
     /// Reads the NDEF message.
@@ -48,8 +48,8 @@ public protocol ForumTag: AnyObject {
     ///   `tagLost`.
     func lock() async throws(TagError)
 
-    /// Checks whether ``lock()`` would fail, as far as the tag tells: because it needs a key or a password, or because the
-    /// lock bits of a Type 2 tag can't be set any more. Writes nothing.
+    /// Checks whether ``lock()`` would fail, as far as the tag reports it: because it needs a key or a password, or because
+    /// the lock bits of a Type 2 tag can't be set any more. Writes nothing.
     ///
     /// Call it before you write a message to a tag that you will lock afterwards.
     ///

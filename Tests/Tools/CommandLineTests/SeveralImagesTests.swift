@@ -56,6 +56,24 @@ import Testing
         #expect(try nfc.object("tag", "read", "--image", path, "--id", "b")["uid"] as? String == "04a1b2c3d4e581")
     }
 
+    @Test(arguments: ["\u{FEFF}%", "\u{FEFF}%\n", " \t%\t \n", "%\n\t\n", "%\r\n \t\r\n"])
+    func `An image alone may have blanks around it, and a byte order mark before it`(form: String) throws {
+        let lines = try String(contentsOfFile: several(), encoding: .utf8).split(separator: "\n")
+        let line = try #require(lines.first)
+        let path = images.folder.path("one.json")
+        let text = form.replacingOccurrences(of: "%", with: String(line))
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        #expect(try nfc.object("tag", "read", "--image", path)["uid"] as? String == "04a1b2c3d4e580")
+    }
+
+    @Test func `Each line may have blanks around its image, and there may be blank lines`() throws {
+        let path = try several()
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+        let text = lines.map { " \t\($0) \t\n\t\n" }.joined()
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        #expect(try nfc.object("tag", "read", "--image", path, "--id", "b")["uid"] as? String == "04a1b2c3d4e581")
+    }
+
     @Test(arguments: [[], ["--id", "b"]])
     func `It is not replaced by one of them that was written`(id: [String]) throws {
         let path = try several()

@@ -29,7 +29,7 @@ extension Type5Tag {
     /// Writes an NDEF message. A tag that is lost between two blocks holds the old message, no message, or the new one
     /// (NFC Forum T5T 1.0, 6.4).
     ///
-    /// A tag that tells which blocks are locked is asked before the first of several writes.
+    /// A tag that reports which blocks are locked is asked before the first of several writes.
     ///
     /// - Parameter message: the message's bytes; none to empty the tag.
     /// - Throws: ``TagError`` with `readOnly` and `messageTooLong` before anything is written, `updateFailed` when the
@@ -49,8 +49,8 @@ extension Type5Tag {
         self.layout = layout.holding(message)
     }
 
-    /// Checks that no block of a write is locked, as far as the tag tells. One write alone is not checked: when the tag
-    /// refuses it, nothing has changed.
+    /// Checks that no block of a write is locked, as far as the tag reports it. One write alone is not checked: when
+    /// the tag refuses it, nothing has changed.
     private func checkLocks(_ blocks: [Int]) async throws(TagError) {
         guard let first = blocks.min(), let last = blocks.max(), first < last else { return }
         // With its UID, a tag that does not know the command says so at once.
@@ -93,7 +93,7 @@ extension Type5Tag {
         self.layout = layout
     }
 
-    /// Checks that the capability container is not locked while it grants writing, as far as the tag tells.
+    /// Checks that the capability container is not locked while it grants writing, as far as the tag reports it.
     ///
     /// - Throws: ``TagError`` with `readOnly` when the tag is read-only already, `unsupported` when its container can't be
     ///   changed any more, `tagLost`, `cancelled`, and the errors of ``detectNDEF()``, except the one for a broken length.

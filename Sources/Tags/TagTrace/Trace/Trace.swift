@@ -72,7 +72,7 @@ public struct Trace: Sendable, Hashable {
         /// What ends what is known from the frames before an entry.
         package enum Renewal: Sendable, Hashable {
             case nothing
-            /// The reader has woken the tag: its protocol begins anew.
+            /// The reader has woken the tag: its protocol starts again.
             case tag
             /// The reader has looked for tags, or has selected one: it may be another tag.
             case field

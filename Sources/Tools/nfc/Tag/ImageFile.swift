@@ -165,6 +165,13 @@ struct ImageFile: Sendable {
     private struct Line {
         var number: Int
         var data: Data
+
+        private static let blanks: [UInt8] = [0x20, 0x09, 0x0D]
+
+        /// The first byte that is no blank; nil for a blank line.
+        var first: UInt8? { data.first { !Self.blanks.contains($0) } }
+        /// The last byte that is no blank.
+        var last: UInt8? { data.last { !Self.blanks.contains($0) } }
     }
 
     /// The lines of a file in which every line is a JSON object, with their numbers from 1; empty for other files.
@@ -173,14 +180,11 @@ struct ImageFile: Sendable {
     private static func jsonLines(_ data: Data, of name: String) throws(CommandFailure) -> [Line] {
         let lines = data.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated()
             .map { Line(number: $0 + 1, data: Data($1)) }
-            .filter { line in !line.data.allSatisfy { $0 == 0x20 || $0 == 0x0D } }
-        let other = lines.first { line in
-            line.data.first != UInt8(ascii: "{")
-                || line.data.last { $0 != 0x20 && $0 != 0x0D } != UInt8(ascii: "}")
-        }
+            .filter { $0.first != nil }
+        let other = lines.first { $0.first != UInt8(ascii: "{") || $0.last != UInt8(ascii: "}") }
         guard let other else { return lines }
-        // An object on several lines does not end in the first.
-        guard let first = lines.first, object(first) != nil else { return [] }
+        // An object on several lines does not end in the first, and one alone may begin with a byte order mark.
+        guard let first = lines.first, first.number != other.number, object(first) != nil else { return [] }
         throw CommandFailure(
             .refused,
             TagImageError.Code.malformed.description,
