@@ -80,6 +80,23 @@ struct `The findings about the programs on a bus` {
         withExtendedLifetime(savers) {}
     }
 
+    @Test func `say that logind does not answer, and what to look at`() async {
+        // In another process, because all threads share the environment.
+        await #expect(processExitsWith: .success) {
+            let (user, system) = (try TestBus(), try TestBus())
+            let desk = try Desk(user)
+            let login = BusProgram(system.address, "org.freedesktop.login1") { _, call in
+                try call.refuse("Failed", "No.")
+            }
+            _ = unsafe setenv("DBUS_SYSTEM_BUS_ADDRESS", system.address, 1)
+            let found = Examination(environment: desk.environment, now: 0).busFindings.first { $0.check == "lock" }
+            let text = "logind does not answer whether the screen is locked, so it counts as locked."
+            let fix = "See what keeps it: systemctl status systemd-logind"
+            #expect(found == Finding("lock", .limited, text, fix: fix))
+            withExtendedLifetime((user, system, login)) {}
+        }
+    }
+
     @Test func `name a screen saver that does not answer`() throws {
         let savers = [saver("org.gnome.ScreenSaver", answers: false), saver("org.mate.ScreenSaver")]
         let text = "org.gnome.ScreenSaver does not answer whether the screen is locked, so it counts as locked."
