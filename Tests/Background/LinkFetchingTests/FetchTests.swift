@@ -67,14 +67,15 @@ import Testing
         }
     }
 
-    /// The threads of this process that block SIGPIPE.
+    /// The threads of this process that block SIGPIPE, without those that are just being made, which block every signal.
     private static func threadsWithoutSIGPIPE() throws -> Set<String> {
         let folder = "/proc/self/task"
         let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { name in
             let status = try? String(contentsOfFile: "\(folder)/\(name)/status", encoding: .utf8)
             let line = status?.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }
             let mask = line.flatMap { UInt64($0.dropFirst(8), radix: 16) } ?? 0
-            return mask >> UInt64(SIGPIPE - 1) & 1 == 1
+            func isBlocked(_ signal: Int32) -> Bool { mask >> UInt64(signal - 1) & 1 == 1 }
+            return isBlocked(SIGPIPE) && !isBlocked(SIGSEGV)
         }
         return Set(names)
     }
