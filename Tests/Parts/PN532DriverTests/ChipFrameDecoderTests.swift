@@ -67,6 +67,12 @@ struct ChipFrameDecoderTests {
         #expect(Self.frames(in: bytes, step: 5) == [.acknowledge, .answer(code: 0x03, data: [1])])
     }
 
+    @Test("A frame of the host that comes back is no answer, and does not hide the one behind it")
+    func echo() {
+        let bytes = HostFrame.command(0x02, []) + HostFrame.command(0x42, Self.long) + ScriptedChip.frame(0x02, [7])
+        #expect(Self.frames(in: bytes, step: 1000) == [.answer(code: 0x03, data: [7])])
+    }
+
     @Test("A damaged answer is reported, and does not hide the one behind it")
     func damage() {
         var damaged = ScriptedChip.frame(0x42, [0, 1, 2, 3])

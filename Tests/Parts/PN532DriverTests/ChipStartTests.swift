@@ -54,6 +54,8 @@ struct ChipStartTests {
         func log() -> [String] { chip.log().filter { $0 != "ACK" } }
         let change = speed == .initial ? [] : ["10 " + [number].hexText(), "02"]
         #expect(log() == ScriptedChip.start + change)
+        // No acknowledgement goes before what it acknowledges.
+        #expect(chip.log().starts(with: ScriptedChip.start + Array(change.prefix(1))))
         await reader.release()
         #expect(chip.lineSettings.c_ospeed == speed_t(B115200))
         let back = speed == .initial ? [] : ["10 04", "02"]

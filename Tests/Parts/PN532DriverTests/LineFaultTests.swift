@@ -270,6 +270,16 @@ struct LineFaultTests {
         #expect(throws: LinkError(.readerUnavailable, "")) { try port.write([0x55], before: .now, nil) }
     }
 
+    @Test("A line that is silent is waited for until the limit", .timeLimit(.minutes(1)))
+    func silentLine() throws {
+        let terminal = try PseudoTerminal()
+        defer { terminal.close() }
+        let port = try SerialPort(path: terminal.path, speed: .initial, interrupt: Interrupt())
+        let deadline = ContinuousClock.now + .milliseconds(100)
+        #expect(try port.read(before: deadline, nil).isEmpty)
+        #expect(ContinuousClock.now >= deadline)
+    }
+
     @Test("A line without a chip says what to look at")
     func noChip() async throws {
         let chip = try ScriptedChip { _, _ in .unacknowledged([]) }
