@@ -143,7 +143,7 @@ public enum PrivateSocket {
 }
 
 /// The address of a UNIX socket.
-private struct SocketAddress {
+struct SocketAddress {
     private var address = sockaddr_un()
 
     init?(_ path: String) {

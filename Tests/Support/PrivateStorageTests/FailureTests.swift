@@ -102,6 +102,16 @@ import Testing
         }
     }
 
+    @Test(.ownThreads) func `A folder that can't be made is refused, and not said to be missing`() async throws {
+        await #expect(processExitsWith: .success) { [folder = place.folder as String] in
+            Place.becomeOrdinary(with: folder)
+            #expect(unsafe chmod(folder, 0o500) == 0)
+            #expect(throws: StorageError(.denied, "")) { try PrivateFolder(folder + "/new") }
+            #expect(unsafe chmod(folder, 0o700) == 0)
+        }
+        #expect(try place.names.isEmpty)
+    }
+
     @Test(.ownThreads) func `A file that may not be written is not replaced, although another one could be made`()
         async throws
     {

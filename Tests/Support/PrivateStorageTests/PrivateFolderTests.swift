@@ -246,6 +246,12 @@ import Testing
         }
     }
 
+    @Test func `has an address that is whole, and never the empty one, for which the system would choose a name`() {
+        let longest = String(repeating: "a", count: PrivateSocket.maximumPathLength)
+        for path in ["a", "/a/b", longest] { #expect(SocketAddress(path) != nil, "\(path)") }
+        for path in ["", "\0a", "a\0b", longest + "a"] { #expect(SocketAddress(path) == nil, "\(path)") }
+    }
+
     @Test func `is for a group where its folder is`() throws {
         try folder.setMode(0o2750)
         close(try PrivateSocket.listen("socket", in: folder))
