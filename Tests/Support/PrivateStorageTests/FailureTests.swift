@@ -102,6 +102,26 @@ import Testing
         }
     }
 
+    @Test(.ownThreads) func `In a folder that can't be listed a file is made through a link, and then replaced`()
+        async throws
+    {
+        await #expect(processExitsWith: .success) { [folder = place.folder as String] in
+            func number() -> ino_t {
+                var status = stat()
+                #expect(unsafe lstat(folder + "/in/file", &status) == 0)
+                return status.st_ino
+            }
+            Place.becomeOrdinary(with: folder)
+            #expect(unsafe mkdir(folder + "/in", 0o300) == 0 && symlink("in", folder + "/link") == 0)
+            try OutputFile.write([1], to: folder + "/link/file", readers: .everyone)
+            let first = number()
+            try OutputFile.write([2], to: folder + "/in/file", readers: .everyone)
+            #expect(FileManager.default.contents(atPath: folder + "/in/file") == Data([2]) && number() != first)
+            #expect(unsafe chmod(folder + "/in", 0o700) == 0)
+            #expect((try? FileManager.default.contentsOfDirectory(atPath: folder + "/in")) == ["file"])
+        }
+    }
+
     @Test(.ownThreads) func `A folder that can't be made is refused, and not said to be missing`() async throws {
         await #expect(processExitsWith: .success) { [folder = place.folder as String] in
             Place.becomeOrdinary(with: folder)
