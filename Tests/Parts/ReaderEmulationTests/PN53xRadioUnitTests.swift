@@ -99,6 +99,22 @@ import VirtualTags
         #expect(await chip.receive([0x06, 0x63, 0x3A, 0x63, 0x39]) == .answer([0, 0]))
     }
 
+    @Test func `The unit keeps 64 frames until it waits for an answer, and sends none of them without a field`() async {
+        let requests = Locked<[[UInt8]]>([])
+        let field = VirtualField(onExchange: { exchange in requests.withLock { $0.append(exchange.request.bytes) } })
+        var chip = PN53xChip(field: field)
+        let frames = (UInt8(0)..<70).flatMap { (byte: UInt8) -> [UInt8] in [0x63, 0x39, byte, 0x63, 0x31, 0x04] }
+        let writes: [UInt8] = [0x08] + frames + [0x63, 0x31, 0x08]
+        #expect(await chip.receive(writes) == .answer([]))
+        #expect(requests.withLock { $0 } == [Array(UInt8(0)..<64)])
+        #expect(await chip.receive([0x32, 1, 0]) == .answer([]))
+        #expect(await chip.receive(writes) == .answer([]))
+        #expect(requests.withLock { $0.count } == 1)
+        #expect(await chip.receive([0x32, 1, 1]) == .answer([]))
+        #expect(await chip.receive(writes) == .answer([]))
+        #expect(requests.withLock { $0.count } == 2)
+    }
+
     @Test func `The command to be idle ends the wait for an answer, and what was sent before it counts no more`() async
     {
         let field = VirtualField()

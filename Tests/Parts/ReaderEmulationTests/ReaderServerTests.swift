@@ -214,6 +214,22 @@ import Testing
         await end(serving)
     }
 
+    @Test(arguments: [1, 3] as [UInt8])
+    func `turns away a driver of another version, which is no host`(version: UInt8) async throws {
+        let serving = server.start()
+        var heard = calls.makeAsyncIterator()
+        let other = RawConnection(descriptor: try #require(PrivateSocket.connect(folder.path + "/reader.sock")))
+        #expect(await callDriver { other.receive(7) } == RawConnection.header("H", 0, 1) + [2])
+        #expect(other.send(RawConnection.header("H", 0, 1) + [version]))
+        #expect(await callDriver { other.endsInSilence(within: 30_000) })
+        other.end()
+        // Its reader was not asked for a card, and nobody was told of a host.
+        server.stop()
+        await serving.value
+        #expect(await Self.next(1, of: &heard) == ["host left"])
+        folder.removeIfEmpty()
+    }
+
     @Test func `takes its card and itself away when it ends, and its reader hears of that`() async throws {
         let serving = server.start()
         var heard = calls.makeAsyncIterator()

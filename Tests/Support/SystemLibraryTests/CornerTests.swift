@@ -191,3 +191,24 @@ import Testing
         #expect(EnvironmentVariable.value("NFC_THERE_IS_NONE") == nil)
     }
 }
+
+@Suite(.timeLimit(.minutes(3))) struct `A watch of a folder in one that this user can't read` {
+    @Test(.ownThreads) func `notices by the folder itself that it has another place`() async throws {
+        let root = "/tmp/nfc-tests-\(UUID().uuidString)"
+        let closed = root + "/closed"
+        try FileManager.default.createDirectory(atPath: closed + "/a", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        await #expect(processExitsWith: .success) { [root = root as String, closed = closed as String] in
+            #expect(unsafe chmod(root, 0o711) == 0 && chmod(closed + "/a", 0o755) == 0)
+            // Root can read everything.
+            if geteuid() == 0 { #expect(unsafe chown(closed, 12345, 12345) == 0 && seteuid(12345) == 0) }
+            #expect(unsafe chmod(closed, 0o300) == 0)
+            let watch = FolderWatch(closed + "/a")
+            #expect(watch?.isThere == true)
+            #expect(unsafe rename(closed + "/a", closed + "/b") == 0)
+            let changes = watch?.changes()
+            #expect(changes?.isThere == false && changes?.isAny == true)
+            #expect(unsafe chmod(closed, 0o700) == 0 && seteuid(getuid()) == 0)
+        }
+    }
+}

@@ -271,6 +271,27 @@ struct `nfc demo` {
         #expect(try left().isEmpty)
     }
 
+    @Test func `A sample app without one of its files is refused with the first that is missing`() throws {
+        let files = FileManager.default
+        let nfc = try copy(app: "exit 1", service: "exit 1")
+        let installation = scratch.path("programs/x_TagReader.resources/Installation")
+        try files.removeItem(atPath: installation)
+        try files.createDirectory(atPath: installation, withIntermediateDirectories: false)
+        let app = "org.opencorenfc.TagReader"
+        for name in ["\(app).desktop", "\(app).json", "apple-app-site-association"] {
+            let outcome = try nfc.run("demo", "--terminal", "--json")
+            #expect(outcome.status == 1)
+            #expect(try steps(outcome) == ["storage"])
+            let message = try outcome.objects().last?["message"] as? String
+            #expect(message?.hasSuffix("/Installation/\(name) can't be read: No such file or directory.") == true)
+            #expect(try left().isEmpty)
+            try files.copyItem(
+                atPath: User.tagReaderFiles.appendingPathComponent(name).path,
+                toPath: "\(installation)/\(name)"
+            )
+        }
+    }
+
     @Test func `Without dbus-daemon it shows what it can, says what to install, and removes what a killed one left`()
         throws
     {

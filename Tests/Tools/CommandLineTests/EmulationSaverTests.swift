@@ -188,6 +188,33 @@ import VirtualTags
         #expect(taken.hasSuffix(" Check the folder and its owner."), "\(taken)")
     }
 
+    @Test(.enabled(if: geteuid() == 0, "Only for root do such lines give root away."))
+    func `As root no driver is named that others can change`() throws {
+        #expect(unsafe chmod(scratch.path(""), 0o755) == 0)
+        let place = try EmulationFolder(scratch.path("own"), readerConf: scratch.path("conf"))
+        let driver = scratch.path("driver.so")
+        try Data().write(to: URL(fileURLWithPath: driver))
+        #expect(unsafe chmod(driver, 0o644) == 0)
+        try place.checkRights(driverPath: driver)
+        #expect(unsafe chown(driver, 65534, 65534) == 0)
+        let error = #expect(throws: EmulationError.self) { try place.checkRights(driverPath: driver) }
+        #expect(error?.reason.hasPrefix("\(driver) can be changed by others than root") == true)
+    }
+
+    @Test func `Who is not root may name a driver of their own`() async {
+        // In a process of its own, which can be another user's.
+        await #expect(processExitsWith: .success) {
+            let scratch = try ScratchFolder()
+            let place = try EmulationFolder(scratch.path("own"), readerConf: scratch.path("conf"))
+            let driver = scratch.path("driver.so")
+            try Data().write(to: URL(fileURLWithPath: driver))
+            if geteuid() == 0 { #expect(unsafe chown(driver, 65534, 65534) == 0 && seteuid(65534) == 0) }
+            try place.checkRights(driverPath: driver)
+            #expect(seteuid(getuid()) == 0)
+            withExtendedLifetime(scratch) {}
+        }
+    }
+
     // MARK: Commands
 
     @Test func `Commands remove and bring the tag, also at an exchange or a write that is still to come`() async throws

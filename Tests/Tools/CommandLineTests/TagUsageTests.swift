@@ -6,6 +6,15 @@ import Testing
     private static let formats = "flipper, json, proxmark-json, proxmark-bin, proxmark-eml, mfd."
     private static let document = "--mrz makes a travel document. Leave out --product, --size and --message."
     private static let lengths = "The UID of a travel document has 4, 7 or 10 bytes."
+    /// All that have the name, which are as many as are named.
+    private static let mifare = """
+        'mifare' can be MIFARE Ultralight, MIFARE Ultralight C, MIFARE Ultralight EV1 UL11, MIFARE Ultralight EV1 UL21, \
+        MIFARE Classic Mini, MIFARE Classic 1K, MIFARE Plus 2K, MIFARE Classic 4K. Write more of the name.
+        """
+    private static let ntag = """
+        'ntag' can be NTAG203, NTAG210, NTAG212, NTAG213, NTAG215, NTAG216, NTAG I2C 1K, NTAG I2C 2K and 1 more. \
+        Write more of the name.
+        """
 
     /// The words after `nfc tag`, and what is said.
     static let rows: [(String, String)] = [
@@ -32,6 +41,7 @@ import Testing
             "create --product desfire --out x.json",
             "'desfire' can be DESFire EV1 2K, DESFire EV1 4K, DESFire EV1 8K. Write more of the name."
         ),
+        ("create --product mifare --out x.json", mifare), ("create --product ntag --out x.json", ntag),
         (
             "create --product NTAG213 --uid 0401 --out x.json",
             "A UID of NTAG213 has 7 bytes, which are 14 hex digits."

@@ -60,6 +60,7 @@ extension PN53xChip {
     private mutating func take(_ cards: [FieldCard]) {
         targets = cards
         selected = cards.count
+        // mutate: equivalent order, because the parts of an exchange and the registers know nothing of each other.
         forgetParts()
         registers.setMode(of: cards[0])
     }

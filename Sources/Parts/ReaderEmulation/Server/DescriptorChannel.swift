@@ -60,6 +60,7 @@ final class DescriptorChannel: Sendable {
         }
         watch = ReadWatch(descriptor, queue: queue, onReadable: read) { _ = Glibc.close(descriptor) }
         if watch == nil {
+            // mutate: equivalent order, because nobody has the channel yet, and nothing watches its descriptor.
             _ = Glibc.close(descriptor)
             ended.withLock { $0 = true }
             queue.async(execute: onEnd)
