@@ -92,6 +92,10 @@ import Testing
         try await count.wait(for: 2)
         #expect(count.value == 2 && devices.isCameraOpen == false)
         #expect(begin.duration(to: .now) >= .milliseconds(200))
+        // The permissions of a device may come after the device.
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: folder.path("dev/video0"))
+        try await count.wait(for: 3)
+        #expect(count.value >= 3)
         withExtendedLifetime(devices) {}
     }
 
