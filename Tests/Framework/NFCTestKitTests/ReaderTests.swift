@@ -44,22 +44,6 @@ import Testing
         }
     }
 
-    @Test func `A flow is stopped by the call of a recording that uses up its time`() async throws {
-        let recording = try await Self.recorded()
-        let run: @Sendable (Duration) async throws -> Duration = { limit in
-            try await withField(limit: limit, reader: .recording(recording)) { field in
-                _ = try await Self.flow(field)
-                return field.now
-            }
-        }
-        let time = try await run(.seconds(600))
-        let error = await #expect(throws: FieldError.self) { try await run(time - .nanoseconds(1)) }
-        #expect(error?.code == .neverEnds)
-        // One that takes just as long as its limit ends by itself.
-        let limited = try await run(time)
-        #expect(time > .zero && limited == time)
-    }
-
     @Test func `A flow that makes nothing of its departure from a recording fails too`() async throws {
         let recording = try await Self.recorded()
         await #expect(throws: FieldError(.badRecording, "")) {
