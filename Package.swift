@@ -462,7 +462,7 @@ let package = Package(
         ),
         .testTarget(
             name: "VirtualTagsTests",
-            dependencies: ["CardCryptography", "TagLink", "TagScripts", "VirtualTags"],
+            dependencies: ["CardCryptography", "TagLink", "TagScripts", "TestThreads", "VirtualTags"],
             path: "Tests/Parts/VirtualTagsTests",
             swiftSettings: strict
         ),

@@ -57,9 +57,11 @@ final class LinkRefresh {
         }
     }
 
+    // mutate: equivalent synchronization, because a timer that nobody has any more fires no more.
     isolated deinit { timer.cancel() }
 
     private func schedule(after time: Duration) {
+        // mutate: equivalent, because a timer may be late by that, and need not.
         let leeway = DispatchTimeInterval.milliseconds(time < .seconds(60) ? 100 : 5000)
         timer.schedule(deadline: .now() + .milliseconds(Int(time / .milliseconds(1))), leeway: leeway)
     }

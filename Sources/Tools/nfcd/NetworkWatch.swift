@@ -36,6 +36,7 @@ final class NetworkWatch {
             MainActor.assumeIsolated {
                 // It does not matter what changed, or whether messages were lost: the sites are asked in any case. Each
                 // further message is an event of its own.
+                // mutate: equivalent, because what has no room is dropped with the message, and nothing of it is used.
                 var buffer = [UInt8](repeating: 0, count: 8 << 10)
                 // mutate: equivalent order, because nothing of it is used.
                 _ = unsafe recv(descriptor, &buffer, buffer.count, 0)

@@ -143,6 +143,19 @@ private func read(on queue: DispatchQueue) async throws {
         }
     }
 
+    @Test func `A delay that is over before its own limit ends it, by the field's time`() async throws {
+        let result = try await withField { field in
+            try await field.completion("work") { (done: @escaping @Sendable (DispatchTimeoutResult) -> Void) in
+                queue.async {
+                    let semaphore = DispatchSemaphore(value: 0)
+                    DispatchQueue.global().asyncAfter(deadline: .now() + 45) { semaphore.signal() }
+                    done(semaphore.wait(timeout: .now() + 90))
+                }
+            }
+        }
+        #expect(result == .success)
+    }
+
     @Test func `A thread of the test's own that takes seconds ends it`() async throws {
         try await wait { semaphore in
             Thread.detachNewThread {

@@ -106,8 +106,9 @@ import VirtualTags
     ///
     /// - Returns: the time after that.
     @Sendable private static func ask(_ field: TestField) async throws -> Duration {
-        try await field.virtual?.setCarrier(true)
-        let link = try #require(field.virtual?.link(for: .nfcA))
+        guard case .field(let driver) = field.environment.reader else { return .zero }
+        try await driver.setCarrier(true)
+        let link = try #require(driver.link(for: .nfcA))
         _ = try await link.transceive(Frame(bits: [0x26], validBitsInLastByte: 7), timeout: .milliseconds(1))
         return field.now
     }
@@ -122,6 +123,26 @@ import VirtualTags
         let time = try await withField("NTAG213") { field in try await Self.ask(field) }
         let limited = try await withField("NTAG213", limit: time) { field in try await Self.ask(field) }
         #expect(time > .zero && limited == time)
+    }
+
+    @Test func `So is a flow on a recording, by the call that uses up its time`() async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).jsonl").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let recorder = try Recorder(path: path)
+        let air = VirtualField()
+        air.bring(VirtualType2Tag(.ntag213))
+        try await withField(reader: .reader(recorder.recording(.field(air)))) { field in _ = try await Self.ask(field) }
+        let reader = TestReader.recording(try Recording(path: path))
+        // The time that the calls took when they were recorded.
+        let time = try await withField(reader: reader) { field in try await Self.ask(field) }
+        try #require(time > .nanoseconds(1))
+        let error = await #expect(throws: FieldError.self) {
+            try await withField(limit: time - .nanoseconds(1), reader: reader) { field in _ = try await Self.ask(field)
+            }
+        }
+        #expect(error?.code == .neverEnds)
+        let limited = try await withField(limit: time, reader: reader) { field in try await Self.ask(field) }
+        #expect(limited == time)
     }
 
     @Test func `What goes wrong says what to write`() async throws {

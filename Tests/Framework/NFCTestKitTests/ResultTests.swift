@@ -38,9 +38,9 @@ import Testing
         #expect(failure == nil, "\(failure?.finding ?? "passed")")
     }
 
-    @Test func `Of many bytes 32 are shown, with their number`() async throws {
-        let bytes = [UInt8](repeating: 0xAA, count: 33)
-        let shown = [String](repeating: "aa", count: 32).joined(separator: " ")
+    @Test func `Of many bytes the first 32 are shown, with their number`() async throws {
+        let bytes = [UInt8](0xA0...0xC0)
+        let shown = bytes.prefix(32).map { String($0, radix: 16) }.joined(separator: " ")
         #expect(
             try await Self.finding(Array(bytes.dropLast()), bytes)
                 == "the flow returned <\(shown) …, 33 bytes>, and without faults <\(shown)>"

@@ -70,6 +70,18 @@ import Testing
         #expect(ended == .success)
     }
 
+    @Test func `It takes its turn on the main queue, behind what was put there before`() async throws {
+        let order = Locked<[String]>([])
+        try await withField { _ in
+            let task = await MainActor.run {
+                DispatchQueue.main.async { order.withLock { $0.append("block") } }
+                return Task { @MainActor in order.withLock { $0.append("task") } }
+            }
+            await task.value
+        }
+        #expect(order.withLock { $0 } == ["block", "task"])
+    }
+
     @Test func `Each of many runs once, and the flow waits for all`() async throws {
         let runs = Locked([Int: Int]())
         try await withField { _ in

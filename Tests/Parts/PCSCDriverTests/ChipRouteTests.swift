@@ -240,9 +240,12 @@ struct ChipRouteTests {
         #expect(
             try Self.code(route, Frame(long), [Self.sent(long.hex): Self.done + "970107 9000"]).answer == Frame([7])
         )
-        #expect(try Self.code(route, Frame(long + [7]), [:]).code == .frameTooLong)
-        #expect(try Self.code(route, Frame([7], checksum: .none), [:]).code == .unsupported)
-        #expect(try Self.code(route, Frame([]), [:]).code == .unsupported)
+        let tooLong = try Self.code(route, Frame(long + [7]), [:])
+        #expect(tooLong.code == .frameTooLong && tooLong.commands.isEmpty)
+        for frame in [Frame([7], checksum: .none), Frame([7], checksum: .crcB), Frame([])] {
+            let refused = try Self.code(route, frame, [:])
+            #expect(refused.code == .unsupported && refused.commands.isEmpty)
+        }
         #expect(try Self.code(route, Frame([7]), [Self.sent("07"): "6a81"]).code == .unsupported)
         let slow = try Self.code(
             route,

@@ -127,6 +127,23 @@ struct ReportTests {
         #expect(service.look(\.dispositions) == [.unpower, .leave])
     }
 
+    @Test("A reader that is asked polls for a FeliCa card of any system")
+    func askedWithFeliCa() async throws {
+        let poll = "ff00000008d4420600ffff0100"
+        let service = SampleCards.service(
+            SampleCards.felicaAnswer,
+            table: [
+                "ffca000000": "02fe001122334455 9000", "ff00000002d402": "d50332010607 9000",
+                poll: "d54300 1401 02fe001122334455 00f1000000014300 88b4 9000",
+            ]
+        )
+        let report = try #require(
+            await PCSCReader.reports(try PCSCReader.states(service), service, askingReaders: true).first
+        )
+        #expect(report.problem == nil && report.chip == "PN532 1.6")
+        #expect(service.commands.contains(poll))
+    }
+
     @Test("What keeps a reader from being used is in its report")
     func problem() async throws {
         let service = SampleCards.service([0x00]) { _ in [0x6A, 0x81] }

@@ -92,6 +92,10 @@ import VirtualTags
         ),
         (#"{"type": "T5T", "product": "generic Type 5", "uid": "e0", "memory_hex": "00000000"}"#, "malformed"),
         (
+            #"{"type": "T5T", "product": "generic Type 5", "uid": "e004015000112233", "memory_hex": ""}"#,
+            "inconsistent"
+        ),
+        (
             #"{"type": "T5T", "product": "generic Type 5", "uid": "e004015000112233", "memory_hex": "", "blocks": 1}"#,
             "inconsistent"
         ),

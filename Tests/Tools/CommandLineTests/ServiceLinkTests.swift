@@ -64,7 +64,26 @@ struct `The service and association files` {
         // RTMGRP_IPV4_IFADDR, RTMGRP_IPV4_ROUTE, RTMGRP_IPV6_IFADDR and RTMGRP_IPV6_ROUTE.
         let all: UInt32 = 0x10 | 0x40 | 0x100 | 0x400
         #expect(groups.contains { UInt32($0, radix: 16) == all }, "\(table)")
+        // A program that it starts does not inherit the socket, and a message that is gone does not keep it waiting.
+        let own = sockets.filter { $0.count > 3 && $0[2] == String(service.identifier) }
+        let socket = try #require(own.first { UInt32($0[3], radix: 16) == all })
+        let inode = try #require(socket.last)
+        let flags = try Self.flags(ofSocket: inode, of: service.identifier)
+        #expect(flags & O_CLOEXEC != 0 && flags & O_NONBLOCK != 0)
         #expect(service.end() == 0)
+    }
+
+    /// The flags of a process's socket, by the socket's inode: those of open(2).
+    private static func flags(ofSocket inode: String, of process: pid_t) throws -> Int32 {
+        let names = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")
+        let found = names.first { name in
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\(name)")
+            return target == "socket:[\(inode)]"
+        }
+        let name = try #require(found)
+        let text = try String(contentsOfFile: "/proc/\(process)/fdinfo/\(name)", encoding: .utf8)
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("flags:") })
+        return try #require(line.split(separator: "\t").last.flatMap { Int32($0, radix: 8) })
     }
 
     /// Whether programs can run in their own network namespace here.

@@ -63,9 +63,12 @@ private final class Login: Sendable {
 
     /// Becomes another state, and says that something has changed.
     func become(_ state: State) {
-        shared.state.withLock { $0 = state }
+        becomeSilently(state)
         program.emit(BusConnection.loginManager, "PrepareForSleep", [.boolean(true)])
     }
+
+    /// Becomes another state without a word.
+    func becomeSilently(_ state: State) { shared.state.withLock { $0 = state } }
 
     func stop() { program.stop() }
 }
@@ -111,6 +114,23 @@ struct `The screen of the service` {
         login.become(.init(isGoingToSleep: true))
         #expect(service.prints(#""obstacles":"display-off""#, times: 2), "\(service.log)")
         #expect(service.end() == 0)
+        login.stop()
+    }
+
+    @Test func `It asks logind before it opens a link, for a lock of which it was not told`() throws {
+        let login = try Login(system.address, .init())
+        let service = try RunningNfcd(environment: environment) { _ = try $0.add("https://b.example/1") }
+        #expect(service.prints(#""event":"reading""#), "\(service.log)")
+        let entry = try #require(try service.user.nfc.run("inbox", "list", "--json").objects().first)
+        let id = try #require(entry["id"] as? String)
+        login.becomeSilently(.init(isLocked: true))
+        let address = service.user.nfc.environment["DBUS_SESSION_BUS_ADDRESS"]
+        let call = BusCall(RunningNfcd.object, "Open", [.string(id)])
+        #expect(try BusConnection(.user, address: address).ask(call, within: 30) == [.string("opening")])
+        #expect(service.prints("The screen is locked."), "\(service.log)")
+        #expect(service.prints(#""event":"waits""#), "\(service.log)")
+        #expect(service.end() == 0)
+        #expect(!service.log.contains("delivered"))
         login.stop()
     }
 

@@ -122,6 +122,7 @@ extension TestField {
     }
 
     private func act(_ what: String) async throws {
+        // mutate: equivalent branch, because nothing is waited for in a field that has ended, and the same is asked after it.
         guard isOpen else { throw FieldError.fieldIsGone }
         await settle()
         guard isOpen else { throw FieldError.fieldIsGone }

@@ -60,6 +60,7 @@ public func withField<Value: Sendable>(
     )
     do {
         let value = try await field.run(body)
+        // mutate: equivalent order, because a field on a recording has no reader to wait for, and no other has a recording.
         await field.letGoOfReader()
         try field.checkRecording()
         field.close()

@@ -31,6 +31,7 @@ final class FieldPlace: TestPlace {
         /// The calls in which some of the running work waits.
         var waits: [Wait] = []
         /// Changes with every event.
+        // mutate: equivalent literal, because only its changes count.
         var activity: UInt64 = 0
         /// Whether a thread that the test did not start has called the test's code, or has used its sessions.
         var hasGuests = false
@@ -56,6 +57,7 @@ final class FieldPlace: TestPlace {
 
     private struct State {
         var work = Work()
+        // mutate: equivalent literal, because the numbers only have to differ.
         var lastWait: UInt64 = 0
         /// Whether a thread lets time pass now, and whether it has to check once more.
         var isPassingTime = false
@@ -179,6 +181,7 @@ final class FieldPlace: TestPlace {
 
     func beginsToWait(_ call: String, queue: String, end: Duration?) -> UInt64 {
         state.withLock { state in
+            // mutate: equivalent literal, because the numbers only have to differ.
             state.lastWait += 1
             state.work.waits.append(Wait(id: state.lastWait, call: call, queue: queue, end: end))
             state.work.activity &+= 1

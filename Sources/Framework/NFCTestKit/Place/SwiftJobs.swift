@@ -88,6 +88,7 @@ import TagLink
 
     /// Passes jobs to other threads that were already kept at the previous call.
     static func releaseOld() {
+        // mutate: equivalent order, because another thread may run a kept job a moment sooner.
         release { $0.isOld }
         kept.withLock { kept in for index in kept.indices { kept[index].isOld = true } }
     }

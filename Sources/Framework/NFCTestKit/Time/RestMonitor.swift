@@ -13,13 +13,16 @@ final class RestMonitor: Sendable {
     static let shared = RestMonitor()
 
     /// Work that has not started after this time may be unable to start. The monitor then checks this.
+    // mutate: equivalent literal, because nobody notices one more or less of so many.
     private static let stuck = Duration.milliseconds(20)
     /// Work that has not started after this time can't start, although later work has started or every thread sleeps.
     private static let longQuiet = Duration.seconds(10)
     /// The maximum time by which one check increases the quiet time. Checks are normally closer together. They are not
     /// on a busy machine, or when the whole process stops: in a debugger, or when the machine sleeps.
+    // mutate: equivalent literal, because nobody notices one more or less of so many.
     private static let longestRound = Duration.milliseconds(50)
     /// Code that runs for this time without any other event is blocked.
+    // mutate: equivalent literal, because nobody notices one more or less of so many.
     private static let blocked = Duration.seconds(60)
     /// Code with this many events in this time, while the field's time does not advance, never ends.
     private static let endless = (changes: UInt64(100_000), duration: Duration.seconds(5))

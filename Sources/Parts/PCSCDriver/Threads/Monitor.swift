@@ -25,6 +25,7 @@ import Glibc
         unsafe pthread_condattr_init(&attributes)
         unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
         let status = unsafe pthread_mutex_init(mutex, nil) + pthread_cond_init(condition, &attributes)
+        // mutate: equivalent statement, because in glibc attributes own nothing.
         unsafe pthread_condattr_destroy(&attributes)
         precondition(status == 0, "no mutex could be made")
     }
@@ -32,7 +33,9 @@ import Glibc
     deinit {
         // mutate: equivalent, because no thread uses either of them any more, and in glibc they own nothing.
         unsafe pthread_cond_destroy(condition)
+        // mutate: equivalent, because no thread uses either of them any more, and in glibc they own nothing.
         unsafe pthread_mutex_destroy(mutex)
+        // mutate: equivalent order, because neither has anything of the other.
         unsafe condition.deallocate()
         unsafe mutex.deallocate()
     }

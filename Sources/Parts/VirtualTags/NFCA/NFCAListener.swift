@@ -68,7 +68,7 @@ struct NFCAListener: Sendable {
     /// Resets the state, like a loss of power.
     mutating func reset() {
         state = .idle
-        // mutate: equivalent literal, because a tag that is woken from IDLE sets it.
+        // mutate: equivalent literal exit statement, because a tag that is woken from IDLE sets it.
         wasHalted = false
     }
 

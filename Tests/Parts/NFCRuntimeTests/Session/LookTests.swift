@@ -53,12 +53,15 @@ import VirtualTags
 
     @Test func `What was found by a plan that is no longer wanted is not reported`() async throws {
         let reader = PlannedReader()
-        let scene = Scene(.discovering(reader))
+        let gate = Gate(ScriptedReader([.nothing]))
+        let scene = Scene(.discovering(reader), gate: gate)
         let session = try scene.session("a")
         reader.meanwhile.withLock { $0 = { session.restartPolling(with: PollingPlan(technologies: [.nfcA])) } }
         session.begin()
         #expect(await scene.events(2) == ["a active", "a found 1"])
         #expect(scene.tags.map(\.target.identifier.last) == [2])
+        // The service is not told of it either, because the app never had that tag.
+        #expect(gate.log == ["claimed for session", "found 1, released 0 times"])
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")
     }

@@ -36,7 +36,8 @@ struct Scene {
     init(
         _ reader: NFCEnvironment.Reader,
         policy: SessionArbiter.BusyPolicy = .queue,
-        limits: SessionLimits = SessionLimits()
+        limits: SessionLimits = SessionLimits(),
+        gate: (any ReaderSharing)? = nil
     ) {
         (stream, continuation) = AsyncStream.makeStream()
         environment = NFCEnvironment(
@@ -45,6 +46,7 @@ struct Scene {
             sheet: sheet,
             arbiter: SessionArbiter(policy: policy),
             limits: limits,
+            gate: gate,
             onNotice: { [notices] text in notices.withLock { $0.append(text) } }
         )
     }

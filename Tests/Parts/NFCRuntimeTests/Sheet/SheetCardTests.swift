@@ -46,6 +46,19 @@ import Testing
         #expect(!SheetCard.render(content(.failure, "No."), width: 22).contains { $0.contains("✗") })
     }
 
+    @Test func `One empty line separates a title from the message of a sheet without a picture`() {
+        let content = SheetContent(state: .failure, title: "Ready to Scan", message: "No.", showsErrorSymbol: false)
+        #expect(
+            SheetCard.render(content, width: 22) == [
+                "╭────────────────────╮",
+                "│   Ready to Scan    │",
+                "│                    │",
+                "│        No.         │",
+                "╰────────────────────╯",
+            ]
+        )
+    }
+
     @Test func `A sheet that is gone has no lines`() {
         #expect(SheetCard.render(content(.dismissed, "x"), width: 40) == [])
     }

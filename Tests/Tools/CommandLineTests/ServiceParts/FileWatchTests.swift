@@ -78,4 +78,28 @@ import Testing
     @Test func `reports changes also where there is no standard input`() async {
         await #expect(processExitsWith: .success) { try await Self.watchWithoutInput() }
     }
+
+    /// Follows devices in a process of its own, because the environment says where they are.
+    @MainActor private static func followDevices() async throws {
+        let folder = try ScratchFolder()
+        try FileManager.default.createDirectory(atPath: folder.path("dev"), withIntermediateDirectories: false)
+        unsafe setenv("NFC_SYSTEM_ROOT", folder.path(""), 1)
+        let count = Count()
+        let begin = ContinuousClock.now
+        let devices = DeviceWatch { count.value += 1 }
+        #expect(count.value == 1)
+        try makeFile(folder.path("dev/video0"))
+        try await count.wait(for: 2)
+        #expect(count.value == 2 && devices.isCameraOpen == false)
+        #expect(begin.duration(to: .now) >= .milliseconds(200))
+        // The permissions of a device may come after the device.
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: folder.path("dev/video0"))
+        try await count.wait(for: 3)
+        #expect(count.value >= 3)
+        withExtendedLifetime(devices) {}
+    }
+
+    @Test func `lets devices be looked at a moment later when they were looked at just now`() async {
+        await #expect(processExitsWith: .success) { try await Self.followDevices() }
+    }
 }

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+import Testing
+import VirtualTags
+
+@testable import NFCTestKit
+
+/// Checks what is known of the work that a thread runs for a test.
+@Suite struct `The scope of a thread` {
+    @Test func `may be there in the next test too, where it or one around it may`() {
+        let environment = NFCEnvironment(reader: .field(VirtualField()), clock: ManualClock(), place: nil)
+        let (passing, lasting) = (CarriedScope(environment), CarriedScope(environment, lasts: true))
+        #expect(!passing.isLasting && lasting.isLasting)
+        #expect(!CarriedScope(environment, in: passing).isLasting)
+        #expect(CarriedScope(environment, in: passing, lasts: true).isLasting)
+        let inner = CarriedScope(environment, in: lasting)
+        #expect(inner.isLasting && CarriedScope(environment, in: inner).isLasting)
+    }
+}
