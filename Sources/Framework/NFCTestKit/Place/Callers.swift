@@ -6,7 +6,6 @@ import Glibc
     private typealias Walk = @convention(c) (UnsafeMutablePointer<UInt>, Int32) -> Int32
 
     private static let walk: Walk = unsafe DispatchLibrary.next("backtrace")
-    // mutate: equivalent literal, because a call comes through fewer functions of libraries than that.
     private static let depth = 24
     /// Libraries that start a thread or a source for their caller.
     private static let doors = ["libdispatch", "libswiftDispatch"]
