@@ -44,17 +44,3 @@ struct SuppressedBlocks {
         return ends[start] ?? min(start + 1, max(count, 1))
     }
 }
-
-extension Array {
-    /// Returns the first element that meets a condition, which all elements after it meet too.
-    ///
-    /// - Returns: nil when none meets it.
-    func firstInOrder(where isMet: (Element) -> Bool) -> Element? {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if isMet(self[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low < count ? self[low] : nil
-    }
-}

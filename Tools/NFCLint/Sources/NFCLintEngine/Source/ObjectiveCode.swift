@@ -44,9 +44,7 @@ public struct ObjectiveCode: Sendable {
 
     init(_ path: String, _ bytes: [UInt8]) {
         let (plain, masked) = Self.withoutComments(bytes)
-        var lines = [0]
-        for (offset, byte) in bytes.enumerated() where byte == 0x0A { lines.append(offset + 1) }
-        var cutter = Cutter(path: path, plain: plain, masked: masked, lines: lines)
+        var cutter = Cutter(path: path, plain: plain, masked: masked, lines: LineStarts(bytes))
         cutter.run()
         methods = cutter.methods
     }
@@ -148,13 +146,13 @@ private struct Cutter {
     let path: String
     let plain: [UInt8]
     let masked: [UInt8]
-    let lines: [Int]
+    let lines: LineStarts
     var methods: [ObjectiveCode.Method] = []
     private var depth = 0
     private var start = 0
     private var current: ObjectiveCode.Method?
 
-    init(path: String, plain: [UInt8], masked: [UInt8], lines: [Int]) {
+    init(path: String, plain: [UInt8], masked: [UInt8], lines: LineStarts) {
         self.path = path
         self.plain = plain
         self.masked = masked
@@ -199,15 +197,7 @@ private struct Cutter {
         current?.statements.append(statement)
     }
 
-    private func place(_ offset: Int) -> Place {
-        var low = 0
-        var high = lines.count
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if lines[middle] <= offset { low = middle } else { high = middle }
-        }
-        return Place(path, Position(line: low + 1, column: offset - lines[low] + 1))
-    }
+    private func place(_ offset: Int) -> Place { Place(path, lines.position(of: offset)) }
 
     /// The method that is declared in a range: names and types, without braces.
     private func method(_ range: Range<Int>) -> ObjectiveCode.Method? {

@@ -13,8 +13,7 @@ public final class SourceFile: Sendable {
     public let hasErrors: Bool
     /// Whether it imports Core NFC.
     public let importsCoreNFC: Bool
-    /// The offsets at which lines begin.
-    private let lines: [Int]
+    private let lines: LineStarts
 
     /// The maximum size of a parsed Swift file. Normal files are far smaller; large files have deep trees.
     static let largest = 512 << 10
@@ -38,9 +37,7 @@ public final class SourceFile: Sendable {
             let folded = OperatorTable.standardOperators.foldAll(parsed) { _ in }
             tree = folded.as(SourceFileSyntax.self) ?? parsed
         }
-        var lines = [0]
-        for (offset, byte) in text.utf8.enumerated() where byte == 0x0A { lines.append(offset + 1) }
-        self.lines = lines
+        lines = LineStarts(text.utf8)
     }
 
     /// The modules that a statement imports, also within `#if`.
@@ -59,15 +56,7 @@ public final class SourceFile: Sendable {
     }
 
     /// The place of an offset in the text.
-    public func place(offset: Int) -> Place {
-        var low = 0
-        var high = lines.count
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if lines[middle] <= offset { low = middle } else { high = middle }
-        }
-        return Place(path, Position(line: low + 1, column: offset - lines[low] + 1))
-    }
+    public func place(offset: Int) -> Place { Place(path, lines.position(of: offset)) }
 
     /// The place of a node, without the comments before it.
     public func place(_ node: some SyntaxProtocol) -> Place {
