@@ -13,7 +13,7 @@ extension ActivatedTag {
     ///   its answer could not be read, `unsupported`, `readerUnavailable`, `cancelled`.
     func send(_ packet: TagPacket, from source: any TagSource) async throws(TagError) -> [UInt8] {
         // A Type 2 tag sleeps after it refused a command of a procedure.
-        try await (forumTag as? Type2Tag)?.activate()
+        try await type2?.activate()
         do throws(LinkError) {
             if let card { return try await card.transmit(packet.bytes) }
             return try await exchange(packet)
@@ -33,6 +33,8 @@ extension ActivatedTag {
         }
     }
 
+    private var type2: Type2Tag? { forumTag as? Type2Tag }
+
     private func exchange(_ packet: TagPacket) async throws(LinkError) -> [UInt8] {
         guard let link else { throw LinkError(.unsupported, "This reader sends no frames to this tag.") }
         let isFeliCa = target.technology == .nfcF
@@ -40,9 +42,7 @@ extension ActivatedTag {
             throw LinkError(.frameTooLong, "A FeliCa packet has at most 254 bytes after its length.")
         }
         let bytes = isFeliCa ? [UInt8(packet.bytes.count + 1)] + packet.bytes : packet.bytes
-        // PWD_AUTH and AUTHENTICATE: the app knows the password, so what it needs is no reason to refuse a write.
-        let type2 = forumTag as? Type2Tag
-        if let first = packet.bytes.first, [0x1A, 0x1B, 0xAF].contains(first) { type2?.mayBeAuthenticated = true }
+        type2?.willSend(packet.bytes)
         let timeout: Airtime
         switch packet.answer {
         case .none: timeout = .milliseconds(1)
@@ -50,8 +50,7 @@ extension ActivatedTag {
         }
         let answer = try await link.transceive(Frame(bytes), timeout: timeout)
         if let nibble = answer.nibble {
-            // Whatever it refuses, a Type 2 tag sleeps then, and forgets that it was given its password.
-            if nibble != 0x0A { type2?.mayBeAuthenticated = false }
+            type2?.wasAnswered(nibble)
             return [nibble]
         }
         return isFeliCa ? Array(answer.bytes.dropFirst()) : answer.bytes

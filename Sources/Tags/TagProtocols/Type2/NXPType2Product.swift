@@ -19,9 +19,6 @@ struct NXPType2Product: Equatable {
     static let lockControl212: [UInt8] = [0x90, 0x0A, 0x34]
     static let lockControl203: [UInt8] = [0xA0, 0x10, 0x44]
 
-    /// The size bytes of capability containers from the factory.
-    static let usualSizes: [UInt8] = [0x06, 0x10, 0x12, 0x3E, 0x6D, 0xEA]
-
     private static func formatted(_ lockControl: [UInt8]) -> [UInt8] {
         [0x01, 0x03] + lockControl + [0x03, 0x00, 0xFE]
     }
@@ -124,6 +121,9 @@ struct NXPType2Product: Equatable {
         default: return nil
         }
     }
+
+    /// Returns whether the factory writes capability containers with this size byte.
+    static func isUsual(sizeByte: UInt8) -> Bool { inferred(sizeByte: sizeByte, lockControl: lockControl213) != nil }
 
     private init(
         name: String,

@@ -64,6 +64,18 @@ extension Type2Tag {
         }
     }
 
+    /// Notes that an app sends a packet of its own. With PWD_AUTH or AUTHENTICATE it knows the password, so what needs that
+    /// is no reason to refuse a write.
+    package func willSend(_ packet: [UInt8]) {
+        if let command = packet.first, [0x1A, 0x1B, 0xAF].contains(command) { mayBeAuthenticated = true }
+    }
+
+    /// Notes an answer of four bits to such a packet. A tag that refuses one sleeps then, and forgets that it was given its
+    /// password.
+    package func wasAnswered(_ nibble: UInt8) {
+        if nibble != Self.acknowledge { mayBeAuthenticated = false }
+    }
+
     /// The page with the static lock bytes.
     private static let firstProtectedPage = 2
 

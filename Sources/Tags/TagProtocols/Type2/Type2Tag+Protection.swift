@@ -36,7 +36,7 @@ extension Type2Tag {
         guard let place = suggestedDynamicLock() else { return last < Type2DynamicLock.firstPage }
         guard last >= Type2DynamicLock.firstPage || place.protectionPage != nil else { return true }
         // NXP's products have areas of some sizes only. With another one the container may be wrong.
-        let hasUsualSize = capabilityContainer.map { NXPType2Product.usualSizes.contains($0.sizeByte) } ?? false
+        let hasUsualSize = capabilityContainer.map { NXPType2Product.isUsual(sizeByte: $0.sizeByte) } ?? false
         if target.isNXP, last >= Type2DynamicLock.firstPage, !hasUsualSize { return false }
         guard try await isReadable(place), var lock = suggestedDynamicLock() else { return false }
         // Asking for the version could cost the tag's state, with the password that it was given.

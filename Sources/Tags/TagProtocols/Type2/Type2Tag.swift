@@ -46,7 +46,7 @@ public final class Type2Tag: ForumTag {
 
     /// Whether the tag may have been given its password since it was activated, also by an app's own command. Then nothing
     /// is refused for a password before the tag refuses it.
-    package var mayBeAuthenticated = false
+    var mayBeAuthenticated = false
     /// Whether the tag is in the ACTIVE state, as far as known.
     var isActive = true
     /// The selected sector.
