@@ -147,37 +147,44 @@ extension CommandFailure {
     /// A failed write. If the tag or the reader left during the write, or the tag refused a part of it, the message explains
     /// what may be on the tag.
     convenience init(_ failure: TagWriteFailure) {
-        let isPartial = failure.error.code == .updateFailed
-        let loss: String? =
-            switch failure.step {
-            case .writing where isPartial: " The message that was on the tag may be gone."
-            case .locking where isPartial:
-                " The message was written. The tag may be read-only completely, partly, or not at all."
-            default: nil
-            }
         let error = failure.error
-        let plain = CommandFailure(TagError(error.code, error.reason + (loss ?? ""), link: error.link))
-        let state: String? =
-            switch failure.step {
-            case _ where !failure.leavesDoubt: nil
-            case .writing:
-                """
-                The tag may now hold the old message, none, the new one, or a part that readers don't accept. Hold it near \
-                the reader and write it again to repair it.
-                """
-            case .checking:
-                """
-                The message was written but not verified. Hold the tag near the reader again, and check it with: nfc tag \
-                read
-                """
-            case .locking:
-                """
-                The message was written. The tag may be read-only completely, partly, or not at all. Hold it near the \
-                reader again, and check it with: nfc tag info
-                """
-            }
-        self.init(plain.status, plain.name, state.map { error.reason + " " + $0 } ?? plain.message)
+        guard failure.leavesDoubt else {
+            let loss = error.code == .updateFailed ? Self.loss(in: failure.step) : ""
+            self.init(TagError(error.code, error.reason + loss, link: error.link))
+            return
+        }
+        let plain = CommandFailure(error)
+        self.init(plain.status, plain.name, error.reason + " " + Self.doubt(in: failure.step))
     }
+
+    /// What is lost on a tag that refused a part of a step.
+    private static func loss(in step: TagWriteFailure.Step) -> String {
+        switch step {
+        case .writing: " The message that was on the tag may be gone."
+        case .checking: ""
+        case .locking: " " + partlyLocked
+        }
+    }
+
+    /// What may be on a tag that left in a step.
+    private static func doubt(in step: TagWriteFailure.Step) -> String {
+        switch step {
+        case .writing:
+            """
+            The tag may now hold the old message, none, the new one, or a part that readers don't accept. Hold it near \
+            the reader and write it again to repair it.
+            """
+        case .checking:
+            """
+            The message was written but not verified. Hold the tag near the reader again, and check it with: nfc tag \
+            read
+            """
+        case .locking: "\(partlyLocked) Hold it near the reader again, and check it with: nfc tag info"
+        }
+    }
+
+    private static let partlyLocked =
+        "The message was written. The tag may be read-only completely, partly, or not at all."
 
     /// What the person can do next.
     private static func nextStep(after code: TagError.Code) -> String? {

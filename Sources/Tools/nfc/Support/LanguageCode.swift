@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import NDEF
 
 /// The language of a text, as a record can have it (NFC Forum Text RTD 1.0, 3.2).
 enum LanguageCode {
@@ -6,6 +7,6 @@ enum LanguageCode {
     static let requirement = "a language code of 1 to 63 ASCII characters, such as en or de-CH"
 
     static func isValid(_ code: String) -> Bool {
-        (1...63).contains(code.utf8.count) && code.utf8.allSatisfy { $0 < 0x80 }
+        (try? TextRecord("", language: code).makeRecord(identifier: [])) != nil
     }
 }
