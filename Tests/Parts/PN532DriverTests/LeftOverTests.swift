@@ -73,8 +73,11 @@ struct LeftOverTests {
 
     // MARK: Targets
 
-    @Test("After a look in vain the chip has no modulation any more, so that no frame is sent before the next look")
-    func modulationAfterEmptyList() async throws {
+    /// A reader with one tag that does not answer, and a chip that answers so when it looks again.
+    private static func withLostTag(
+        laterLooks list: [UInt8],
+        _ body: (ScriptedChip, PN532Reader, any SelfActivatingLink) async throws -> Void
+    ) async throws {
         let looks = Locked(0)
         let responder: ScriptedChip.PartialResponder = { code, _ in
             if code == 0x42 { return .answer([1]) }
@@ -83,9 +86,14 @@ struct LeftOverTests {
                 $0 += 1
                 return $0
             }
-            return look == 1 ? nil : .answer([0])
+            return look == 1 ? nil : .answer(list)
         }
-        try await Self.withTag(list: [1, 1, 0, 0x44, 0x20, 4, 1, 2, 3, 4], responder) { chip, _, link in
+        try await withTag(list: [1, 1, 0, 0x44, 0x20, 4, 1, 2, 3, 4], responder, body)
+    }
+
+    @Test("After a look in vain the chip has no modulation any more, so that no frame is sent before the next look")
+    func modulationAfterEmptyList() async throws {
+        try await Self.withLostTag(laterLooks: [0]) { chip, _, link in
             await #expect(throws: LinkError(.tagRemoved, "")) { try await link.reactivate() }
             #expect(chip.commands.contains(0x42))
             let before = chip.received.count
@@ -97,17 +105,7 @@ struct LeftOverTests {
 
     @Test("A list that can't be read leaves no modulation either")
     func modulationAfterFailedList() async throws {
-        let looks = Locked(0)
-        let responder: ScriptedChip.PartialResponder = { code, _ in
-            if code == 0x42 { return .answer([1]) }
-            guard code == 0x4A else { return nil }
-            let look = looks.withLock {
-                $0 += 1
-                return $0
-            }
-            return look == 1 ? nil : .answer([3])
-        }
-        try await Self.withTag(list: [1, 1, 0, 0x44, 0x20, 4, 1, 2, 3, 4], responder) { chip, _, link in
+        try await Self.withLostTag(laterLooks: [3]) { chip, _, link in
             await #expect(throws: LinkError(.transmission, "")) { try await link.reactivate() }
             let before = chip.received.count
             await #expect(throws: LinkError(.transmission, "")) { try await link.reactivate() }

@@ -189,7 +189,7 @@ import VirtualTags
     // MARK: Escapes
 
     /// Sends one of the ACR122U's commands FF 00.
-    private static func direct(
+    static func direct(
         _ p1: UInt8,
         _ p2: UInt8,
         _ data: [UInt8] = [],

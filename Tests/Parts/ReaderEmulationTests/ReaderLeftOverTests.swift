@@ -7,32 +7,25 @@ import VirtualTags
 
 /// Checks what is left of one host, or of one command, when the next one comes.
 @Suite struct `What is left in an emulated reader` {
-    private let field = VirtualField()
+    private typealias Commands = `An emulated reader's own commands`
 
-    private static func direct(
-        _ p1: UInt8,
-        _ p2: UInt8,
-        _ data: [UInt8] = [],
-        to reader: inout EmulatedReader
-    ) async -> EmulatedReader.Reply {
-        await reader.control(ControlCode.escape, [0xFF, 0x00, p1, p2, UInt8(data.count)] + data)
-    }
+    private let field = VirtualField()
 
     @Test func `A host that comes anew finds the chip as after a reset, and the reader's own settings as they were`()
         async
     {
         var reader = EmulatedReader(.acr122u, field: field)
         #expect(await reader.lookAnew() == .init())
-        #expect(await Self.direct(0x51, 0x5A, to: &reader) == .done([0x90, 0x5A]))
-        #expect(await Self.direct(0x40, 0x0D, [1, 1, 1, 0], to: &reader) == .done([0x90, 0x01]))
+        #expect(await Commands.direct(0x51, 0x5A, to: &reader) == .done([0x90, 0x5A]))
+        #expect(await Commands.direct(0x40, 0x0D, [1, 1, 1, 0], to: &reader) == .done([0x90, 0x01]))
         let write: [UInt8] = [0xD4, 0x08, 0x63, 0x05, 0x77]
-        #expect(await Self.direct(0, 0, write, to: &reader) == .done([0xD5, 0x09, 0x90, 0x00]))
+        #expect(await Commands.direct(0, 0, write, to: &reader) == .done([0xD5, 0x09, 0x90, 0x00]))
         let read: [UInt8] = [0xD4, 0x06, 0x63, 0x05]
-        #expect(await Self.direct(0, 0, read, to: &reader) == .done([0xD5, 0x07, 0x77, 0x90, 0x00]))
+        #expect(await Commands.direct(0, 0, read, to: &reader) == .done([0xD5, 0x07, 0x77, 0x90, 0x00]))
         #expect(await reader.lookAnew() == .init())
-        #expect(await Self.direct(0, 0, read, to: &reader) == .done([0xD5, 0x07, 0x00, 0x90, 0x00]))
-        #expect(await Self.direct(0x50, 0, to: &reader) == .done([0x90, 0x5A]))
-        #expect(await Self.direct(0x40, 0x00, [1, 1, 1, 0], to: &reader) == .done([0x90, 0x01]))
+        #expect(await Commands.direct(0, 0, read, to: &reader) == .done([0xD5, 0x07, 0x00, 0x90, 0x00]))
+        #expect(await Commands.direct(0x50, 0, to: &reader) == .done([0x90, 0x5A]))
+        #expect(await Commands.direct(0x40, 0x00, [1, 1, 1, 0], to: &reader) == .done([0x90, 0x01]))
     }
 
     @Test func `A host that comes anew is told of the card that the one before it had, and of its power`() async {

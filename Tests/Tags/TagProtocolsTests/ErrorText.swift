@@ -35,3 +35,13 @@ func checked<Value>(
         return nil
     }
 }
+
+/// Returns the code of the error with which a procedure fails; nil when it does not fail.
+func errorCode(_ body: () async throws(TagError) -> Void) async -> TagError.Code? {
+    do throws(TagError) {
+        try await body()
+        return nil
+    } catch {
+        return error.code
+    }
+}

@@ -12,15 +12,6 @@ import Testing
     private static let container = "e1100600 0300fe00 00000000 00000000"
     private static let page = String(repeating: "00", count: 16)
 
-    private static func code(_ body: () async throws(TagError) -> Void) async -> TagError.Code? {
-        do throws(TagError) {
-            try await body()
-            return nil
-        } catch {
-            return error.code
-        }
-    }
-
     @Test func `A read waits 5 ms, a write 20 ms, and the silence after a sector's number 1 ms`() async throws {
         let link = ScriptedLink([
             Step.exchange("3002", "72480000 e1100600 0300fe00 00000000").within(.milliseconds(5)),
@@ -70,7 +61,7 @@ import Testing
         #expect(try await makeTag(good).detectNDEF().messageLength == 0)
         #expect(good.remaining == 0)
         let bad = ScriptedLink(again + again + damaged)
-        #expect(await Self.code { () throws(TagError) in _ = try await makeTag(bad).detectNDEF() } == .refused)
+        #expect(await errorCode { () throws(TagError) in _ = try await makeTag(bad).detectNDEF() } == .refused)
         #expect(bad.remaining == 0)
     }
 
@@ -80,7 +71,7 @@ import Testing
                 [.exchange("3003", code)] + Step.reactivation + [.exchange("3003", Self.container)]
             )
             let tag = makeTag(link)
-            #expect(await Self.code { () throws(TagError) in _ = try await tag.detectNDEF() } != nil)
+            #expect(await errorCode { () throws(TagError) in _ = try await tag.detectNDEF() } != nil)
             #expect(try await tag.detectNDEF().messageLength == 0)
             #expect(link.remaining == 0)
         }
@@ -93,7 +84,7 @@ import Testing
     private static func fetch(_ steps: [Step]) async -> (TagError.Code?, left: Int) {
         let link = ScriptedLink(steps)
         let tag = makeTag(link)
-        let code = await code { () throws(TagError) in try await tag.fetch(256..<260) }
+        let code = await errorCode { () throws(TagError) in try await tag.fetch(256..<260) }
         return (code, link.remaining)
     }
 

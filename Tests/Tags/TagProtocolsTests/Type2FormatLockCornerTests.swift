@@ -21,17 +21,8 @@ import Testing
         return ModelTag(product, memory: image, fault: fault)
     }
 
-    private static func code(_ body: () async throws(TagError) -> Void) async -> TagError.Code? {
-        do throws(TagError) {
-            try await body()
-            return nil
-        } catch {
-            return error.code
-        }
-    }
-
     private static func format(_ link: ModelTag) async -> TagError.Code? {
-        await code { () throws(TagError) in try await makeTag(link).format() }
+        await errorCode { () throws(TagError) in try await makeTag(link).format() }
     }
 
     @Test func `A tag with a container and no message gets one, and keeps its container`() async throws {
@@ -78,7 +69,7 @@ import Testing
 
     @Test func `A container that is locked and grants writing is said to be so before anything is locked`() async {
         let link = Self.link(container: "e1101200", area: "0300fe0000000000", locks: 0x08)
-        #expect(await Self.code { () throws(TagError) in try await makeTag(link).lock() } == .unsupported)
+        #expect(await errorCode { () throws(TagError) in try await makeTag(link).lock() } == .unsupported)
         #expect(link.current.writes.isEmpty)
     }
 

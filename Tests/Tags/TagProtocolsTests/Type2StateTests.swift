@@ -13,15 +13,6 @@ import Testing
     private static let select = Step.exchange("c2ff", nibble: 0x0A)
     private static let sector = [select, .exchange("01000000", .timeout), .exchange("3000", page)]
 
-    private static func code(_ body: () async throws(TagError) -> Void) async -> TagError.Code? {
-        do throws(TagError) {
-            try await body()
-            return nil
-        } catch {
-            return error.code
-        }
-    }
-
     // MARK: Another activation
 
     @Test func `A tag that was activated again has its sector selected again`() async throws {
@@ -37,7 +28,7 @@ import Testing
     @Test func `A tag that was activated again after a refusal is not activated once more`() async throws {
         let link = ScriptedLink([.exchange("3003", nibble: 0), Self.container])
         let tag = makeTag(link)
-        #expect(await Self.code { () throws(TagError) in _ = try await tag.detectNDEF() } == .readProtected)
+        #expect(await errorCode { () throws(TagError) in _ = try await tag.detectNDEF() } == .readProtected)
         tag.wasActivated()
         #expect(try await tag.detectNDEF().messageLength == 0)
         #expect(link.remaining == 0)
@@ -47,7 +38,7 @@ import Testing
         let link = ScriptedLink([.exchange("3003", .tagRemoved), Self.container])
         let tag = makeTag(link)
         for _ in 0..<2 {
-            #expect(await Self.code { () throws(TagError) in _ = try await tag.detectNDEF() } == .tagLost)
+            #expect(await errorCode { () throws(TagError) in _ = try await tag.detectNDEF() } == .tagLost)
         }
         #expect(await !tag.isPresent() && link.remaining == 1)
         tag.wasActivated()
@@ -104,7 +95,7 @@ import Testing
         let damaged = [Self.select, Step.exchange("01000000", nibble: 1)]
         let link = ScriptedLink(damaged + Step.reactivation + damaged + Step.reactivation + damaged)
         let tag = makeTag(link)
-        #expect(await Self.code { () throws(TagError) in try await tag.fetch(256..<260) } == .lengthOverrun)
+        #expect(await errorCode { () throws(TagError) in try await tag.fetch(256..<260) } == .lengthOverrun)
         #expect(link.remaining == 0)
     }
 
@@ -115,7 +106,7 @@ import Testing
         )
         let tag = makeTag(link)
         try await tag.fetch(256..<260)
-        #expect(await Self.code { () throws(TagError) in try await tag.fetch(272..<276) } == .refused)
+        #expect(await errorCode { () throws(TagError) in try await tag.fetch(272..<276) } == .refused)
         #expect(try await tag.detectNDEF().messageLength == 0)
         #expect(link.remaining == 0)
     }
@@ -128,7 +119,7 @@ import Testing
                     + Step.reactivation + [.exchange("3004", stored + rest)]
             )
             let tag = makeTag(link)
-            #expect(await Self.code { () throws(TagError) in try await tag.writeNDEF([0xAA]) } == .updateFailed)
+            #expect(await errorCode { () throws(TagError) in try await tag.writeNDEF([0xAA]) } == .updateFailed)
             #expect(try await tag.readNDEF() == found)
             #expect(link.remaining == 0)
         }

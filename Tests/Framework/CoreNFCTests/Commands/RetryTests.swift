@@ -5,6 +5,17 @@ import NFCTestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct `Commands with a configuration` {
+    /// A manufacturer's command that is sent again so often, after so many seconds each time.
+    private static func custom(retries: Int, interval: TimeInterval) -> NFCISO15693CustomCommandConfiguration {
+        NFCISO15693CustomCommandConfiguration(
+            manufacturerCode: 7,
+            customCommandCode: 0xA0,
+            requestParameters: nil,
+            maximumRetries: retries,
+            retryInterval: interval
+        )
+    }
+
     @Test func `A range is read some blocks at a time, and joined`() async throws {
         let (channel, tag) = try ScriptedTag.iso15693(.success([0, 1, 1, 2, 2]), .success([0, 3, 3]))
         let configuration = NFCISO15693ReadMultipleBlocksConfiguration(
@@ -21,13 +32,7 @@ import Testing
             .failure(.noAnswer),
             .success([0, 7])
         )
-        let configuration = NFCISO15693CustomCommandConfiguration(
-            manufacturerCode: 7,
-            customCommandCode: 0xA0,
-            requestParameters: nil,
-            maximumRetries: 2,
-            retryInterval: 0.5
-        )
+        let configuration = Self.custom(retries: 2, interval: 0.5)
         async let answer = tag.sendCustomCommand(commandConfiguration: configuration)
         for attempt in 1...2 {
             while channel.manualClock.scheduledEventCount == 0 { await Task.yield() }
@@ -44,13 +49,7 @@ import Testing
             (3, NFCReaderError.Code.readerTransceiveErrorRetryExceeded), (0, .readerTransceiveErrorTagResponseError),
         ] {
             let (channel, tag) = try ScriptedTag.iso15693()
-            let configuration = NFCISO15693CustomCommandConfiguration(
-                manufacturerCode: 7,
-                customCommandCode: 0xA0,
-                requestParameters: nil,
-                maximumRetries: retries,
-                retryInterval: 0
-            )
+            let configuration = Self.custom(retries: retries, interval: 0)
             let error = await readerError { try await tag.sendCustomCommand(commandConfiguration: configuration) }
             #expect(error?.code == code)
             #expect(channel.sent.count == retries + 1)
@@ -85,13 +84,7 @@ import Testing
     @Test func `A tag that is lost, or that reports an error, is not asked again`() async throws {
         for answer in [Result<[UInt8], NFCReaderError>.failure(.lost), .success([1, 0x0F])] {
             let (channel, tag) = try ScriptedTag.iso15693(answer)
-            let configuration = NFCISO15693CustomCommandConfiguration(
-                manufacturerCode: 7,
-                customCommandCode: 0xA0,
-                requestParameters: nil,
-                maximumRetries: 5,
-                retryInterval: 0
-            )
+            let configuration = Self.custom(retries: 5, interval: 0)
             #expect(await readerError { try await tag.sendCustomCommand(commandConfiguration: configuration) } != nil)
             #expect(channel.sent.count == 1)
         }
@@ -100,13 +93,7 @@ import Testing
     @Test func `A tag that is lost while it is asked again is lost, and one that reports an error then says which`()
         async throws
     {
-        let configuration = NFCISO15693CustomCommandConfiguration(
-            manufacturerCode: 7,
-            customCommandCode: 0xA0,
-            requestParameters: nil,
-            maximumRetries: 5,
-            retryInterval: 0
-        )
+        let configuration = Self.custom(retries: 5, interval: 0)
         let answers: [(Result<[UInt8], NFCReaderError>, NFCReaderError.Code)] = [
             (.failure(.lost), .readerTransceiveErrorTagConnectionLost),
             (.success([1, 0x0F]), .readerTransceiveErrorTagResponseError),
@@ -120,13 +107,7 @@ import Testing
 
     @Test func `A command that waits to be sent again keeps to the configuration that it was given`() throws {
         let (channel, tag) = try ScriptedTag.iso15693(.failure(.noAnswer), .failure(.noAnswer), .success([0, 7]))
-        let configuration = NFCISO15693CustomCommandConfiguration(
-            manufacturerCode: 7,
-            customCommandCode: 0xA0,
-            requestParameters: nil,
-            maximumRetries: 2,
-            retryInterval: 0.5
-        )
+        let configuration = Self.custom(retries: 2, interval: 0.5)
         tag.sendCustomCommand(
             commandConfiguration: configuration,
             completionHandler: { (_: Data, _: (any Error)?) in }

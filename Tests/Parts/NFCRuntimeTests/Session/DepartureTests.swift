@@ -13,6 +13,29 @@ import VirtualTags
         VirtualType2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, number])
     }
 
+    /// A session that has found two tags, and is connected to the first.
+    private struct Pair {
+        let scene: Scene
+        let session: ReaderSession
+        let found: [ConnectableTag]
+        private let field = VirtualField()
+        private let tags = (1...2).map { tag(UInt8($0)) }
+
+        init() async throws {
+            for tag in tags { field.bring(tag) }
+            scene = Scene(.field(field))
+            session = try scene.session("a")
+            session.begin()
+            #expect(await scene.events(2) == ["a active", "a found 2"])
+            found = scene.tags
+            #expect(await session.connects(to: found[0]) == nil)
+        }
+
+        func remove(_ tag: ConnectableTag) throws {
+            field.remove(try #require(tags.first { $0.identifier == tag.target.identifier }))
+        }
+    }
+
     @Test(arguments: [false, true])
     func `A tag of the next look is asked, also when the last one was dropped or lost when it was to be asked`(
         isLost: Bool
@@ -87,15 +110,8 @@ import VirtualTags
     func `A packet connects its tag when the connected one is lost, or has left as far as known`(isLost: Bool)
         async throws
     {
-        let field = VirtualField()
-        let tags = (1...2).map { Self.tag(UInt8($0)) }
-        for tag in tags { field.bring(tag) }
-        let scene = Scene(.field(field))
-        let session = try scene.session("a")
-        session.begin()
-        #expect(await scene.events(2) == ["a active", "a found 2"])
-        let found = scene.tags
-        #expect(await session.connects(to: found[0]) == nil)
+        let pair = try await Pair()
+        let (scene, session, found) = (pair.scene, pair.session, pair.found)
         #expect(await session.answer([0x30, 3], of: found[1], connecting: true) == .failure(.notConnected))
         scene.clock.advance(by: .seconds(5))
         if isLost {
@@ -108,7 +124,7 @@ import VirtualTags
             }
             #expect(throws: CommandError.self) { try result.get() }
         } else {
-            field.remove(try #require(tags.first { $0.identifier == found[0].target.identifier }))
+            try pair.remove(found[0])
         }
         #expect(try await session.answer([0x30, 3], of: found[1], connecting: true).get().first == 0xE1)
         #expect(session.connectedTag === found[1] && !found[0].isConnected)
@@ -122,17 +138,10 @@ import VirtualTags
     @Test func `A tag stays connected, and its time goes on, when another one can't be connected that has left`()
         async throws
     {
-        let field = VirtualField()
-        let tags = (1...2).map { Self.tag(UInt8($0)) }
-        for tag in tags { field.bring(tag) }
-        let scene = Scene(.field(field))
-        let session = try scene.session("a")
-        session.begin()
-        #expect(await scene.events(2) == ["a active", "a found 2"])
-        let found = scene.tags
-        #expect(await session.connects(to: found[0]) == nil)
+        let pair = try await Pair()
+        let (scene, session, found) = (pair.scene, pair.session, pair.found)
         scene.clock.advance(by: .seconds(15))
-        field.remove(try #require(tags.first { $0.identifier == found[1].target.identifier }))
+        try pair.remove(found[1])
         guard case .tag(let error)? = await session.connects(to: found[1]) else { return #expect(Bool(false)) }
         #expect(error.code == .tagLost && !found[1].isAvailable)
         #expect(await session.connects(to: found[1]) == .tagUnavailable)

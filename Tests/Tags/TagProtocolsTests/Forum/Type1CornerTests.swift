@@ -6,15 +6,6 @@ import Testing
 
 /// Type 1 tags that are locked, blank, or not made for NDEF, and the end of the largest memory (NFC Forum T1T 1.2, 6).
 @Suite struct `Type 1 tags at their limits` {
-    private static func code(_ body: () async throws(TagError) -> Void) async -> TagError.Code? {
-        do throws(TagError) {
-            try await body()
-            return nil
-        } catch {
-            return error.code
-        }
-    }
-
     private static func blank(isLarge: Bool) -> ModelTopaz {
         var tag = ModelTopaz([], isLarge: isLarge)
         for address in 8..<24 { tag.memory[address] = 0 }
@@ -29,7 +20,7 @@ import Testing
     ) async {
         let field = ModelField(Self.blank(isLarge: isLarge), .nfcA, fault: .tears(afterWrite: writes))
         let tag = Type1Tag(link: field)
-        #expect(await Self.code { () throws(TagError) in try await tag.format() } == .tagLost)
+        #expect(await errorCode { () throws(TagError) in try await tag.format() } == .tagLost)
         #expect(Array(field.tag.memory[8..<8 + bytes(content).count]) == bytes(content))
     }
 
@@ -39,7 +30,7 @@ import Testing
         model.memory[11] = 0x0F
         let field = ModelField(model, .nfcA)
         let tag = Type1Tag(link: field)
-        #expect(await Self.code { () throws(TagError) in try await tag.format() } == .readOnly)
+        #expect(await errorCode { () throws(TagError) in try await tag.format() } == .readOnly)
         #expect(field.writes == 0 && field.tag.memory == model.memory)
     }
 
@@ -47,19 +38,19 @@ import Testing
     func `Another product is not formatted`(first: UInt8, second: UInt8) async {
         let target = Type1Target(headerROM0: first, headerROM1: second, uid: [1, 2, 3, 4])
         let tag = Type1Tag(target: target, link: ScriptedLink([]))
-        #expect(await Self.code { () throws(TagError) in try await tag.format() } == .unsupported)
+        #expect(await errorCode { () throws(TagError) in try await tag.format() } == .unsupported)
     }
 
     @Test func `A tag that is not made for NDEF, or may not be read, has no message`() async {
         let whole = ModelTopaz(message(30), isLarge: false)
         let other = ModelField(ModelTopaz(header: "2148", memory: whole.memory), .nfcA)
         let tag = Type1Tag(link: other)
-        #expect(await Self.code { () throws(TagError) in _ = try await tag.detectNDEF() } == .noCapabilityContainer)
+        #expect(await errorCode { () throws(TagError) in _ = try await tag.detectNDEF() } == .noCapabilityContainer)
         #expect(other.exchanges == 1)
         var hidden = whole
         hidden.memory[11] = 0xF0
         let secret = Type1Tag(link: ModelField(hidden, .nfcA))
-        #expect(await Self.code { () throws(TagError) in _ = try await secret.readNDEF() } == .readProtected)
+        #expect(await errorCode { () throws(TagError) in _ = try await secret.readNDEF() } == .readProtected)
     }
 
     /// The byte and the bit of a block's lock, and a message that reaches into the block.
@@ -80,7 +71,7 @@ import Testing
         let field = ModelField(model, .nfcA)
         let tag = Type1Tag(link: field)
         let new = message(length, seed: 7)
-        #expect(await Self.code { () throws(TagError) in try await tag.writeNDEF(new) } == .readOnly)
+        #expect(await errorCode { () throws(TagError) in try await tag.writeNDEF(new) } == .readOnly)
         #expect(field.writes == 0)
         #expect(try await tag.readNDEF() == message(5))
         guard byte == 113 else { return }

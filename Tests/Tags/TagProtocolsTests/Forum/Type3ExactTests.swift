@@ -24,15 +24,6 @@ import Testing
         return (Type3Tag(target: target, link: link), link)
     }
 
-    private static func code(_ body: () async throws(TagError) -> Void) async -> TagError.Code? {
-        do throws(TagError) {
-            try await body()
-            return nil
-        } catch {
-            return error.code
-        }
-    }
-
     private static func attributes(
         version: UInt8 = 0x10,
         read: UInt8 = 4,
@@ -93,7 +84,7 @@ import Testing
         }
         let silent = ["00", "03", "0f"].map { Step.exchange("060012fc00" + $0, .timeout) }
         let (none, link) = Self.tag(silent, system: nil)
-        #expect(await Self.code { () throws(TagError) in _ = try await none.detectNDEF() } == .noCapabilityContainer)
+        #expect(await errorCode { () throws(TagError) in _ = try await none.detectNDEF() } == .noCapabilityContainer)
         #expect(link.remaining == 0)
     }
 
@@ -111,14 +102,14 @@ import Testing
             ("ff" + String(Self.attributes().dropFirst(2)), .badChecksum),
         ] {
             let (tag, link) = Self.tag([Self.check(0..<1, content)])
-            #expect(await Self.code { () throws(TagError) in _ = try await tag.detectNDEF() } == code, "\(content)")
+            #expect(await errorCode { () throws(TagError) in _ = try await tag.detectNDEF() } == code, "\(content)")
             #expect(link.remaining == 0)
         }
         let (refusing, _) = Self.tag([
             .exchange(Self.framed("06" + Self.idm + "010b00018000"), Self.framed("07" + Self.idm + "01a8"))
         ])
         #expect(
-            await Self.code { () throws(TagError) in _ = try await refusing.detectNDEF() } == .noCapabilityContainer
+            await errorCode { () throws(TagError) in _ = try await refusing.detectNDEF() } == .noCapabilityContainer
         )
     }
 
@@ -129,13 +120,13 @@ import Testing
             let (tag, link) = Self.tag([Self.check(0..<1, Self.attributes(write: write, access: access))])
             #expect(try await tag.detectNDEF().access == (isWritable ? .readWrite : .readOnly))
             guard !isWritable else { continue }
-            #expect(await Self.code { () throws(TagError) in try await tag.writeNDEF([1]) } == .readOnly)
-            #expect(await Self.code { () throws(TagError) in try await tag.lock() } == .readOnly)
+            #expect(await errorCode { () throws(TagError) in try await tag.writeNDEF([1]) } == .readOnly)
+            #expect(await errorCode { () throws(TagError) in try await tag.lock() } == .readOnly)
             #expect(link.remaining == 0)
         }
         let (full, link) = Self.tag([Self.check(0..<1, Self.attributes(blocks: 1))])
         #expect(
-            await Self.code { () throws(TagError) in try await full.writeNDEF([UInt8](repeating: 1, count: 17)) }
+            await errorCode { () throws(TagError) in try await full.writeNDEF([UInt8](repeating: 1, count: 17)) }
                 == .messageTooLong
         )
         #expect(link.remaining == 0)
@@ -169,7 +160,7 @@ import Testing
         let (tag, link) = Self.tag([
             Self.check(0..<1, Self.attributes(length: 3)), refusal, Self.check(1..<2, Self.block(7)),
         ])
-        #expect(await Self.code { () throws(TagError) in _ = try await tag.readNDEF() } == .refused)
+        #expect(await errorCode { () throws(TagError) in _ = try await tag.readNDEF() } == .refused)
         #expect(try await tag.readNDEF() == [7, 7, 7] && link.remaining == 0)
     }
 
@@ -196,7 +187,7 @@ import Testing
             Self.update(0..<1, Self.attributes(flag: 0x0F)), Self.update(1..<2, Self.block(5)),
             Self.update(0..<1, Self.attributes(length: 16)),
         ])
-        #expect(await Self.code { () throws(TagError) in try await torn.lock() } == .writeInProgress)
+        #expect(await errorCode { () throws(TagError) in try await torn.lock() } == .writeInProgress)
         try await torn.writeNDEF([UInt8](repeating: 5, count: 16))
         #expect(rest.remaining == 0)
     }
@@ -213,7 +204,7 @@ import Testing
             let (tag, link) = Self.tag(begin + steps + again)
             #expect(try await tag.readNDEF() == [7, 7, 7])
             let new = [UInt8](repeating: 5, count: 16)
-            #expect(await Self.code { () throws(TagError) in try await tag.writeNDEF(new) } == code)
+            #expect(await errorCode { () throws(TagError) in try await tag.writeNDEF(new) } == code)
             #expect(try await tag.readNDEF() == [8, 8] && link.remaining == 0)
         }
         let request = Self.framed("08" + Self.idm + "010900018000" + first)
@@ -223,9 +214,9 @@ import Testing
                 Self.update(0..<1, Self.attributes())
             ]
         )
-        #expect(await Self.code { () throws(TagError) in try await lost.writeNDEF([1]) } == .tagLost)
-        #expect(await Self.code { () throws(TagError) in try await lost.writeNDEF([1]) } == .tagLost)
-        #expect(await Self.code { () throws(TagError) in _ = try await lost.detectNDEF() } == .tagLost)
+        #expect(await errorCode { () throws(TagError) in try await lost.writeNDEF([1]) } == .tagLost)
+        #expect(await errorCode { () throws(TagError) in try await lost.writeNDEF([1]) } == .tagLost)
+        #expect(await errorCode { () throws(TagError) in _ = try await lost.detectNDEF() } == .tagLost)
         #expect(await !lost.isPresent())
         #expect(link.remaining == 1)
         lost.wasActivated()
@@ -275,7 +266,7 @@ import Testing
         ])
         try await other.lock()
         #expect(rest.remaining == 0)
-        #expect(await Self.code { () throws(TagError) in try await other.format() } == .unsupported)
+        #expect(await errorCode { () throws(TagError) in try await other.format() } == .unsupported)
     }
 
     @Test func `A Lite-S is formatted where its system blocks are open, or it has the NDEF system`() async throws {
@@ -285,7 +276,7 @@ import Testing
                 Self.framed("07" + Self.idm + "000001" + configuration + String(repeating: "00", count: 12))
             )
             let (tag, link) = Self.tag([read] + steps, pmm: "00f0000000014300", system: 0x88B4)
-            let code = await Self.code { () throws(TagError) in try await tag.format() }
+            let code = await errorCode { () throws(TagError) in try await tag.format() }
             return (code, link.remaining)
         }
         let attributes = Self.update(0..<1, Self.attributes(read: 4, write: 1, blocks: 13))
@@ -358,8 +349,8 @@ import Testing
             Self.check(0..<1, Self.attributes(length: 209)), Self.update(0..<1, Self.attributes(flag: 0x0F)),
             Self.update(1..<2, Self.block(5)), Self.update(0..<1, Self.attributes(length: 16)),
         ])
-        #expect(await Self.code { () throws(TagError) in try await tag.lock() } == .lengthOverrun)
-        #expect(await Self.code { () throws(TagError) in _ = try await tag.readNDEF() } == .lengthOverrun)
+        #expect(await errorCode { () throws(TagError) in try await tag.lock() } == .lengthOverrun)
+        #expect(await errorCode { () throws(TagError) in _ = try await tag.readNDEF() } == .lengthOverrun)
         try await tag.writeNDEF([UInt8](repeating: 5, count: 16))
         #expect(try await tag.detectNDEF().messageLength == 16 && link.remaining == 0)
     }
@@ -367,7 +358,7 @@ import Testing
     @Test func `A tag that leaves while it is polled for 12FC is asked nothing more`() async {
         let (tag, link) = Self.tag([.exchange("060012fc0000", .tagRemoved)], system: 0x88B4)
         for _ in 0..<2 {
-            #expect(await Self.code { () throws(TagError) in _ = try await tag.detectNDEF() } == .tagLost)
+            #expect(await errorCode { () throws(TagError) in _ = try await tag.detectNDEF() } == .tagLost)
         }
         #expect(link.remaining == 0)
     }

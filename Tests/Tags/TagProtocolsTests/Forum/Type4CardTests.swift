@@ -24,15 +24,15 @@ extension `Type 4 tags, command by command` {
         let card = ScriptedCard(before + [Self.containerFile, .command("00d6000e01ff", status)])
         let tag = Type4Tag(link: card)
         _ = try await tag.detectNDEF()
-        #expect(await Self.code { () throws(TagError) in try await tag.lock() } == code)
+        #expect(await errorCode { () throws(TagError) in try await tag.lock() } == code)
         #expect(card.left == 0)
         guard code == nil else { return }
         #expect(try await tag.detectNDEF().access == .readOnly)
-        #expect(await Self.code { () throws(TagError) in try await tag.lock() } == .readOnly)
+        #expect(await errorCode { () throws(TagError) in try await tag.lock() } == .readOnly)
         let gone = ScriptedCard(before + [.command("00a4000c02e103", "6a82")])
         let other = Type4Tag(link: gone)
         _ = try await other.detectNDEF()
-        #expect(await Self.code { () throws(TagError) in try await other.lock() } == .updateFailed)
+        #expect(await errorCode { () throws(TagError) in try await other.lock() } == .updateFailed)
     }
 
     @Test func `After a lock that failed the container is read again before it is trusted`() async throws {
@@ -45,7 +45,7 @@ extension `Type 4 tags, command by command` {
                 ]
             )
             let tag = Type4Tag(link: card)
-            #expect(await Self.code { () throws(TagError) in try await tag.lock() } == .updateFailed)
+            #expect(await errorCode { () throws(TagError) in try await tag.lock() } == .updateFailed)
             #expect(try await tag.detectNDEF().access == (access == "00" ? .readWrite : .readOnly))
             #expect(card.left == 0)
         }
@@ -58,7 +58,7 @@ extension `Type 4 tags, command by command` {
             ]
         )
         let tag = Type4Tag(link: card)
-        #expect(await Self.code { () throws(TagError) in _ = try await tag.detectNDEF() } == .noMessageTLV)
+        #expect(await errorCode { () throws(TagError) in _ = try await tag.detectNDEF() } == .noMessageTLV)
         try await tag.lock()
         #expect(card.left == 0)
     }
@@ -88,9 +88,9 @@ extension `Type 4 tags, command by command` {
             .command("00b000000f", "000f20 00fb 00f6 0406 e104 0800 00ff 9000"),
         ])
         let tag = Type4Tag(link: card)
-        #expect(await Self.code { () throws(TagError) in try await tag.checkLocking() } == code)
+        #expect(await errorCode { () throws(TagError) in try await tag.checkLocking() } == code)
         // What is selected is not taken for granted.
-        #expect(await Self.code { () throws(TagError) in try await tag.lock() } == .readOnly)
+        #expect(await errorCode { () throws(TagError) in try await tag.lock() } == .readOnly)
         #expect(card.left == 0)
     }
 
@@ -134,13 +134,13 @@ extension `Type 4 tags, command by command` {
         ])
         let tag = Type4Tag(link: card)
         for _ in 0..<2 {
-            #expect(await Self.code { () throws(TagError) in _ = try await tag.detectNDEF() } == .tagLost)
+            #expect(await errorCode { () throws(TagError) in _ = try await tag.detectNDEF() } == .tagLost)
         }
         #expect(await !tag.isPresent() && card.left == 3)
         tag.wasActivated()
         #expect(await tag.isPresent())
-        #expect(await Self.code { () throws(TagError) in _ = try await tag.detectNDEF() } == .cancelled)
-        #expect(await Self.code { () throws(TagError) in _ = try await tag.detectNDEF() } == .noCapabilityContainer)
+        #expect(await errorCode { () throws(TagError) in _ = try await tag.detectNDEF() } == .cancelled)
+        #expect(await errorCode { () throws(TagError) in _ = try await tag.detectNDEF() } == .noCapabilityContainer)
         #expect(card.left == 0)
     }
 
@@ -193,7 +193,7 @@ extension `Type 4 tags, command by command` {
                 ]
             )
             let tag = Type4Tag(link: card)
-            #expect(await Self.code { () throws(TagError) in try await tag.format() } == nil, "\(size)")
+            #expect(await errorCode { () throws(TagError) in try await tag.format() } == nil, "\(size)")
             #expect(card.left == 0)
         }
     }
@@ -204,7 +204,7 @@ extension `Type 4 tags, command by command` {
         ]
         func format(_ steps: [Step]) async -> TagError.Code? {
             let card = ScriptedCard(steps)
-            let code = await Self.code { () throws(TagError) in try await Type4Tag(link: card).format() }
+            let code = await errorCode { () throws(TagError) in try await Type4Tag(link: card).format() }
             #expect(card.left == 0)
             return code
         }

@@ -28,20 +28,11 @@ import Testing
 
     static func zeros(_ count: Int) -> String { String(repeating: "00", count: count) }
 
-    static func code(_ body: () async throws(TagError) -> Void) async -> TagError.Code? {
-        do throws(TagError) {
-            try await body()
-            return nil
-        } catch {
-            return error.code
-        }
-    }
-
     /// What detection comes to, and how much of the script it leaves.
     static func detect(_ steps: [Step]) async -> (NDEFDetection?, TagError.Code?, left: Int) {
         let card = ScriptedCard(steps)
         var found: NDEFDetection?
-        let code = await code { () throws(TagError) in found = try await Type4Tag(link: card).detectNDEF() }
+        let code = await errorCode { () throws(TagError) in found = try await Type4Tag(link: card).detectNDEF() }
         return (found, code, card.left)
     }
 
@@ -177,7 +168,7 @@ import Testing
             #expect(try await tag.readNDEF() == [0xAA] && card.left == 0)
             let long = Type4Tag(link: ScriptedCard(script(length)))
             #expect(
-                await Self.code { () throws(TagError) in
+                await errorCode { () throws(TagError) in
                     try await long.writeNDEF([UInt8](repeating: 0, count: 1 << 20 + 1))
                 } == .messageTooLong
             )
@@ -222,7 +213,7 @@ import Testing
                 let offset = hex([UInt8(22 + count), UInt8(length - 20 - count)])
                 steps.append(.command("00b000" + offset, rest + last))
             }
-            return await Self.code { () throws(TagError) in
+            return await errorCode { () throws(TagError) in
                 _ = try await Type4Tag(link: ScriptedCard(steps)).readNDEF()
             }
         }
@@ -235,7 +226,7 @@ import Testing
                 .command("00b0001602", "6282"),
             ]
         #expect(
-            await Self.code { () throws(TagError) in _ = try await Type4Tag(link: ScriptedCard(empty)).readNDEF() }
+            await errorCode { () throws(TagError) in _ = try await Type4Tag(link: ScriptedCard(empty)).readNDEF() }
                 == .badAnswer
         )
     }
@@ -283,14 +274,14 @@ import Testing
         let tag = Type4Tag(link: card)
         #expect(try await tag.readBinary(offset: 0xFF_FFFF, count: 1) == [0xAA])
         #expect(
-            await Self.code { () throws(TagError) in _ = try await tag.readBinary(offset: 1 << 24, count: 1) }
+            await errorCode { () throws(TagError) in _ = try await tag.readBinary(offset: 1 << 24, count: 1) }
                 == .unsupported
         )
         #expect(try await tag.readBinary(offset: 0x8000, count: 2) == [0xAA, 0xBB])
         #expect(try await tag.readBinary(offset: 0x7FFF, count: 1) == [0xCC])
         for _ in 0..<2 {
             #expect(
-                await Self.code { () throws(TagError) in _ = try await tag.readBinary(offset: 0x8000, count: 1) }
+                await errorCode { () throws(TagError) in _ = try await tag.readBinary(offset: 0x8000, count: 1) }
                     == .badAnswer
             )
         }
@@ -312,7 +303,7 @@ import Testing
                 .command("00d6000003 0001aa", status),
             ]
         let tag = Type4Tag(link: ScriptedCard(steps))
-        #expect(await Self.code { () throws(TagError) in try await tag.writeNDEF([0xAA]) } == code)
+        #expect(await errorCode { () throws(TagError) in try await tag.writeNDEF([0xAA]) } == code)
     }
 
     @Test func `A write that fails leaves nothing known of the message, and one that succeeds all of it`() async throws
@@ -325,7 +316,7 @@ import Testing
             ]
         )
         let tag = Type4Tag(link: failed)
-        #expect(await Self.code { () throws(TagError) in try await tag.writeNDEF([0xAA]) } == .updateFailed)
+        #expect(await errorCode { () throws(TagError) in try await tag.writeNDEF([0xAA]) } == .updateFailed)
         #expect(try await tag.readNDEF() == [0xCC] && failed.left == 0)
         let done = ScriptedCard(begin + [.command("00d6000003 0001aa", "9000")])
         let other = Type4Tag(link: done)
@@ -345,7 +336,7 @@ import Testing
             )
             let tag = Type4Tag(link: card)
             let new = [UInt8](repeating: 1, count: message)
-            #expect(await Self.code { () throws(TagError) in try await tag.writeNDEF(new) } == code)
+            #expect(await errorCode { () throws(TagError) in try await tag.writeNDEF(new) } == code)
             #expect(card.left == 0)
         }
     }

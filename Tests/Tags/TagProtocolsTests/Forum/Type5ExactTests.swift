@@ -23,15 +23,6 @@ import Testing
         return (Type5Tag(target: NFCVTarget(uid: bytes(uid)), link: link, isAlone: isAlone), link)
     }
 
-    private static func code(_ body: () async throws(TagError) -> Void) async -> TagError.Code? {
-        do throws(TagError) {
-            try await body()
-            return nil
-        } catch {
-            return error.code
-        }
-    }
-
     /// The first read, of a tag with an empty message in 63 times 8 bytes.
     private static let start = Step.exchange("02230003", "00 e1403f01 0300fe00" + blank + blank)
     private static let eof = Frame([], checksum: .none)
@@ -68,7 +59,7 @@ import Testing
         func fail(_ code: LinkError.Code, then other: [Step]) async -> TagError.Code? {
             let first = [Step.exchange("02230003", code), .exchange(addressed, code), .exchange(addressed, code)]
             let (tag, link) = Self.tag(first + other)
-            let result = await Self.code { () throws(TagError) in _ = try await tag.detectNDEF() }
+            let result = await errorCode { () throws(TagError) in _ = try await tag.detectNDEF() }
             #expect(link.remaining == 0)
             return result
         }
@@ -81,15 +72,15 @@ import Testing
             (.cancelled, .cancelled), (.tagRemoved, .tagLost), (.readerUnavailable, .readerUnavailable),
         ] {
             let (tag, link) = Self.tag([.exchange("02230003", code)])
-            #expect(await Self.code { () throws(TagError) in _ = try await tag.detectNDEF() } == wanted)
+            #expect(await errorCode { () throws(TagError) in _ = try await tag.detectNDEF() } == wanted)
             #expect(link.remaining == 0)
             guard code == .tagRemoved else { continue }
-            #expect(await Self.code { () throws(TagError) in _ = try await tag.readNDEF() } == .tagLost)
+            #expect(await errorCode { () throws(TagError) in _ = try await tag.readNDEF() } == .tagLost)
             #expect(await !tag.isPresent())
         }
         // An answer without flags breaks the rules, and nothing is gained by asking again.
         let (odd, link) = Self.tag([.exchange("02230003", "")])
-        #expect(await Self.code { () throws(TagError) in _ = try await odd.detectNDEF() } == .badAnswer)
+        #expect(await errorCode { () throws(TagError) in _ = try await odd.detectNDEF() } == .badAnswer)
         #expect(link.remaining == 0)
     }
 
@@ -113,7 +104,7 @@ import Testing
     @Test(arguments: [(16, 4), (32, 8), (64, 16), (128, 32), (12, 0), (20, 0), (17, 0), (256, 0), (0, 0)])
     func `The first answer tells the size of a block`(_ count: Int, _ size: Int) async {
         let (tag, _) = Self.tag([.exchange("02230003", "00" + String(repeating: "00", count: count))])
-        let code = await Self.code { () throws(TagError) in try await tag.readFirstBlocks() }
+        let code = await errorCode { () throws(TagError) in try await tag.readFirstBlocks() }
         #expect(code == (size == 0 ? .badAnswer : nil) && tag.blockSize == size)
     }
 
@@ -122,7 +113,7 @@ import Testing
             [.exchange("02230001", "00" + String(repeating: "00", count: 16))],
             uid: "e008010800112233"
         )
-        #expect(await Self.code { () throws(TagError) in try await tag.readFirstBlocks() } == nil)
+        #expect(await errorCode { () throws(TagError) in try await tag.readFirstBlocks() } == nil)
         #expect(tag.blockSize == 8 && link.remaining == 0)
     }
 
@@ -135,19 +126,19 @@ import Testing
         #expect(try await tag.readNDEF() == bytes("aabbccddee") && link.remaining == 0)
         let (refusing, _) = Self.tag([.exchange("02230003", "0101"), .exchange("022000", "0110")])
         #expect(
-            await Self.code { () throws(TagError) in _ = try await refusing.readNDEF() } == .noCapabilityContainer
+            await errorCode { () throws(TagError) in _ = try await refusing.readNDEF() } == .noCapabilityContainer
         )
         // Where one block alone is refused, it is behind the memory's end.
         let (short, _) = Self.tag([
             .exchange("02230003", "00 e1403f01 0310aabb" + Self.blank + Self.blank), .exchange("02230401", "0110"),
             .exchange("022004", "0110"),
         ])
-        #expect(await Self.code { () throws(TagError) in _ = try await short.readNDEF() } == .lengthOverrun)
+        #expect(await errorCode { () throws(TagError) in _ = try await short.readNDEF() } == .lengthOverrun)
         let (odd, _) = Self.tag([
             .exchange("02230003", "00 e1403f01 0310aabb" + Self.blank + Self.blank),
             .exchange("02230401", "00" + Self.blank),
         ])
-        #expect(await Self.code { () throws(TagError) in _ = try await odd.readNDEF() } == .badAnswer)
+        #expect(await errorCode { () throws(TagError) in _ = try await odd.readNDEF() } == .badAnswer)
     }
 
     /// A tag whose first blocks have been read.
@@ -180,7 +171,7 @@ import Testing
                 uid: uid,
                 maximumFrameLength: limit
             )
-            #expect(await Self.code { () throws(TagError) in try await tag.fetch(range) } == nil)
+            #expect(await errorCode { () throws(TagError) in try await tag.fetch(range) } == nil)
             #expect(link.remaining == 0, "\(range)")
         }
     }
@@ -216,15 +207,15 @@ import Testing
     )
     func `A container is checked before anything else`(_ container: String, _ code: TagError.Code?) async throws {
         let (tag, link) = Self.tag([.exchange("02230003", "00" + container + Self.blank + Self.blank)])
-        #expect(await Self.code { () throws(TagError) in _ = try await tag.detectNDEF() } == code)
+        #expect(await errorCode { () throws(TagError) in _ = try await tag.detectNDEF() } == code)
         #expect(link.remaining == 0)
         guard code == nil else { return }
         let access = try await tag.detectNDEF().access
         #expect(access == (container.hasPrefix("e143") ? .readOnly : .readWrite))
         guard access == .readOnly else { return }
-        #expect(await Self.code { () throws(TagError) in try await tag.writeNDEF([]) } == .readOnly)
-        #expect(await Self.code { () throws(TagError) in try await tag.lock() } == .readOnly)
-        #expect(await Self.code { () throws(TagError) in try await tag.format() } == .readOnly)
+        #expect(await errorCode { () throws(TagError) in try await tag.writeNDEF([]) } == .readOnly)
+        #expect(await errorCode { () throws(TagError) in try await tag.lock() } == .readOnly)
+        #expect(await errorCode { () throws(TagError) in try await tag.format() } == .readOnly)
     }
 
     @Test func `A container for a memory has eight bytes where four can't say its size`() throws {
@@ -265,7 +256,7 @@ import Testing
             #expect(tag.memory.unit(block) == bytes("aabbccdd"))
             // One that is locked already is as good.
             for code in [nil, nil, TagError.Code.updateFailed, .updateFailed] {
-                #expect(await Self.code { () throws(TagError) in try await tag.lock(block: block) } == code)
+                #expect(await errorCode { () throws(TagError) in try await tag.lock(block: block) } == code)
             }
             #expect(link.remaining == 0)
         }
@@ -279,7 +270,7 @@ import Testing
             let (tag, link) = Self.tag(steps, uid: uid)
             tag.blockSize = 4
             tag.memory = TLVMemory(unitSize: 4, limit: 64)
-            let code = await Self.code { () throws(TagError) in try await tag.write(bytes("aabbccdd"), to: 1) }
+            let code = await errorCode { () throws(TagError) in try await tag.write(bytes("aabbccdd"), to: 1) }
             return (code, tag.writesWithOption, link.remaining)
         }
         #expect(await write([.exchange(plain, "00")]) == (nil, false, 0))
@@ -333,7 +324,7 @@ import Testing
                 [.exchange("02230003", container), .exchange("22 21" + Self.backwards + "00 e1430301", "00")]
                     + answers.enumerated().map { .exchange("0222" + hex([UInt8($0.offset)]), $0.element) }
             )
-            let code = await Self.code { () throws(TagError) in try await tag.lock() }
+            let code = await errorCode { () throws(TagError) in try await tag.lock() }
             return (code, link.remaining)
         }
         #expect(await lock([String](repeating: "00", count: 7)) == (nil, 0))
@@ -359,12 +350,12 @@ import Testing
             .exchange("02 21 00 e2400001", "00"),
         ])
         // 257 blocks: one more than short addresses reach.
-        #expect(await Self.code { () throws(TagError) in try await large.format() } == nil)
+        #expect(await errorCode { () throws(TagError) in try await large.format() } == nil)
         #expect(other.remaining == 0)
         let (unknown, _) = Self.tag([
             .exchange("02230003", blank), .exchange("022b", "0101"), .exchange("023b04", "0101"),
         ])
-        #expect(await Self.code { () throws(TagError) in try await unknown.format() } == .unsupported)
+        #expect(await errorCode { () throws(TagError) in try await unknown.format() } == .unsupported)
     }
 
     @Test func `Sizes, sectors and blocks of products follow from their UID`() {
@@ -386,11 +377,11 @@ import Testing
     @Test func `A tag that is gone stays so until it was activated again`() async throws {
         let (tag, link) = Self.tag([.exchange("02230003", .tagRemoved), Self.start])
         for _ in 0..<2 {
-            let code = await Self.code { () throws(TagError) in _ = try await tag.detectNDEF() }
+            let code = await errorCode { () throws(TagError) in _ = try await tag.detectNDEF() }
             #expect(code == .tagLost)
             #expect(link.remaining == 1)
         }
-        let code = await Self.code { () throws(TagError) in try await tag.readFirstBlocks() }
+        let code = await errorCode { () throws(TagError) in try await tag.readFirstBlocks() }
         #expect(code == .tagLost && link.remaining == 1)
         #expect(await !tag.isPresent())
         tag.wasActivated()
