@@ -26,6 +26,8 @@ public final class TerminalSheet: ScanSheet {
         var content: SheetContent?
         var decoder = SheetKeyDecoder()
         var cancel: (@Sendable () -> Void)?
+        /// Its path may be that of another terminal by now.
+        var isHungUp = false
     }
 
     private let path: String
@@ -90,7 +92,7 @@ public final class TerminalSheet: ScanSheet {
     // MARK: The terminal
 
     private func takeTerminal(_ state: inout State) -> Bool {
-        guard let terminal = Terminal.open(path: path) else { return false }
+        guard !state.isHungUp, let terminal = Terminal.open(path: path) else { return false }
         guard let settings = terminal.enterRawMode() else {
             terminal.close()
             return false
@@ -155,7 +157,10 @@ public final class TerminalSheet: ScanSheet {
             guard let terminal = state.screen?.terminal else { return (nil, false) }
             let bytes = terminal.readKeys()
             // A terminal that is hung up can always be read, and has nothing.
-            if bytes.isEmpty, terminal.isHungUp { release(&state) }
+            if bytes.isEmpty, terminal.isHungUp {
+                release(&state)
+                state.isHungUp = true
+            }
             var cancels = false
             for byte in bytes where state.decoder.cancels(byte) { cancels = true }
             return (cancels ? state.cancel : nil, state.decoder.awaitsMore)

@@ -227,6 +227,9 @@ import Testing
                 usleep(10_000)
             }
             guard fcntl(descriptor, F_GETFD) < 0 else { exit(4) }
+            // The next terminal gets the same path, and is nothing of the sheet's.
+            let next = PseudoTerminal()
+            defer { withExtendedLifetime(next) {} }
             for (state, message) in [(SheetState.scanning, "Second."), (.success, "Third.")] {
                 sheet.present(SheetContent(state: state, title: "", message: message, showsErrorSymbol: false)) {
                     exit(5)
