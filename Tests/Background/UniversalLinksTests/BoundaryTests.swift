@@ -262,16 +262,17 @@ import VisibleText
             (##"{"/":"/x","percentEncoded":false}"##, 9),
         ]
     )
-    func `How long a link may be is reckoned with the steps of each component of all rules`(_ rule: String, _ steps: Int)
-        throws
-    {
+    func `How long a link may be is reckoned with the steps of each component of all rules`(
+        _ rule: String,
+        _ steps: Int
+    ) throws {
         let rules = [String](repeating: rule, count: 1100).joined(separator: ",")
         let text = #"{"applinks":{"details":[{"appIDs":["T.a"],"components":[\#(rules)]}]}}"#
         let matcher = LinkMatcher(try AssociationFile(parsing: Data(text.utf8)))
         let found = matcher.file.findings.map(\.message).filter { $0.contains("too complex together") }
         guard steps > 0 else { return #expect(found.isEmpty) }
-        let length = MatchWork.limit / (steps * 1100)
-        #expect(found == ["The patterns are too complex together: URLs of more than about \(length) bytes open no app."])
+        let limit = "URLs of more than about \(MatchWork.limit / (steps * 1100)) bytes open no app."
+        #expect(found == ["The patterns are too complex together: \(limit)"])
     }
 
     @Test func `A file may need as many steps as leave room for a link of 8192 bytes`() throws {
