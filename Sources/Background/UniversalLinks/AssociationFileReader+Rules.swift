@@ -2,9 +2,9 @@
 
 /// Reads rules and their default values.
 extension AssociationFileReader {
-    private static let known: Set<ExactText> = [
-        "/", "?", "#", "exclude", "comment", "caseSensitive", "percentEncoded",
-    ]
+    private static let textKeys: [ExactText] = ["/", "#", "comment"]
+    private static let switchKeys: [ExactText] = ["exclude", "caseSensitive", "percentEncoded"]
+    private static let known = Set(textKeys + switchKeys + ["?"])
 
     /// Reads a path of the form before iOS 13.
     func legacyRule(_ text: String, _ index: Int) -> AssociationFile.Rule {
@@ -22,7 +22,7 @@ extension AssociationFileReader {
         let defaults = object(value, place) ?? [:]
         noteKeys(of: defaults, place, known: Self.known)
         noteTypes(of: defaults, place)
-        return defaults
+        return Self.usable(defaults)
     }
 
     /// Reads a rule of `components`.
@@ -39,7 +39,7 @@ extension AssociationFileReader {
         in entry: String
     ) -> AssociationFile.Rule {
         let place = "\(entry).components[\(index)]"
-        let values = own.merging(defaults) { own, _ in own }
+        let values = Self.usable(own).merging(defaults) { own, _ in own }
         let takesAll = values["/"] == nil && values["?"] == nil && values["#"] == nil
         let effect = takesAll ? "which is ignored, so the rule matches every URL." : "which is ignored."
         noteKeys(of: own, place, known: Self.known, effect: effect)
@@ -56,15 +56,24 @@ extension AssociationFileReader {
         )
     }
 
+    /// Returns the values without those of the wrong type. These are ignored, so a default value counts in their place.
+    private static func usable(_ values: JSONValue.Members) -> JSONValue.Members {
+        values.filter { key, value in
+            if key == "?" { return query(value) != nil }
+            return textKeys.contains(key) ? value.string != nil : !switchKeys.contains(key) || value.boolean != nil
+        }
+    }
+
     /// Reports values of the wrong type, which are ignored.
     private mutating func noteTypes(of values: JSONValue.Members, _ place: String) {
-        for key in ["/", "#", "comment"] {
-            guard let value = values[ExactText(key)], value.string == nil else { continue }
-            note("AASA014", .warning, "\"\(key)\" of \(place) is \(value.kind), no text, and is ignored.")
+        for key in Self.textKeys {
+            guard let value = values[key], value.string == nil else { continue }
+            note("AASA014", .warning, "\"\(key.text)\" of \(place) is \(value.kind), no text, and is ignored.")
         }
-        for key in ["exclude", "caseSensitive", "percentEncoded"] {
-            guard let value = values[ExactText(key)], value.boolean == nil else { continue }
-            note("AASA014", .warning, "\"\(key)\" of \(place) is \(value.kind) and is ignored; write true or false.")
+        for key in Self.switchKeys {
+            guard let value = values[key], value.boolean == nil else { continue }
+            let what = "is \(value.kind) and is ignored; write true or false."
+            note("AASA014", .warning, "\"\(key.text)\" of \(place) \(what)")
         }
         guard let query = values["?"], Self.query(query) == nil else { return }
         let what =

@@ -46,10 +46,9 @@ struct SubstitutionVariables: Sendable {
         let upper = (UInt8(ascii: "A")...UInt8(ascii: "Z")).map { [PatternAutomaton.Piece.byte($0)] }
         let lower = (UInt8(ascii: "a")...UInt8(ascii: "z")).map { [PatternAutomaton.Piece.byte($0)] }
         let digit = (UInt8(ascii: "0")...UInt8(ascii: "9")).map { [PatternAutomaton.Piece.byte($0)] }
-        // This list has more regions than a phone's, which has no numeric ones. The two-letter regions are the same.
-        let regions = Locale.Region.isoRegions.map(\.identifier).filter { code in
-            code.utf8.count == 2 && code.utf8.allSatisfy { (0x41...0x5A).contains($0) }
-        }
+        // This list has more regions than a phone's, which has no numeric ones: these have three digits. The others have two
+        // letters, and are the same.
+        let regions = Locale.Region.isoRegions.map(\.identifier).filter { $0.utf8.count == 2 }
         let languages = Locale.LanguageCode.isoLanguageCodes.map(\.identifier)
         return [
             "alpha": upper + lower,

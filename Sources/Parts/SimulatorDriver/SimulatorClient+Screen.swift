@@ -13,7 +13,7 @@ extension SimulatorClient {
         do throws(LinkError) {
             guard socket != nil else { return try open(nil) }
             try keepingConnection { () throws(LinkError) in
-                try socket?.send(line, before: .now + Self.patience, nil)
+                try socket?.send(line, before: .now + patience, nil)
             }
         } catch {
             comeBackLater()
@@ -32,7 +32,7 @@ extension SimulatorClient {
 
     func comeBack() {
         isReturning = false
-        guard socket == nil, screen != nil else { return }
+        guard screen != nil else { return }
         do throws(LinkError) {
             try open(nil)
         } catch {

@@ -10,9 +10,6 @@ import VisibleText
 /// Everything runs on one queue, which waits for the simulator's answers. Between exchanges the queue is free, and lines that
 /// the simulator sends by itself are read then.
 actor SimulatorClient {
-    /// How long the simulator may take to answer, besides the time on the air.
-    static let patience = Duration.seconds(10)
-
     /// What other threads may look at.
     struct Known: Sendable {
         /// The name of the simulator; nil before the first connection.
@@ -42,6 +39,8 @@ actor SimulatorClient {
     nonisolated let executor = QueueExecutor(target: nil, knowsCallers: true)
     nonisolated let known = Locked(Known())
     private nonisolated let interrupt = Interrupt()
+    /// How long the simulator may take to answer, besides the time on the air.
+    let patience: Duration
     private let connect: @Sendable () throws(LinkError) -> Int32
     var socket: LineSocket?
     private var watch: ReadWatch?
@@ -59,8 +58,11 @@ actor SimulatorClient {
 
     /// Creates a client, without connecting.
     ///
-    /// - Parameter connect: returns a connected socket, which does not block. The client closes it.
-    init(connect: @escaping @Sendable () throws(LinkError) -> Int32) {
+    /// - Parameters:
+    ///   - patience: how long the simulator may take to answer, besides the time on the air.
+    ///   - connect: returns a connected socket, which does not block. The client closes it.
+    init(patience: Duration, connect: @escaping @Sendable () throws(LinkError) -> Int32) {
+        self.patience = patience
         self.connect = connect
     }
 
@@ -112,7 +114,7 @@ actor SimulatorClient {
         try open(cancellation)
         lastID += 1
         let id = lastID
-        let deadline = ContinuousClock.now + limit + Self.patience
+        let deadline = ContinuousClock.now + limit + patience
         let answer = try keepingConnection(abandoning: id) { () throws(LinkError) in
             try socket?.send(request(id).line, before: deadline, cancellation)
             return try receive(id, before: deadline, cancellation)
@@ -126,7 +128,7 @@ actor SimulatorClient {
     func tell(_ request: SimulatorRequest) {
         try? keepingConnection { () throws(LinkError) in
             try open(nil)
-            try socket?.send(request.line, before: .now + Self.patience, nil)
+            try socket?.send(request.line, before: .now + patience, nil)
         }
     }
 
@@ -153,14 +155,15 @@ actor SimulatorClient {
     private func reply(to request: SimulatorRequest, _ id: Int) async -> Result<SimulatorAnswer, LinkError> {
         guard !Task.isCancelled else { return .failure(SimulatorError.cancelled) }
         return await withCheckedContinuation { continuation in
-            unanswered[id] = continuation
             do throws(LinkError) {
                 try keepingConnection { () throws(LinkError) in
                     guard let socket else { throw SimulatorError.gone }
-                    try socket.send(request.line, before: .now + Self.patience, nil)
+                    try socket.send(request.line, before: .now + patience, nil)
                 }
+                // Answers are read in later turns of the queue.
+                unanswered[id] = continuation
             } catch {
-                unanswered.removeValue(forKey: id)?.resume(returning: .failure(error))
+                continuation.resume(returning: .failure(error))
             }
         }
     }
@@ -227,7 +230,7 @@ actor SimulatorClient {
         let descriptor = try connect()
         var socket = LineSocket(descriptor, interrupt: interrupt)
         do throws(LinkError) {
-            let deadline = ContinuousClock.now + Self.patience
+            let deadline = ContinuousClock.now + patience
             let program = ProgramPath.own.flatMap { $0.split(separator: "/").last.map(String.init) } ?? "app"
             try socket.send(
                 SimulatorRequest.hello(program: program, process: getpid()).line,
@@ -243,10 +246,11 @@ actor SimulatorClient {
             if let screen { try socket.send(screen, before: deadline, cancellation) }
             try watchSocket(descriptor)
         } catch {
-            if watch == nil { close(descriptor) }
+            close(descriptor)
             throw error
         }
         self.socket = socket
+        // mutate: equivalent order, because the one sends and the other reads, and without a connection neither does anything.
         watchTags()
         // Lines may have come together with the answer.
         readLines()

@@ -254,6 +254,40 @@ import VisibleText
         )
     }
 
+    @Test(
+        arguments: [
+            (##"{"/":"*"}"##, 0), (##"{"/":"/x"}"##, 1), (##"{"/":"*","#":"a"}"##, 1), (##"{"/":"/x","#":"a"}"##, 2),
+            (##"{"/":"*","?":"a"}"##, 1), (##"{"/":"/x","?":"a"}"##, 2), (##"{"/":"*","?":{"a":"b"}}"##, 3),
+            (##"{"/":"/x","?":{"a":"b","c":"*"},"#":"a"}"##, 7), (##"{"/":"*","percentEncoded":false}"##, 8),
+            (##"{"/":"/x","percentEncoded":false}"##, 9),
+        ]
+    )
+    func `How long a link may be is reckoned with the steps of each component of all rules`(
+        _ rule: String,
+        _ steps: Int
+    ) throws {
+        let rules = [String](repeating: rule, count: 1100).joined(separator: ",")
+        let text = #"{"applinks":{"details":[{"appIDs":["T.a"],"components":[\#(rules)]}]}}"#
+        let matcher = LinkMatcher(try AssociationFile(parsing: Data(text.utf8)))
+        let found = matcher.file.findings.map(\.message).filter { $0.contains("too complex together") }
+        guard steps > 0 else { return #expect(found.isEmpty) }
+        let limit = "URLs of more than about \(MatchWork.limit / (steps * 1100)) bytes open no app."
+        #expect(found == ["The patterns are too complex together: \(limit)"])
+    }
+
+    @Test func `A file may need as many steps as leave room for a link of 8192 bytes`() throws {
+        for (count, isTooMuch) in [(1024, false), (1025, true)] {
+            // Several entries count together.
+            let entry = { (count: Int) -> String in
+                let paths = [String](repeating: #""/x""#, count: count).joined(separator: ",")
+                return #"{"appIDs":["T.a"],"paths":[\#(paths)]}"#
+            }
+            let text = #"{"applinks":{"details":[\#(entry(24)),\#(entry(count - 24))]}}"#
+            let matcher = LinkMatcher(try AssociationFile(parsing: Data(text.utf8)))
+            #expect(matcher.file.findings.contains { $0.message.contains("too complex together") } == isTooMuch)
+        }
+    }
+
     // MARK: JSON
 
     @Test func `Values are nested up to their limit, and keys that come twice are named with their place`() throws {

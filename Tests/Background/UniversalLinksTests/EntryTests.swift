@@ -69,6 +69,19 @@ import UniversalLinks
         #expect(try rules(rule) == [message.replacing("*", with: "details[0].components[0]")])
     }
 
+    @Test("What is not known of a rule, or of the values for all, is named before what has the wrong type")
+    func order() throws {
+        func expected(_ place: String) -> [String] {
+            [
+                #"\#(place) has the unknown key "Comment", which is ignored. Is "comment" meant?"#,
+                #""/" of \#(place) is a number, no text, and is ignored."#,
+            ]
+        }
+        let values = #""/":5,"Comment":"x""#
+        #expect(try rules("{\(values)}") == expected("details[0].components[0]"))
+        #expect(try rules(#"{"/":"/x"}"#, other: #""defaults":{\#(values)},"#) == expected("applinks.defaults"))
+    }
+
     @Test("A rule whose only key is unknown matches every URL, unless a default says which")
     func unknownKeys() throws {
         let start = #"details[0].components[0] has the unknown key "path", which is ignored"#

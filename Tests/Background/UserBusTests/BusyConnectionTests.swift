@@ -106,6 +106,14 @@ struct `A connection with much to do` {
         #expect(try sender.answers(to: [cookie], within: .seconds(60))[cookie]?.values() == [Self.large])
     }
 
+    @Test func `keeps an answer that comes before the whole call is sent`() throws {
+        let way = try EarlyAnswer(bus, from: Self.gone.destination)
+        let connection = try BusConnection(.user, address: way.address)
+        way.answerNext()
+        let cookie = try connection.send(BusCall(Self.gone, "Do", [Self.huge]))
+        #expect(try connection.answers(to: [cookie], within: .zero)[cookie]?.isError == false)
+    }
+
     @Test(arguments: [false, true])
     func `counts a bus as silent that does not take a message in time, and loses nothing`(isClosed: Bool)
         throws

@@ -120,6 +120,31 @@ struct `A connection of a program` {
         #expect(peer.calls.count == 4)
     }
 
+    @Test func `gives an answer that comes too late to nobody who has asked since then`() throws {
+        let (program, caller) = (try connection(), try connection())
+        try program.take(Self.name)
+        func call() throws -> ReceivedMessage {
+            while true {
+                if let message = try program.receive(), message.isCall { return message }
+                program.wait(.milliseconds(5))
+            }
+        }
+        expect(.noAnswer) { _ = try caller.ask(BusCall(Self.object, "First"), within: 0) }
+        let first = try call()
+        let cookie = try caller.send(BusCall(Self.object, "Second"))
+        let second = try call()
+        #expect(first.name == "org.example.App.First" && second.name == "org.example.App.Second")
+        try first.answer([.string("late")])
+        try second.answer([.string("in time")])
+        let answers = try caller.answers(to: [cookie], within: .seconds(60))
+        #expect(answers.mapValues { $0.values() } == [cookie: [.string("in time")]])
+        // It shows that the program answers again, and is no answer to the second call.
+        var rest: [ReceivedMessage] = []
+        while let message = try caller.receive() { if !message.isSignal { rest.append(message) } }
+        #expect(rest.map { $0.values() } == [[.string("late")]])
+        #expect(rest.first?.answersTo != cookie)
+    }
+
     @Test func `ends when its bus does, and there is none then`() throws {
         let connection = try connection()
         bus.end()

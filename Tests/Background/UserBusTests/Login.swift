@@ -18,6 +18,8 @@ struct Login: Sendable {
     var answer: Peer.Answer?
     /// Whether a session that was asked for is then gone.
     var forgets = false
+    /// Whether the system is about to sleep when it is asked.
+    var isFallingAsleep: @Sendable () -> Bool = { false }
 
     func peer(_ bus: TestBus) throws -> Peer {
         let login = self
@@ -42,7 +44,7 @@ struct Login: Sendable {
                 }
             case "org.freedesktop.DBus.Properties.Get"
             where call.values == [.string("org.freedesktop.login1.Manager"), .string("PreparingForSleep")]:
-                return .values([.boolean(login.isGoingToSleep)])
+                return .values([.boolean(login.isGoingToSleep || login.isFallingAsleep())])
             case "org.freedesktop.DBus.Properties.GetAll"
             where call.values == [.string("org.freedesktop.login1.Session")]:
                 if login.forgets { gone.insert(call.path) }

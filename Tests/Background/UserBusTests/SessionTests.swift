@@ -134,6 +134,18 @@ struct `What the system says of the user's screen` {
         withExtendedLifetime((peer, failing)) {}
     }
 
+    @Test(.ownThreads) func `is that of the process's own session, where the user has several`() async throws {
+        let seats: [(id: String, user: UInt32, seat: String)] = [("2", 1000, "seat0"), ("5", 1000, "seat1")]
+        let peer = try Login(sessions: seats).peer(bus)
+        await #expect(processExitsWith: .success) { [address = bus.address as String] in
+            _ = unsafe setenv("DBUS_SYSTEM_BUS_ADDRESS", address, 1)
+            for (own, id) in [("5", "5"), ("2", "2"), (nil, "2")] as [(String?, String)] {
+                #expect(LoginReport.ask(of: 1000, own: own).session?.id == id)
+            }
+        }
+        withExtendedLifetime(peer) {}
+    }
+
     @Test func `has every desktop's screen saver`() {
         #expect(
             ScreenSaver.all.map(\.object.destination)

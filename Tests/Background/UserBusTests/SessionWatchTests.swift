@@ -150,4 +150,88 @@ struct `A watch of the user's session` {
         #expect(ContinuousClock.now - start > pause * 6)
         #expect(watch.isSilent)
     }
+
+    // MARK: Changes
+
+    /// A pause in which no test waits: what the watch learns, it learns from signals.
+    private static let longPause = Duration.seconds(600)
+
+    @MainActor @Test func `learns from the session's signal that the screen is locked and unlocked`() async throws {
+        let lock = Health()
+        var login = login()
+        let properties = login.properties
+        login.answer = .written { writer in
+            writer.value(.properties(properties.merging(["LockedHint": .boolean(lock.isWell)]) { $1 }))
+        }
+        let peer = try login.peer(first)
+        let watch = SessionWatch(own: nil, address: first.address, pause: Self.longPause) {}
+        #expect(watch.session?.isLocked == false)
+        let session = BusCall.Object(
+            BusConnection.loginManager.destination,
+            "/org/freedesktop/login1/session/_32",
+            "org.freedesktop.DBus.Properties"
+        )
+        for isLocked in [true, false] {
+            lock.isWell = isLocked
+            let values: [BusValue] = [.string("org.freedesktop.login1.Session"), .properties([:]), .strings([])]
+            peer.emit(session, "PropertiesChanged", values)
+            try await wait { watch.session?.isLocked == isLocked }
+        }
+        withExtendedLifetime(peer) {}
+    }
+
+    @MainActor @Test func `learns that the system goes to sleep and wakes`() async throws {
+        let sleep = Health()
+        var login = login()
+        login.isFallingAsleep = { sleep.isWell }
+        let peer = try login.peer(first)
+        let watch = SessionWatch(own: nil, address: first.address, pause: Self.longPause) {}
+        #expect(!watch.isGoingToSleep)
+        for isAsleep in [true, false] {
+            sleep.isWell = isAsleep
+            peer.emit(BusConnection.loginManager, "PrepareForSleep", [.boolean(isAsleep)])
+            try await wait { watch.isGoingToSleep == isAsleep }
+            #expect(watch.session?.id == "2")
+        }
+        withExtendedLifetime(peer) {}
+    }
+
+    @MainActor @Test func `follows the process's own session, where the user has several`() throws {
+        let seats: [(id: String, user: UInt32, seat: String)] = [("2", getuid(), "seat0"), ("5", getuid(), "seat1")]
+        let peer = try Login(sessions: seats).peer(first)
+        for (own, id) in [("5", "5"), ("2", "2"), (nil, "2"), ("9", "2")] as [(String?, String)] {
+            let watch = SessionWatch(own: own, address: first.address, pause: Self.longPause) {}
+            #expect(watch.session?.id == id, "\(own ?? "none")")
+        }
+        withExtendedLifetime(peer) {}
+    }
+
+    @MainActor @Test func `keeps the last session while logind does not answer, also when it ends like that`()
+        async throws
+    {
+        let health = Health()
+        health.isWell = true
+        var login = login()
+        let properties = login.properties
+        login.answer = .written { writer in
+            writer.value(health.isWell ? .properties(properties) : .string("x"))
+        }
+        let peer = try login.peer(first)
+        var changes = 0
+        let watch = SessionWatch(own: nil, address: first.address, pause: .milliseconds(5)) { changes += 1 }
+        #expect(watch.session?.id == "2" && !watch.isSilent)
+        health.isWell = false
+        peer.emit(BusConnection.loginManager, "SessionNew", [])
+        try await wait { watch.isSilent }
+        #expect(watch.session?.id == "2")
+        peer.stop()
+        // It looks a few times meanwhile, and finds none.
+        let known = changes
+        try await wait { changes >= known + 3 }
+        #expect(watch.isSilent && watch.session?.id == "2")
+        let next = try Login(sessions: [("7", getuid(), "seat0")]).peer(first)
+        try await wait { !watch.isSilent }
+        #expect(watch.session?.id == "7")
+        withExtendedLifetime(next) {}
+    }
 }

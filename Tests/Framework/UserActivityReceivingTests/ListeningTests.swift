@@ -148,6 +148,46 @@ struct `An app that listens for links` {
         }
     }
 
+    @Test(.ownThreads) func `is one that the user sees, unless it says otherwise`() async throws {
+        let bus = try TestBus()
+        await #expect(processExitsWith: .success) { [address = bus.address as String] in
+            _ = unsafe setenv("DBUS_SESSION_BUS_ADDRESS", address, 1)
+            _ = unsafe unsetenv("NFC_READER")
+            let (hidden, visible) = await (Application(), Application())
+            let receiver = await Receiver()
+            let ends = Count()
+            try await MainActor.run {
+                visible.delegate = receiver
+                try hidden.listen(as: Sender.app, presence: .background) { ends.add() }
+                try visible.listen(as: Sender.app)
+            }
+            try await ends.wait(for: 1)
+            #expect(await Sender(address: address).deliver("https://example.org/a") == .success(.message))
+            #expect(await receiver.links == ["https://example.org/a"])
+            await MainActor.run { withExtendedLifetime(hidden) {} }
+        }
+    }
+
+    @Test(.ownThreads) func `has what came before its delegate, and hears of the end of its bus`() async {
+        await #expect(processExitsWith: .success) {
+            let bus = try TestBus()
+            _ = unsafe setenv("DBUS_SESSION_BUS_ADDRESS", bus.address, 1)
+            _ = unsafe unsetenv("NFC_READER")
+            let (application, receiver) = await (Application(), Receiver())
+            let ends = Count()
+            try await MainActor.run { try application.listen(as: Sender.app) { ends.add() } }
+            #expect(await Sender(address: bus.address).deliver("https://example.org/a") == .success(.message))
+            #expect(await receiver.links.isEmpty)
+            #expect(ends.value == 0)
+            await MainActor.run { application.delegate = receiver }
+            #expect(await receiver.links == ["https://example.org/a"])
+            bus.end()
+            try await ends.wait(for: 1)
+            #expect(!Application.isRunning(as: Sender.app))
+            #expect(ends.value == 1)
+        }
+    }
+
     @Test(.ownThreads) func `that is gone without an end takes nothing`() async throws {
         let bus = try TestBus()
         await #expect(processExitsWith: .success) { [address = bus.address as String] in

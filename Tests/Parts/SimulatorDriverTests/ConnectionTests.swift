@@ -51,6 +51,21 @@ import Testing
         }
     }
 
+    @Test(.ownThreads) func `that can't be watched because too many files are open is closed with that reason`() async {
+        await #expect(processExitsWith: .success) {
+            let made = try SocketPair()
+            made.send(FakeSimulator.greeting)
+            let reader = SimulatorReader { () throws(LinkError) in made.reader }
+            // All numbers below the limit are taken.
+            var limit = rlimit(rlim_cur: 3, rlim_max: 3)
+            #expect(unsafe setrlimit(__rlimit_resource_t(7), &limit) == 0)
+            let error = await #expect(throws: LinkError.self) { try await reader.prepare() }
+            #expect(error?.code == .readerUnavailable)
+            #expect(error?.reason == "The process has too many open files. Close some, and try again.")
+            #expect(made.hasEnded)
+        }
+    }
+
     @Test func `that ends before a claim is sent ends the claim`() async throws {
         let executor = QueueExecutor(target: nil)
         let simulator = FakeSimulator { _, request in
@@ -105,12 +120,21 @@ import Testing
             attempts.withLock { $0 += 1 }
             throw LinkError(.readerUnavailable, "")
         }
+        // An app that has shown a screen, and shows none any more, does not come back.
+        let others = Locked(0)
+        let other = SimulatorReader { () throws(LinkError) in
+            others.withLock { $0 += 1 }
+            throw LinkError(.readerUnavailable, "")
+        }
+        other.showScreen("{}")
+        other.showScreen(nil)
         let start = ContinuousClock.now
         for _ in 0..<3 { reader.showScreen("{}") }
         // Three at once, and then one after the other.
         while attempts.withLock({ $0 }) < 5 { try await Task.sleep(for: .milliseconds(20)) }
         #expect(ContinuousClock.now - start >= .seconds(4))
-        withExtendedLifetime(reader) {}
+        #expect(others.withLock { $0 } == 2)
+        withExtendedLifetime((reader, other)) {}
     }
 
     @Test func `has room for a long line, and for whatever comes behind it`() async throws {

@@ -14,6 +14,7 @@ final class PCSCCardPort: CardReaderPort {
     private struct State {
         var server: ReaderServer?
         var observers: [UInt64: @Sendable () -> Void] = [:]
+        // mutate: equivalent, because any number does for the first observer.
         var nextObserver: UInt64 = 0
         var card: (any EmulatedCard)?
         var isEmulating = false
@@ -46,6 +47,7 @@ final class PCSCCardPort: CardReaderPort {
     /// Calls a handler whenever a card may have arrived or left.
     func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
         let id = state.withLock { state in
+            // mutate: equivalent literal, because the numbers only have to differ.
             state.nextObserver += 1
             state.observers[state.nextObserver] = handler
             return state.nextObserver
@@ -141,21 +143,27 @@ final class PCSCCardPort: CardReaderPort {
 
 /// The reader with an app's card, as pcscd sees it.
 struct AppCardReader: ReaderFirmware {
-    /// Shorter than the driver's own limit, so that this answer is the one that is used.
-    private static let answerLimit = Duration.seconds(25)
     /// An ATR with T=0 and T=1, without historical bytes (PC/SC 2.01 part 3, 3.1.3.2.3.1).
     private static let answerToReset: [UInt8] = [0x3B, 0x80, 0x80, 0x01, 0x01]
 
     // Weak, because the port owns the server, and the server owns the reader.
     private weak let port: PCSCCardPort?
+    private let answerLimit: Duration
     private var isPresent = false
     /// Whether the present host has sent commands since the card was powered.
     private var isUsed = false
     /// A random UID, like a phone's (ISO/IEC 14443-3, 6.5.4).
     private var uid: [UInt8] = []
 
-    init(port: PCSCCardPort) {
+    /// Creates a reader.
+    ///
+    /// - Parameters:
+    ///   - port: has the card.
+    ///   - answerLimit: how long an app may take to answer. The usual time is shorter than the driver's own limit, so that this
+    ///     answer is the one that is used.
+    init(port: PCSCCardPort, answerLimit: Duration = .seconds(25)) {
         self.port = port
+        self.answerLimit = answerLimit
     }
 
     mutating func look() async -> EmulatedReader.Change {
@@ -196,8 +204,8 @@ struct AppCardReader: ReaderFirmware {
         }
         isUsed = true
         // After this time, an app that does not answer is given up, as a terminal does.
-        let limit = Task {
-            try await Task.sleep(for: Self.answerLimit)
+        let limit = Task { [answerLimit] in
+            try await Task.sleep(for: answerLimit)
             Self.restart(port.reader)
         }
         defer { limit.cancel() }

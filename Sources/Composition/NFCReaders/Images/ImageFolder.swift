@@ -84,6 +84,7 @@ final class ImageFolder: Sendable {
         self.onNotice = onNotice
         self.onPresence = onPresence
         let queue = DispatchQueue(label: "org.opencorenfc.images")
+        // mutate: equivalent order, because what happens between the two is taken over after them in any case.
         state.withLock { state in
             let source = DispatchSource.makeReadSource(fileDescriptor: watch.descriptor, queue: queue)
             source.setEventHandler { [self] in
@@ -104,10 +105,9 @@ final class ImageFolder: Sendable {
             defer { state.isThere = changes.isThere }
             return state.isThere
         }
-        if changes.isThere != wasThere { onPresence(changes.isThere) }
-        if changes.isThere != wasThere, !changes.isThere {
-            onNotice("The folder \(path) is not there. Its tags are near when it is.")
-        }
+        guard changes.isThere != wasThere else { return }
+        onPresence(changes.isThere)
+        if !changes.isThere { onNotice("The folder \(path) is not there. Its tags are near when it is.") }
     }
 
     /// Brings the tags of new or changed files near, and removes the tags of deleted ones.
@@ -126,6 +126,7 @@ final class ImageFolder: Sendable {
             return near.version == nil || near.version != Version(path + "/" + name)
         }
         for (name, near) in known where !names.contains(name) || isWritten(name) {
+            // mutate: equivalent order, because whoever the field informs does not look at the folder's names.
             state.withLock { $0.tags[name] = nil }
             field.remove(near.tag)
         }
@@ -139,6 +140,7 @@ final class ImageFolder: Sendable {
                 state.withLock { $0.tags[name] = Near(tag: tag, version: version) }
                 field.bring(tag)
             } catch {
+                // mutate: equivalent order, because no other look at the folder begins before this one has ended.
                 state.withLock { _ = $0.refused.insert(name) }
                 onNotice(error.reason)
             }

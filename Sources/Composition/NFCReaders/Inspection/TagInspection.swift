@@ -11,8 +11,6 @@ package struct TagInspection: Sendable {
     package enum Unknown: Sendable, Hashable {
         /// ATQA and SAK.
         case answers
-        /// The answer to GET_VERSION.
-        case version
         /// A part of the memory, such as one that needs a password.
         case memory
         /// The signature.
@@ -102,6 +100,7 @@ extension TagInspection {
     }
 
     fileprivate mutating func ask(_ tag: Type2Tag) async throws(TagError) {
+        // mutate: equivalent member, because each name is one product's.
         guard let product = Type2Product.all.first(where: { $0.name == findings.product }) else { return }
         var known = Type2Contents(blank: product, uid: tag.target.uid)
         known.atqa = tag.target.atqa
@@ -113,8 +112,8 @@ extension TagInspection {
         } else {
             unknown.insert(.memory)
         }
+        // A product that has a version is known by it.
         known.version = try await tag.versionBytes()
-        if known.version == nil, product.version != nil { unknown.insert(.version) }
         if let signature = try await tag.readSignature() {
             known.signature = signature
         } else if product.hasSignature {
@@ -149,6 +148,7 @@ extension TagInspection {
     fileprivate mutating func ask(_ tag: Type5Tag) async throws(TagError) {
         var known = Vicinity(system: try await tag.readSystemInfo())
         if let count = known.system?.blockCount { known.lockedBlocks = try await tag.readLockedBlocks(of: count) }
+        // mutate: equivalent literal, because a block that was read has four bytes or more.
         known.blockSize = tag.blockSize > 0 ? tag.blockSize : known.system?.blockSize
         known.capabilityContainer = tag.capabilityContainerBytes
         known.signature = try await tag.readSignature()

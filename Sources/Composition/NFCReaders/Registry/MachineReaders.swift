@@ -24,12 +24,13 @@ public enum MachineReaders {
         return listed
     }
 
-    /// Returns why no reader is there, for each kind whose readers are found by themselves, as sentences for people. Waits a few
-    /// seconds at most for a service that does not answer.
-    public static func absences() -> [String] {
+    /// Returns why no reader is there, for each kind whose readers are found by themselves, as sentences for people.
+    ///
+    /// - Parameter patience: the maximum time to wait for a service that does not answer.
+    public static func absences(within patience: Duration = .seconds(5)) -> [String] {
         ReaderKind.all.filter { $0.observeReaders != nil }.compactMap { kind in
             var configuration = ReaderConfiguration(reader: kind.scheme)
-            configuration.patience = .seconds(5)
+            configuration.patience = patience
             guard case .none(let reason) = kind.make(ReaderName(kind.scheme), configuration, nil).reader else {
                 return nil
             }

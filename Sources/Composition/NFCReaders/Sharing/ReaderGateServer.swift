@@ -112,6 +112,7 @@ public final class ReaderGateServer: Sendable {
     ///
     /// - Returns: whether more may follow.
     private func take(_ descriptor: Int32) -> Bool {
+        // mutate: equivalent literal, because what has no room is read next.
         var buffer = [UInt8](repeating: 0, count: 256)
         let count = unsafe read(descriptor, &buffer, buffer.count)
         if count < 0, errno == EAGAIN || errno == EINTR { return true }

@@ -130,8 +130,10 @@ struct LineSocket {
             // Before the check, so that a cancellation that comes after it still ends the wait.
             interrupt.clear()
             if cancellation?.isCancelled == true { throw SimulatorError.cancelled }
-            let rest = (deadline - .now).components
-            let milliseconds = rest.seconds * 1000 + (rest.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+            let rest = deadline - .now
+            // mutate: equivalent literal, because a wait that ends too early goes on.
+            let milliseconds = (rest / .milliseconds(1)).rounded(.up)
+            // mutate: equivalent comparison, because a wait of no time ends at once.
             guard milliseconds > 0 else { return false }
             var polled = (
                 pollfd(fd: descriptor, events: Int16(event), revents: 0),
@@ -139,7 +141,7 @@ struct LineSocket {
             )
             let count = unsafe withUnsafeMutablePointer(to: &polled) { pointer in
                 unsafe pointer.withMemoryRebound(to: pollfd.self, capacity: 2) {
-                    unsafe poll($0, 2, Int32(clamping: milliseconds))
+                    unsafe poll($0, 2, Int32(clamping: Int(milliseconds)))
                 }
             }
             if count < 0, errno != EINTR { throw SimulatorError.gone }

@@ -43,11 +43,7 @@ extension Type2Contents {
         let bytes = product.userPages.count * 4
         let hasSignature = signature.contains { $0 != 0 }
         var facts: [TagFact] = unknown.contains(.answers) ? [] : .answers(atqa, sak)
-        if !unknown.contains(.version) {
-            facts.append(
-                version.map { TagFact("Version", "version_hex", hex: $0) } ?? TagFact("Version", "no GET_VERSION")
-            )
-        }
+        facts.append(version.map { TagFact("Version", "version_hex", hex: $0) } ?? TagFact("Version", "no GET_VERSION"))
         if !unknown.contains(.signature) {
             facts.append(
                 hasSignature ? TagFact("Signature", "signature_hex", hex: signature) : TagFact("Signature", "none")

@@ -184,6 +184,44 @@ import Testing
         }
     }
 
+    @Test func `An app that does not answer in time is given up, and one that has answered is left alone`()
+        async throws
+    {
+        let (place, other) = (try Place(), try Place())
+        let silent = RecordingCard()
+        #expect(place.port.attach(place.card) && other.port.attach(silent))
+        for port in [place.port, other.port] { port.setEmulating(true) }
+        var reader = AppCardReader(port: place.port, answerLimit: .milliseconds(20))
+        _ = await reader.lookAnew()
+        // On a busy machine it may have been given up before it could answer.
+        guard await reader.transmit([1]) == .done([1, 0x90, 0]) else { return }
+        var waiting = AppCardReader(port: other.port, answerLimit: .milliseconds(60))
+        _ = await waiting.lookAnew()
+        let start = ContinuousClock.now
+        #expect(await waiting.transmit([1]) == .failed)
+        #expect(ContinuousClock.now - start >= .milliseconds(60))
+        #expect(await silent.happens(4) == ["detected", "01", "deselected", "detected"])
+        // By now it would have been given up.
+        #expect(place.card.log == ["detected", "01"])
+    }
+
+    @Test func `All who observe hear of a card, until they stop`() throws {
+        let place = try Place()
+        let counts = Locked([0, 0])
+        var first = place.port.observePresence { counts.withLock { $0[0] += 1 } }
+        let second = place.port.observePresence { counts.withLock { $0[1] += 1 } }
+        #expect(first != nil && second != nil && place.port.attach(place.card))
+        place.port.setEmulating(true)
+        #expect(counts.withLock { $0 } == [1, 1])
+        first = nil
+        place.port.setEmulating(false)
+        #expect(counts.withLock { $0 } == [1, 2])
+        // One that is no card of the port does not leave it.
+        place.port.detach(RecordingCard())
+        #expect(counts.withLock { $0 } == [1, 2])
+        withExtendedLifetime(second) {}
+    }
+
     @Test func `A reader whose port has gone has no card`() async throws {
         var reader: AppCardReader
         do {

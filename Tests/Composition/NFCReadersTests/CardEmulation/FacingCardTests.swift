@@ -20,9 +20,10 @@ import VirtualTags
         var card: PN53xChip
         var reader: PN53xChip
 
-        init() {
+        /// - Parameter seconds: how long the card's host may take to answer.
+        init(answersWithin seconds: Int = 60) {
             let field = VirtualField()
-            card = PN53xChip(field: VirtualField(), place: FacingCardPlace(field))
+            card = PN53xChip(field: VirtualField(), place: FacingCardPlace(field, answersWithin: seconds))
             reader = PN53xChip(field: field)
         }
 
@@ -178,5 +179,33 @@ import VirtualTags
         _ = await pair.card.receive([0x32, 0x01, 0x00])
         guard case .answer(let answer) = await asking.value else { throw LinkError(.timeout, "No answer.") }
         #expect(answer != [0] && answer.count == 1)
+    }
+
+    @Test func `A host that does not answer in its time leaves a reader without an answer too`() async throws {
+        var pair = Pair(answersWithin: 0)
+        await pair.meet()
+        let start = ContinuousClock.now
+        let reply = await pair.reader.receive([0x40, 0x01, 0x00, 0xA4, 0x04, 0x00])
+        guard case .answer(let answer) = reply else { throw LinkError(.timeout, "No answer.") }
+        #expect(answer != [0] && answer.count == 1)
+        // The usual time is five seconds.
+        #expect(ContinuousClock.now - start < .seconds(5))
+    }
+
+    @Test func `A card that was only selected is there again when the field was off for a moment`() async throws {
+        let field = VirtualField()
+        var card = PN53xChip(field: VirtualField(), place: FacingCardPlace(field))
+        _ = await card.receive([0x12, 0x24])
+        #expect(await card.receive(Self.becomeCard) == .waiting)
+        let link = try #require(field.link(for: .nfcA))
+        let request = Frame(bits: [0x26], validBitsInLastByte: 7)
+        let select = Frame([0x93, 0x70, 0x08, 0x00, 0xB0, 0x0B, 0xB3])
+        for _ in 0..<2 {
+            #expect(try await link.transceive(request, timeout: .milliseconds(1)).bytes == [0x04, 0x00])
+            #expect(try await link.transceive(select, timeout: .milliseconds(1)).bytes == [0x20])
+            try await field.setCarrier(false)
+            try await field.setCarrier(true)
+        }
+        withExtendedLifetime(card) {}
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCReaders
 import NFCRuntime
+import SessionTesting
 import TagLink
 import TagProtocols
 import Testing
@@ -10,9 +11,16 @@ import VirtualTags
 /// Checks what an inspection finds out about a tag, and what it says that it can't know.
 @Suite(.timeLimit(.minutes(1))) struct `The inspection of a tag` {
     private func inspection(_ tag: any VirtualTag) async throws -> TagInspection {
+        try await inspection(tag) { .field($0) }
+    }
+
+    private func inspection(
+        _ tag: any VirtualTag,
+        on reader: (VirtualField) -> NFCEnvironment.Reader
+    ) async throws -> TagInspection {
         let field = VirtualField(onElapsed: { _ in })
         field.bring(tag)
-        let session = try #require(ReaderSession(environment: NFCEnvironment(reader: .field(field))))
+        let session = try #require(ReaderSession(environment: NFCEnvironment(reader: reader(field))))
         defer { session.invalidate() }
         let found: [ConnectableTag] = await handedOver { done in
             session.observe { event in
@@ -70,10 +78,28 @@ import VirtualTags
         contents.memory[first + 4] = 0x90
         contents.counters = [0, 0, 5]
         let inspection = try await inspection(VirtualType2Tag(contents))
-        #expect(inspection.unknown.contains(.memory) && !inspection.unknown.contains(.version))
+        #expect(inspection.unknown.contains(.memory))
         guard case .type2(let found)? = inspection.contents else { return }
         // The counter is free, and counted this reading.
         #expect(found.counters[2] >= 5 && !inspection.unknown.contains(.counters))
+    }
+
+    @Test func `of Type 2 says that the reader has concluded the answers to the selection`() async throws {
+        let tag = VirtualType2Tag(Type2Contents(blank: .ntag215, uid: Self.uid))
+        let inspection = try await inspection(tag) { .discovering(ConcludingReader($0)) }
+        #expect(!inspection.tellsActivation)
+        #expect(inspection.unknown == [.failedAuthentications, .answers, .counters])
+    }
+
+    @Test func `of Type 2 says that the signature is not to be had, where the product has one`() async throws {
+        for (product, unknown) in [
+            (.ultralightEV1UL11, [.failedAuthentications, .signature]), (.ultralight, [.failedAuthentications]),
+        ] as [(Type2Product, Set<TagInspection.Unknown>)] {
+            let tag = VirtualType2Tag(Type2Contents(blank: product, uid: Self.uid))
+            // READ_SIG.
+            let inspection = try await inspection(ReluctantTag(tag) { $0.first == 0x3C ? .silence : nil })
+            #expect(inspection.unknown == unknown, "\(product)")
+        }
     }
 
     @Test(arguments: [Type1Product.topaz96, .topaz512]) func `of Type 1 is a whole image`(product: Type1Product)
@@ -104,6 +130,20 @@ import VirtualTags
         #expect(try await self.inspection(VirtualType3Tag(other)).contents == nil)
     }
 
+    @Test func `of FeliCa Lite-S says that its counter is not to be had`() async throws {
+        let contents = FeliCaLiteSContents(idm: [2, 0xFE, 1, 2, 3, 4, 5, 6])
+        let tag = ReluctantTag(VirtualType3Tag(contents)) { bytes in
+            // CHECK of block 90, which is refused.
+            bytes.suffix(2) == [0x80, 0x90] ? .answer([12, 0x07] + contents.idm + [0xFF, 0xA8]) : nil
+        }
+        let inspection = try await inspection(tag)
+        guard case .type3(.liteS(let found))? = inspection.contents else {
+            Issue.record("A Lite-S is known.")
+            return
+        }
+        #expect(inspection.unknown == [.counters] && found.memoryConfiguration == contents.memoryConfiguration)
+    }
+
     @Test func `of a DESFire has its ATS, its version and the file of its message`() async throws {
         let desfire = DESFireContents.ndef(size: .kilobytes4)
         let inspection = try await inspection(VirtualType4Tag(desfire))
@@ -132,4 +172,80 @@ import VirtualTags
         #expect(found.signature == contents.signature && found.counter == 0)
         #expect(inspection.contents == nil && inspection.card == nil)
     }
+
+    @Test func `of Type 5 has the size of a block from its memory, or from its system where it can't be read`()
+        async throws
+    {
+        let contents = Type5Contents(blank: .generic(blockCount: 64))
+        let untold = try await inspection(
+            ReluctantTag(VirtualType5Tag(contents)) { bytes in
+                // GET SYSTEM INFORMATION, plain and extended.
+                bytes.count > 1 && [0x2B, 0x3B].contains(bytes[1]) ? .silence : nil
+            }
+        )
+        var found = try #require(untold.vicinity)
+        #expect(found.system == nil && found.lockedBlocks == nil && found.blockSize == 4)
+        #expect(found.capabilityContainer == Array(contents.memory.prefix(4)))
+        let unread = try await inspection(
+            ReluctantTag(VirtualType5Tag(contents)) { bytes in
+                // READ SINGLE BLOCK and READ MULTIPLE BLOCKS, which are refused.
+                bytes.count > 1 && [0x20, 0x23].contains(bytes[1]) ? .answer([0x01, 0x10]) : nil
+            }
+        )
+        found = try #require(unread.vicinity)
+        #expect(found.system?.blockCount == 64 && found.lockedBlocks == [] && found.blockSize == 4)
+        #expect(found.capabilityContainer == nil && unread.findings.survey.error?.code == .noCapabilityContainer)
+    }
+}
+
+/// A tag that answers some commands in another way, or not at all.
+private final class ReluctantTag: VirtualTag {
+    enum Reply {
+        case silence
+        case answer([UInt8])
+    }
+
+    private let tag: any VirtualTag
+    private let reply: @Sendable ([UInt8]) -> Reply?
+
+    /// - Parameter reply: what becomes of a command; nil where the tag answers as ever.
+    init(_ tag: any VirtualTag, reply: @escaping @Sendable ([UInt8]) -> Reply?) {
+        self.tag = tag
+        self.reply = reply
+    }
+
+    var technology: Technology { tag.technology }
+    var identifier: [UInt8] { tag.identifier }
+
+    func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? {
+        switch reply(request.bytes) {
+        case .silence: nil
+        case .answer(let bytes): TagAnswer(Frame(bytes))
+        case nil: tag.answer(request, disturbance: disturbance)
+        }
+    }
+
+    func losePower() { tag.losePower() }
+}
+
+/// A reader that finds tags itself, and derives ATQA and SAK from the kind of tag.
+private final class ConcludingReader: DiscoveringDriver {
+    private let reader: ActivatingReader
+    let name = "concluding"
+    let tellsActivation = false
+    var technologies: Set<Technology> { reader.technologies }
+    var statistics: LinkStatistics { reader.statistics }
+
+    init(_ field: VirtualField) { reader = ActivatingReader(field) }
+
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
+        reader.observePresence(handler)
+    }
+
+    func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
+        try await reader.discover(technologies, systemCodes: systemCodes)
+    }
+
+    func select(_ tag: DiscoveredTag) async throws(LinkError) { try await reader.select(tag) }
+    func release() async { await reader.release() }
 }

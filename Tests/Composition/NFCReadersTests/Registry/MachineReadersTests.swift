@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Glibc
 import NFCReaders
 import NFCRuntime
+import PrivateStorage
 import TestThreads
 import Testing
 
@@ -18,6 +20,29 @@ import Testing
             _ = unsafe setenv("PCSCLITE_CSOCK_NAME", "/tmp/ocn-nowhere/pcscd.comm", 1)
             let reason = Machine.reason(NFCEnvironment(ReaderConfiguration(reader: "pcsc")))
             #expect(!reason.isEmpty && MachineReaders.absences() == [reason])
+        }
+    }
+
+    @Test(.ownThreads) func `A service that does not answer is named, and no other reader is taken in its place`()
+        async throws
+    {
+        let folder = try PrivateFolder.random("nfc-tests")
+        defer { try? FileManager.default.removeItem(atPath: folder.path) }
+        // Nobody accepts a connection.
+        let listener = try PrivateSocket.listen("pcscd.comm", in: folder)
+        defer { close(listener) }
+        await #expect(processExitsWith: .success) { [path = folder.path as String] in
+            _ = unsafe setenv("PCSCLITE_CSOCK_NAME", path + "/pcscd.comm", 1)
+            let start = ContinuousClock.now
+            let reasons = MachineReaders.absences(within: .milliseconds(100))
+            #expect(reasons.count == 1 && reasons.first?.contains("systemctl restart pcscd") == true, "\(reasons)")
+            for reader in [nil, "pcsc", "pcsc:ACS"] {
+                var configuration = ReaderConfiguration(reader: reader)
+                configuration.patience = .milliseconds(100)
+                #expect(Machine.reason(NFCEnvironment(configuration)) == reasons.first)
+            }
+            // One look without a limit takes five seconds.
+            #expect(ContinuousClock.now - start < .seconds(5))
         }
     }
 

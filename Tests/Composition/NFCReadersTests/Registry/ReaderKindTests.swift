@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCReaders
 import NFCRuntime
+import SessionTesting
 import TagLink
 import Testing
 import VirtualTags
@@ -77,6 +78,41 @@ import VirtualTags
         #expect(asked.withLock { $0 } == ["virtual"])
         _ = await ReaderInventory(using: VirtualField(), among: kinds, isAlone: false, askingReaders: true)
         #expect(asked.withLock { $0 } == ["virtual", "pcsc", "virtual"])
+    }
+
+    @Test func `report the reader that is used by its name and once, and describe it only where they don't`() async {
+        var kind = ReaderKind.virtual
+        kind.describe = { $0.capabilities = ["described"] }
+        kind.reports = { _ in
+            ["other", "virtual", "virtual"].map { name in
+                var report = ReaderReport(name: name, kind: "virtual", technologies: [])
+                report.firmware = "reported"
+                return report
+            }
+        }
+        for isAlone in [false, true] {
+            let inventory = await ReaderInventory(
+                using: VirtualField(),
+                among: [kind],
+                isAlone: isAlone,
+                askingReaders: false
+            )
+            let used = inventory.used
+            #expect(used.firmware == "reported" && used.capabilities.isEmpty && used.technologies.isEmpty)
+            #expect(inventory.others.map(\.name) == (isAlone ? [] : ["other", "virtual"]))
+        }
+        let other = VirtualField(name: "elsewhere")
+        let inventory = await ReaderInventory(using: other, among: [kind], isAlone: false, askingReaders: false)
+        #expect(inventory.used.name == "elsewhere" && inventory.used.capabilities == ["described"])
+        #expect(inventory.used.firmware == nil && inventory.others.count == 3)
+    }
+
+    @Test func `are not those of every driver, and one that is of none is reported by itself`() async {
+        let reader = ActivatingReader(VirtualField())
+        #expect(ReaderKind.of(reader) == nil)
+        let inventory = await ReaderInventory(using: reader, among: [.virtual], isAlone: false, askingReaders: false)
+        #expect(inventory.used.name == "model" && inventory.used.kind == nil && inventory.used.title == nil)
+        #expect(inventory.used.technologies == reader.technologies && inventory.others.map(\.name) == ["virtual"])
     }
 
     @Test(arguments: [("simulator:/nowhere", "simulator"), ("pn532:/dev/no-such-line", "pn532")])
