@@ -117,7 +117,7 @@ import UniversalLinks
     }
 
     @Test("What is wrong with an app's identifier comes before what is wrong with its entry")
-    func order() throws {
+    func orderOfFindings() throws {
         let first = "details is a dictionary, as before iOS 9.3; its order is that of the identifiers."
         let second = "is no application identifier: it is the team's prefix, a full stop, the bundle ID."
         #expect(

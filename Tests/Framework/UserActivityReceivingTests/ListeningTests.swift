@@ -154,7 +154,7 @@ struct `An app that listens for links` {
             _ = unsafe setenv("DBUS_SESSION_BUS_ADDRESS", address, 1)
             _ = unsafe unsetenv("NFC_READER")
             let (hidden, visible) = await (Application(), Application())
-            let receiver = await Receiver()
+            let receiver = Receiver()
             let ends = Count()
             try await MainActor.run {
                 visible.delegate = receiver
