@@ -77,7 +77,7 @@ import UniversalLinks
                 #""/" of \#(place) is a number, no text, and is ignored."#,
             ]
         }
-        let values = #""/":5,"Comment":"x""#
+        let values = ##""/":5,"#":"f","Comment":"x""##
         #expect(try rules("{\(values)}") == expected("details[0].components[0]"))
         #expect(try rules(#"{"/":"/x"}"#, other: #""defaults":{\#(values)},"#) == expected("applinks.defaults"))
     }
