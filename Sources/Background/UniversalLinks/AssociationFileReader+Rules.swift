@@ -58,24 +58,27 @@ extension AssociationFileReader {
 
     /// Returns the values without those of the wrong type. These are ignored, so a default value counts in their place.
     private static func usable(_ values: JSONValue.Members) -> JSONValue.Members {
-        values.filter { key, value in
-            if key == "?" { return query(value) != nil }
-            return textKeys.contains(key) ? value.string != nil : !switchKeys.contains(key) || value.boolean != nil
-        }
+        values.filter { key, value in isUsable(value, for: key) }
+    }
+
+    /// Whether a value has the type that its key asks for. An unknown key asks for none.
+    private static func isUsable(_ value: JSONValue, for key: ExactText) -> Bool {
+        if key == "?" { return query(value) != nil }
+        return textKeys.contains(key) ? value.string != nil : !switchKeys.contains(key) || value.boolean != nil
     }
 
     /// Reports values of the wrong type, which are ignored.
     private mutating func noteTypes(of values: JSONValue.Members, _ place: String) {
         for key in Self.textKeys {
-            guard let value = values[key], value.string == nil else { continue }
+            guard let value = values[key], !Self.isUsable(value, for: key) else { continue }
             note("AASA014", .warning, "\"\(key.text)\" of \(place) is \(value.kind), no text, and is ignored.")
         }
         for key in Self.switchKeys {
-            guard let value = values[key], value.boolean == nil else { continue }
+            guard let value = values[key], !Self.isUsable(value, for: key) else { continue }
             let what = "is \(value.kind) and is ignored; write true or false."
             note("AASA014", .warning, "\"\(key.text)\" of \(place) \(what)")
         }
-        guard let query = values["?"], Self.query(query) == nil else { return }
+        guard let query = values["?"], !Self.isUsable(query, for: "?") else { return }
         let what =
             query.object == nil
             ? "\"?\" of \(place) is \(query.kind), neither a text nor a dictionary, and is ignored."

@@ -227,25 +227,3 @@ private final class ReluctantTag: VirtualTag {
 
     func losePower() { tag.losePower() }
 }
-
-/// A reader that finds tags itself, and derives ATQA and SAK from the kind of tag.
-private final class ConcludingReader: DiscoveringDriver {
-    private let reader: ActivatingReader
-    let name = "concluding"
-    let tellsActivation = false
-    var technologies: Set<Technology> { reader.technologies }
-    var statistics: LinkStatistics { reader.statistics }
-
-    init(_ field: VirtualField) { reader = ActivatingReader(field) }
-
-    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
-        reader.observePresence(handler)
-    }
-
-    func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
-        try await reader.discover(technologies, systemCodes: systemCodes)
-    }
-
-    func select(_ tag: DiscoveredTag) async throws(LinkError) { try await reader.select(tag) }
-    func release() async { await reader.release() }
-}

@@ -363,12 +363,3 @@ final class ScriptedReader: DiscoveringDriver {
         #expect(await scene.event() == "a ended: userCanceled")
     }
 }
-
-/// A reader that finds tags itself, and derives ATQA and SAK from the kind of tag.
-private final class ConcludingReader: ForwardingReader {
-    let base: ActivatingReader
-    let name = "concluding"
-    let tellsActivation = false
-
-    init(_ field: VirtualField) { base = ActivatingReader(field) }
-}
