@@ -4,6 +4,7 @@ import TagLink
 extension PCSCReader {
     /// Polls once. Called on the driver's thread.
     func look(_ technologies: Set<Technology>, systemCodes: [UInt16]) throws(LinkError) -> [DiscoveredTag] {
+        // mutate: equivalent order, because the monitor knows nothing of the card.
         letGo(.reset)
         // Otherwise a tag that arrives between the poll and the start of the watch would be missed.
         monitor.waitUntilWatching()
@@ -16,6 +17,7 @@ extension PCSCReader {
         do throws(SmartCardError) {
             if isMute || isHidden { try connection.wake() } else { try connection.open(isInUse: found.isInUse) }
             // Checked after the tag was opened, because the tag may have arrived after the first check.
+            // mutate: equivalent member, because the service gives each reader a name of its own.
             let opened = try service.readers().first { $0.reader == found.reader } ?? found
             if isHidden { state.withLock { $0.losses += 1 } }
             let arrival = arrival(of: opened)

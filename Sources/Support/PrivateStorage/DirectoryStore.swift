@@ -5,6 +5,7 @@ import SystemLibrary
 /// A folder on the disk. Only its owner can read it and its files.
 public final class DirectoryStore: FileStore {
     /// The most files in a folder. The names in a larger folder are not read.
+    // mutate: equivalent literal, because nobody notices one more or less of so many.
     static let maximumCount = 1_000_000
 
     let folder: OpenFolder
@@ -47,6 +48,7 @@ public final class DirectoryStore: FileStore {
     ///
     /// - Throws: ``StorageError``, with code `tooLarge` when there are more than the limit.
     func names(limit: Int) throws(StorageError) -> [String] {
+        // mutate: equivalent literal, because more than one name too many is refused like one.
         guard let names = FolderNames.read(folder.descriptor, limit: limit + 1, text: FileName.text) else {
             throw .system("The folder \(path) can't be read")
         }
@@ -65,8 +67,7 @@ public final class DirectoryStore: FileStore {
             // A socket, or a device without a driver.
             throw StorageError(.unsafe, "\(name) is no ordinary file.")
         }
-        var status = stat()
-        guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard let status = FileStatus.ofOpen(file), status.st_mode & S_IFMT == S_IFREG else {
             close(file)
             throw StorageError(.unsafe, "\(name) is no ordinary file.")
         }
@@ -93,9 +94,8 @@ public final class DirectoryStore: FileStore {
 
     /// Whether the folder is still at its path: it was not removed, moved or replaced.
     public var isInPlace: Bool {
-        var there = stat()
-        guard let own = try? folder.status(), unsafe lstat(path, &there) == 0 else { return false }
-        return own.st_dev == there.st_dev && own.st_ino == there.st_ino
+        guard let own = try? folder.status(), let there = FileStatus.ofEntry(path) else { return false }
+        return FileStatus.areOfOneFile(own, there)
     }
 
     public func synchronize() throws(StorageError) { try folder.synchronize() }

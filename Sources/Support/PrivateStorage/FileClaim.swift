@@ -24,15 +24,18 @@ extension DirectoryStore {
     /// - Parameter name: the file's name.
     /// - Throws: ``StorageError``, with code `inUse` when the file is claimed already, and `missing` when it is gone.
     public func claim(_ name: String) throws(StorageError) -> FileClaim {
-        let file = try openToClaim(name)
+        try claim(openToClaim(name), name)
+    }
+
+    /// Claims an open file, and takes ownership of it.
+    func claim(_ file: Int32, _ name: String) throws(StorageError) -> FileClaim {
         let claim = FileClaim(owning: file)
-        var status = stat()
-        guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard let status = FileStatus.ofOpen(file), status.st_mode & S_IFMT == S_IFREG else {
             throw StorageError(.unsafe, "\(name) is no ordinary file.")
         }
         while flock(file, LOCK_EX | LOCK_NB) != 0 {
             switch errno {
-            case EINTR: continue
+            case EINTR: break
             case EWOULDBLOCK: throw StorageError(.inUse, "Another program has \(path)/\(name).")
             // This file system has no locks, so it is unknown whether another program uses the file.
             case ENOLCK, EOPNOTSUPP, ENOSYS: return claim
@@ -40,7 +43,7 @@ extension DirectoryStore {
             }
         }
         // The previous holder may have removed the file after it was opened here and before it was locked.
-        guard unsafe fstat(file, &status) == 0, status.st_nlink > 0 else {
+        guard let now = FileStatus.ofOpen(file), now.st_nlink > 0 else {
             throw StorageError(.missing, "\(path)/\(name) is gone.")
         }
         return claim

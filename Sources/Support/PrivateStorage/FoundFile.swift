@@ -40,9 +40,9 @@ final class FoundFile {
             if errno == ENOENT { return nil }
             throw .system("\(path) can't be opened")
         }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else {
+        guard let status = FileStatus.ofOpen(descriptor) else {
             let error = StorageError.system("\(path) can't be opened")
+            // mutate: equivalent, because the status of a file that was just opened is known.
             close(descriptor)
             throw error
         }
@@ -83,16 +83,23 @@ final class FoundFile {
     /// name.
     func place() -> (folder: OpenFolder, name: String)? {
         guard let target = unsafe SymbolicLink.target(of: link), let real = String(validating: target, as: UTF8.self),
-            let parts = PathParts(real), real.hasPrefix("/"),
-            let open = try? OpenFolder(parts.folder, followsLink: false, lists: false),
-            let now = open.status(of: parts.name), now.st_dev == status.st_dev, now.st_ino == status.st_ino
+            let parts = PathParts(real),
+            let open = try? OpenFolder(
+                parts.folder,
+                // mutate: equivalent, because the system names the way without links.
+                followsLink: false,
+                lists: false
+            ),
+            let now = open.status(of: parts.name), FileStatus.areOfOneFile(now, status)
         else { return nil }
         return (open, parts.name)
     }
 
     /// Whether the file has attributes besides mode and owner, such as an access control list.
     var hasAttributes: Bool {
+        // mutate: equivalent literal, because no file has so many attributes, and only what is written is looked at.
         var names = [CChar](repeating: 0, count: 64 << 10)
+        // mutate: equivalent literal, because a zero is no name.
         let count = unsafe max(0, ocn_attribute_names(link, &names, UInt(names.count)))
         // Security modules attach their attributes to a new file too.
         return names[..<count].split(separator: 0).contains { name in

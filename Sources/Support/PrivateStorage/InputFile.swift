@@ -44,8 +44,7 @@ public final class InputFile {
     /// Takes ownership of a descriptor, and closes it even when this throws.
     convenience init(owning descriptor: Int32, name: String, limit: Int) throws(StorageError) {
         self.init(descriptor, name: name, limit: limit, ownsDescriptor: true)
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { throw .system("\(name) can't be read") }
+        guard let status = FileStatus.ofOpen(descriptor) else { throw .system("\(name) can't be read") }
         guard status.st_mode & S_IFMT != S_IFREG || Int(status.st_size) <= limit else { throw tooLarge }
     }
 
@@ -68,14 +67,15 @@ public final class InputFile {
     /// - Returns: false at the end of the file.
     /// - Throws: ``StorageError``, with code `tooLarge` when the file has more bytes than the limit.
     public func read(into buffer: inout [UInt8], upTo count: Int = 64 << 10) throws(StorageError) -> Bool {
+        // mutate: equivalent, because each try sets it.
         var number: Int32 = 0
         let block = unsafe [UInt8](unsafeUninitializedCapacity: count) { memory, initialized in
-            var result = 0
+            var result: Int
             repeat {
                 result = unsafe Glibc.read(descriptor, memory.baseAddress, count)
-                if result < 0, errno == EAGAIN { waitUntilReadable() }
-            } while result < 0 && (errno == EINTR || errno == EAGAIN)
-            if result < 0 { number = errno }
+                number = result < 0 ? errno : 0
+                if number == EAGAIN { waitUntilReadable() }
+            } while number == EINTR || number == EAGAIN
             initialized = max(result, 0)
         }
         guard number == 0 else { throw .system("\(name) can't be read", number) }
@@ -93,10 +93,9 @@ public final class InputFile {
     }
 
     private func waitUntilReadable() {
+        // mutate: equivalent literal, because the system sets what happened.
         var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         _ = unsafe poll(&poller, 1, -1)
-        // mutate: equivalent, because a wait that went well leaves the number as it was.
-        errno = EAGAIN
     }
 
     private var tooLarge: StorageError {

@@ -61,6 +61,7 @@ enum PipeSignal {
     /// - Returns: the result of the function.
     static func held(_ work: () -> Int32) -> Int32 {
         var signal = sigset_t()
+        // mutate: equivalent statement, because on Linux a new set is empty already.
         unsafe sigemptyset(&signal)
         unsafe sigaddset(&signal, SIGPIPE)
         var pending = sigset_t()
@@ -71,9 +72,9 @@ enum PipeSignal {
         defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
         let number = work()
         if number == EPIPE, !wasPending {
-            // The signal was sent to this thread, and is removed here.
+            // The signal was sent to this thread, and is removed here, without waiting.
             var atOnce = timespec()
-            while unsafe sigtimedwait(&signal, nil, &atOnce) < 0, errno == EINTR {}
+            _ = unsafe sigtimedwait(&signal, nil, &atOnce)
         }
         return number
     }

@@ -20,7 +20,10 @@ final class OpenFolder: Sendable {
         self.path = path
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW)
         var folder = unsafe Glibc.open(path, flags)
-        if folder < 0, errno == EACCES, !lists { folder = unsafe ocn_open_folder(path, followsLink ? 1 : 0) }
+        if folder < 0, errno == EACCES, !lists {
+            // mutate: equivalent literal, because any number but 0 is true, and no link is denied that is not followed.
+            folder = unsafe ocn_open_folder(path, followsLink ? 1 : 0)
+        }
         guard folder >= 0 else { throw .system("The folder \(path) can't be opened") }
         descriptor = folder
     }
@@ -39,8 +42,7 @@ final class OpenFolder: Sendable {
 
     /// Returns the folder's status, such as its owner and mode.
     func status() throws(StorageError) -> stat {
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { throw .system("The folder \(path) can't be read") }
+        guard let status = FileStatus.ofOpen(descriptor) else { throw .system("The folder \(path) can't be read") }
         return status
     }
 

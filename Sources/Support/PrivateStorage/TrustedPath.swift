@@ -11,13 +11,13 @@ package enum TrustedPath {
     /// - Returns: the part; nil when only root can change the file and every folder on its path.
     package static func partOpenToOthers(_ path: String, owner: UInt32? = nil) -> String? {
         guard path.hasPrefix("/"), let resolved = unsafe realpath(path, nil) else { return path }
+        // mutate: equivalent, because the memory of a path is too little to be missed.
         defer { unsafe free(resolved) }
         for way in [path, unsafe String(cString: resolved)] {
             var part = ""
             for name in way.split(separator: "/") where name != "." {
                 part += "/" + name
-                var status = stat()
-                guard unsafe lstat(part, &status) == 0, status.st_uid == 0 || status.st_uid == owner else {
+                guard let status = FileStatus.ofEntry(part), status.st_uid == 0 || status.st_uid == owner else {
                     return part
                 }
                 // A link has no mode. In a sticky folder only its owner can replace an entry.
@@ -36,8 +36,7 @@ package enum TrustedPath {
         var parts = path.split(separator: "/")
         while !parts.isEmpty {
             let existing = "/" + parts.joined(separator: "/")
-            var status = stat()
-            if unsafe lstat(existing, &status) == 0 { return partOpenToOthers(existing) }
+            if FileStatus.ofEntry(existing) != nil { return partOpenToOthers(existing) }
             parts.removeLast()
         }
         return nil

@@ -53,10 +53,13 @@ final class DeviceWatch {
     private func openRadios() {
         guard radioSource == nil else { return }
         let descriptor = unsafe open(SystemFiles.path("/dev/rfkill"), O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        // mutate: equivalent comparison literal, because the watch of files has a lower number, if it has one.
         guard descriptor >= 0 else { return }
         radios = RadioSwitches()
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
+        // mutate: equivalent order, because the main queue calls no handler before it is back from here.
         source.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.readRadios(descriptor) } }
+        // mutate: equivalent order, because the source is cancelled later.
         source.setCancelHandler { close(descriptor) }
         source.activate()
         radioSource = source

@@ -7,11 +7,6 @@ import SystemLibrary
 
 /// Stores what was read on disk, even if the disk is full for a while or the inbox folder disappears.
 final class InboxKeeper {
-    /// How long to wait before storing again what the disk did not accept.
-    private static let storingPause = Duration.seconds(5)
-    /// How long a folder may be missing before a new one is created. A program that moves it may put another one in its
-    /// place.
-    private static let movingTime = Duration.seconds(1)
     /// The number of damaged files for which the log has a separate line.
     private static let toldDamage = 10
 
@@ -27,6 +22,11 @@ final class InboxKeeper {
     private var isLost = false
     private var isToStoreAgain = false
     private var isToCheck = false
+    /// How long to wait before storing again what the disk did not accept.
+    private let storingPause: Duration
+    /// How long a folder may be missing before a new one is created. A program that moves it may put another one in its
+    /// place.
+    private let movingTime: Duration
 
     /// Opens the inbox.
     ///
@@ -35,7 +35,18 @@ final class InboxKeeper {
     ///   - marks: the folder for what becomes of each entry.
     ///   - log: the log for what goes wrong.
     ///   - loop: gets an event for each entry that is stored or removed.
-    init(_ folders: UserFolders, marks: DirectoryStore, _ log: Log, _ loop: MachineLoop) throws {
+    ///   - storingPause: how long to wait before storing again what the disk did not accept.
+    ///   - movingTime: how long a folder may be missing before a new one is created.
+    init(
+        _ folders: UserFolders,
+        marks: DirectoryStore,
+        _ log: Log,
+        _ loop: MachineLoop,
+        storingPause: Duration = .seconds(5),
+        movingTime: Duration = .seconds(1)
+    ) throws {
+        self.storingPause = storingPause
+        self.movingTime = movingTime
         self.folders = folders
         self.log = log
         self.loop = loop
@@ -55,6 +66,7 @@ final class InboxKeeper {
         try inbox.recover()
         watch()
         let content = try inbox.content()
+        // mutate: equivalent order, because neither depends on the other.
         tellDamaged(content.damaged)
         attempt { () throws(StorageError) in try marks.keepOnly(Set(content.entries.map(\.id))) }
         return EarlierRun(entries: content.entries, shown: shown, summarized: summarized, marks: marks.marks)
@@ -79,6 +91,7 @@ final class InboxKeeper {
         let path = Inbox<DirectoryStore>.path(of: folders)
         let going = IN_DELETE | IN_MOVED_FROM | IN_MOVE_SELF
         let watch = FileWatch { [weak self] in self?.filesChanged() }
+        // mutate: equivalent order, because both are watched before an event is handled.
         watch.add(path, Int32(going))
         // The parent folder reports when the folder itself is removed or replaced.
         watch.add(String(path.dropLast("/inbox".count)), Int32(going | IN_CREATE | IN_MOVED_TO))
@@ -114,7 +127,7 @@ final class InboxKeeper {
     private func storeLater() {
         guard !isToStoreAgain else { return }
         isToStoreAgain = true
-        Later.run(after: Self.storingPause) { [weak self] in
+        Later.run(after: storingPause) { [weak self] in
             guard let self else { return }
             self.isToStoreAgain = false
             guard self.check() else { return }
@@ -133,9 +146,11 @@ final class InboxKeeper {
     }
 
     private func checkSoon() {
+        // mutate: equivalent branch, because a second check finds nothing to do.
         guard !isToCheck else { return }
+        // mutate: equivalent statement, because a second check finds nothing to do.
         isToCheck = true
-        Later.run(after: Self.movingTime) { [weak self] in
+        Later.run(after: movingTime) { [weak self] in
             self?.isToCheck = false
             self?.check()
         }
@@ -165,7 +180,9 @@ final class InboxKeeper {
         }
         isLost = false
         problem = nil
+        // mutate: equivalent order, because neither depends on the other.
         watch()
+        // mutate: equivalent order, because nothing that is stored now has a mark of its own.
         attempt { () throws(StorageError) in
             try marks.move(to: DirectoryStore(folders.state + "/nfc/background"))
         }

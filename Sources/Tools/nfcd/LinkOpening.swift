@@ -51,7 +51,10 @@ final class LinkOpening {
 
     /// Starts to fetch association files when they are due.
     func beginToRefresh() {
-        refresh = LinkRefresh(opener.folders, log) { [weak self] in self?.inOrder {} }
+        refresh = LinkRefresh(opener.folders, log) { [weak self] in
+            // mutate: equivalent statement, because what is not compiled now is compiled before the next link is opened.
+            self?.inOrder {}
+        }
     }
 
     // MARK: Delivery
@@ -84,6 +87,7 @@ final class LinkOpening {
     private func notClaimed(_ id: InboxEntry.ID, _ error: StorageError) {
         switch error.code {
         case .inUse:
+            // mutate: equivalent order, because neither depends on the other.
             log.write("being-opened", "Another program is opening the link.", ["id": "\(id)"])
             loop.handle(.beingOpened(id))
         case .missing:

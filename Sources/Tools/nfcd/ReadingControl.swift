@@ -67,7 +67,11 @@ final class ReadingControl {
             DispatchQueue.main.async { MainActor.assumeIsolated { self?.readerIsWanted(for: purposes) } }
         }
         watcher = TagWatcher(environment) { [weak self, links] event in
-            let isReading = if case .read = event { true } else { false }
+            let isReading =
+                if case .read = event { true } else {
+                    // mutate: equivalent literal, because what is compiled now is not compiled later.
+                    false
+                }
             // In order, each after the association files that its link may need are compiled.
             links.inOrder(compilesFirst: isReading) { self?.notice(event) }
         }
@@ -113,13 +117,10 @@ final class ReadingControl {
         surroundings.isDisplayLit = surroundings.powerSaveMode == nil ? SystemFiles.isDisplayLit : nil
         if surroundings.isUnlocked { unlocks.remember() }
         surroundings.wasUnlocked = unlocks.isRemembered
-        if loop.machine.isLocked != surroundings.isLocked {
-            log.write("lock", lockText)
-            loop.handle(.lock(isLocked: surroundings.isLocked))
-        } else if !hasBegun {
-            // Opens now what an earlier run was asked to open, unless the screen is locked.
-            loop.handle(.lock(isLocked: surroundings.isLocked))
-        }
+        if loop.machine.isLocked != surroundings.isLocked { log.write("lock", lockText) }
+        // At first this opens what an earlier run was asked to open, unless the screen is locked.
+        // mutate: equivalent order, because the links that are opened do not depend on the conditions.
+        loop.handle(.lock(isLocked: surroundings.isLocked))
         conditionsChanged()
     }
 
@@ -134,8 +135,7 @@ final class ReadingControl {
     }
 
     private func conditionsChanged() {
-        let conditions = surroundings.conditions
-        if loop.machine.conditions != conditions || !hasBegun { loop.handle(.conditions(conditions)) }
+        loop.handle(.conditions(surroundings.conditions))
         hasBegun = true
         tellState()
     }
@@ -203,8 +203,10 @@ final class ReadingControl {
             if surroundings.isDisplayLit != nil { surroundingsChanged() }
             links.reloadRouter()
             self.reading = reading
+            // mutate: equivalent literal, because the clock is past both numbers.
+            let seconds = max(Date().timeIntervalSince1970, 0)
             let id = InboxEntry.ID(
-                received: UInt64(max(Date().timeIntervalSince1970 * 1000, 0)),
+                received: UInt64(seconds * 1000),
                 // mutate: equivalent, because any number will do.
                 number: .random(in: 0...UInt32.max)
             ).following(inbox.identifiers)

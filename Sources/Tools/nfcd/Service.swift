@@ -98,11 +98,14 @@ final class Service {
         for number in [SIGTERM, SIGINT] {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
+            // mutate: equivalent order, because the main queue calls no handler before it is back from here.
             source.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.end() } }
             source.activate()
             signals.append(source)
         }
+        // mutate: equivalent order, because it begins when the main queue is back from here.
         try reading.prepare()
+        // mutate: equivalent order, because it begins when the main queue is back from here.
         links.inOrder { [weak self] in self?.begin() }
         receive()
     }
@@ -113,18 +116,23 @@ final class Service {
             let earlier = try inbox.recover(shown: announcer.shownEntries, summarized: announcer.summarizedEntries)
             loop.begin([links.router(), .restored(earlier)].compactMap(\.self))
         } catch {
-            log.fail("inbox", "\(error)")
-            exit(1)
+            fail("inbox", "\(error)")
         }
+        // mutate: equivalent order, because neither depends on the other.
         reading.begin(bus)
         links.beginToRefresh()
         do throws(BusError) {
             try answers?.begin()
         } catch {
-            log.fail("no-bus", error.reason)
-            exit(1)
+            fail("no-bus", error.reason)
         }
         receive()
+    }
+
+    /// Ends the service because of a failure.
+    private func fail(_ name: String, _ reason: String) -> Never {
+        log.fail(name, reason)
+        exit(1)
     }
 
     private func end() {
@@ -143,13 +151,13 @@ final class Service {
                 if message.isCall {
                     try answers?.answer(message)
                 } else {
+                    // mutate: equivalent order, because neither depends on the other.
                     announcer.take(message)
                     reading.take(message)
                 }
             }
         } catch {
-            log.fail("no-bus", error.reason)
-            exit(1)
+            fail("no-bus", error.reason)
         }
         // Shows what could not be shown while the bus did not answer.
         if wasSilent, !bus.isSilent { loop.handle(.desktopReady) }
@@ -168,6 +176,7 @@ final class Service {
     private func activate(_ id: InboxEntry.ID) {
         links.inOrder { [weak self] in
             guard let self else { return }
+            // mutate: equivalent order, because neither depends on the other.
             reading.refreshLock()
             links.reloadRouter()
             loop.handle(.activated(id))

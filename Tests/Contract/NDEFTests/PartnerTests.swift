@@ -46,6 +46,42 @@ struct PartnerTests {
         }
     }
 
+    @Test("A version is both of its numbers: what came before 1.2 needs no number, what came after it does")
+    func majorVersions() throws {
+        let earlier: [UInt8] = [0x00, 0x02, 0x0F, 0x10, 0x11]
+        for byte in earlier + [0x12, 0x1F, 0x20, 0x21, 0x30, 0xF0] {
+            let version = HandoverRecord.Version(byte: byte)
+            let request = HandoverRecord(.request, version: version, carriers: [])
+            if earlier.contains(byte) {
+                #expect(try request.makeRecord().payload == [byte])
+                #expect(try HandoverRecord(wellKnown("Hr", [byte])) == request)
+            } else {
+                #expect(throws: RecordError(.collisionLength), "\(version)") { try request.makeRecord() }
+                #expect(throws: RecordError(.collisionLength), "\(version)") {
+                    try HandoverRecord(wellKnown("Hr", [byte]))
+                }
+            }
+            let numbered = HandoverRecord(.request, version: version, carriers: [], collisionNumber: 0x0102)
+            #expect(try HandoverRecord(numbered.makeRecord()) == numbered)
+        }
+    }
+
+    @Test("Carriers keep their order and their auxiliary references theirs, whatever is between them")
+    func carrierOrder() throws {
+        let carriers = [
+            AlternativeCarrier(power: .active, reference: [0x61], auxiliaryReferences: [[0x31], [0x32], [0x33]]),
+            AlternativeCarrier(power: .inactive, reference: [0x62]),
+            AlternativeCarrier(power: .unknown, reference: [0x63], auxiliaryReferences: [[], [0x34]]),
+        ]
+        let request = HandoverRecord(.request, version: .init(1, 5), carriers: carriers, collisionNumber: 0x0102)
+        #expect(try HandoverRecord(request.makeRecord()) == request)
+        let inner = try NDEFMessage([
+            wellKnown("ac", [1, 1, 0x61, 3, 1, 0x31, 1, 0x32, 1, 0x33]), wellKnown("ac", [0, 1, 0x62, 0]),
+            wellKnown("cr", [1, 2]), wellKnown("ac", [3, 1, 0x63, 2, 0, 1, 0x34]),
+        ]).encoded()
+        #expect(try HandoverRecord(wellKnown("Hr", [0x15] + inner)) == request)
+    }
+
     @Test(
         "Only a request has a number, and only a select says why it can't go on",
         arguments: HandoverRecord.Role.allCases

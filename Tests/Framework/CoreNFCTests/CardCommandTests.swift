@@ -181,10 +181,10 @@ import Testing
             let session = try await CardSession()
             #expect(gate.calls.withLock { $0 } == ["claimed for card"])
             await session.stopEmulation(status: .success)
-            try await session.startEmulation()
+            for _ in 0..<2 { try await session.startEmulation() }
             await session.stopEmulation(status: .success)
             await session.stopEmulation(status: .failure)
-            try await session.startEmulation()
+            for _ in 0..<2 { try await session.startEmulation() }
             #expect(clock.scheduledEventCount == 1)
             session.invalidate()
             session.invalidate()

@@ -2,11 +2,13 @@
 @unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCTestKit
+import TagLink
 import TestThreads
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct `An app's configuration` {
     typealias File = AppConfiguration.PropertyFile
+    private typealias Cards = `Cards in a session for tags`
 
     static let usage = "NFCReaderUsageDescription"
     static let formats = "com.apple.developer.nfc.readersession.formats"
@@ -100,6 +102,45 @@ import Testing
         #expect(channel.sent.isEmpty)
         let answer = try await select([0xA0, 0, 0, 2, 0x47, 0x10, 1])
         #expect(answer.1 == 0x90)
+    }
+
+    @Test(arguments: [0x00, 0x01, 0x03, 0x0C, 0x40] as [UInt8])
+    func `An application that is not listed is selected in no class and no form`(instructionClass: UInt8) async throws {
+        let card = VirtualType4Tag(card: Cards.card(with: [Cards.otherName]))
+        try await Cards.withTags([card], Cards.app(applications: ["A0000002471001"])) { field, session, tags in
+            guard case .iso7816(let tag) = try #require(tags.first) else { throw Cards.Unexpected() }
+            try await session.connect(to: .iso7816(tag))
+            func select(
+                _ name: [UInt8],
+                _ occurrence: UInt8,
+                _ expected: Int
+            ) async throws -> NFCISO7816ResponseAPDU {
+                let apdu = NFCISO7816APDU(
+                    instructionClass: instructionClass,
+                    instructionCode: 0xA4,
+                    p1Parameter: 0x04,
+                    p2Parameter: occurrence,
+                    data: Data(name),
+                    expectedResponseLength: expected
+                )
+                return try await tag.sendCommand(apdu: apdu)
+            }
+            // The last length is that of the extended form.
+            let forms: [(UInt8, Int)] = [(0x00, 256), (0x0C, -1), (0x02, 256), (0x00, 65_536)]
+            let before = field.tags.statistics.exchanges
+            for (occurrence, expected) in forms {
+                let error = await readerError { try await select(Cards.ndefName, occurrence, expected) }
+                #expect(error?.code == .readerErrorSecurityViolation)
+            }
+            #expect(field.tags.statistics.exchanges == before)
+            for (occurrence, expected) in forms {
+                let answer = try await select(Cards.otherName, occurrence, expected)
+                // The card's script has this form alone.
+                let isKnown = instructionClass == 0 && occurrence == 0 && expected == 256
+                #expect(answer.statusWord1 == (isKnown ? 0x90 : 0x6A))
+            }
+            #expect(field.tags.statistics.exchanges > before)
+        }
     }
 
     @Test func `A refused session calls its delegate once, and never begins`() async throws {

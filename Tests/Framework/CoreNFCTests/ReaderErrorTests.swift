@@ -11,6 +11,8 @@ import VirtualTags
 @Suite(.timeLimit(.minutes(1))) struct `A command that the reader can't do` {
     /// The commands with this code fail.
     private static let marker: UInt8 = 0x3E
+    /// Of ISO 15693 it is Stay Quiet and Challenge, which no tag answers.
+    private static let unanswered: Set<UInt8> = [0x02, 0x39]
 
     /// A reader over a virtual field that fails at some commands, and keeps how long it waits for answers.
     private final class FailingReader: FieldDriver {
@@ -42,7 +44,10 @@ import VirtualTags
 
         func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
             reader.waits.withLock { $0[frame.bytes] = timeout }
-            if frame.bytes.first == marker, let code = reader.failure.withLock({ $0 }) {
+            let isMarked =
+                technology == .nfcV
+                ? unanswered.contains(frame.bytes.dropFirst().first ?? 0) : frame.bytes.first == marker
+            if isMarked, let code = reader.failure.withLock({ $0 }) {
                 throw LinkError(code, "The reader says why.")
             }
             return try await base.transceive(frame, timeout: timeout)
@@ -84,6 +89,35 @@ import VirtualTags
                 let pages = try await tag.sendMiFareCommand(commandPacket: Data([0x30, 3]))
                 #expect(pages.prefix(1) == Data([0xE1]))
             }
+        }
+    }
+
+    @Test(arguments: [LinkError.Code.timeout, .transmission, .collision])
+    func `is done where no answer is expected and none is understood, and the tag is asked nothing`(
+        code: LinkError.Code
+    ) async throws {
+        try await Self.withReader(VirtualType5Tag(.icodeSLIX), .iso15693) { reader, found in
+            guard case .iso15693(let tag)? = found.tags.first else { throw ScriptedTag.OtherKind() }
+            reader.failure.withLock { $0 = code }
+            let before = reader.field.statistics.exchanges
+            #expect(await readerError { try await tag.stayQuiet() } == nil)
+            let challenge = await readerError {
+                try await tag.challenge(requestFlags: .highDataRate, cryptoSuiteIdentifier: 0, message: Data([7]))
+            }
+            #expect(challenge == nil && tag.isAvailable && reader.field.statistics.exchanges == before)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (.frameTooLong, 105), (.unsupported, 1), (.tagRemoved, 100), (.cancelled, 103), (.readerUnavailable, 100),
+        ] as [(LinkError.Code, Int)]
+    ) func `has its code also where no answer is expected`(code: LinkError.Code, expected: Int) async throws {
+        try await Self.withReader(VirtualType5Tag(.icodeSLIX), .iso15693) { reader, found in
+            guard case .iso15693(let tag)? = found.tags.first else { throw ScriptedTag.OtherKind() }
+            reader.failure.withLock { $0 = code }
+            let error = await readerError { try await tag.stayQuiet() }
+            #expect(error?.errorCode == expected && tag.isAvailable == (code != .tagRemoved))
         }
     }
 

@@ -14,7 +14,7 @@ import VirtualTags
     private struct Unexpected: Error {}
 
     /// An app that lists applications and FeliCa systems.
-    private static func app(
+    static func app(
         applications: [String] = [],
         systems: [String] = [],
         formats: [String] = ["TAG", "PACE"]
@@ -25,7 +25,7 @@ import VirtualTags
     }
 
     /// A card with applications that reports that it supports PACE.
-    private static func paceCard(_ names: [[UInt8]] = []) -> ScriptedCard {
+    static func paceCard(_ names: [[UInt8]] = []) -> ScriptedCard {
         var card = Cards.card(with: names)
         card.answer([0x00, 0xA4, 0x02, 0x0C, 0x02, 0x01, 0x1C], with: [0x90, 0x00])
         card.answer(
@@ -39,10 +39,10 @@ import VirtualTags
     }
 
     /// Begins a session near some tags.
-    private static func withSession(
+    static func withSession(
         _ tags: [any VirtualTag],
         _ app: AppConfiguration,
-        _ configuration: Configuration,
+        _ configuration: NFCTagReaderSession.Configuration,
         _ body: (
             VirtualFieldScope, NFCTagReaderSession, inout AsyncStream<TagSessionEvent>.Iterator
         ) async throws -> Void

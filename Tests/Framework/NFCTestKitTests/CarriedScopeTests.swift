@@ -16,4 +16,17 @@ import VirtualTags
         let inner = CarriedScope(environment, in: lasting)
         #expect(inner.isLasting && CarriedScope(environment, in: inner).isLasting)
     }
+
+    /// The scope of a thread that a test has begun.
+    private final class OfThread: CarriedScope {
+        override var isOfThread: Bool { true }
+    }
+
+    @Test func `is one of a thread that the test has begun, where it or one around it is`() {
+        let environment = NFCEnvironment(reader: .field(VirtualField()), clock: ManualClock(), place: nil)
+        let scope = CarriedScope(environment)
+        #expect(!scope.isOfThread && !CarriedScope(environment, in: scope).isOfThread)
+        let inner = CarriedScope(environment, in: OfThread(environment))
+        #expect(inner.isOfThread && CarriedScope(environment, in: inner).isOfThread && inner.work == nil)
+    }
 }

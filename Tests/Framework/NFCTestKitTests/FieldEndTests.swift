@@ -87,6 +87,8 @@ private final class Remains: @unchecked Sendable {
         try await withField { field in
             remains.add(field)
             remains.add(field.environment)
+            // What is looked at while the test runs, and no longer.
+            if let place = field.environment.place { remains.add(place) }
             if leftover != .openSession { remains.add(try await field.bring("NTAG215").virtual) }
             let client = Careless(leftover, remains)
             remains.add(client)

@@ -55,6 +55,24 @@ import Testing
         #expect(activity.courses()[ProcessActivity.callerNumber] == nil)
     }
 
+    /// In another process, because each test has threads that work.
+    @Test(.ownThreads, .enabled(if: hasCounts, "the kernel does not count how often threads run"))
+    func `A thread that sleeps has had its chance after a while, and not at once`() async {
+        await #expect(processExitsWith: .success) {
+            let end = DispatchSemaphore(value: 0)
+            Thread.detachNewThread { end.wait() }
+            let start = ContinuousClock.now
+            var chances = ThreadChances()
+            if chances.haveComeForAll() { fatalError("The others have not slept for long.") }
+            while !chances.haveComeForAll() {
+                if start.duration(to: .now) > .seconds(60) { fatalError("All others sleep.") }
+                usleep(1000)
+            }
+            if start.duration(to: .now) < .milliseconds(50) { fatalError("Nobody had slept for long.") }
+            end.signal()
+        }
+    }
+
     @Test func `A thread that is not there any more waits, and has not run`() {
         var activity = ProcessActivity()
         #expect(activity.timesRunIfWaiting(.max) == 0)

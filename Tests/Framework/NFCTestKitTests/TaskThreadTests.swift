@@ -37,7 +37,50 @@ import Testing
                 }
                 guard haveBegun else { fatalError("\(begun.withLock { $0 }) of \(count) tasks have begun.") }
             }
+            let wasSeenByBlock = try await withField { field in
+                try await field.completion("block") { (done: @escaping @Sendable (Bool) -> Void) in
+                    DispatchQueue.global().async {
+                        let hasBegun = Locked(false)
+                        Task { hasBegun.withLock { $0 = true } }
+                        done(Self.spin { hasBegun.withLock { $0 } })
+                    }
+                }
+            }
+            guard wasSeenByBlock else { fatalError("The task of a block that does not return has not begun.") }
         }
+    }
+
+    @Test func `It does not begin on the queue of a block that begins it`() async throws {
+        let (queue, key) = (DispatchQueue(label: "client"), DispatchSpecificKey<Bool>())
+        queue.setSpecific(key: key, value: true)
+        let isOnQueue = try await withField { field in
+            try await field.completion("task") { (done: @escaping @Sendable (Bool) -> Void) in
+                queue.async { Task { done(DispatchQueue.getSpecific(key: key) == true) } }
+            }
+        }
+        #expect(!isOnQueue)
+    }
+
+    @Test func `A flow that a block resumes goes on when the block has returned`() async throws {
+        let order = Locked<[String]>([])
+        for _ in 0..<40 {
+            try await withField { field in
+                _ = try await field.completion("block") { (done: @escaping @Sendable (Bool) -> Void) in
+                    DispatchQueue.global().async {
+                        done(true)
+                        usleep(500)
+                        order.withLock { $0.append("block") }
+                    }
+                }
+                order.withLock { $0.append("flow") }
+                await field.settle()
+            }
+        }
+        // A block that a busy machine holds up for long is not waited for.
+        let all = order.withLock { $0 }
+        try #require(all.count == 80)
+        let inOrder = stride(from: 0, to: 80, by: 2).filter { all[$0] == "block" }
+        #expect(inOrder.count > 20, "\(inOrder.count)")
     }
 
     @Test(.ownThreads, .enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1, "there is no other thread"))

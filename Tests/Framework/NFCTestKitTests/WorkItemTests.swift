@@ -3,23 +3,52 @@ import Dispatch
 import Glibc
 import NFCTestKit
 import TagLink
+import TestThreads
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct `A work item of a test` {
-    @Test func `It runs beside others on a concurrent queue, unless it is a barrier`() async throws {
+    @Test(arguments: [true, false])
+    func `It runs beside others on a concurrent queue, as a block does, unless it is a barrier`(isItem: Bool)
+        async throws
+    {
         let queue = DispatchQueue(label: "app.items", attributes: .concurrent)
         try await withField { field in
-            try await field.completion("work") { done in
+            try await field.completion("work") { (done: @escaping @Sendable (Bool) -> Void) in
                 let hasBegun = DispatchSemaphore(value: 0)
-                queue.async(
-                    execute: DispatchWorkItem {
-                        hasBegun.wait()
-                        done(())
-                    }
-                )
-                queue.async(execute: DispatchWorkItem { hasBegun.signal() })
+                func begin(_ work: @escaping @Sendable () -> Void) {
+                    guard isItem else { return queue.async(execute: work) }
+                    queue.async(execute: DispatchWorkItem(block: work))
+                }
+                begin {
+                    hasBegun.wait()
+                    done(true)
+                }
+                begin { hasBegun.signal() }
             }
         }
+    }
+
+    private final class Token: Sendable {}
+
+    private struct Held: Sendable {
+        weak let token: Token?
+    }
+
+    @Test(arguments: [true, false]) func `What it holds is freed with it`(isItem: Bool) async throws {
+        let held = try await withField { field in
+            let token = Token()
+            _ = try await field.completion("work") { (done: @escaping @Sendable (Bool) -> Void) in
+                let work: @Sendable () -> Void = {
+                    withExtendedLifetime(token) {}
+                    done(true)
+                }
+                let queue = DispatchQueue.global()
+                if isItem { queue.async(execute: DispatchWorkItem(block: work)) } else { queue.async(execute: work) }
+            }
+            return Held(token: token)
+        }
+        try await waitWhile(held.token != nil)
+        #expect(held.token == nil)
     }
 
     /// How an app writes a barrier.

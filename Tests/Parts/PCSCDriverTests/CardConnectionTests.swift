@@ -126,6 +126,22 @@ import Testing
         #expect(service.look(\.dispositions) == [done, wanted])
     }
 
+    @Test func `Is lost with an answer without a status word, and with the service`() throws {
+        let silent = Self.connection(SampleCards.service(SampleCards.cardAnswer) { _ in [0x90] })
+        try silent.open(isInUse: false)
+        #expect(throws: LinkError(.tagRemoved, "")) { try silent.transmit([0, 1, 2, 3]) }
+        #expect(silent.isLost && silent.isOpen && silent.statistics.exchanges == 1)
+        silent.close(.leave)
+        let layer = SampleCards.service(SampleCards.cardAnswer) { _ throws(SmartCardError) in
+            throw SmartCardError(.noService, "SCardTransmit")
+        }
+        let connection = Self.connection(layer)
+        try connection.open(isInUse: false)
+        #expect(throws: LinkError(.readerUnavailable, "")) { try connection.transmit([0, 1, 2, 3]) }
+        #expect(!connection.isOpen && connection.service.losses == 1)
+        #expect(layer.look { $0.contexts.isEmpty })
+    }
+
     @Test func `Is closed after a response that came when its call was cut already`() throws {
         let box = Locked<ServiceConnection?>(nil)
         let layer = SampleCards.service(SampleCards.cardAnswer) { _ in

@@ -8,11 +8,13 @@ import Testing
 private struct ChosenRoute: FrameRoute {
     let results: Locked<[Result<[UInt8], LinkError>]>
     let requests = Locked<[[UInt8]]>([])
+    let timeouts = Locked<[Airtime]>([])
 
     init(_ results: [Result<[UInt8], LinkError>]) { self.results = Locked(results) }
 
     func exchange(_ frame: Frame, timeout: Airtime, _ connection: CardConnection) throws(LinkError) -> Frame {
         requests.withLock { $0.append(frame.bytes) }
+        timeouts.withLock { $0.append(timeout) }
         let silence = Result<[UInt8], LinkError>.failure(LinkError(.timeout, "Nothing answers."))
         let next = results.withLock { results in results.isEmpty ? silence : results.removeFirst() }
         return Frame(try next.get())
@@ -54,6 +56,7 @@ struct KindIdentityTests {
             let found = try Self.identity(of: .nfcF, [], by: route, systemCodes: [code])
             #expect(found == .nfcF(idm: Self.idm, pmm: Self.pmm, systemCode: system), "\(code) \(told)")
             #expect(route.requests.withLock { $0 } == [[6, 0, UInt8(code >> 8), UInt8(code & 0xFF), 1, 0]])
+            #expect(route.timeouts.withLock { $0 } == [.milliseconds(20)])
         }
     }
 
@@ -97,6 +100,7 @@ struct KindIdentityTests {
         let route = ChosenRoute([.success([0x00, 0x55] + onAir)])
         #expect(try Self.identity(of: .nfcV, [], by: route) == .nfcV(uid: uid, dsfid: 0x55))
         #expect(route.requests.withLock { $0 } == [[0x26, 0x01, 0x00]])
+        #expect(route.timeouts.withLock { $0 } == [.milliseconds(20)])
         let bad: [[UInt8]] = [
             [], [0x00], [0x01, 0x55] + onAir, [0x00, 0x55] + onAir.dropLast(), [0x00, 0x55] + onAir + [0],
         ]

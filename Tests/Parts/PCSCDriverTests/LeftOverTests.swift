@@ -88,6 +88,17 @@ struct LeftOverTests {
         #expect(arrivals.allSatisfy { $0 != nil } && Set(arrivals).count == 4)
     }
 
+    @Test("A tag that comes while the reader is opened has the number of its own arrival")
+    func arrivesLate() async throws {
+        let service = SampleCards.service(SampleCards.cardAnswer, table: ["ffca000000": Self.identifier])
+        service.change { $0.eventsAtConnect = 2 }
+        let reader = PCSCReader(.first, layer: service)
+        for _ in 0..<2 {
+            #expect(try await reader.discover(Self.all, systemCodes: []).count == 1)
+            #expect(reader.arrival(of: []) == 2)
+        }
+    }
+
     @Test("A tag has the number of its arrival while it is open, whatever was looked for, and none after that")
     func stays() async throws {
         let service = SampleCards.service(SampleCards.cardAnswer, table: ["ffca000000": Self.identifier])

@@ -58,6 +58,8 @@ final class ScriptedService: SmartCardLayer {
         var attributes: [UInt32: [UInt8]] = [:]
         /// What SCardGetAttrib fails with, where it does.
         var attributeFailure: SmartCardError.Code?
+        /// How many cards come or go while SCardConnect opens the next one.
+        var eventsAtConnect: UInt32 = 0
         /// The count of events when each card was opened.
         var opened: [Int: UInt32] = [:]
     }
@@ -195,15 +197,18 @@ final class ScriptedService: SmartCardLayer {
                 throw SmartCardError(.sharingViolation, "SCardConnect")
             }
             if let failure = state.connectFailure { throw SmartCardError(failure, "SCardConnect") }
-            guard let found = state.readers.first(where: { $0.name == reader }) else {
+            guard let index = state.readers.firstIndex(where: { $0.name == reader }) else {
                 throw SmartCardError(.unknownReader, "SCardConnect")
             }
+            let found = state.readers[index]
             guard share == .direct || !found.isMute else { throw SmartCardError(.unresponsiveCard, "SCardConnect") }
             let isThere = share == .direct || found.card != nil && !found.isHidden
             guard isThere else { throw SmartCardError(.noSmartcard, "SCardConnect") }
             state.next += 1
             state.open[state.next] = reader
-            state.opened[state.next] = found.events
+            state.readers[index].events += state.eventsAtConnect
+            state.eventsAtConnect = 0
+            state.opened[state.next] = state.readers[index].events
             return SmartCardHandle(handle: state.next, answerToReset: found.card?.answerToReset ?? [])
         }
     }

@@ -230,6 +230,7 @@ struct ServiceProbeTests {
                 other.start()
                 SystemSmartCards.shared.waitForService(milliseconds: 600_000, cut)
                 #expect(isOver.withLock { $0 })
+                #expect(!ServiceProbeTests.isWatching)
             }
         }
         withExtendedLifetime(socket) {}

@@ -108,6 +108,7 @@ struct ServiceTests {
         await #expect(throws: LinkError.self) { _ = try await link.transmit([0, 0, 0, 0]) }
         service.change { $0.readers = [card] }
         #expect(try await look() != third)
+        #expect(first == 0 && second == 2 && third == 2 + 1 << 16)
     }
 
     @Test("A tag that comes when the service has not counted the last one's leaving is found, and is another arrival")
@@ -126,7 +127,7 @@ struct ServiceTests {
         }
         _ = try await Self.commands(reader)
         let second = try #require(reader.arrival(of: []))
-        #expect(second != first)
+        #expect(first == 0 && second == 1 << 16)
         // When the service has counted, an empty reader is empty.
         service.change { state in
             state.readers[0].card = nil
@@ -208,9 +209,11 @@ struct ServiceTests {
         if violations < 10 {
             #expect(try await reader.discover(Self.all, systemCodes: []).count == 1)
         } else {
+            let began = ContinuousClock.now
             let failure = await #expect(throws: LinkError.self) {
                 _ = try await reader.discover(Self.all, systemCodes: [])
             }
+            #expect(ContinuousClock.now - began >= .milliseconds(1900))
             #expect(failure?.code == .inUse)
             #expect(failure?.reason.contains("in use by another program") == true)
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ChipTesting
+import Glibc
 import TagLink
 import Testing
 
@@ -157,6 +158,56 @@ struct LeftOverTests {
             }
             await #expect(throws: LinkError(.tagRemoved, "")) { try await link.reactivate() }
         }
+    }
+
+    /// Checks that a tag that was found before is neither selected nor sent anything: the line is opened, and no more.
+    private static func expectGone(_ tag: DiscoveredTag, of reader: PN532Reader, at chip: ScriptedChip) async throws {
+        let before = chip.received.count
+        let link = try tag.link
+        await #expect(throws: LinkError(.tagRemoved, "")) { try await reader.select(tag) }
+        await #expect(throws: LinkError(.tagRemoved, "")) {
+            try await link.transceive(Frame([0x60]), timeout: .milliseconds(5))
+        }
+        await #expect(throws: LinkError(.tagRemoved, "")) { try await link.reactivate() }
+        #expect(chip.log(from: before) == ScriptedChip.start)
+    }
+
+    @Test("A tag that was found before the line was closed is gone until it is found again, though it is near")
+    func foundBeforeRelease() async throws {
+        let chip = try ScriptedChip { code, _ in code == 0x4A ? .answer(Self.tagA) : nil }
+        defer { chip.end() }
+        let reader = try PN532Reader(chip.path, limits: .patient)
+        let tag = try #require(try await reader.discover([.nfcA], systemCodes: []).first)
+        await reader.release()
+        try await Self.expectGone(tag, of: reader, at: chip)
+        let again = try #require(try await reader.discover([.nfcA], systemCodes: []).first)
+        try await reader.select(again)
+    }
+
+    @Test("A tag that was found before the line was lost is gone on the line that is plugged in afterwards")
+    func foundBeforeLoss() async throws {
+        // A name that stays while its line changes, like udev's names.
+        let path = "/tmp/pn532-\(UInt64.random(in: 0...UInt64.max))"
+        defer { _ = unsafe unlink(path) }
+        let first = try ScriptedChip { code, _ in
+            switch code {
+            case 0x4A: .answer(Self.tagA)
+            case 0x42: .hangUp
+            default: nil
+            }
+        }
+        defer { first.end() }
+        try #require(unsafe symlink(first.path, path) == 0)
+        let reader = try PN532Reader(path, limits: .patient)
+        let tag = try #require(try await reader.discover([.nfcA], systemCodes: []).first)
+        await #expect(throws: LinkError(.readerUnavailable, "")) {
+            try await tag.link.transceive(Frame([0x60]), timeout: .milliseconds(5))
+        }
+        _ = unsafe unlink(path)
+        let second = try ScriptedChip { code, _ in code == 0x4A ? .answer(Self.tagA) : nil }
+        defer { second.end() }
+        try #require(unsafe symlink(second.path, path) == 0)
+        try await Self.expectGone(tag, of: reader, at: second)
     }
 
     // MARK: The reader

@@ -48,4 +48,15 @@ struct StatusTests {
         #expect(PN532Status(byte: 0x80).error == nil && PN532Status(byte: 0xC0).hasMore)
         #expect(PN532Status(byte: 0xE9).code == 0x29)
     }
+
+    @Test("A status that the manual does not list is a damaged answer, and none of the tag's or the reader's leaving")
+    func unknown() {
+        let known: Set<UInt8> = [
+            0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x09, 0x0A, 0x0B, 0x0D, 0x0E, 0x10, 0x12, 0x13, 0x14, 0x23,
+            0x25, 0x26, 0x27, 0x29, 0x2A, 0x2B, 0x2D,
+        ]
+        for byte in UInt8.min...UInt8.max where !known.contains(byte & 0x3F) {
+            #expect(PN532Status(byte: byte).error?.code == .transmission, "\(byte)")
+        }
+    }
 }

@@ -44,8 +44,58 @@ import Testing
             }
             #expect(hasEnded.withLock { $0 })
             #expect(RawConnection(descriptor: other).endsInSilence(within: 30_000))
-            #expect(!channel.send([1]))
+            // Nothing goes to what has its number by then.
+            let (next, peer) = Self.pair()
+            #expect(next == own && !channel.send([1]))
+            #expect(RawConnection(descriptor: peer).receive(1, within: 0).isEmpty)
         }
+    }
+
+    @Test(.ownThreads) func `that was closed sends nothing, whatever its number means by then`() async {
+        await #expect(processExitsWith: .success) {
+            let (own, other) = Self.pair()
+            let queue = DispatchQueue(label: "connection")
+            let channel = DescriptorChannel(own, queue: queue, onBytes: { _ in }, onEnd: {})
+            channel.close()
+            #expect(RawConnection(descriptor: other).endsInSilence(within: 30_000))
+            let (next, peer) = Self.pair()
+            #expect(next == own && !channel.send([1]))
+            #expect(RawConnection(descriptor: peer).receive(1, within: 0).isEmpty)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `passes on what comes byte by byte, and hears that its other side is gone`(hasUnread: Bool) async {
+        let (own, other) = Self.pair()
+        let (heard, hearing) = AsyncStream.makeStream(of: [UInt8].self)
+        var events = heard.makeAsyncIterator()
+        let channel = DescriptorChannel(
+            own,
+            queue: DispatchQueue(label: "connection"),
+            onBytes: { hearing.yield($0) },
+            onEnd: { hearing.yield([]) }
+        )
+        for byte: UInt8 in 1...3 {
+            #expect(RawConnection(descriptor: other).send([byte]))
+            #expect(await events.next() == [byte])
+        }
+        // Without it, the end is an error.
+        if hasUnread { #expect(channel.send([1])) }
+        close(other)
+        #expect(await events.next() == [])
+        withExtendedLifetime(channel) {}
+    }
+
+    @Test func `sends all to an other side that takes it slowly`() async {
+        let (own, other) = Self.pair()
+        let channel = DescriptorChannel(own, queue: DispatchQueue(label: "connection"), onBytes: { _ in }, onEnd: {})
+        // More than the system holds for the other side.
+        let much = [UInt8](repeating: 1, count: 1 << 19)
+        async let received = callDriver { RawConnection(descriptor: other).receive(1 << 19, within: 30_000).count }
+        #expect(await callDriver { channel.send(much) })
+        #expect(await received == much.count)
+        close(other)
+        withExtendedLifetime(channel) {}
     }
 
     @Test func `that is closed while its other side takes no bytes sends no more`() async {

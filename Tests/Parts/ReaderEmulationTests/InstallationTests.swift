@@ -173,6 +173,62 @@ import Testing
         }
     }
 
+    /// The owner, the group and the mode of a file.
+    private static func access(to path: String) -> [UInt32] {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { return [] }
+        return [status.st_uid, status.st_gid, status.st_mode & 0o7777]
+    }
+
+    /// In a process of its own, whose file system is the folder of a test.
+    @Test(.ownThreads, .enabled(if: geteuid() == 0, "needs root"))
+    func `has a folder of its user's for its socket, where root alone can change what leads to it`() async throws {
+        let place = try Place()
+        await #expect(processExitsWith: .success) { [path = place.path as String] in
+            let before = unsafe open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            // In some containers this is not allowed.
+            guard unsafe chroot(path) == 0, unsafe chdir("/") == 0 else { return }
+            let driver = try PlainDriver(Self.library(), path: "driver.so")
+            let reader = SystemReader(try ReaderOwner("4242424"))
+            let (folder, socket) = ("/run/opencorenfc", "/run/opencorenfc/4242424")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            for part in [folder, "/run"] {
+                #expect(unsafe chmod(part, 0o777) == 0)
+                let refusal = #expect(throws: EmulationError.self) {
+                    try reader.install(driver, readerName: "My Reader")
+                }
+                #expect(refusal?.reason.hasPrefix("\(part) can be changed by others than root.") == true)
+                #expect(unsafe chmod(part, 0o755) == 0)
+            }
+            #expect(unsafe chmod(folder, 0o700) == 0)
+            let files = [reader.installedDriverPath, reader.temporaryPath, socket, reader.configurationPath]
+            #expect(try reader.install(driver, readerName: "My Reader") == files)
+            #expect(Self.access(to: folder) == [0, 0, 0o755])
+            #expect(Self.access(to: socket) == [4_242_424, 4_242_424, 0o700])
+            // What a reader that was killed has left goes with its folder.
+            #expect(FileManager.default.createFile(atPath: reader.socketPath, contents: nil))
+            let removed = [reader.configurationPath, reader.temporaryPath, socket, reader.installedDriverPath]
+            #expect(try reader.uninstall() == removed)
+            #expect(removed.allSatisfy { !FileManager.default.fileExists(atPath: $0) })
+            #expect(try reader.uninstall() == [])
+            // The process ends where it began.
+            #expect(unsafe fchdir(before) == 0 && chroot(".") == 0)
+            close(before)
+        }
+    }
+
+    @Test func `has a configuration of 64 KiB at most`() throws {
+        let place = try Place()
+        let reader = SystemReader(try ReaderOwner("4242424"), root: place.path)
+        _ = try reader.install(try PlainDriver(Self.library(), path: "driver.so"), readerName: "My Reader")
+        let lines = try String(contentsOfFile: reader.configurationPath, encoding: .utf8)
+        for (size, name) in [(65_536, "My Reader"), (65_537, nil)] as [(Int, String?)] {
+            try (lines + String(repeating: "#", count: size - lines.utf8.count))
+                .write(toFile: reader.configurationPath, atomically: false, encoding: .utf8)
+            #expect(reader.installedName == name, "\(size)")
+        }
+    }
+
     @Test func `is not the one of another socket, nor one whose file others can write`() throws {
         let place = try Place()
         let reader = SystemReader(try ReaderOwner("4242424"), root: place.path)
@@ -227,6 +283,40 @@ import Testing
         #expect(PCSCInstallation.defaultFolder(in: place.path)?.path == path)
     }
 
+    /// In a process of its own, because a variable names the other place.
+    @Test(.ownThreads) func `has its socket in a folder of the session where root has made none`() async {
+        await #expect(processExitsWith: .success) {
+            let place = try Place()
+            func folder() -> String? { PCSCInstallation.defaultFolder(in: place.path + "/none")?.path }
+            _ = unsafe unsetenv("XDG_RUNTIME_DIR")
+            #expect(folder() == nil)
+            _ = unsafe setenv("XDG_RUNTIME_DIR", "relative", 1)
+            #expect(folder() == nil)
+            _ = unsafe setenv("XDG_RUNTIME_DIR", place.path, 1)
+            #expect(folder() == place.path + "/opencorenfc")
+            #expect(place.has(place.path + "/opencorenfc") && !place.has(place.path + "/none"))
+        }
+    }
+
+    @Test func `has a driver beside the program before one of the system's folders`() throws {
+        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let own = (program as NSString).deletingLastPathComponent
+        let missing = problem { () throws(EmulationError) in
+            _ = try PCSCInstallation.findDriver(
+                "It",
+                beside: ["../none", "none"],
+                or: ["/none"],
+                otherwise: "Build it."
+            )
+        }
+        #expect(missing == "It is in none of \(own)/../none, \(own)/none, /none. Build it.")
+        let place = try Place()
+        _ = try place.write("libOpenCoreNFCReader.so", [1])
+        let found = try PCSCInstallation.findDriver("It", beside: ["."], or: [place.path], otherwise: "Build it.")
+        let isBeside = place.has(own + "/libOpenCoreNFCReader.so")
+        #expect(found == (isBeside ? own : place.path) + "/libOpenCoreNFCReader.so")
+    }
+
     @Test func `has the driver of the first place that has one`() throws {
         let (first, second) = (try Place(), try Place())
         func found(_ folders: [String]) throws(EmulationError) -> String {
@@ -244,6 +334,7 @@ import Testing
         let current = try #require(ReaderOwner.current)
         #expect(current.user == geteuid())
         #expect(try ReaderOwner(current.name) == current)
+        #expect(ReaderOwner.group(named: "root") == 0 && ReaderOwner.group(named: "no such group") == nil)
         #expect(try ReaderOwner("4242424") == ReaderOwner(String(4_242_424)))
         for text in ["", "no such user", "-1", "04242424", "4294967295"] {
             #expect(problem { () throws(EmulationError) in _ = try ReaderOwner(text) } == "There is no user \(text).")

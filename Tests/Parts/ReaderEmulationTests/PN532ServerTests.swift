@@ -82,6 +82,82 @@ import VirtualTags
         await Self.ended(next, next.start())
     }
 
+    /// A host's end of a line.
+    private struct Host: Sendable {
+        let line: Int32
+
+        init(_ path: String) { line = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC) }
+
+        func send(_ bytes: [UInt8]) -> Bool { unsafe write(line, bytes, bytes.count) == bytes.count }
+
+        /// So many bytes, fewer when they do not come.
+        func receive(_ count: Int) -> [UInt8] {
+            var (answer, byte) = ([UInt8](), UInt8(0))
+            var readable = pollfd(fd: line, events: Int16(POLLIN), revents: 0)
+            while answer.count < count, unsafe poll(&readable, 1, 30_000) > 0, unsafe read(line, &byte, 1) == 1 {
+                answer.append(byte)
+            }
+            return answer
+        }
+    }
+
+    @Test func `A tag that comes while a host waits for one is told to it`() async throws {
+        let (place, field) = (try Place(), VirtualField())
+        let server = try PN532Server(path: place.link, field: field)
+        let work = server.start()
+        let host = Host(place.link)
+        defer { close(host.line) }
+        #expect(host.send(hostFrame([0x4A, 1, 0])))
+        #expect(await callDriver { host.receive(6) } == PN532ChipFrame.acknowledge)
+        field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
+        let list: [UInt8] = [1, 1, 0x00, 0x44, 0x00, 7, 0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]
+        let answer = PN532ChipFrame.answer(to: 0x4A, list)
+        #expect(await callDriver { host.receive(answer.count) } == answer)
+        await Self.ended(server, work)
+    }
+
+    /// Where the chip is a card for another reader.
+    private final class CardSpot: CardPlace {
+        let card = Locked<HostedCard?>(nil)
+        let isRemoved = Locked(false)
+
+        func bring(_ card: HostedCard) { self.card.withLock { $0 = card } }
+        func remove() { isRemoved.withLock { $0 = true } }
+    }
+
+    @Test func `A reader that comes while the chip is a card is told to its host, and the card goes with the line`()
+        async throws
+    {
+        let (place, spot) = (try Place(), CardSpot())
+        let server = try PN532Server(path: place.link, field: VirtualField(), place: spot)
+        let work = server.start()
+        let host = Host(place.link)
+        defer { close(host.line) }
+        let command: [UInt8] = [0x8C, 0x05, 0x04, 0x03, 0x11, 0x22, 0x33, 0x20] + [UInt8](repeating: 0, count: 30)
+        #expect(host.send(hostFrame([0x12, 0x34]) + hostFrame(command)))
+        let begin = PN532ChipFrame.acknowledge + PN532ChipFrame.answer(to: 0x12, []) + PN532ChipFrame.acknowledge
+        #expect(await callDriver { host.receive(begin.count) } == begin)
+        try await waitWhile(spot.card.withLock { $0 == nil })
+        try #require(spot.card.withLock { $0 }).activated()
+        let answer = PN532ChipFrame.answer(to: 0x8C, [0x08, 0xE0, 0x80])
+        #expect(await callDriver { host.receive(answer.count) } == answer)
+        #expect(spot.isRemoved.withLock { !$0 })
+        await Self.ended(server, work)
+        #expect(spot.isRemoved.withLock { $0 })
+    }
+
+    @Test func `Its line is one for bytes of eight bits, with nothing else done to them`() async throws {
+        let place = try Place()
+        let server = try PN532Server(path: place.link, field: VirtualField())
+        let line = unsafe open(place.link, O_RDWR | O_NOCTTY | O_CLOEXEC)
+        defer { close(line) }
+        var settings = termios()
+        #expect(unsafe tcgetattr(line, &settings) == 0)
+        #expect(settings.c_cflag & tcflag_t(CSIZE) == tcflag_t(CS8) && settings.c_cflag & tcflag_t(CREAD) != 0)
+        #expect(settings.c_lflag & tcflag_t(ECHO | ICANON | ISIG) == 0 && settings.c_oflag & tcflag_t(OPOST) == 0)
+        await Self.ended(server, server.start())
+    }
+
     @Test func `A host that has the line open hears when it stops`() async throws {
         let place = try Place()
         let server = try PN532Server(path: place.link, field: VirtualField())
@@ -119,6 +195,12 @@ import VirtualTags
         #expect(place.target("-2") == other.terminalName && other.terminalName != server.terminalName)
         await Self.ended(other, other.start())
         #expect(place.target("-2") == nil && place.target() == server.terminalName)
+        // Also if it has the same name, in another folder.
+        let elsewhere = try Place()
+        #expect(unsafe symlink(server.terminalName, elsewhere.link) == 0)
+        let third = try PN532Server(path: elsewhere.link, field: VirtualField())
+        #expect(elsewhere.target() == third.terminalName && third.terminalName != server.terminalName)
+        await Self.ended(third, third.start())
         await Self.ended(server, work)
     }
 
@@ -153,21 +235,80 @@ import VirtualTags
         await Self.ended(server, work)
     }
 
-    /// In a process of its own, which can open one descriptor more: for the line's one end.
-    @Test(.ownThreads) func `Where the line's other end can't be opened there is no line and no link`() async {
-        await #expect(processExitsWith: .success) {
-            let place = try Place()
-            let next = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
-            close(next)
-            var limit = rlimit()
-            unsafe getrlimit(__rlimit_resource_t(7), &limit)
-            let before = limit.rlim_cur
-            limit.rlim_cur = rlim_t(next + 1)
-            #expect(unsafe setrlimit(__rlimit_resource_t(7), &limit) == 0)
-            let problem = Self.problem(place.link)
+    /// The number of the next descriptor.
+    private static func nextNumber() -> Int32 {
+        let next = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+        close(next)
+        return next
+    }
+
+    /// Calls something while the process can open so many descriptors more.
+    private static func with<Value>(descriptors: Int32, _ body: () throws -> Value) rethrows -> Value {
+        let next = nextNumber()
+        var limit = rlimit()
+        unsafe getrlimit(__rlimit_resource_t(7), &limit)
+        let before = limit.rlim_cur
+        limit.rlim_cur = rlim_t(next + descriptors)
+        #expect(unsafe setrlimit(__rlimit_resource_t(7), &limit) == 0)
+        defer {
             limit.rlim_cur = before
             #expect(unsafe setrlimit(__rlimit_resource_t(7), &limit) == 0)
-            #expect(problem == "The pseudo-terminal can't be opened: Too many open files.")
+        }
+        return try body()
+    }
+
+    /// In a process of its own, which can open no descriptor, or one for the line's one end.
+    @Test(.ownThreads) func `Where one of the line's ends can't be opened there is no line and no link`() async {
+        await #expect(processExitsWith: .success) {
+            let place = try Place()
+            let next = Self.nextNumber()
+            for (room, sentence) in [(0, "No pseudo-terminal can be made"), (1, "The pseudo-terminal can't be opened")]
+                as [(Int32, String)]
+            {
+                let problem = Self.with(descriptors: room) { Self.problem(place.link) }
+                #expect(problem == "\(sentence): Too many open files.")
+                #expect(place.target() == nil && Self.nextNumber() == next)
+            }
+        }
+    }
+
+    /// In a process of its own, whose descriptors are counted.
+    @Test(.ownThreads) func `Nothing stays open of a line that can't be made`() async throws {
+        let place = try Place()
+        let server = try PN532Server(path: place.link, field: VirtualField())
+        let work = server.start()
+        await #expect(processExitsWith: .success) { [link = place.link as String] in
+            let next = Self.nextNumber()
+            #expect(Self.problem(link + "/none")?.isEmpty == false)
+            #expect(Self.problem(link)?.hasPrefix("Another program is the PN532 at ") == true)
+            #expect(Self.problem("/no-such-folder/line")?.contains("can't be made") == true)
+            #expect(Self.nextNumber() == next)
+        }
+        await Self.ended(server, work)
+    }
+
+    /// In a process of its own, which can open both ends, and nothing to watch them.
+    @Test(.ownThreads) func `A line that can't be watched ends at once`() async {
+        await #expect(processExitsWith: .success) {
+            let place = try Place()
+            let server = try Self.with(descriptors: 2) { try PN532Server(path: place.link, field: VirtualField()) }
+            await server.start().value
+            #expect(place.target() == nil)
+        }
+    }
+
+    /// In a process of its own, without standard input and in the folder of the link.
+    @Test(.ownThreads) func `A line may have the number of standard input, and a link by its name alone`() async {
+        await #expect(processExitsWith: .success) {
+            let place = try Place()
+            try #require(unsafe chdir(place.folder.path) == 0)
+            close(STDIN_FILENO)
+            let server = try PN532Server(path: "line", field: VirtualField())
+            #expect(place.target() == server.terminalName)
+            for link in ["line", "./line", place.link] {
+                #expect(Self.problem(link)?.hasPrefix("Another program is the PN532 at \(link) already.") == true)
+            }
+            await Self.ended(server, server.start())
             #expect(place.target() == nil)
         }
     }

@@ -194,6 +194,12 @@ private final class CountingField: ForwardingField {
         _ = await chip.receive([0x4A, 1, 0])
         for isOn in [1, 0, 0, 1, 1] as [UInt8] { _ = await chip.receive([0x32, 1, isOn]) }
         #expect(counting.carriers.withLock { $0 } == [false, true])
+        // Without power there is no field, and with it there is one.
+        await chip.reset()
+        #expect(counting.carriers.withLock { $0 } == [false, true, false, true])
+        _ = await chip.receive([0x32, 1, 0])
+        await chip.reset()
+        #expect(counting.carriers.withLock { $0 } == [false, true, false, true, false, true])
     }
 
     @Test func `The first of two tags is the one that a host hears of when it is gone`() async {

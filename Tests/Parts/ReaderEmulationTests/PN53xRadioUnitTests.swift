@@ -132,6 +132,34 @@ import VirtualTags
         #expect(await received(from: &chip) == [0x44, 0x00])
     }
 
+    @Test func `Four bits are the unit's command, and only three commands have an effect`() async {
+        let request: [UInt8] = [0x63, 0x3A, 0x80, 0x63, 0x39, 0x26, 0x63, 0x3D, 0x07]
+        let cases: [(commands: [UInt8], isAnswered: Bool)] = [
+            ([0x34, 0x28], true), ([0x04, 0x07, 0x08], true), ([0x04, 0x01, 0x08], true), ([0x05, 0x08], false),
+            ([0x06, 0x08], false), ([0x04, 0x09], false), ([0x04, 0x0C], false), ([0x04, 0x30, 0x08], false),
+        ]
+        for (commands, isAnswered) in cases {
+            let field = VirtualField()
+            field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
+            var chip = PN53xChip(field: field)
+            let writes = commands.flatMap { (command: UInt8) -> [UInt8] in [0x63, 0x31, command] }
+            #expect(await chip.receive([0x08] + request + writes) == .answer([]))
+            let bytes = await received(from: &chip)
+            #expect((bytes == [0x44, 0x00]) == isAnswered, "\(commands)")
+        }
+    }
+
+    @Test func `Several frames are not sent where each of them would have a checksum`() async {
+        let requests = Locked<[[UInt8]]>([])
+        let field = VirtualField(onExchange: { exchange in requests.withLock { $0.append(exchange.request.bytes) } })
+        var chip = PN53xChip(field: field)
+        let frames: [UInt8] = [0x63, 0x39, 1, 0x63, 0x31, 0x04, 0x63, 0x39, 2, 0x63, 0x31, 0x04, 0x63, 0x31, 0x08]
+        for (mode, isSent) in [(0x80, false), (0x00, true)] as [(UInt8, Bool)] {
+            #expect(await chip.receive([0x08, 0x63, 0x02, mode] + frames) == .answer([]))
+            #expect(requests.withLock { $0 } == (isSent ? [[1, 2]] : []))
+        }
+    }
+
     @Test func `A short frame goes out with its bits, and the answer says how many bits came`() async {
         let field = VirtualField()
         field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))

@@ -139,6 +139,8 @@ import VirtualTags
         _ = await chip.receive(Self.initiate())
         let card = try #require(place.card)
         card.activated()
+        // Nobody has asked yet.
+        #expect(await chip.receive([0x8E, 0x90, 0x00]) == .answer([0x27]))
         #expect(await chip.receive([0x86]) == .waiting)
         let first = Self.ask(card, [0, 0xA4])
         #expect(await Self.outcome(&chip, [0x86]) == .answer([0, 0, 0xA4]))
@@ -240,6 +242,8 @@ import VirtualTags
         var chip = await chip()
         _ = await chip.receive(Self.initiate())
         let card = try #require(place.card)
+        // The reader does not go on because its time is over.
+        card.allow(seconds: 600)
         card.activated()
         let asked = Self.ask(card, [1])
         #expect(await Self.outcome(&chip, [0x86]) == .answer([0, 1]))

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import PrivateStorage
 import ReaderEmulation
+import TestThreads
 import Testing
 
 @Suite struct `A pcscd of our own` {
@@ -36,6 +37,7 @@ import Testing
         #expect(try lastWords("main() Earlier.\nmain() " + long + "\n") == long)
         // A line without its beginning could be misread.
         #expect(try lastWords(String(repeating: "x", count: 1 << 17)) == nil)
+        #expect(try lastWords(String(repeating: "x", count: 1 << 16 + 1)) == nil)
     }
 
     @Test(.enabled(if: unsafe access("/usr/sbin/pcscd", X_OK) == 0, "pcscd is not installed"))
@@ -50,6 +52,16 @@ import Testing
                 == true
         }
         #expect(keeping.isEmpty)
+        // So is its socket, at which it waits.
+        let files = FileManager.default
+        let socket = try files.destinationOfSymbolicLink(atPath: "/proc/\(pcscd.processIdentifier)/fd/3")
+        let listening = try files.contentsOfDirectory(atPath: "/proc/self/fd").filter { number in
+            (try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")) == socket
+        }
+        #expect(socket.hasPrefix("socket:") && listening.isEmpty)
+        let about = try String(contentsOfFile: "/proc/\(pcscd.processIdentifier)/fdinfo/3", encoding: .utf8)
+        let flags = about.split(separator: "\n").first { $0.hasPrefix("flags:") }?.split(separator: "\t").last
+        #expect(try #require(flags.flatMap { Int32($0, radix: 8) }) & O_NONBLOCK == 0)
         #expect(kill(pcscd.processIdentifier, SIGKILL) == 0)
         while pcscd.failure() == nil { try await Task.sleep(for: .milliseconds(1)) }
         #expect(
@@ -60,6 +72,7 @@ import Testing
         try folder.remove("pcscd.log")
         readers.removeIfEmpty()
         folder.removeIfEmpty()
+        #expect(unsafe access(folder.path, F_OK) != 0)
     }
 
     @Test(.enabled(if: unsafe access("/usr/sbin/pcscd", X_OK) == 0, "pcscd is not installed"))
@@ -71,6 +84,24 @@ import Testing
         #expect(waitpid(pcscd.processIdentifier, nil, 0) == -1)
         readers.removeIfEmpty()
         folder.removeIfEmpty()
+        #expect(unsafe access(folder.path, F_OK) != 0)
+    }
+
+    @Test(.enabled(if: unsafe access("/usr/sbin/pcscd", X_OK) == 0, "pcscd is not installed"))
+    func `is asked to end, and cleans up then`() async throws {
+        let readers = try folder.folder("readers")
+        let pcscd = try PrivatePCSCD(folder: folder, configuration: readers.path)
+        let log = FileHandle(fileDescriptor: try folder.open("pcscd.log", O_RDONLY), closeOnDealloc: true)
+        func text() throws -> String {
+            try log.seek(toOffset: 0)
+            return String(decoding: try log.readToEnd() ?? Data(), as: UTF8.self)
+        }
+        try await waitWhile(!text().contains("daemon ready"))
+        await callDriver { pcscd.stop() }
+        #expect(try text().contains("at_exit()"))
+        readers.removeIfEmpty()
+        folder.removeIfEmpty()
+        #expect(unsafe access(folder.path, F_OK) != 0)
     }
 
     @Test(.enabled(if: unsafe access("/usr/sbin/pcscd", X_OK) == 0, "pcscd is not installed"))

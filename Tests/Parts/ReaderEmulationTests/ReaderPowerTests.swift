@@ -209,6 +209,7 @@ import VirtualTags
     @Test func `A data object FF has a name of one byte`() throws {
         let found = try #require(TransparentDataObject.all(in: [0xFF, 2, 1, 2, 0x1F, 0x10, 0]))
         #expect(found.map(\.tag) == [0xFF, 0x1F10] && found[0].value == [1, 2])
+        #expect(TransparentDataObject(tag: 0xFF, value: [1]).bytes == [0xFF, 1, 1])
     }
 
     // MARK: Commands

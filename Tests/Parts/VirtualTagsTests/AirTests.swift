@@ -4,31 +4,6 @@ import TagLink
 import Testing
 import VirtualTags
 
-/// A tag that answers everything with one answer.
-private final class Parrot: VirtualTag {
-    let technology: Technology
-    let identifier: [UInt8]
-    private let said: TagAnswer?
-    /// How often it lost its power.
-    private let losses = Mutex(0)
-
-    init(_ said: TagAnswer?, _ technology: Technology = .nfcA, identifier: [UInt8] = [1]) {
-        self.said = said
-        self.technology = technology
-        self.identifier = identifier
-    }
-
-    convenience init(_ bytes: [UInt8], workTime: Airtime = .zero, slot: Int? = nil) {
-        self.init(TagAnswer(Frame(bytes), workTime: workTime, slot: slot))
-    }
-
-    var powerLosses: Int { losses.withLock { $0 } }
-
-    func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? { said }
-
-    func losePower() { losses.withLock { $0 += 1 } }
-}
-
 @Suite struct `What is heard on the air` {
     private static func answer(
         of tags: Parrot...,
@@ -107,6 +82,19 @@ private final class Parrot: VirtualTag {
         #expect(Self.collision(later) == LinkError.Collision(bitIndex: 9, bits: [1, 0]))
     }
 
+    @Test func `Of three answers that agree the longest is heard, and two that agree collide with a third`() throws {
+        let raw = Frame([0x30], checksum: .none)
+        for order in [[0, 1, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            func answer(_ bytes: [[UInt8]]) -> Result<Frame, LinkError> {
+                let tags = order.map { Self.bits(bytes[$0]) }
+                return Self.answer(of: tags[0], tags[1], tags[2], to: raw)
+            }
+            #expect(try answer([[5], [5, 6], [5, 6, 7]]).get().bytes == [5, 6, 7])
+            #expect(Self.collision(answer([[5], [5], [4]])) == LinkError.Collision(bitIndex: 0, bits: []))
+            #expect(Self.collision(answer([[1], [1, 2], [1, 3]])) == LinkError.Collision(bitIndex: 8, bits: [1]))
+        }
+    }
+
     @Test func `Answers in slots follow each other, and those in one slot are lost`() throws {
         func slot(_ number: Int, _ byte: UInt8) -> Parrot { Parrot([byte], slot: number) }
         #expect(try Self.answer(of: slot(3, 3), slot(0, 1), slot(15, 9)).get().bytes == [1, 3, 9])
@@ -114,6 +102,17 @@ private final class Parrot: VirtualTag {
         #expect(try Self.answer(of: slot(3, 3), slot(3, 4), slot(0, 1)).get().bytes == [1])
         let none = Self.collision(Self.answer(of: slot(3, 3), slot(3, 4)))
         #expect(none == LinkError.Collision(bitIndex: 0, bits: []))
+    }
+
+    @Test func `A slot with three answers or more is lost like one with two, and several slots may be`() throws {
+        func slot(_ number: Int, _ byte: UInt8) -> Parrot { Parrot([byte], slot: number) }
+        let lost = LinkError.Collision(bitIndex: 0, bits: [])
+        #expect(Self.collision(Self.answer(of: slot(3, 3), slot(3, 4), slot(3, 5))) == lost)
+        #expect(Self.collision(Self.answer(of: slot(3, 3), slot(3, 4), slot(3, 5), slot(3, 6), slot(3, 7))) == lost)
+        #expect(try Self.answer(of: slot(3, 3), slot(0, 1), slot(3, 4), slot(3, 5)).get().bytes == [1])
+        #expect(try Self.answer(of: slot(3, 3), slot(3, 4), slot(3, 5), slot(7, 1)).get().bytes == [1])
+        #expect(Self.collision(Self.answer(of: slot(3, 3), slot(0, 1), slot(3, 4), slot(0, 2))) == lost)
+        #expect(try Self.answer(of: slot(3, 3), slot(0, 1), slot(3, 4), slot(0, 2), slot(1, 9)).get().bytes == [9])
     }
 
     @Test func `The slowest tag has to be waited for, to its last moment`() {

@@ -142,4 +142,48 @@ import VirtualTags
         #expect(try await write(script, 0x03, zero, codes(), counter: 0xFF_FDFF) == [0, 0])
         #expect(try await write(script, 0x03, zero, codes(), counter: 0xFF_FE00) == [0x02, 0xB2])
     }
+
+    @Test(arguments: [false, true])
+    func `Once frozen, the key and its version change with a code alone, and where the configuration lets them`(
+        isAllowed: Bool
+    ) async throws {
+        let (script, tag) = try makeScript {
+            $0.memoryConfiguration.replaceSubrange(2..<6, with: [0x00, 0x01, 0x07, isAllowed ? 0x01 : 0x00])
+        }
+        for block: UInt8 in [0x82, 0x84, 0x86, 0x87, 0x88] {
+            #expect(try await write(script, block, challenge) == [0x01, 0xA5], "\(block)")
+        }
+        #expect(try await write(script, 0x80, challenge) == [0, 0])
+        var counter: UInt32 = 0
+        for block: UInt8 in [0x86, 0x87] {
+            let status = try await write(script, block, Array(cardKey.reversed()), codes(), counter: counter)
+            #expect(status == (isAllowed ? [0, 0] : [0x01, 0xA5]), "\(block)")
+            if isAllowed { counter += 1 }
+        }
+        for block: UInt8 in [0x82, 0x84, 0x88] {
+            #expect(try await write(script, block, challenge, codes(), counter: counter) == [0x01, 0xA5], "\(block)")
+        }
+        guard case .liteS(let contents) = tag.contents else { return }
+        #expect(contents.writeCounter == counter)
+        #expect(contents.cardKey == (isAllowed ? Array(cardKey.reversed()) : cardKey))
+    }
+
+    @Test func `Once frozen, the counter stops at FFFE00, and blocks that want no code are still written`() async throws
+    {
+        let (script, _) = try makeScript {
+            $0.memoryConfiguration[2] = 0x00
+            $0.writeCounter = 0xFF_FDFF
+        }
+        for _ in 0..<2 {
+            #expect(try await write(script, 0x03, challenge) == [0, 0])
+            #expect(await read(script, 0x90).data.prefix(3) == [0x00, 0xFE, 0xFF])
+        }
+    }
+
+    @Test func `The last three bytes of the configuration stay zero`() async throws {
+        let (script, _) = try makeScript()
+        let open = await read(script, 0x88).data
+        #expect(try await write(script, 0x88, Array(open.prefix(13)) + [0xAA, 0xBB, 0xCC]) == [0, 0])
+        #expect(await read(script, 0x88).data == Array(open.prefix(13)) + [0, 0, 0])
+    }
 }

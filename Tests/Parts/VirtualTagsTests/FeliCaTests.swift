@@ -209,6 +209,10 @@ private func send(_ script: LinkScript, _ command: String) async -> String {
         let zero = String(repeating: " 00", count: 15)
         #expect(await send(script, "08 \(idmText) 01 0d 01 01 80 00 22" + zero) == "0c 09 \(idmText) 00 00")
         #expect(await send(script, "06 \(idmText) 01 0d 01 02 80 00 80 01").hasSuffix("02 22\(zero) 11\(zero)"))
+        let two = "08 \(idmText) 01 0d 01 02 80 00 80 00 33" + zero + " 44" + zero
+        #expect(await send(script, two) == "0c 09 \(idmText) 00 00")
+        #expect(await send(script, "06 \(idmText) 01 0d 01 02 80 00 80 01").hasSuffix("02 44\(zero) 33\(zero)"))
+        #expect(await send(script, "08 \(idmText) 01 0d 01 01 80 01 55" + zero) == "0c 09 \(idmText) 01 a8")
     }
 
     @Test func `Two tags answer polling in their slots, one frame after the other`() async throws {
@@ -229,6 +233,16 @@ private func send(_ script: LinkScript, _ command: String) async -> String {
             }
         }
         #expect(found == [idmText, hexText(other)])
+    }
+
+    @Test func `Tags that are polled with one slot collide, however many there are`() async throws {
+        let script = try LinkScript(.nfcF)
+        for last: UInt8 in 1...5 {
+            let contents = FeliCaLiteSContents(idm: Array(idm.dropLast()) + [last])
+            script.field.bring(VirtualType3Tag(contents))
+            let answer = await send(script, "00 12 fc 00 00")
+            #expect(last == 1 ? answer.hasPrefix("12 01") : answer == "collision", "\(last): \(answer)")
+        }
     }
 
     @Test func `A fault's refusal is a memory failure`() async throws {

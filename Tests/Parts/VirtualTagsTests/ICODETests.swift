@@ -266,6 +266,20 @@ import VirtualTags
         #expect(await bench.script.send("26 a0 04 80 72") == "00 \(bench.uid)")
         bench.tag.losePower()
         #expect(await bench.script.send("26 01 00") == "timeout")
+        let armed = try Bench()
+        #expect(await armed.script.send("26 a0 04 80 11") == "00 \(armed.uid)")
+    }
+
+    @Test func `A page with both passwords is written with the one for writing alone`() async throws {
+        let bench = try Bench {
+            $0.protection.pointer = 0x28
+            $0.protection.condition = [.readHigh, .writeHigh]
+        }
+        #expect(await bench.give("02", "05 06 07 08") == "00")
+        #expect(await bench.script.send("02 21 28 01 02 03 04") == "00")
+        #expect(await bench.script.send("02 20 28") == "01 0f")
+        #expect(await bench.give("01", "01 02 03 04") == "00")
+        #expect(await bench.script.send("02 20 28") == "00 01 02 03 04")
     }
 
     @Test func `Protected blocks are not in an INVENTORY READ`() async throws {

@@ -257,4 +257,26 @@ import VirtualTags
         #expect(answer.bytes == [0x90, 0x00])
         #expect(answer.workTime == .milliseconds(milliseconds))
     }
+
+    @Test(arguments: [
+        ("00 d6 00 00", "67 00"), ("00 d6 80 00 01 00", "6a 86"), ("00 b1 00 01 05 54 03 00 00 00 04", "6a 86"),
+        ("00 b1 01 00 05 54 03 00 00 00 04", "6a 86"), ("00 d7 00 01 08 54 03 00 00 00 53 01 77", "6a 86"),
+        ("00 d7 01 00 08 54 03 00 00 00 53 01 77", "6a 86"), ("00 d7 00 00 08 54 03 00 00 00 53 01 77", "90 00"),
+    ])
+    func `Places of mapping 3 are in the data or in P1 and P2, never in both`(command: String, status: String) {
+        let application = NDEFApplication(mapping: .version3, size: 64)
+        #expect(run(application, [Self.selectVersion2, "00 a4 00 0c 02 e1 04", command])[2] == status)
+    }
+
+    @Test func `The write access of mapping 3 is in byte 16`() {
+        let answers = run(
+            NDEFApplication(mapping: .version3, size: 16),
+            [
+                Self.selectVersion2, "00 a4 00 0c 02 e1 03", "00 d6 00 10 01 ff", "00 a4 00 0c 02 e1 04",
+                "00 d6 00 00 01 01", "00 d7 00 00 08 54 03 00 00 00 53 01 77", "00 b0 00 00 01",
+                "00 b1 00 00 05 54 03 00 00 00 03",
+            ]
+        )
+        #expect(answers.suffix(5) == ["90 00", "69 82", "69 82", "00 90 00", "53 01 00 90 00"])
+    }
 }

@@ -236,4 +236,17 @@ import VirtualTags
             #expect(await script.send("02 a0 02 \(pointer)") == "00 \(value)", "\(pointer)")
         }
     }
+
+    @Test func `Several blocks of which one is locked are not written at all`() async throws {
+        let (script, tag) = try make()
+        #expect(await script.send("02 22 01") == "00")
+        let before = tag.contents
+        let data = "11 12 13 14 15 16 17 18"
+        for first in ["00", "01"] {
+            #expect(await script.send("02 24 \(first) 01 \(data)") == "01 12", "\(first)")
+            #expect(tag.contents == before)
+        }
+        #expect(await script.send("02 24 02 01 \(data)") == "00")
+        #expect(hexText(tag.contents.memory[8..<16]) == data)
+    }
 }

@@ -264,4 +264,44 @@ import VirtualTags
         #expect(await script.send("02 a2 02") == "00")
         #expect(await script.send("42 a5 02") == "00 00 00")
     }
+
+    @Test(arguments: [("c2", "c1"), ("c2", "d1"), ("d2", "c1")])
+    func `INITIATE opens the inventory of initiated tags until the power goes, fast or not`(
+        initiate: String,
+        inventory: String
+    ) async throws {
+        let (script, tag) = try make()
+        let uid = hexText(tag.identifier.reversed())
+        #expect(await script.send("02 \(initiate) 02 00") == "01 02")
+        #expect(await script.send("26 \(inventory) 02 00") == "timeout")
+        #expect(await script.send("02 \(initiate) 02") == "00 00 \(uid)")
+        #expect(await script.send("26 \(inventory) 02 00") == "00 00 \(uid)")
+        #expect(await script.send("26 \(inventory) 04 00") == "timeout")
+        tag.losePower()
+        #expect(await script.send("26 \(inventory) 02 00") == "timeout")
+    }
+
+    @Test(arguments: ["d3", "d4"]) func `INVENTORY READ gives blocks, and the UID with the option flag`(
+        command: String
+    ) async throws {
+        let (script, tag) = try make()
+        let uid = hexText(tag.identifier.reversed())
+        #expect(await script.send("26 \(command) 02 00 00 01") == "00 e1 40 1f 01 03 00 fe 00")
+        #expect(await script.send("66 \(command) 02 00 00 00") == "00 \(uid) e1 40 1f 01")
+        // There are no further options, as ICODE SLIX2 has them.
+        #expect(await script.send("26 \(command) 02 80 12") == "timeout")
+        #expect(await script.send("26 \(command) 02 00 40 00") == "timeout")
+    }
+
+    @Test func `The counter stays at FFFF`() async throws {
+        let (script, tag) = try make {
+            $0.settings.registers[3] = 0x01
+            $0.counter = 0xFFFE
+        }
+        for _ in 0..<2 {
+            #expect(await script.send("02 21 05 01 02 03 04") == "00")
+            #expect(await script.send("02 a0 02 04") == "00 ff ff")
+            tag.losePower()
+        }
+    }
 }

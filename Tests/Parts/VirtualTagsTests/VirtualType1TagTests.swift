@@ -174,4 +174,32 @@ import VirtualTags
         #expect(tag.contents == before)
         #expect(await script.send("53 10 f0 \(echo)") == "10 f0")
     }
+
+    @Test func `The last lock bit is for block 3F, and no other`() async throws {
+        let (script, _) = try await makeScript(.topaz512)
+        let data = "01 02 03 04 05 06 07 08"
+        #expect(await script.send("1a 7f 80 \(echo)") == "7f 80")
+        #expect(await script.send("54 3f \(data) \(echo)") == "timeout")
+        #expect(await script.send("1b 3f \(data) \(echo)") == "timeout")
+        #expect(await script.send("54 3e \(data) \(echo)") == "3e \(data)")
+        #expect(await script.send("1a 7f 40 \(echo)") == "7f c0")
+        #expect(await script.send("1b 3e ff ff ff ff ff ff ff ff \(echo)") == "timeout")
+        #expect(await script.send("54 3d \(data) \(echo)") == "3d \(data)")
+    }
+
+    @Test func `Blocks 0 and D are not written as blocks either, and E and F gain bits alone`() async throws {
+        let (script, tag) = try await makeScript(.topaz512)
+        let before = tag.contents
+        for command in ["54 00", "1b 00", "54 0d", "1b 0d", "54 0f"] {
+            #expect(await script.send("\(command) ff ff ff ff ff ff ff ff \(echo)") == "timeout", "\(command)")
+        }
+        #expect(tag.contents == before)
+        for (block, bytes) in [("0e", "00 00 00 00 00 00 81 00"), ("0f", "00 40 00 00 00 00 00 00")] {
+            let start = Int(hex(block)[0]) * 8
+            let old = tag.contents.memory[start..<start + 8]
+            let new = hexText(zip(old, hex(bytes)).map { $0 | $1 })
+            #expect(await script.send("1b \(block) \(bytes) \(echo)") == "\(block) \(new)")
+            #expect(hexText(tag.contents.memory[start..<start + 8]) == new)
+        }
+    }
 }

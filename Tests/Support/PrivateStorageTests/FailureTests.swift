@@ -34,6 +34,32 @@ import Testing
         #expect(try place.names == ["one", "two"])
     }
 
+    @Test(.ownThreads) func `A file with two names that can't be overwritten has its bytes of before`() async throws {
+        let path = try place.file("one", "0123456789")
+        try FileManager.default.linkItem(atPath: path, toPath: place.path("two"))
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            Self.limit(6)
+            #expect(throws: StorageError(.failed, "")) {
+                try OutputFile.write(Array("abcdefgh".utf8), to: path, readers: .everyone)
+            }
+        }
+        #expect(try place.text("one") == "0123456789" && place.text("two") == "0123456789")
+    }
+
+    @Test(.ownThreads) func `A file that can't be replaced is not touched, and nothing else is left`() async throws {
+        let path = try place.file("file", "abcd")
+        let past = Date(timeIntervalSince1970: 1000)
+        try FileManager.default.setAttributes([.modificationDate: past], ofItemAtPath: path)
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            Self.limit(2)
+            #expect(throws: StorageError(.failed, "")) {
+                try OutputFile.write(Array("012".utf8), to: path, readers: .everyone)
+            }
+        }
+        #expect(try place.text("file") == "abcd" && place.names == ["file"])
+        #expect(try place.status("file").st_mtim.tv_sec == 1000)
+    }
+
     @Test(.ownThreads) func `A file that was made behind a link for nothing is not left empty`() async throws {
         let link = try place.link("link", to: "target")
         await #expect(processExitsWith: .success) { [link = link as String] in
@@ -76,6 +102,13 @@ import Testing
             return 2
         }
         #expect(end == 0 && starts == [0, 2, 4])
+        var tries = 0
+        let interrupted = OpenFile.inParts(3) { _ in
+            tries += 1
+            errno = EINTR
+            return tries < 3 ? -1 : 3
+        }
+        #expect(interrupted == 0 && tries == 3)
     }
 
     @Test(.ownThreads) func `A file that took the place of a new log stays when nothing can be written to the log`()
@@ -245,17 +278,16 @@ import Testing
 
     @Test(.ownThreads) func `A socket at which nobody or another one listens leaves no descriptor`() async throws {
         await #expect(processExitsWith: .success) { [path = place.path("own") as String] in
-            func count() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
             let folder = try PrivateFolder(path)
             close(try PrivateSocket.listen("left", in: folder))
             let listener = try PrivateSocket.listen("used", in: folder, backlog: 64)
-            let before = try count()
+            let before = try Place.openCount
             for _ in 0..<32 { #expect(PrivateSocket.connect(path + "/left") == nil) }
-            #expect(try count() < before + 16)
+            #expect(try Place.openCount < before + 16)
             for _ in 0..<32 {
                 #expect(throws: StorageError(.inUse, "")) { try PrivateSocket.listen("used", in: folder) }
             }
-            #expect(try count() < before + 16)
+            #expect(try Place.openCount < before + 16)
             close(listener)
         }
     }

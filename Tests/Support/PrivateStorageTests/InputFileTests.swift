@@ -27,6 +27,21 @@ import Testing
         try #require(unsafe truncate(path, 1 << 40) == 0)
         let error = #expect(throws: StorageError.self) { try InputFile(path, limit: 16 << 20) }
         #expect(error?.reason == "\(path) is larger than 16 MiB, and no more is read.")
+        for (limit, size) in [(4, "4 bytes"), (1 << 20, "1 MiB"), (3 << 19, "1572864 bytes")] {
+            let error = #expect(throws: StorageError.self) { try InputFile(path, limit: limit) }
+            #expect(error?.reason == "\(path) is larger than \(size), and no more is read.")
+        }
+    }
+
+    @Test func `What can't be read is an error with its reason, and a number of before is none`() throws {
+        // No memory is at the start of a process.
+        let error = #expect(throws: StorageError(.failed, "")) { try read("/proc/self/mem", limit: 1) }
+        #expect(error?.reason == "/proc/self/mem can't be read: Input/output error.")
+        #expect(throws: StorageError(.failed, "")) { try InputFile(owning: -1, name: "Nothing", limit: 1) }
+        let input = try InputFile(place.file("file", "text"), limit: 4)
+        errno = EIO
+        let bytes = try input.readToEnd()
+        #expect(bytes == Array("text".utf8))
     }
 
     @Test func `A pipe, a device, a folder and a socket are refused at once where a file is wanted`() throws {

@@ -51,7 +51,9 @@ import Testing
         let path = try place.file("file", "old", mode: 0o640)
         let (owner, group) = (owner ?? geteuid(), group ?? getegid())
         try #require(unsafe chown(path, owner, group) == 0)
+        let before = try place.status("file").st_ino
         try write("new", to: path)
+        #expect(try place.text("file") == "new" && place.status("file").st_ino != before)
         #expect(try place.status("file").st_uid == owner)
         #expect(try place.status("file").st_gid == group)
         #expect(try place.mode("file") == 0o640)
@@ -85,6 +87,15 @@ import Testing
         let path = try place.file("file", "old", mode: 0o444)
         #expect(throws: StorageError(.denied, "")) { try write("new", to: path) }
         #expect(try place.text("file") == "old")
+    }
+
+    @Test func `Whoever has the old file open goes on reading it`() throws {
+        let path = try place.file("file", "old")
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        defer { close(file) }
+        try write("new", to: path)
+        var bytes = [UInt8](repeating: 0, count: 4)
+        #expect(unsafe read(file, &bytes, 4) == 3 && bytes == Array("old\0".utf8))
     }
 
     @Test func `A symbolic link stays one, and what it leads to is replaced`() throws {
@@ -174,10 +185,7 @@ import Testing
         }
         try? write("text", to: place.folder)
         try? write("text", to: place.path("none/file"))
-        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
-            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
-        }
-        #expect(open.filter { $0.hasPrefix(place.folder) } == [pipe])
+        #expect(try Place.open(in: place.folder) == [pipe])
     }
 
     // MARK: What is no file
@@ -226,9 +234,14 @@ import Testing
 
     @Test func `Folders, sockets and invalid names are refused with a sentence`() throws {
         let socket = try place.socket("socket")
-        for path in [place.folder, socket, "", place.path("none/"), "/"] {
-            let error = #expect(throws: StorageError.self) { try write("x", to: path) }
-            #expect(error?.reason.hasSuffix(".") == true)
+        for (path, reason) in [
+            (place.folder, "\(place.folder) is a folder. Name a file in it."),
+            ("/", "/ is a folder. Name a file in it."),
+            (socket, "\(socket) is a socket, which is not written to. Name a file."),
+            ("", "'' is no name of a file."), (place.path("none/"), "'\(place.path("none/"))' is no name of a file."),
+        ] {
+            let error = #expect(throws: StorageError(.notAFile, "")) { try write("x", to: path) }
+            #expect(error?.reason == reason)
         }
         #expect(throws: StorageError(.missing, "")) { try write("x", to: place.path("none/file")) }
         #expect(try place.names == ["socket"])

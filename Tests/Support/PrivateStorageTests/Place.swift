@@ -48,6 +48,19 @@ final class Place {
 
     var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() } }
 
+    /// The paths in a folder, and the folder's own, of what this process has open.
+    static func open(in folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { number in
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + number)
+        }
+        .filter { $0.hasPrefix(folder) }.sorted()
+    }
+
+    /// How many descriptors this process has.
+    static var openCount: Int {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
+    }
+
     /// What the process takes off the mode of new files.
     static var mask: mode_t {
         get throws {

@@ -36,6 +36,9 @@ import Testing
         try folder.remove("file")
         try folder.remove("file")
         for name in ["", "..", "a/b"] {
+            #expect(
+                code { () throws(StorageError) in try folder.makeFolder(name, owner: 0, group: 0, mode: 0) } == .denied
+            )
             #expect(code { () throws(StorageError) in try folder.write(name, []) } == .denied)
             #expect(code { () throws(StorageError) in try folder.replace(name, with: []) } == .denied)
             #expect(code { () throws(StorageError) in _ = try folder.folder(name) } == .denied)
@@ -56,6 +59,7 @@ import Testing
         #expect(try place.text("other") == "secret" && place.text("own/file") == "x")
         try FileManager.default.createDirectory(atPath: place.path("own/full/x"), withIntermediateDirectories: true)
         #expect(code { () throws(StorageError) in try folder.replace("full", with: [1]) } != nil)
+        #expect(code { () throws(StorageError) in try folder.remove("full") } == .failed)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["file", "full"])
     }
 
@@ -98,6 +102,15 @@ import Testing
             code { () throws(StorageError) in try folder.makeFolder("link", owner: 0, group: 0, mode: 0o700) }
                 == .unsafe
         )
+        // What is no folder is not given away.
+        _ = try place.file("own/file", "", mode: 0o640)
+        #expect(
+            code { () throws(StorageError) in
+                try folder.makeFolder("file", owner: geteuid(), group: getegid(), mode: 0o700)
+            } == .unsafe
+        )
+        #expect(try place.mode("own/file") == 0o640)
+        try folder.remove("file")
         if Place.isRoot {
             try folder.makeFolder("given", owner: 12345, group: 54321, mode: 0o2710)
             let status = try place.status("own/given")
@@ -108,10 +121,13 @@ import Testing
         _ = try place.file("own/in/b", "")
         #expect(!folder.removeFolder("in", with: ["a", "../../other"]))
         #expect(folder.removeFolder("in", with: ["b"]) && !folder.removeFolder("in", with: []))
-        #expect(!folder.removeFolder("link", with: []))
-        folder.removeIfEmpty()
-        #expect(try place.names == ["own"])
-        try folder.remove("link")
+        _ = try place.pipe("own/pipe")
+        for name in ["link", "pipe"] {
+            #expect(!folder.removeFolder(name, with: []))
+            folder.removeIfEmpty()
+            #expect(try place.names == ["own"])
+            try folder.remove(name)
+        }
         folder.removeIfEmpty()
         #expect(try place.names.isEmpty)
     }
@@ -125,12 +141,7 @@ import Testing
             try folder.makeFolder(name, owner: geteuid(), group: getegid(), mode: 0o700)
         }
         #expect(folder.removeFolder("removed", with: []))
-        let own = "/" + URL(fileURLWithPath: place.folder).lastPathComponent + "/own/"
-        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { number in
-            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + number)
-        }
-        let files = open.filter { $0.contains(own) }
-        #expect(files.count == 1 && files.first?.hasSuffix("/own/open") == true, "\(files)")
+        #expect(try Place.open(in: place.folder) == [folder.path, place.path("own/open")])
     }
 
     @Test func `of a random name is made where temporary files go`() throws {
@@ -150,6 +161,33 @@ import Testing
             unsafe unsetenv("TMPDIR")
             #expect(PrivateFolder.parentOfRandom == "/tmp")
         }
+    }
+
+    @Test(.ownThreads) func `of a random name is refused where others can change it, and leaves nothing there`()
+        async throws
+    {
+        let wide = place.path("wide")
+        try #require(unsafe mkdir(wide, 0o700) == 0 && chmod(wide, 0o777) == 0)
+        await #expect(processExitsWith: .success) { [wide = wide as String] in
+            unsafe setenv("TMPDIR", wide, 1)
+            #expect(throws: StorageError(.unsafe, "")) { try PrivateFolder.random("nfc-tests") }
+            #expect((try? FileManager.default.contentsOfDirectory(atPath: wide)) == [])
+            unsafe setenv("TMPDIR", "/proc/none", 1)
+            let error = #expect(throws: StorageError.self) { try PrivateFolder.random("nfc-tests") }
+            #expect(error?.reason.hasPrefix("No folder can be made in /proc/none: ") == true)
+        }
+    }
+
+    @Test func `says what can't be changed or made in it`() throws {
+        // In proc(5) no mode can be changed, and no folder can be made.
+        let path = "/proc/\(getpid())"
+        let fixed = try PrivateFolder(path, creates: false, guests: .mayRead)
+        let mode = #expect(throws: StorageError(.denied, "")) { try fixed.setMode(0o700) }
+        #expect(mode?.reason.hasPrefix("The mode of \(path) can't be changed: ") == true)
+        let made = #expect(throws: StorageError.self) {
+            try fixed.makeFolder("none", owner: geteuid(), group: getegid(), mode: 0o700)
+        }
+        #expect(made?.reason.hasPrefix("The folder \(path)/none can't be made: ") == true)
     }
 
     // MARK: The user's folders

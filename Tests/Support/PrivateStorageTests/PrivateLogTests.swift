@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import PrivateStorage
 import TestThreads
 import Testing
+
+@testable import PrivateStorage
 
 @Suite struct `Files that grow and are their owner's alone` {
     private let place: Place
@@ -26,6 +27,40 @@ import Testing
         try log.append(Array("new".utf8))
         #expect(try place.text("name") == "new")
         #expect(try place.mode("name") == 0o600)
+    }
+
+    @Test func `One that is closed to others keeps its mode`() throws {
+        let path = try place.file("log", "", mode: 0o700)
+        try PrivateLog(path, replacing: head).append(head)
+        #expect(try place.mode("log") == 0o700)
+    }
+
+    @Test func `A file that somebody else makes at the same time is left alone`() throws {
+        let pipe = try place.pipe("pipe")
+        let reader = unsafe open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        var others = [pipe, try place.file("other", "text")]
+        if Place.isRoot {
+            let foreign = try place.file("foreign", "")
+            try #require(unsafe chown(foreign, 12345, 12345) == 0)
+            others.append(foreign)
+        }
+        for path in others {
+            let error = #expect(throws: StorageError(.occupied, "")) { try PrivateLog.create(path) }
+            #expect(error?.reason == "\(path) was made by somebody else meanwhile. Name another file.")
+        }
+        close(reader)
+        #expect(try place.text("other") == "text")
+        #expect(try Place.open(in: place.folder).isEmpty)
+    }
+
+    @Test func `A log is closed with its object, and a file that it refuses at once`() throws {
+        do {
+            let log = try PrivateLog(place.path("log"), replacing: head)
+            #expect(try Place.open(in: place.folder) == [log.path])
+        }
+        let other = try place.file("other", "text")
+        #expect(throws: StorageError(.occupied, "")) { try PrivateLog(other, replacing: head) }
+        #expect(try Place.open(in: place.folder).isEmpty)
     }
 
     @Test(arguments: ["x", "{\"lo", "{\"lot\""])
@@ -62,7 +97,7 @@ import Testing
     @Test func `It has begun when something is in it, and one to which nothing can be written goes again`() throws {
         let log = try PrivateLog(place.path("log"), replacing: head)
         #expect(!log.isStarted && log.path == place.path("log"))
-        try log.append(head)
+        try log.append([0x61])
         #expect(log.isStarted)
         #expect(try PrivateLog("/dev/null", replacing: head).isStarted)
     }

@@ -53,8 +53,10 @@ private final class StepLog: FileStore {
         #expect(try !place.names.contains("none"))
         let link = try place.link("link", to: "a")
         #expect(code { () throws(StorageError) in _ = try DirectoryStore(link) } == .unsafe)
-        let file = try place.file("file", "")
+        let file = try place.file("file", "", mode: 0o640)
         #expect(code { () throws(StorageError) in _ = try DirectoryStore(file + "/b") } == .unsafe)
+        #expect(code { () throws(StorageError) in _ = try DirectoryStore(file) } == .unsafe)
+        #expect(try place.mode("file") == 0o640)
         #expect(store.path == place.path("a/b"))
     }
 
@@ -155,6 +157,31 @@ private final class StepLog: FileStore {
         let before = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
         for _ in 0..<64 { _ = try store.claim("file") }
         #expect(try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count < before + 48)
+    }
+
+    @Test func `is not claimed when the one before has removed it meanwhile`() throws {
+        try store.write("file", [1])
+        let file = try store.folder.open("file", O_RDWR)
+        try store.remove("file")
+        #expect(code { () throws(StorageError) in _ = try store.claim(file, "file") } == .missing)
+        #expect(try Place.open(in: place.folder) == [store.path])
+    }
+
+    @Test func `keeps nothing open but itself`() throws {
+        do {
+            let other = try DirectoryStore(place.path("other"))
+            try other.write("file", [1])
+            try other.replace("file", with: [2])
+            #expect(try other.read("file", limit: 1) == [2] && other.names() == ["file"])
+            _ = try place.pipe("other/pipe")
+            _ = try PrivateFolder(place.path("other/folder"))
+            for name in ["pipe", "folder", "none"] {
+                #expect(code { () throws(StorageError) in _ = try other.read(name, limit: 1) } != nil)
+                #expect(code { () throws(StorageError) in _ = try other.claim(name) } != nil)
+            }
+            #expect(try Place.open(in: place.path("other")) == [other.path])
+        }
+        #expect(try Place.open(in: place.folder) == [store.path])
     }
 
     @Test func `says what could not be made, opened or written`() throws {

@@ -123,6 +123,11 @@ import Testing
         let shared = try folder("shared", 0o755)
         _ = try PrivateFolder(shared, guests: .mayRead)
         #expect(try place.mode("shared") == 0o755)
+        // One that is closed already keeps its mode.
+        let closed = try folder("closed", 0o500)
+        _ = try PrivateFolder(closed)
+        _ = try DirectoryStore(closed)
+        #expect(try place.mode("closed") == 0o500)
     }
 
     @Test(arguments: [0o775, 0o757, 0o720, 0o702] as [mode_t])
@@ -161,6 +166,8 @@ import Testing
         let file = try place.file("library", "")
         #expect(TrustedPath.partOpenToOthers(file) == nil)
         #expect(TrustedPath.partOpenToOthers(existingPartOf: file + "-gone/x") == nil)
+        let wide = try folder("wide", 0o777)
+        #expect(TrustedPath.partOpenToOthers(existingPartOf: wide + "/gone/x") == wide)
         try give(file)
         #expect(TrustedPath.partOpenToOthers(file) == file)
         #expect(TrustedPath.partOpenToOthers(existingPartOf: file) == file)

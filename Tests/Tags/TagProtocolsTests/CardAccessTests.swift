@@ -64,6 +64,25 @@ import Testing
         }
     }
 
+    @Test func `A length has one, two or three bytes, at each depth`() throws {
+        let name = "04007f00070202040202"
+        for (entry, set) in [
+            ("30 0c 06 0a", "31 0e"), ("30 81 0c 06 0a", "31 81 0f"), ("30 82 000c 06 0a", "31 82 0010"),
+            ("30 81 0d 06 81 0a", "31 10"), ("30 82 000e 06 82 000a", "31 81 12"), ("30 0e 06 82 000a", "31 82 0010"),
+        ] {
+            let file = bytes(set + entry + name)
+            #expect(CardAccess.length(of: Array(file.prefix(4))) == file.count, "\(set) \(entry)")
+            #expect(CardAccess(file)?.protocols == [bytes(name)], "\(set) \(entry)")
+            #expect(CardAccess(file + [0x00, 0x31]) == CardAccess(file))
+            #expect(CardAccess(Array(file.dropLast())) == nil)
+        }
+        for start in ["31", "31 81", "31 82 00", "31 80", "31 83 000010", "30 0e"] {
+            #expect(CardAccess.length(of: bytes(start)) == nil, "\(start)")
+        }
+        let two = bytes("31 1e") + bytes("30 0d 06 0a" + name + "ff") + bytes("30 0d 06 0a 04007f00070202040204 02")
+        #expect(CardAccess(two)?.protocols == [bytes(name), bytes("04007f00070202040204")])
+    }
+
     @Test func `The file is read, in one part or in many`() async throws {
         let long = [0x31, 0x82, 0x01, 0x2C] + Array(repeating: bytes("30 08 06 06 040000000001"), count: 30).joined()
         for (file, chunk, count) in [(Self.pace, 256, 2), (Self.pace, 7, 5), (long, 256, 3), (long, 100, 5)] {

@@ -115,6 +115,28 @@ import Testing
         }
     }
 
+    @Test func `What a control TLV reserves may be right before the message, or in the next control TLV`() throws {
+        // Three bytes from address 8 on, in pages of 8.
+        guard case .found(let before) = try Self.walk("0203100303 000000 ffffff 0301aa") else {
+            Issue.record("not found")
+            return
+        }
+        #expect(before.area == 11..<14 && before.messageAddresses == [13])
+        // Two bytes from address 8 on are in the value of the next one, whose nine lock bits are from address 16 on.
+        guard case .found(let split) = try Self.walk("0203100203 0103 18 ffff 0903 0306 aabb ffff ccddeeff") else {
+            Issue.record("not found")
+            return
+        }
+        #expect(split.controls.map(\.range) == [8..<10, 16..<18] && split.controls.map(\.isLock) == [false, true])
+        #expect(split.area == 12..<22 && split.messageAddresses == [14, 15, 18, 19, 20, 21])
+        // Behind the message it says nothing.
+        guard case .found(let after) = try Self.walk("0301aa 0203100203 000000") else {
+            Issue.record("not found")
+            return
+        }
+        #expect(after.controls.isEmpty && after.reserved.isEmpty && after.capacity == 9)
+    }
+
     @Test(
         arguments: [
             ("fd03aa ffff bbcc 0301dd", [3..<5], 7), ("fd03aabbcc ffff 0301dd", [5..<7], 7),

@@ -64,6 +64,23 @@ import VirtualTags
         try await Self.expect(Self.tag(product, [(10, 0xF2), (11, 0x01)]), .unsupported, "\(product)")
     }
 
+    /// Bytes of the static lock bits, and the error: one block-lock bit is for pages 4 to 9, one for 10 to 15.
+    private static let halves: [([(address: Int, byte: UInt8)], TagError.Code?)] = [
+        ([(10, 0x04), (11, 0xFC)], nil), ([(10, 0x04), (11, 0xF8)], .unsupported),
+        ([(10, 0x04), (11, 0x7C)], .unsupported), ([(10, 0xE2), (11, 0x03)], .unsupported),
+        ([(10, 0xF2), (11, 0x02)], .unsupported),
+        // An area of 24 bytes ends in page 9.
+        ([(14, 0x03), (10, 0x04)], nil), ([(14, 0x03), (10, 0x02)], .unsupported),
+        ([(14, 0x03), (10, 0xF2), (11, 0x03)], nil),
+    ]
+
+    @Test(arguments: halves.indices) func `Each of the first bits freezes the pages that are its own`(
+        index: Int
+    ) async throws {
+        let (changes, code) = Self.halves[index]
+        try await Self.expect(Self.tag(.ultralight, changes), code, "\(changes)")
+    }
+
     /// The product, bytes of its dynamic lock page, and the error.
     private static let frozen: [(Type2Product, [(address: Int, byte: UInt8)], TagError.Code?)] = [
         (.ntag213, [(162, 0x01)], .unsupported), (.ntag213, [(162, 0x20)], .unsupported),

@@ -124,4 +124,45 @@ import Testing
             #expect(link.remaining == 0)
         }
     }
+
+    @Test(
+        arguments: [(.transmission, 3, .updateFailed), (.tagRemoved, 1, .tagLost), (.cancelled, 1, .cancelled)]
+            as [(LinkError.Code, Int, TagError.Code)]
+    )
+    func `A page whose write was not confirmed is read again before it is trusted, also once the tag is back`(
+        failure: LinkError.Code,
+        attempts: Int,
+        code: TagError.Code
+    ) async throws {
+        let start = Step.exchange("3002", "72480000 e1100600 0300fe00 00000000")
+        let write = Step.exchange("a204 0301aafe", failure)
+        for (stored, found): (String, [UInt8]) in [("0300fe00", []), ("0301aafe", [0xAA])] {
+            let again = Step.exchange("3004", stored + "00000000 00000000 00000000")
+            let link = ScriptedLink([start] + [Step](repeating: write, count: attempts) + [again])
+            let tag = makeTag(link)
+            #expect(await errorCode { () throws(TagError) in try await tag.writeNDEF([0xAA]) } == code)
+            tag.wasActivated()
+            #expect(try await tag.readNDEF() == found)
+            #expect(link.remaining == 0)
+        }
+    }
+
+    @Test func `A capability container that the tag refused to write is read again before it is trusted`() async throws
+    {
+        let last = String(repeating: "00", count: 12)
+        for (access, found): (String, NDEFDetection.Access) in [("00", .readWrite), ("0f", .readOnly)] {
+            let link = ScriptedLink(
+                [
+                    .exchange("3002", "72480000 e1100600 0300fe00 00000000"),
+                    // There is no page 16: the answer continues at page 0.
+                    .exchange("300d", last + "04a1b29f"), .exchange("a203 e110060f", nibble: 0),
+                ] + Step.reactivation + [.exchange("3003", "e11006" + access + "0301aafe 00000000 00000000")]
+            )
+            let tag = makeTag(link)
+            #expect(await errorCode { () throws(TagError) in try await tag.lock() } == .updateFailed)
+            #expect(try await tag.detectNDEF().access == found)
+            #expect(try await tag.readNDEF() == [0xAA])
+            #expect(link.remaining == 0)
+        }
+    }
 }

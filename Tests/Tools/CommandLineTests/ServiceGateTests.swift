@@ -54,6 +54,28 @@ struct `The reader of the service and apps` {
         #expect(states.compactMap { $0["obstacles"] as? String } == [obstacle])
     }
 
+    @Test func `A tag that an app has read is not read once more when the app has left`() throws {
+        let (tags, images) = (try ScratchFolder(), try Images())
+        let service = try RunningNfcd(["--json", "--tags", tags.path("")])
+        #expect(service.prints(#""event":"reading""#), "\(service.log)")
+        let app = try App(service)
+        app.say([0x52])
+        #expect(app.hears() == [0x59])
+        for uid in ["04a1b2c3d4e580", "04a1b2c3d4e581"] {
+            let image = try images.blank("NTAG213", uid: uid)
+            try FileManager.default.copyItem(atPath: image, toPath: tags.path("\(uid).nfc"))
+        }
+        app.say([0x54, 7, 0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80])
+        let begin = ContinuousClock.now
+        app.leave()
+        #expect(service.prints(#""event":"no-message""#), "\(service.log)")
+        let time = ContinuousClock.now - begin
+        #expect(service.end() == 0)
+        let count = try service.objects().count { $0["event"] as? String == "no-message" }
+        // A tag that is first seen a second later may be another one.
+        #expect(count == 1 || time > .milliseconds(900))
+    }
+
     @Test func `A second service on the same bus does not begin`() throws {
         let service = try RunningNfcd()
         #expect(service.prints(#""event":"reading""#), "\(service.log)")

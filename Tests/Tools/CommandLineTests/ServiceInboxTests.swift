@@ -98,6 +98,9 @@ struct `The inbox of the service` {
         try bring(try images.locked(), "locked.nfc")
         #expect(service.prints(#""event":"not-kept""#, times: 2), "\(service.log)")
         #expect(try failures() == 1 && entries(service).isEmpty)
+        // Both wait, though none of them is on the disk.
+        let status = try #require(try service.user.nfc.run("background", "status", "--json").objects().first)
+        #expect(status["waiting"] as? Int == 2)
         try allow(0o700)
         #expect(service.prints(#""event":"kept""#, times: 2), "\(service.log)")
         #expect(try entries(service).count == 2 && problem() == nil)

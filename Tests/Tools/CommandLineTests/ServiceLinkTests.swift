@@ -12,14 +12,20 @@ struct `The service and association files` {
     @Test func `It asks the site of an app at once when the app is installed, and keeps when the next try is due`()
         throws
     {
+        let began = ContinuousClock.now
         let service = try RunningNfcd { try FileManager.default.removeItem(atPath: $0.scratch.path("data/nfc")) }
         #expect(service.prints(#""event":"reading""#))
         try service.user.write("data/nfc/apps/org.example.Reader.json", Self.app)
         #expect(service.prints("The links of site.invalid: "))
+        // Neither its start nor a change makes it ask at once.
+        #expect(ContinuousClock.now - began >= .seconds(2))
         #expect(service.prints("The next try is in a minute, or when there is a network again."))
         let status = try #require(try service.user.nfc.run("links", "list", "--json").objects().first)
         #expect(status["domain"] as? String == "site.invalid")
         #expect(try (#require(status["next_try_s"] as? Int)) <= 60)
+        // What has changed makes it ask once, and not every two seconds.
+        sleep(5)
+        #expect(service.log.components(separatedBy: "The links of site.invalid: ").count == 2)
     }
 
     @Test func `Apps that come into a new folder are noticed while no other site is due for hours`() throws {

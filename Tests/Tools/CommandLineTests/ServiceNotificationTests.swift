@@ -54,7 +54,7 @@ struct `Notifications of the service` {
     }
 
     /// Installs a browser that notes each link with its permission to come to the front.
-    private static func installFox(_ user: User) throws {
+    static func installFox(_ user: User) throws {
         let script = "#!/bin/sh\nprintf '%s\\n' \"$1\" \"${XDG_ACTIVATION_TOKEN-none}\" >> \"$OPENED\"\n"
         let opened = user.scratch.path("opened")
         try user.write("bin/fox", script.replacing("$OPENED", with: opened), mode: 0o755)
@@ -156,6 +156,34 @@ struct `Notifications of the service` {
         #expect(failures.compactMap { $0["message"] as? String } == [text])
         #expect(scene.service.end() == 0)
         scene.desktop.stop()
+    }
+
+    @Test func `One that is refused each time is tried again after a while, which grows`() throws {
+        let began = ContinuousClock.now
+        let scene = try Scene(refusals: 1000)
+        // After one second, and then after two.
+        #expect(scene.desktop.isAsked("Notify", times: 3), "\(scene.service.log)")
+        #expect(ContinuousClock.now - began >= .seconds(3))
+        #expect(scene.service.end() == 0)
+        scene.desktop.stop()
+    }
+
+    @Test func `A tag's link is offered with the apps that are installed by then`() throws {
+        let (tags, images) = (try ScratchFolder(), try Images())
+        let desktop = Mutex<NotificationServer?>(nil)
+        let service = try RunningNfcd(["--json", "--tags", tags.path("")]) { user in
+            let address = try #require(user.nfc.environment["DBUS_SESSION_BUS_ADDRESS"])
+            let server = try NotificationServer(address)
+            desktop.withLock { $0 = server }
+        }
+        #expect(service.prints(#""event":"reading""#), "\(service.log)")
+        try Self.installFox(service.user)
+        try FileManager.default.copyItem(atPath: try images.poster(), toPath: tags.path("poster.nfc"))
+        #expect(service.prints(#""event":"shown""#), "\(service.log)")
+        let server = try #require(desktop.withLock { $0 })
+        #expect(server.notified.last?[4] == .string("Open “example.com” in Fox"))
+        #expect(service.end() == 0)
+        server.stop()
     }
 
     @Test func `A link that is wanted while the screen is locked opens when the screen saver has gone`() throws {

@@ -84,7 +84,7 @@ struct `The screen of the service` {
         system = try Bus(machine.path(""))
         let folder = machine.path("root/proc/sys/kernel/random")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try Data("boot-1\n".utf8).write(to: URL(fileURLWithPath: folder + "/boot_id"))
+        try Data("boot-1\nmore\n".utf8).write(to: URL(fileURLWithPath: folder + "/boot_id"))
     }
 
     private var environment: [String: String] {
@@ -143,6 +143,17 @@ struct `The screen of the service` {
         #expect(service.log.contains("The screen is locked.") && !service.log.contains("never-unlocked"))
         #expect(service.end() == 0)
         login.stop()
+    }
+
+    @Test func `It opens at its start what was wanted while the screen was locked`() throws {
+        let service = try RunningNfcd(environment: environment) { user in
+            try user.opener()
+            let id = try user.add("https://b.example/1")
+            try user.write("state/nfc/background/marks", "\(id) wanted boot-1\n", mode: 0o600)
+        }
+        #expect(service.prints(#""event":"delivered""#), "\(service.log)")
+        #expect(service.user.opened.last == "https://b.example/1")
+        #expect(service.end() == 0)
     }
 
     @Test func `It takes the screen for locked while logind does not answer`() throws {

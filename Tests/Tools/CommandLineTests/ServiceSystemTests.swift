@@ -102,6 +102,8 @@ struct `The machine of the service` {
         radios.write(Data([1, 0, 0, 0, 2, 0, 1, 0]))
         let service = try RunningNfcd(environment: environment)
         #expect(service.prints(#""event":"reading""#), "\(service.log)")
+        // A change that changes nothing for tags is not told.
+        radios.write(Data([1, 0, 0, 0, 2, 2, 0, 1]))
         radios.write(Data([0, 0, 0, 0, 1, 2, 0, 1]))
         #expect(service.prints(#""obstacles":"airplane-mode""#), "\(service.log)")
         radios.write(Data([1, 0, 0, 0, 2, 2, 0, 0]))
@@ -112,6 +114,50 @@ struct `The machine of the service` {
         try radios.close()
         #expect(service.prints(#""event":"reading""#, times: 3), "\(service.log)")
         #expect(service.end() == 0)
+        #expect(try service.objects().count { $0["event"] as? String == "reading" } == 3)
+    }
+
+    @Test func `Why there is no reader is told once, whatever else keeps tags from being read meanwhile`() throws {
+        try FileManager.default.createDirectory(atPath: machine.path("dev"), withIntermediateDirectories: false)
+        let service = try RunningNfcd(["--json", "--reader", "none"], environment: environment)
+        #expect(service.prints("Tags are not read. --reader is none, so there is no reader."), "\(service.log)")
+        let camera = try openCamera()
+        try waitWhile(!isCameraOpen(service))
+        #expect(try isCameraOpen(service))
+        try camera.close()
+        try waitWhile(isCameraOpen(service))
+        #expect(service.end() == 0)
+        #expect(try service.objects().count { $0["event"] as? String == "not-reading" } == 1)
+    }
+
+    @Test func `A tag that comes while tags are not looked for is read when they are`() throws {
+        let (tags, images) = (try ScratchFolder(), try Images())
+        try FileManager.default.createDirectory(atPath: machine.path("dev"), withIntermediateDirectories: false)
+        let service = try RunningNfcd(["--json", "--tags", tags.path("")], environment: environment)
+        #expect(service.prints(#""event":"reading""#), "\(service.log)")
+        let camera = try openCamera()
+        #expect(service.prints(#""obstacles":"camera""#), "\(service.log)")
+        try FileManager.default.copyItem(atPath: try images.poster(), toPath: tags.path("poster.nfc"))
+        try camera.close()
+        #expect(service.prints(#""event":"arrived""#), "\(service.log)")
+        #expect(service.end() == 0)
+        #expect(!service.log.contains(#""event":"not-eligible""#))
+    }
+
+    @Test func `A reader that goes while tags are not looked for is not taken to be there when they are`() throws {
+        let place = try ScratchFolder()
+        let tags = place.path("tags")
+        try FileManager.default.createDirectory(atPath: tags, withIntermediateDirectories: false)
+        try FileManager.default.createDirectory(atPath: machine.path("dev"), withIntermediateDirectories: false)
+        let service = try RunningNfcd(["--json", "--tags", tags], environment: environment)
+        #expect(service.prints(#""event":"reading""#), "\(service.log)")
+        let camera = try openCamera()
+        #expect(service.prints(#""obstacles":"camera""#), "\(service.log)")
+        try FileManager.default.removeItem(atPath: tags)
+        try camera.close()
+        #expect(service.prints(#""event":"not-reading""#, times: 2), "\(service.log)")
+        #expect(service.end() == 0)
+        #expect(try service.objects().count { $0["event"] as? String == "reading" } == 1)
     }
 
     @Test(arguments: [(10, nil), (12, "So are 2 more. nfc inbox clear --damaged removes them.")] as [(Int, String?)])
@@ -151,11 +197,15 @@ struct `The machine of the service` {
     @Test func `It has the time of each line, except in the journal, which has its own`() throws {
         let user = try User()
         let nfcd = Command(name: "nfcd").path
-        let words = ["-u", "JOURNAL_STREAM", "-u", "INVOCATION_ID", nfcd]
+        let words = ["-u", "JOURNAL_STREAM", "-u", "INVOCATION_ID", "TZ=UTC", nfcd]
+        let begin = Date()
         let alone = try Command(name: "/usr/bin/env", environment: user.nfc.environment).run(words)
         let reason = /There is no bus of the user: .+\n/
         #expect(alone.status == 1)
-        #expect(alone.error.wholeMatch(of: /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d (.+\n)/)?.1.wholeMatch(of: reason) != nil)
+        let line = try #require(alone.error.wholeMatch(of: /(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (.+\n)/))
+        #expect(line.2.wholeMatch(of: reason) != nil)
+        func text(_ time: Date) -> String { String(time.formatted(.iso8601).replacing("T", with: " ").dropLast()) }
+        #expect((text(begin)...text(Date())).contains(String(line.1)))
         let journal = try Command(name: "/usr/bin/env", environment: user.nfc.environment)
             .run(["JOURNAL_STREAM=8:12345", nfcd])
         #expect(journal.error.wholeMatch(of: reason) != nil, "\(journal.error)")

@@ -52,14 +52,15 @@ final class CardSessionCore: EmulatedCard {
 
     var isEmulating: Bool { state.withLock { $0.isEmulating } }
 
+    /// - Returns: false when the session has ended.
     func startEmulation() -> Bool {
-        let starts = state.withLock { state in
-            if state.hasEnded { return false }
-            state.isEmulating = true
-            return true
+        let (isOpen, starts) = state.withLock { state in
+            let starts = !state.hasEnded && !state.isEmulating
+            if starts { state.isEmulating = true }
+            return (!state.hasEnded, starts)
         }
         if starts { port.setEmulating(true) }
-        return starts
+        return isOpen
     }
 
     func stopEmulation(_ status: CardSession.EmulationUIStatus) {

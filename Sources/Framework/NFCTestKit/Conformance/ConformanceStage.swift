@@ -151,6 +151,7 @@ final class ConformanceStage: Sendable {
     /// Sends a packet of the app to the connected tag.
     func send(_ bytes: [UInt8], to tag: ConnectableTag) async throws -> [UInt8] {
         guard let session = state.withLock({ $0.session }) else { return [] }
+        // mutate: equivalent literal, because a tag answers much sooner.
         let packet = TagPacket(bytes, answer: .within(.milliseconds(20)))
         let result = await handedOver { session.send(packet, to: tag, completion: $0) }
         switch result {

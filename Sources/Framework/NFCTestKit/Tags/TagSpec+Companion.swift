@@ -17,6 +17,7 @@ extension TagSpec {
     func companion(of tag: any VirtualTag, seed: UInt64) async throws(FieldError) -> TagSpec {
         guard let contents = TagContents(of: tag) else {
             // A card with a script has a random UID. A UID that is found first comes after a few tries.
+            // mutate: equivalent, because any few tries will do, from any number on.
             for number in 1...64 {
                 let other = try await make(seed: seed &+ UInt64(number))
                 if other !== tag, Self.comesFirst(other.identifier, before: tag.identifier) { return .tag(other) }

@@ -34,6 +34,7 @@ package struct ThreadChances {
         var areAllAsleep = true
         for (thread, first) in open {
             guard let course = courses[thread], !Self.hasStartedWork(course, since: first) else {
+                // mutate: equivalent, because it only saves the question: what has started stays so.
                 open[thread] = nil
                 continue
             }

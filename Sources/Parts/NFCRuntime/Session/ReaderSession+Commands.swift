@@ -50,7 +50,7 @@ extension ReaderSession {
         completion: @escaping @Sendable (Result<Value, CommandError>) -> Void
     ) {
         enqueue(completion: completion) { [self] channel throws(CommandError) in
-            guard tag.isAvailable else { throw .tagUnavailable }
+            try await channel.check(tag)
             guard state.withLock({ $0.connected === tag }) else { throw .notConnected }
             return try await command(channel)
         }
@@ -71,7 +71,7 @@ extension ReaderSession {
         completion: @escaping @Sendable (Result<[UInt8], CommandError>) -> Void
     ) {
         enqueue(completion: completion) { [self] channel throws(CommandError) in
-            guard tag.isAvailable else { throw .tagUnavailable }
+            try await channel.check(tag)
             if connects, connectedTag == nil {
                 try await channel.connect(tag)
                 setConnected(tag)

@@ -148,6 +148,18 @@ actor TagChannel {
         failure(TagError(.tagLost, "The tag has left the field. Restart polling to find it again."), of: handle)
     }
 
+    /// Checks that a tag can still be used. If the reader distinguishes arrivals, one that has left can't: neither what was
+    /// read of it before is true, nor does it know what was done with it when it is back.
+    func check(_ handle: ConnectableTag) async throws(CommandError) {
+        guard handle.isAvailable else { throw .tagUnavailable }
+        // The question is part of the flow in a recording. A replay does not know in time that a tag has left. So it is
+        // asked before each command, and answers as the reader did where that was asked.
+        let driver = handle.session.driver
+        guard handle.hasLeft || !driver.reportsPresenceInTime else { return }
+        let asked = driver.reportsPresenceInTime ? driver : driver.unrecorded
+        if await handle.isKnownToStay(by: asked) == false { throw lost(handle) }
+    }
+
     /// Runs a procedure on the selected tag, which is near as far as known.
     func work<Value>(
         with handle: ConnectableTag,

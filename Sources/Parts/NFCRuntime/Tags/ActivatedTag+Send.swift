@@ -14,6 +14,8 @@ extension ActivatedTag {
     func send(_ packet: TagPacket, from source: any TagSource) async throws(TagError) -> [UInt8] {
         // A Type 2 tag sleeps after it refused a command of a procedure.
         try await type2?.activate()
+        // The packet may change what the procedures have read, or select another application or file.
+        forumTag?.forgetMemory()
         do throws(LinkError) {
             if let card { return try await card.transmit(packet.bytes) }
             return try await exchange(packet)

@@ -96,6 +96,7 @@ final class ServiceConnection: Sendable {
             let response = try layer.transmit(card, command)
             // The response is still valid, but the connection is gone.
             if limit.end() != nil {
+                // mutate: equivalent order, because neither depends on the other.
                 close()
                 onLoss()
             }
@@ -180,11 +181,13 @@ final class ServiceConnection: Sendable {
         if let context = state.withLock({ $0.context }) { return context }
         let cut = WaitCut()
         state.withLock { $0.wait = cut }
+        // mutate: equivalent statement, because the next attempt sets another one before it waits.
         defer { state.withLock { $0.wait = nil } }
         let context = try layer.establishContext(cut)
         // From here on, a cut ends the call by its context. An earlier cut had nothing to end.
         state.withLock { state in
             state.context = context
+            // mutate: equivalent statement, because the end of this call does the same at once.
             state.wait = nil
         }
         guard !cut.isCut else { throw SmartCardError(.cancelled, "SCardEstablishContext") }

@@ -15,8 +15,10 @@ import Glibc
 
     init(_ states: [SmartCardReaderState]) {
         initial = states
-        unsafe memory = .allocate(byteCount: max(1, states.count) * Self.stride, alignment: Self.word)
-        unsafe memset(memory, 0, max(1, states.count) * Self.stride)
+        // mutate: equivalent literal, because more memory than is used has no effect.
+        let count = max(1, states.count)
+        unsafe memory = .allocate(byteCount: count * Self.stride, alignment: Self.word)
+        unsafe memset(memory, 0, count * Self.stride)
         unsafe names = states.map { unsafe strdup($0.reader) }
         for (index, state) in states.enumerated() {
             let entry = unsafe memory + index * Self.stride

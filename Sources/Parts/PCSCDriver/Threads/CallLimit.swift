@@ -41,6 +41,7 @@ final class CallLimit: Sendable {
             let deadline = Monitor<State>.now + span
             state.deadline = deadline
             state.wasCut = false
+            // mutate: equivalent comparison fallback, because a thread that is woken too often looks once more.
             let isSeen = state.nextLook.map { $0 <= deadline } ?? false
             defer { state.isWatched = true }
             return (true, !state.isWatched, !isSeen)
@@ -102,7 +103,7 @@ final class CallLimit: Sendable {
     private func watch() {
         state.wait { state -> Monitor<State>.Step<Void> in
             if state.isFinished { return .done(()) }
-            guard let deadline = state.deadline, !state.wasCut else {
+            guard let deadline = state.deadline else {
                 // The thread waits to be woken only after a whole limit's time without a call.
                 state.nextLook = nil
                 return .wait(until: nil)

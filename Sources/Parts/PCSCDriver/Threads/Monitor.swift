@@ -24,9 +24,11 @@ import Glibc
         var attributes = pthread_condattr_t()
         unsafe pthread_condattr_init(&attributes)
         unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        // mutate: equivalent arithmetic, because both are zero.
         let status = unsafe pthread_mutex_init(mutex, nil) + pthread_cond_init(condition, &attributes)
-        // mutate: equivalent statement, because in glibc attributes own nothing.
+        // mutate: equivalent statement order, because in glibc attributes own nothing.
         unsafe pthread_condattr_destroy(&attributes)
+        // mutate: equivalent statement, because in glibc it does not fail.
         precondition(status == 0, "no mutex could be made")
     }
 

@@ -81,6 +81,7 @@ struct FieldCard: Sendable {
             isoDEP?.wasActivated()
             return true
         case .type1(_, let target):
+            // mutate: equivalent literal, because a Type 1 tag hears both requests.
             _ = try? await NFCAActivation(link: link).activateAll(waking: true)
             return (try? await Type1Target.identify(link: link))?.uid == target.uid
         case .nfcB(let target):

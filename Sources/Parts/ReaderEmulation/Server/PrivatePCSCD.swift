@@ -30,6 +30,7 @@ package struct PrivatePCSCD: Sendable {
     /// - Throws: ``EmulationError`` when there is no pcscd, or it can't be started.
     package init(folder: PrivateFolder, configuration: String) throws(EmulationError) {
         guard
+            // mutate: equivalent member, because a system has one of them.
             let program = ["/usr/sbin/pcscd", "/usr/local/sbin/pcscd", "/usr/bin/pcscd"].first(
                 where: ProgramPath.isProgram
             )
@@ -37,6 +38,7 @@ package struct PrivatePCSCD: Sendable {
             throw EmulationError("There is no pcscd. Install the package pcscd.")
         }
         self.folder = folder
+        // mutate: equivalent literal, because fewer programs connect at once.
         let socket = try ListeningSocket.descriptor(Self.socketName, in: folder, backlog: 16)
         defer { close(socket) }
         // pcscd accepts connections with a blocking call.
@@ -72,9 +74,9 @@ package struct PrivatePCSCD: Sendable {
     package func failure() -> String? {
         var information = unsafe siginfo_t()
         let options = WEXITED | WNOHANG | WNOWAIT
-        let status = unsafe waitid(P_PID, id_t(processIdentifier), &information, Int32(options))
-        // With WNOHANG, the signal is 0 while the process runs.
-        guard status == 0, unsafe information.si_signo != 0 else { return nil }
+        _ = unsafe waitid(P_PID, id_t(processIdentifier), &information, Int32(options))
+        // With WNOHANG, the signal is 0 while the process runs. Where the call fails it stays so.
+        guard unsafe information.si_signo != 0 else { return nil }
         let value = unsafe information._sifields._sigchld.si_status
         switch unsafe (information.si_code, value) {
         case (Int32(CLD_EXITED), 0): return "pcscd has ended because another program asked it to."
@@ -121,6 +123,7 @@ package struct PrivatePCSCD: Sendable {
         // mutate: equivalent literal range, because nobody notices a hundredth of a second more or less.
         for _ in 0..<200 {
             if hasEnded { return }
+            // mutate: equivalent literal, because nobody notices a hundredth of a second more or less.
             usleep(10_000)
         }
         Self.kill(processIdentifier)

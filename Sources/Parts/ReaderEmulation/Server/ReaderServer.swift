@@ -135,6 +135,7 @@ package final class ReaderServer: Sendable {
                 link?.channel.send(ReaderMessage.hello)
             case .silence(let number):
                 guard link?.number == number, link?.isGreeted == false else { continue }
+                // mutate: equivalent statement, because no host leaves, and the channel ends with its last use.
                 leave(link, &reader)
                 link = nil
             case .bytes(let bytes, let number):
@@ -161,7 +162,9 @@ package final class ReaderServer: Sendable {
                 link = nil
             }
         }
+        // mutate: equivalent order, because neither depends on the other.
         reader.hostLeft()
+        // mutate: equivalent order, because neither depends on the other.
         socket?.remove()
         // The connection ends with the channel.
         link?.channel.send(ReaderMessage.removed + ReaderMessage.bye)
@@ -169,6 +172,7 @@ package final class ReaderServer: Sendable {
 
     /// Ends a connection. One without a greeting may be of a program that only looks whether somebody listens.
     private func leave(_ link: DriverLink?, _ reader: inout any ReaderFirmware) {
+        // mutate: equivalent statement, because the channel ends with its last use.
         link?.channel.close()
         guard let link, link.isGreeted else { return }
         reader.hostLeft()

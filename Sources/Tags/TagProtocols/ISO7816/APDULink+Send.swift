@@ -9,12 +9,7 @@ extension APDULink {
     /// - Returns: the complete response, with any other status word.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `unsupported`, `readerUnavailable`, `cancelled`.
     public func send(_ command: CommandAPDU) async throws(TagError) -> ResponseAPDU {
-        var response = try await exchange(command)
-        if response.status.high == 0x6C, response.data.isEmpty {
-            var corrected = command
-            corrected.expectedLength = response.status.low == 0 ? 256 : Int(response.status.low)
-            response = try await exchange(corrected)
-        }
+        var response = try await exchangeCorrectingLength(command)
         var data = response.data
         var rounds = 0
         while response.status.high == 0x61 {
@@ -25,7 +20,7 @@ extension APDULink {
                 0x00,
                 expectedLength: response.status.low == 0 ? 256 : Int(response.status.low)
             )
-            response = try await exchange(more)
+            response = try await exchangeCorrectingLength(more)
             if response.data.isEmpty, response.status.high == 0x61 {
                 throw TagError(
                     .badAnswer,
@@ -39,6 +34,15 @@ extension APDULink {
             }
         }
         return ResponseAPDU(data: data, status: response.status)
+    }
+
+    /// Sends a command, and once more with the corrected Le after 6Cxx.
+    private func exchangeCorrectingLength(_ command: CommandAPDU) async throws(TagError) -> ResponseAPDU {
+        let response = try await exchange(command)
+        guard response.status.high == 0x6C, response.data.isEmpty else { return response }
+        var corrected = command
+        corrected.expectedLength = response.status.low == 0 ? 256 : Int(response.status.low)
+        return try await exchange(corrected)
     }
 
     private func exchange(_ command: CommandAPDU) async throws(TagError) -> ResponseAPDU {

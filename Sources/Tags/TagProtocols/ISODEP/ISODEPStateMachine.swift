@@ -116,8 +116,9 @@ struct ISODEPStateMachine {
             return recover(.init(.protocolViolation, "The card acknowledges its own block (ISO/IEC 14443-4, 7.5.5)."))
         }
         if number != blockNumber {
-            // The card did not receive the last block (rule 6).
+            // The card did not receive the last block (rule 6). More time that it got ends with its answer (7.3).
             failures += 1
+            timeout = parameters.frameWaitingTime
             guard failures <= Self.retries else {
                 return stop("The card does not take a block that was repeated (ISO/IEC 14443-4, 7.5.4, rule 6).")
             }

@@ -106,7 +106,6 @@ extension Type2Tag {
             throw error
         }
         isActive = true
-        mayBeAuthenticated = false
         sector = 0
     }
 

@@ -47,8 +47,10 @@ public final class Type2Tag: ForumTag {
     /// Whether the tag may have been given its password since it was activated, also by an app's own command. Then nothing
     /// is refused for a password before the tag refuses it.
     var mayBeAuthenticated = false
-    /// Whether the tag is in the ACTIVE state, as far as known.
-    var isActive = true
+    /// Whether the tag is in the ACTIVE state, as far as known. One that is not has forgotten that it was given its password.
+    var isActive = true {
+        didSet { if !isActive { mayBeAuthenticated = false } }
+    }
     /// The selected sector.
     var sector = 0
     /// The error that every procedure throws once the tag is lost.

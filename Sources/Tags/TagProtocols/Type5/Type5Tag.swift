@@ -125,8 +125,10 @@ extension Type5Tag {
         var status: [UInt8] = []
         var first = blocks.lowerBound
         while first < blocks.upperBound {
-            let size = min(Self.maximumBlocksPerRead, blocks.upperBound - first)
             let place = address(first)
+            // A command does not cross the address where the commands change.
+            let end = place.isLong ? blocks.upperBound : min(256, blocks.upperBound)
+            let size = min(Self.maximumBlocksPerRead, end - first)
             let bytes =
                 place.isLong
                 ? try await systemInformation(

@@ -221,6 +221,55 @@ import VirtualTags
         #expect(replay.departure == nil)
     }
 
+    @Test func `A tag that leaves between two commands is lost in the replay too`() async throws {
+        let scratch = Scratch()
+        let (field, tag) = (VirtualField(), Self.tags[1])
+        field.bring(tag)
+        let recorder = try Recorder(path: scratch.path)
+        let codes = try await Self.readTwice(on: recorder.recording(.field(field))) { field.remove(tag) }
+        #expect(codes == [nil, .tagLost])
+        let replay = RecordingReplay(try scratch.recording)
+        #expect(try await Self.readTwice(on: replay.reader) {} == codes)
+        #expect(replay.departure == nil && replay.remainingExchangeCount == 0)
+    }
+
+    /// Reads a tag twice.
+    ///
+    /// - Parameters:
+    ///   - reader: the reader.
+    ///   - between: called after the first time.
+    /// - Returns: the codes of the errors; nil where a message was read.
+    private static func readTwice(
+        on reader: NFCEnvironment.Reader,
+        between: () -> Void
+    ) async throws -> [TagError.Code?] {
+        let session = try #require(
+            ReaderSession(environment: NFCEnvironment(reader: reader, clock: ManualClock()))
+        )
+        let (events, continuation) = AsyncStream.makeStream(of: ReaderSession.Event.self)
+        session.observe { continuation.yield($0) }
+        session.begin()
+        var codes: [TagError.Code?] = []
+        for await event in events {
+            if case .ended = event { break }
+            guard case .detected(let tags) = event, let tag = tags.first else { continue }
+            try await handedOver { session.connect(to: tag, completion: $0) }.get()
+            for isSecond in [false, true] {
+                if isSecond { between() }
+                let read: Result<[UInt8], CommandError> = await handedOver { done in
+                    session.perform(
+                        on: tag,
+                        { tag throws(TagError) in try await tag.readNDEF() },
+                        completion: done
+                    )
+                }
+                if case .failure(.tag(let error)) = read { codes.append(error.code) } else { codes.append(nil) }
+            }
+            session.invalidate()
+        }
+        return codes
+    }
+
     /// Reads like a session for messages: a tag that was reported and has not left is not read again.
     ///
     /// - Parameters:

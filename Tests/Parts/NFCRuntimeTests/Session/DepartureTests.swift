@@ -77,6 +77,38 @@ import VirtualTags
         #expect(await scene.event() == "a ended: userCanceled")
     }
 
+    @Test(arguments: [false, true])
+    func `Each tag is asked whether it is near, also after another one was asked and had left`(restarts: Bool)
+        async throws
+    {
+        let tags = (1...3).map { Self.tag(UInt8($0)) }
+        let looks: [ScriptedReader.Look] = restarts ? tags.map { .tags([$0]) } : [.tags(tags)]
+        let reader = ScriptedReader(looks)
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", restarts ? "a found 1" : "a found 3"])
+        for (number, tag) in tags.enumerated() {
+            if restarts, number > 0 {
+                session.restartPolling()
+                #expect(await scene.event() == "a found 1")
+            }
+            let found = try #require(scene.tags.first { $0.target.identifier == tag.identifier })
+            #expect(await session.connects(to: found) == nil)
+            scene.clock.advance(by: .milliseconds(250))
+            // One that stays is asked too.
+            #expect(session.isConnected(to: found))
+            await session.settles()
+            scene.clock.advance(by: .milliseconds(250))
+            reader.remove(tag)
+            #expect(session.isConnected(to: found))
+            await session.settles()
+            #expect(!session.isConnected(to: found) && session.connectedTag == nil)
+        }
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
     @Test(arguments: [(false, 0), (false, 1), (false, 2), (true, 0), (true, 1), (true, 2)])
     func `Of several tags each is known to have left, whichever it is, and those that stay are not`(
         activatesTags: Bool,

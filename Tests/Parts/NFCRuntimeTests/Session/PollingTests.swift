@@ -57,6 +57,9 @@ final class ScriptedReader: DiscoveringDriver {
     /// Takes all tags out of the field, without a word.
     func removeTags() { field.removeAll() }
 
+    /// Takes a tag out of the field, without a word.
+    func remove(_ tag: any VirtualTag) { field.remove(tag) }
+
     /// Says that a tag may have come or gone.
     func tell() { state.withLock { $0.handler }?() }
 

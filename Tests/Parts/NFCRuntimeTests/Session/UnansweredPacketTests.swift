@@ -90,6 +90,30 @@ import VirtualTags
         #expect(await scene.event() == "a ended: userCanceled")
     }
 
+    @Test func `is no error where none is expected, and nothing is asked, also when noise or a collision comes`()
+        async throws
+    {
+        let type2 = VirtualType2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
+        let type5 = [UInt8(4), 5].map { last in
+            VirtualType5Tag(Type5Contents(blank: .icodeSLIX, uid: Self.vicinity.dropLast() + [last]))
+        }
+        // READ; and GET SYSTEM INFORMATION for all tags, whose answers have their UIDs.
+        for (own, other, command, exchange) in [
+            (type2, nil, [0x30, 0x03], "30 03 -> transmission"),
+            (type5[0], type5[1], [0x02, 0x2B], "02 2b -> collision"),
+        ] as [(any VirtualTag, (any VirtualTag)?, [UInt8], String)] {
+            let (scene, field, session, tag) = try await Self.scene(own)
+            if let other { field.bring(other) } else { field.arm(.effect(.bitError, atExchange: 0)) }
+            field.startRecording()
+            let packet = TagPacket(command, answer: .none)
+            #expect(await handedOver { session.send(packet, to: tag, completion: $0) } == .success([]))
+            #expect(field.stopRecording().map(\.description) == [exchange])
+            #expect(tag.isAvailable && session.connectedTag === tag)
+            session.invalidate()
+            #expect(await scene.event() == "a ended: userCanceled")
+        }
+    }
+
     @Test func `means that a card has left, since nothing else can be asked of it`() async throws {
         let card = DeafCard(try #require(TagProduct(named: "NTAG 424 DNA")).blank().makeTag())
         let (scene, _, session, tag) = try await Self.scene(card)

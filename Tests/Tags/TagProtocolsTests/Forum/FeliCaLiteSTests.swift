@@ -150,4 +150,19 @@ import VirtualTags
         try await session.write(0x05, block)
         #expect(try await session.read([0x05]) == block)
     }
+
+    @Test(arguments: [0x0000_00FE, 0x0000_FFFE] as [UInt32])
+    func `The count of writes with a code carries over its bytes`(start: UInt32) async throws {
+        let (field, tag, _) = try await make { $0.writeCounter = start }
+        let link = try #require(field.link(for: .nfcF))
+        let target = NFCFTarget(idm: idm, pmm: [0, 0xF1, 0, 0, 0, 1, 0x43, 0], systemCode: NFCFTarget.liteSystemCode)
+        let card = FeliCaCard(link: link, target: target)
+        var session = try await FeliCaLiteSSession.begin(with: card, cardKey: cardKey)
+        try await session.authenticateReader()
+        for number: UInt8 in 1...3 { try await session.write(number, [UInt8](repeating: number, count: 16)) }
+        let written = try await session.read([1, 2, 3])
+        #expect([written[0], written[16], written[32]] == [1, 2, 3])
+        guard case .liteS(let contents) = tag.contents else { return }
+        #expect(contents.writeCounter == start + 4)
+    }
 }

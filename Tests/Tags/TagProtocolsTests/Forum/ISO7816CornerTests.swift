@@ -55,6 +55,33 @@ import Testing
         }
     }
 
+    @Test func `6Cxx to GET RESPONSE is obeyed once as well, each time`() async throws {
+        let once = try await Self.send(
+            Self.read,
+            ("00b0000002", "01 6105"),
+            ("00c0000005", "6c02"),
+            ("00c0000002", "0203 9000")
+        )
+        #expect(once == ("010203", .success, 0))
+        let more = try await Self.send(
+            Self.read,
+            ("00b0000002", "6c01"),
+            ("00b0000001", "01 6100"),
+            ("00c0000000", "6c02"),
+            ("00c0000002", "0203 6101"),
+            ("00c0000001", "6c00"),
+            ("00c0000000", "04 9000")
+        )
+        #expect(more == ("01020304", .success, 0))
+        let twice = try await Self.send(
+            Self.read,
+            ("00b0000002", "01 6105"),
+            ("00c0000005", "6c02"),
+            ("00c0000002", "6c01")
+        )
+        #expect(twice == ("01", StatusWord(rawValue: 0x6C01), 0))
+    }
+
     @Test func `GET RESPONSE has an end, by its rounds and by its bytes`() async throws {
         func rounds(_ count: Int, _ part: String) async throws -> Int {
             let more = [(String, String)](repeating: ("00c0000001", part + "6101"), count: count - 1)

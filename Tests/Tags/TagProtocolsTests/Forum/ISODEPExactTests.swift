@@ -51,6 +51,16 @@ import Testing
         #expect((card.link as? ScriptedLink)?.remaining == 0)
     }
 
+    @Test func `More time ends with an acknowledgement of the block before, too`() async throws {
+        let (result, left) = await Self.run(
+            .exchange("02 00a4", "f2 05"),
+            .exchange("f2 05", .timeout).within(Self.extended(5)),
+            .exchange("b2", "a3").within(Self.extended(5)),
+            .exchange("02 00a4", "02 9000").within(Self.usual)
+        )
+        #expect(try result.get() == [0x90, 0x00] && left == 0)
+    }
+
     @Test func `More time in the middle of a chained command ends with the block's acknowledgement`() async throws {
         let command = [UInt8](0..<20)
         let (result, left) = await Self.run(

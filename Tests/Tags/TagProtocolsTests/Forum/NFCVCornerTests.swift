@@ -127,6 +127,39 @@ import Testing
         ] { #expect(flag.rawValue == bit) }
     }
 
+    @Test func `Commands have the codes of the standard`() {
+        let codes: [(ISO15693Command, UInt8)] = [
+            (.inventory, 0x01), (.stayQuiet, 0x02), (.readSingleBlock, 0x20), (.writeSingleBlock, 0x21),
+            (.lockBlock, 0x22), (.readMultipleBlocks, 0x23), (.writeMultipleBlocks, 0x24), (.select, 0x25),
+            (.resetToReady, 0x26), (.writeAFI, 0x27), (.lockAFI, 0x28), (.writeDSFID, 0x29), (.lockDSFID, 0x2A),
+            (.getSystemInformation, 0x2B), (.getMultipleBlockSecurityStatus, 0x2C), (.fastReadMultipleBlocks, 0x2D),
+            (.extendedReadSingleBlock, 0x30), (.extendedWriteSingleBlock, 0x31), (.extendedLockBlock, 0x32),
+            (.extendedReadMultipleBlocks, 0x33), (.extendedWriteMultipleBlocks, 0x34), (.authenticate, 0x35),
+            (.keyUpdate, 0x36), (.challenge, 0x39), (.readBuffer, 0x3A), (.extendedGetSystemInformation, 0x3B),
+            (.extendedGetMultipleBlockSecurityStatus, 0x3C),
+        ]
+        for (command, code) in codes { #expect(command.rawValue == code) }
+    }
+
+    @Test func `A maker's own command has the maker's code before its address`() {
+        let uid = bytes("e002240800112233")
+        let backwards = "33221100082402e0"
+        for code: UInt8 in [0xA0, 0xBD, 0xDF] {
+            let command = ISO15693Command(rawValue: code)
+            #expect(hex(ISO15693Request.make(command, [0x02, 7])) == "02" + hex([code]) + "0207")
+            #expect(
+                hex(ISO15693Request.make(command, uid: uid, [0x02, 7]))
+                    == "22" + hex([code]) + "02" + backwards + "07"
+            )
+        }
+        for code: UInt8 in [0x9F, 0xE0] {
+            #expect(
+                hex(ISO15693Request.make(.init(rawValue: code), uid: uid, [0x02, 7]))
+                    == "22" + hex([code]) + backwards + "0207"
+            )
+        }
+    }
+
     @Test func `System information has what its flags say, in either form`() throws {
         for flags: UInt8 in 0..<16 {
             var text = hex([flags]) + Self.uid

@@ -118,4 +118,29 @@ import Testing
         try await tag.fetch(2040..<2048)
         #expect(tag.memory[byte: 2047] == 8 && link.remaining == 0)
     }
+
+    @Test(arguments: [false, true]) func `A lock sets the lock bits, and none of the bytes around them`(
+        isLarge: Bool
+    ) async throws {
+        let field = ModelField(ModelTopaz(message(20), isLarge: isLarge), .nfcA)
+        try await Type1Tag(link: field).lock()
+        let memory = field.tag.memory
+        #expect(memory[11] == 0x0F && Array(memory[112..<114]) == [0xFF, 0xFF] && field.writes == 3)
+        // Block D is reserved, and the bytes behind the lock bits can be programmed only once.
+        #expect(memory[104..<112].allSatisfy { $0 == 0 })
+        #expect(memory[114..<(isLarge ? 122 : 120)].allSatisfy { $0 == 0 })
+        if isLarge { #expect(memory[122..<128].allSatisfy { $0 == 0xFF }) }
+        #expect(try await Type1Tag(link: field).readNDEF() == message(20))
+    }
+
+    @Test func `Lock bits that no memory can have are left out of a lock`() async throws {
+        var model = ModelTopaz(message(20), isLarge: true)
+        // 48 bits from byte 15375 on.
+        model.memory.replaceSubrange(12..<17, with: bytes("0103ff303a"))
+        let field = ModelField(model, .nfcA)
+        try await Type1Tag(link: field).lock()
+        #expect(field.writes == 2 && Array(field.tag.memory[112..<114]) == [0xFF, 0xFF])
+        #expect(try await Type1Tag(link: field).detectNDEF().access == .readOnly)
+        #expect(field.tag.memory[114..<128].allSatisfy { $0 == 0 })
+    }
 }

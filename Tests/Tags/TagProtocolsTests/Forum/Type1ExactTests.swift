@@ -212,6 +212,32 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [(.transmission, 3, .updateFailed), (.timeout, 3, .tagLost), (.tagRemoved, 1, .tagLost)]
+            as [(LinkError.Code, Int, TagError.Code)]
+    )
+    func `A byte whose write was not confirmed is read again before it is trusted, also once the tag is back`(
+        failure: LinkError.Code,
+        attempts: Int,
+        code: TagError.Code
+    ) async throws {
+        func all(_ area: String) -> Step {
+            let memory = "0102030400000000 E1100E00" + area + String(repeating: "00", count: 104)
+            return Self.step("000000" + Self.uid, "1148" + memory)
+        }
+        let write = Self.step("530d00" + Self.uid, failure)
+        for (area, found): (String, [UInt8]) in [("0300AABB", []), ("0302AABB", [0xAA, 0xBB])] {
+            let link = ScriptedLink([all("0302AABB")] + [Step](repeating: write, count: attempts) + [all(area)])
+            let target = Type1Target(headerROM0: 0x11, headerROM1: 0x48, uid: [1, 2, 3, 4])
+            let tag = Type1Tag(target: target, link: link)
+            #expect(try await tag.readNDEF() == [0xAA, 0xBB])
+            #expect(await errorCode { () throws(TagError) in try await tag.writeNDEF([0xCC]) } == code)
+            tag.wasActivated()
+            #expect(try await tag.readNDEF() == found)
+            #expect(link.remaining == 0)
+        }
+    }
+
     @Test func `The container says where the data area ends and what may be done`() throws {
         let whole = try Type1CapabilityContainer([0xE1, 0x10, 0x0E, 0x00])
         #expect(whole.area == 12..<120 && whole.isReadable && whole.isWritable)

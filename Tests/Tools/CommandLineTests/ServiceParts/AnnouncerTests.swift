@@ -173,6 +173,22 @@ struct `The announcer of the service` {
         #expect(scene.announcer.shownEntries == NotifierScene.ids(1))
     }
 
+    @MainActor @Test func `tries again as soon as at first when something was shown meanwhile`() async throws {
+        let scene = try AnnouncerScene(1)
+        try await scene.call("Notify").refuse("Failed", "There is no room.")
+        try scene.stage.settle()
+        try await scene.call("Notify").answer([.uint32(41)])
+        try scene.stage.settle()
+        try scene.restart()
+        try await scene.call("Notify").refuse("Failed", "There is no room.")
+        try scene.stage.settle()
+        // After a second; the second time in a row it would be two.
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            Later.run(after: .milliseconds(1500)) { continuation.resume() }
+        }
+        #expect(try scene.stage.asked() == [Self.offer])
+    }
+
     @MainActor @Test func `shows no summary that is withdrawn before it settles`() async throws {
         let scene = try AnnouncerScene(1, 2)
         scene.announcer.withdraw(.summary)

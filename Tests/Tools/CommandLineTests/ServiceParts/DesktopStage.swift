@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import PrivateStorage
 import Testing
 import UserBus
@@ -19,13 +20,29 @@ import UserBus
     /// Gives the service a message.
     var take: (ReceivedMessage) -> Void = { _ in }
 
-    init() throws {
+    /// - Parameters:
+    ///   - program: what the bus starts for the desktop's name; nil for nothing.
+    ///   - patience: how long the service waits for the bus.
+    init(program: String? = nil, patience: Duration = .seconds(5)) throws {
         folder = try ScratchFolder()
+        if let program {
+            let services = folder.path("services")
+            try FileManager.default.createDirectory(atPath: services, withIntermediateDirectories: false)
+            let name = Notifier.object.destination
+            let text = "[D-BUS Service]\nName=\(name)\nExec=\(program)\n"
+            try Data(text.utf8).write(to: URL(fileURLWithPath: "\(services)/\(name).service"))
+        }
         bus = try Bus(folder.path(""))
         desktop = try BusConnection(.user, address: bus.address)
-        connection = try BusConnection(.user, address: bus.address)
+        connection = try BusConnection(.user, address: bus.address, patience: patience)
         store = try DirectoryStore(folder.path("run"))
     }
+
+    /// Stops the bus, so that it does not answer.
+    func stopBus() { bus.stop() }
+
+    /// Lets the bus go on.
+    func continueBus() { bus.goOn() }
 
     /// Another connection to the bus.
     func another() throws -> BusConnection { try BusConnection(.user, address: bus.address) }

@@ -4,6 +4,7 @@ import Foundation
 import LinkDelivery
 import NDEF
 import PrivateStorage
+import SystemLibrary
 import Testing
 
 @testable import nfcd
@@ -20,8 +21,15 @@ import Testing
     /// Opens an entry.
     var deliver: (InboxEntry.ID, Delivery) -> Void = { _, _ in }
 
-    /// - Parameter numbers: the entries of an earlier run.
-    init(_ numbers: UInt32...) throws {
+    /// - Parameters:
+    ///   - numbers: the entries of an earlier run.
+    ///   - storingPause: how long the keeper waits before it stores again what the disk did not accept.
+    ///   - movingTime: how long it waits before it makes a folder that is missing.
+    init(
+        _ numbers: UInt32...,
+        storingPause: Duration = .seconds(5),
+        movingTime: Duration = .seconds(1)
+    ) throws {
         folder = try ScratchFolder()
         let (recorded, loop) = (RecordedLog(), MachineLoop(now: { .zero }))
         let folders = UserFolders(environment: [
@@ -29,7 +37,14 @@ import Testing
         ])
         for number in numbers { try Inbox<DirectoryStore>(of: folders).add(try Self.entry(number)) }
         let marks = try DirectoryStore(folder.path("state/nfc/background"))
-        keeper = try InboxKeeper(folders, marks: marks, try recorded.log("--json"), loop)
+        keeper = try InboxKeeper(
+            folders,
+            marks: marks,
+            try recorded.log("--json"),
+            loop,
+            storingPause: storingPause,
+            movingTime: movingTime
+        )
         (self.folders, self.recorded, self.loop) = (folders, recorded, loop)
         loop.perform = { [weak self] action in self?.perform(action) }
     }
@@ -75,6 +90,17 @@ import Testing
     }
 
     func unblock(_ number: UInt32) throws { try FileManager.default.removeItem(atPath: file(number)) }
+
+    /// How often the machine has had an entry stored.
+    var storings: Int { actions.count { if case .store = $0 { true } else { false } } }
+
+    /// Looks at something after a time, when all is done that was planned for an earlier one.
+    func look<Value: Sendable>(after time: Duration, _ body: @escaping @MainActor @Sendable () -> Value) async -> Value
+    {
+        await withCheckedContinuation { continuation in
+            Later.run(after: time) { continuation.resume(returning: body()) }
+        }
+    }
 
     /// Waits until something holds.
     func wait(until isDone: () throws -> Bool) async throws {

@@ -13,12 +13,21 @@ import UserBus
 
     /// - Parameters:
     ///   - isOpen: whether the desktop shows notifications when the notifier begins.
+    ///   - program: what the bus starts for the desktop's name; nil for nothing.
+    ///   - startingTime: how long the notifier waits for it.
+    ///   - patience: how long the notifier waits for the bus.
     ///   - preparing: called before the notifier begins.
-    init(isOpen: Bool = true, preparing: (DesktopStage) throws -> Void = { _ in }) throws {
-        stage = try DesktopStage()
+    init(
+        isOpen: Bool = true,
+        program: String? = nil,
+        startingTime: Duration = .seconds(25),
+        patience: Duration = .seconds(5),
+        preparing: (DesktopStage) throws -> Void = { _ in }
+    ) throws {
+        stage = try DesktopStage(program: program, patience: patience)
         if isOpen { try stage.open() }
         try preparing(stage)
-        let notifier = try Notifier(stage.connection, stage.store)
+        let notifier = try Notifier(stage.connection, stage.store, startingTime: startingTime)
         self.notifier = notifier
         notifier.onEvent = { [weak self] event in self?.events.append(Self.text(event)) }
         stage.take = { [weak notifier] message in notifier?.take(message) }

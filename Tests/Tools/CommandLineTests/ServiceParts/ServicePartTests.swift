@@ -93,6 +93,15 @@ import Testing
         #expect(LinkRefresh.text(failed, at: now) == text + ", or when there is a network again.")
     }
 
+    @MainActor @Test func `come soon when something has changed meanwhile, and otherwise when they are due`() {
+        var settling = ChangeSettling()
+        #expect(LinkRefresh.pause(settling, until: 100) == .seconds(100))
+        _ = settling.change(at: .zero)
+        #expect(LinkRefresh.pause(settling, until: 100) == ChangeSettling.pause)
+        settling.settle()
+        #expect(LinkRefresh.pause(settling, until: 3) == .seconds(3))
+    }
+
     @MainActor @Test func `are told when they bring a file`() throws {
         #expect(LinkRefresh.text(try Self.site(asked: 1000), at: 1000) == "The links of a.example: fetched.")
     }
