@@ -287,16 +287,6 @@ import VirtualTags
         await Self.ended(server, work)
     }
 
-    /// In a process of its own, which can open both ends, and nothing to watch them.
-    @Test(.ownThreads) func `A line that can't be watched ends at once`() async {
-        await #expect(processExitsWith: .success) {
-            let place = try Place()
-            let server = try Self.with(descriptors: 2) { try PN532Server(path: place.link, field: VirtualField()) }
-            await server.start().value
-            #expect(place.target() == nil)
-        }
-    }
-
     /// In a process of its own, without standard input and in the folder of the link.
     @Test(.ownThreads) func `A line may have the number of standard input, and a link by its name alone`() async {
         await #expect(processExitsWith: .success) {
