@@ -6,18 +6,6 @@ import VirtualTags
 
 /// Checks Type 2 tags at the ends of their mirrors, counters and protection.
 @Suite struct `Type 2 tags at their limits` {
-    private func makeScript(
-        _ product: Type2Product,
-        _ change: (inout Type2Contents) -> Void = { _ in }
-    ) async throws -> (Script, VirtualType2Tag) {
-        var contents = Type2Contents(blank: product, uid: Script.uid)
-        change(&contents)
-        let tag = VirtualType2Tag(contents)
-        let script = try Script(tag)
-        try await script.activate()
-        return (script, tag)
-    }
-
     @Test func `A first part of a command is forgotten when the tag is activated anew`() async throws {
         let (script, tag) = try await makeScript(.ultralight)
         #expect(await script.send("a0 06") == "ACK")

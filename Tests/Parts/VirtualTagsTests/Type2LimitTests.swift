@@ -6,18 +6,6 @@ import VirtualTags
 
 /// What lock bytes, counters, passwords and half commands of Type 2 tags come to in the end.
 @Suite struct `Type 2 tags that are used up` {
-    private func makeScript(
-        _ product: Type2Product,
-        _ change: (inout Type2Contents) -> Void = { _ in }
-    ) async throws -> (Script, VirtualType2Tag) {
-        var contents = Type2Contents(blank: product, uid: Script.uid)
-        change(&contents)
-        let tag = VirtualType2Tag(contents)
-        let script = try Script(tag)
-        try await script.activate()
-        return (script, tag)
-    }
-
     /// The bytes of the page with the dynamic lock bits when all of them were set.
     @Test(
         arguments: [
