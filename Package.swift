@@ -299,7 +299,7 @@ let package = Package(
             linkerSettings: hardened
         ),
 
-        // Sets how many tests run in parallel. Every test target is in one program with it.
+        // Sets how many tests run in parallel. Every test target has it, by the lines at the end.
         .target(name: "CTestSetup", path: "Tests/TestSupport/CTestSetup"),
         // Waiting, and threads for tests that wait for a program.
         .target(name: "TestThreads", path: "Tests/TestSupport/TestThreads", swiftSettings: strict),
@@ -356,7 +356,7 @@ let package = Package(
 
         .testTarget(
             name: "NDEFTests",
-            dependencies: ["CTestSetup", "NDEF", "PropertyTesting"],
+            dependencies: ["NDEF", "PropertyTesting"],
             path: "Tests/Contract/NDEFTests",
             exclude: ["Vectors"],
             swiftSettings: strict
@@ -369,7 +369,7 @@ let package = Package(
         ),
         .testTarget(
             name: "VisibleTextTests",
-            dependencies: ["CTestSetup", "VisibleText"],
+            dependencies: ["VisibleText"],
             path: "Tests/Support/VisibleTextTests",
             swiftSettings: strict
         ),
@@ -601,6 +601,8 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+for target in package.targets where target.type == .test { target.dependencies.append("CTestSetup") }
 
 // A build of its own, such as that for ThreadSanitizer, can be one of some test targets alone, and of no programs.
 if let named = Context.environment["OPENCORENFC_TEST_TARGETS"]?.split(whereSeparator: \.isWhitespace).map(String.init) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
+import Foundation
 import Glibc
 import TagLink
 import TestThreads
@@ -91,9 +92,20 @@ import Testing
         let channel = DescriptorChannel(own, queue: DispatchQueue(label: "connection"), onBytes: { _ in }, onEnd: {})
         // More than the system holds for the other side.
         let much = [UInt8](repeating: 1, count: 1 << 19)
-        async let received = callDriver { RawConnection(descriptor: other).receive(1 << 19, within: 30_000).count }
-        #expect(await callDriver { channel.send(much) })
-        #expect(await received == much.count)
+        let (isSent, received) = await callDriver {
+            let received = Locked(0)
+            let isDone = DispatchSemaphore(value: 0)
+            // On a thread of its own at once: the channel gives up where nothing is taken for long.
+            Thread.detachNewThread {
+                let count = RawConnection(descriptor: other).receive(1 << 19, within: 30_000).count
+                received.withLock { $0 = count }
+                isDone.signal()
+            }
+            let isSent = channel.send(much)
+            isDone.wait()
+            return (isSent, received.withLock { $0 })
+        }
+        #expect(isSent && received == much.count)
         close(other)
         withExtendedLifetime(channel) {}
     }

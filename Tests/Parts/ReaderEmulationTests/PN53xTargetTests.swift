@@ -50,7 +50,9 @@ import VirtualTags
 
     /// Lets a reader send a command, on a thread of its own.
     private static func ask(_ card: HostedCard, _ command: [UInt8]) -> Task<[UInt8]?, Never> {
-        Task {
+        // A reader does not go on because its time is over, however long a machine with much to do takes for the answer.
+        card.allow(seconds: 600)
+        return Task {
             await handedOver { done in DispatchQueue.global().async { done(card.respond(to: command)) } }
         }
     }
@@ -242,8 +244,6 @@ import VirtualTags
         var chip = await chip()
         _ = await chip.receive(Self.initiate())
         let card = try #require(place.card)
-        // The reader does not go on because its time is over.
-        card.allow(seconds: 600)
         card.activated()
         let asked = Self.ask(card, [1])
         #expect(await Self.outcome(&chip, [0x86]) == .answer([0, 1]))

@@ -36,7 +36,7 @@ final class ConformanceStage: Sendable {
     func scan(_ plan: PollingPlan = .ndef) async throws -> [ConnectableTag] {
         await endSession()
         let environment = setup.makeEnvironment()
-        let sessionLimits = SessionLimits(lasting: setup.patience * 2)
+        let sessionLimits = SessionLimits(lasting: setup.patience * 10)
         guard let session = ReaderSession(environment: environment, plan: plan, limits: sessionLimits) else {
             throw ConformanceFailure(description: "The set-up has no reader.")
         }

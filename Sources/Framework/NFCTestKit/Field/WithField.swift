@@ -165,7 +165,16 @@ extension TestField {
 
     /// Runs a test function in the field. It can't be abandoned: if it does not end after its task was cancelled, the
     /// process ends.
-    func attend(_ function: @concurrent @Sendable () async throws -> Void) async throws {
+    ///
+    /// - Parameters:
+    ///   - patience: how long a function has at least to end after it was cancelled, on a reader. A machine whose processors
+    ///     are all busy with other tests may need many seconds to resume it.
+    ///   - function: the test function.
+    func attend(
+        // mutate: equivalent literal, because nobody notices a second more or less.
+        patience: Duration = .seconds(30),
+        _ function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
         let outcome = Outcome<Void>()
         state.withLock { state in
             state.hasStarted = true
@@ -179,10 +188,8 @@ extension TestField {
                 }
             }
         }
-        // On a reader, the limit is real time. A function that has not ended after twice that time ends the process; a
-        // short limit leaves a machine with much to do the time to cancel it.
-        // mutate: equivalent literal, because nobody notices a second more or less.
-        let limits = [limit, limit + max(limit, .seconds(5))]
+        // On a reader, the limit is real time. A function that has not ended after twice that time ends the process.
+        let limits = [limit, limit + max(limit, patience)]
         let timers =
             drivenClock == nil
             ? limits.map { environment.clock.schedule(after: $0) { [weak self] in self?.stop() } } : []

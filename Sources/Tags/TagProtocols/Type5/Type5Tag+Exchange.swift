@@ -103,13 +103,17 @@ extension Type5Tag {
     ///
     /// - Throws: ``TagError`` with `updateFailed` when the tag refused; then the block's content is uncertain.
     func write(_ bytes: [UInt8], to block: Int) async throws(TagError) {
-        // Until the tag confirms, this block and the message in it are uncertain.
+        // Until the tag confirms, this block and what is in it are uncertain.
         memory.forget(block)
         layout = nil
+        let container = capabilityContainer
+        if let container, block * blockSize < container.bytes.count { capabilityContainer = nil }
         let place = address(block)
         let command: ISO15693Command = place.isLong ? .extendedWriteSingleBlock : .writeSingleBlock
         switch try await program(command, place.bytes + bytes) {
-        case .bytes: memory.store(bytes, at: block * blockSize)
+        case .bytes:
+            memory.store(bytes, at: block * blockSize)
+            capabilityContainer = container
         case .refused(let code):
             throw TagError(.updateFailed, "The tag refused to write block \(block): \(code) (NFC Forum T5T 1.0, 5.3).")
         case .silent(let error): throw loss(error)

@@ -29,6 +29,11 @@ extension Type5Tag {
         }
     }
 
+    /// Reads the block in which the container begins, also again after a write of it that was not confirmed.
+    func fetchFirstBlock() async throws(TagError) {
+        try await fetch(0..<1)
+    }
+
     private func begin(_ bytes: [UInt8], _ count: Int) throws(TagError) {
         guard bytes.count % count == 0, [4, 8, 16, 32].contains(bytes.count / count) else {
             throw TagError(

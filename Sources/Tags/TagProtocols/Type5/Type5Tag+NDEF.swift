@@ -69,12 +69,13 @@ extension Type5Tag {
     ///   of ``detectNDEF()``.
     public func lock() async throws(TagError) {
         let layout = try await locate()
-        guard let container = capabilityContainer, container.isWritable else {
+        guard let container = capabilityContainer, container.isWritable || isLocking else {
             throw TagError(.readOnly, "The tag is read-only already.")
         }
         try await fetch(0..<blockSize)
         guard var first = memory.unit(0) else { return }
         needsAddress = true
+        isLocking = true
         first[1] = container.readOnly.bytes[1]
         try await write(first, to: 0)
         capabilityContainer = container.readOnly
@@ -91,6 +92,7 @@ extension Type5Tag {
             }
         }
         self.layout = layout
+        isLocking = false
     }
 
     /// Checks that the capability container is not locked while it grants writing, as far as the tag reports it.
@@ -118,7 +120,7 @@ extension Type5Tag {
     /// - Throws: ``TagError`` with `readOnly` when a container forbids writing, `unsupported` when the tag does not
     ///   report its memory size, `updateFailed`, `tagLost`, `badAnswer`, `cancelled`.
     public func format() async throws(TagError) {
-        try await readFirstBlocks()
+        try await fetchFirstBlock()
         if let present = try? readContainerFromMemory(), !present.isWritable {
             throw TagError(.readOnly, "The capability container does not grant writing (NFC Forum T5T 1.0, 4.3.2).")
         }
@@ -171,7 +173,7 @@ extension Type5Tag {
 
     private func readCapabilityContainer() async throws(TagError) -> Type5CapabilityContainer {
         if let capabilityContainer { return capabilityContainer }
-        try await readFirstBlocks()
+        try await fetchFirstBlock()
         if memory.unit(0).map(Type5CapabilityContainer.isLong) == true { try await fetch(0..<8) }
         let container = try readContainerFromMemory()
         guard container.isReadable else {

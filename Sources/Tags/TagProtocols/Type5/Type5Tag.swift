@@ -42,6 +42,8 @@ public final class Type5Tag: ForumTag {
     var readsMultiple = true
     /// Whether writes have the option flag, and are answered after an EOF.
     var writesWithOption: Bool
+    /// Whether ``lock()`` began and has not ended. The next one goes on, also where the container says read-only by now.
+    var isLocking = false
     /// Whether the next command must have the UID.
     var needsAddress = false
     /// The error that every procedure throws once the tag is lost.
@@ -70,6 +72,7 @@ public final class Type5Tag: ForumTag {
         blockSize = 0
         memory = TLVMemory(unitSize: 4, limit: 0)
         capabilityContainer = nil
+        isLocking = false
         areaEnd = 0
         layout = nil
     }

@@ -196,28 +196,28 @@ import VirtualTags
             "Answers come from memory",
             in: "Type 5: is noticed when it leaves, though it is sent no command",
             "The reader did not notice that the tag has left.",
-            patience: .seconds(2)
+            patience: .seconds(5)
         ),
         Case(
             .error(gone) { $0.look > 1 },
             "A tag is found only once",
             in: "Type 2: is noticed when it leaves, though it is sent no command",
             "The reader did not find the tag.",
-            patience: .seconds(2)
+            patience: .seconds(5)
         ),
         Case(
             .error(gone) { $0.look > 1 },
             "A tag is found only once",
             in: "Type 2: is found again, and another one after it",
             "The reader did not find the tag.",
-            patience: .seconds(2)
+            patience: .seconds(5)
         ),
         Case(
-            .error(gone) { $0.look > 1 },
-            "A tag is found only once",
+            .error(gone) { $0.technology == .nfcF },
+            "A technology has no answer",
             in: "Type 3: comes when the session waits already",
             "The reader did not find the tag.",
-            patience: .seconds(2)
+            patience: .seconds(5)
         ),
         Case(
             FaultyReader.Flaw(missesPresence: true) { exchange, answer in
