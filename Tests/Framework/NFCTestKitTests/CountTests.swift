@@ -137,7 +137,8 @@ import Testing
             work.waits = [wait]
             #expect(Grace.hasChildren)
             #expect(grace.duration(after: work) == .seconds(20) && grace.beforeEnd(after: work) == .seconds(20))
-            program.terminate()
+            // Not SIGTERM: a program has the signals blocked that the thread which starts it blocks.
+            kill(program.processIdentifier, SIGKILL)
             program.waitUntilExit()
         }
     }

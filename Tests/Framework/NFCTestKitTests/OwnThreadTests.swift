@@ -132,7 +132,8 @@ enum Outside: String, CaseIterable, Sendable {
             program.arguments = ["\(seconds)"]
             program.terminationHandler = { _ in done() }
             try program.run()
-            return { program.terminate() }
+            // Not SIGTERM: a program has the signals blocked that the thread which starts it blocks.
+            return { kill(program.processIdentifier, SIGKILL) }
         case .request:
             // While a request lasts, a thread of Foundation runs on and on, and no other test sees the process at rest.
             return server.ask { _ in done() }

@@ -39,7 +39,7 @@ import Testing
             tag.wasActivated()
             if isFormatted {
                 let found = try await tag.detectNDEF()
-                #expect(found.capacity == 13 * 8 - 2 && found.messageLength == 0 && found.isWritable)
+                #expect(found.capacity == 13 * 8 - 2 && found.messageLength == 0 && found.access == .readWrite)
             } else {
                 let code = await errorCode { () throws(TagError) in _ = try await tag.detectNDEF() }
                 #expect(code == .noCapabilityContainer)
@@ -58,7 +58,7 @@ import Testing
         #expect(await errorCode { () throws(TagError) in try await tag.format() } == .tagLost)
         tag.wasActivated()
         try await tag.format()
-        #expect(try await tag.detectNDEF().isWritable)
+        #expect(try await tag.detectNDEF().access == .readWrite)
         #expect(link.remaining == 0)
     }
 
@@ -75,7 +75,8 @@ import Testing
     @Test func `is asked for it again after a lock, which goes on from either`() async throws {
         for isReadOnly in [true, false] {
             let start = Step.exchange("02230003", "00 e1400301 0300fe00 00000000 00000000")
-            let now = Step.exchange(Self.read, isReadOnly ? "00 e1430301" : "00 e1400301")
+            // It was called by its UID and has not answered, and is until it does.
+            let now = Step.exchange("22 20" + Self.uid + "00", isReadOnly ? "00 e1430301" : "00 e1400301")
             let locks = (0..<7).map { Step.exchange("02 22" + hex([UInt8($0)]), "00") }
             let (tag, link) = Self.tag(
                 [start] + Self.unconfirmed("e1430301", first: "22 21") + [now]
@@ -83,9 +84,9 @@ import Testing
             )
             #expect(await errorCode { () throws(TagError) in try await tag.lock() } == .tagLost)
             tag.wasActivated()
-            #expect(try await tag.detectNDEF().isWritable == !isReadOnly)
+            #expect(try await tag.detectNDEF().access == (isReadOnly ? .readOnly : .readWrite))
             try await tag.lock()
-            #expect(try await !tag.detectNDEF().isWritable)
+            #expect(try await tag.detectNDEF().access == .readOnly)
             // It is done now.
             #expect(await errorCode { () throws(TagError) in try await tag.lock() } == .readOnly)
             #expect(link.remaining == 0)
