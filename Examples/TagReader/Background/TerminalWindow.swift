@@ -64,7 +64,7 @@ struct TerminalWindow {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return nil }
+        guard (try? process.runWithoutBlockedSignals()) != nil else { return nil }
         return process
     }
 
@@ -74,5 +74,18 @@ struct TerminalWindow {
         guard !name.contains("/") else { return name.hasPrefix("/") && isProgram(name) ? name : nil }
         let folders = (environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
         return folders.filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }.first(where: isProgram)
+    }
+}
+
+extension Process {
+    /// Starts the program with no signal blocked. It inherits those of the calling thread, and threads of a pool block
+    /// SIGINT: Ctrl-C in the window would do nothing.
+    fileprivate func runWithoutBlockedSignals() throws {
+        var none = sigset_t()
+        var before = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe pthread_sigmask(SIG_SETMASK, &none, &before)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        try run()
     }
 }

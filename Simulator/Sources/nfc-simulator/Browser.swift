@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import SimulatorServer
 
 /// Opens the user's browser.
 enum Browser {
@@ -13,6 +14,6 @@ enum Browser {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        try? process.run()
+        try? process.runWithoutBlockedSignals()
     }
 }

@@ -461,6 +461,21 @@ class CommandTests(Case):
         for pid in pids:
             self.wait_gone(pid)
 
+    def test_an_app_is_stopped_and_started_from_the_page(self):
+        self.simulator.end()
+        self.simulator.start("--app", "trap 'echo ends; exit 5' TERM; echo runs; while :; do sleep 0.05; done")
+        page = self.simulator.page()
+        for turn in (1, 2):
+            page.until(lambda page: page.state["apps"] and page.state["apps"][0]["output"].count("runs") == turn)
+            app = page.state["apps"][0]
+            page.ask("stop_app", app=app["id"])
+            # It ends by the signal that it hears, and not by one that it can't.
+            page.until(lambda page: not page.state["apps"][0]["running"])
+            self.assertEqual(page.state["apps"][0]["output"].count("ends"), turn)
+            self.wait_gone(app["pid"])
+            if turn == 1:
+                page.ask("open_app", app=app["id"])
+
     def test_a_second_signal_ends_it_at_once(self):
         pids = self.start_apps("trap '' TERM; echo $$; while :; do sleep 1; done")
         self.simulator.process.send_signal(signal.SIGINT)

@@ -125,6 +125,19 @@ import UniversalLinks
         #expect(try opens(#"{"/":"/$(lang)"}"#, link) == isOpened)
     }
 
+    @Test(arguments: [true, false]) func `A file's own variable takes the place of the predefined one`(
+        isCaseSensitive: Bool
+    ) throws {
+        let rule = #"{"/":"/$(lang)/x","caseSensitive":\#(isCaseSensitive)}"#
+        for (link, isOpened) in [
+            ("/de/x", true), ("/plattdeutsch/x", true), ("/en/x", false), ("/DE/x", !isCaseSensitive),
+            ("/EN/x", false),
+        ] {
+            let isHere = try opens(rule, link, variables: #"{"lang":["de","plattdeutsch"]}"#)
+            #expect(isHere == isOpened, "\(link)")
+        }
+    }
+
     @Test func `A value of a variable may be empty, take more than one character, and stand twice in a pattern`() throws
     {
         let variables = #"{"v":["","a*","b?"]}"#

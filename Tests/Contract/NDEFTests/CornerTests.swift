@@ -57,6 +57,13 @@ import Testing
         #expect(try WiFiRecord(record).credentials == [credential])
     }
 
+    @Test func `An open network has a key without bytes, and not none`() throws {
+        let credential = WiFiCredential(ssid: "a", key: "", authentication: 1, networkIndex: nil, macAddress: nil)
+        let record = try WiFiRecord(credential).makeRecord(identifier: [])
+        #expect(record.payload.suffix(4) == [0x10, 0x27, 0, 0])
+        #expect(try WiFiRecord(record).credentials.map(\.key) == [[]])
+    }
+
     @Test func `A total length before a network's attributes is that of all of them, and not 0`() throws {
         let attributes: [UInt8] = [0x10, 0x45, 0, 1, 0x61]
         let counted = try WiFiRecord(media(WiFiRecord.mediaType, [0, 5] + attributes))
@@ -107,6 +114,19 @@ import Testing
         } else {
             #expect(throws: RecordError(.controlCharacter)) { try signature.makeRecord(identifier: []) }
         }
+    }
+
+    @Test(arguments: [false, true]) func `What is read has an address of certificates by the same rules`(
+        isSignatureURI: Bool
+    ) throws {
+        let type: UInt8 = isSignatureURI ? 0x81 : 0x01
+        func read(_ address: [UInt8]) throws -> [UInt8]? {
+            let payload = [1, type, 2, 0, 1, 0x61, 0x80, 0, UInt8(address.count)] + address
+            return try SignatureRecord(wellKnown("Sig", payload)).certificateURI
+        }
+        #expect(try read([0x61, 0x20]) == [0x61, 0x20])
+        #expect(throws: RecordError(.controlCharacter)) { try read([0x61, 0x0A]) }
+        #expect(throws: RecordError(.badEncoding)) { try read([0xFF, 0xFE]) }
     }
 
     @Test func `A fault in a part of other bytes is counted from the part's begin`() {

@@ -291,6 +291,23 @@ import Testing
         #expect(finding?.contains(" can't be read any more, nor written: ") == true, "\(finding ?? "passed")")
     }
 
+    @Test func `A tag that a write mends hides no other one that none does`() async throws {
+        // The length of the message is beyond the memory.
+        let long: [(number: UInt8, bytes: [UInt8])] = [(4, [0x03, 0xFF, 0xFF, 0xFF])]
+        let same: [(number: UInt8, bytes: [UInt8])] = [(3, [0, 0, 0, 0])]
+        let broken: [(number: UInt8, bytes: [UInt8])] = [(3, [0xFF, 0, 0, 0])]
+        for isBricked in [false, true] {
+            let failure = try await Self.failure(of: .neverBricked) { field, isFirst -> String in
+                _ = try await Blocks(.iso14443, isFirst ? [] : long, fails: false).scan(field)
+                try await field.swap(for: "NTAG213")
+                let second = isBricked ? broken : same
+                return try await Blocks(.iso14443, isFirst ? [] : second, fails: false).scan(field)
+            }
+            let finding = failure?.finding
+            #expect(finding?.hasPrefix("NTAG213") == (isBricked ? true : nil), "\(finding ?? "passed")")
+        }
+    }
+
     @Test func `A message that only a run with a fault writes is found, however the flow ends`() async throws {
         let link: [(number: UInt8, bytes: [UInt8])] = [
             (4, [0x03, 0x06, 0xD1, 0x01]), (5, [0x02, 0x55, 0x00, 0x61]), (6, [0xFE, 0, 0, 0]),

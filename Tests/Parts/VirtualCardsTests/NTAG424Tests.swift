@@ -246,6 +246,8 @@ import VirtualTags
         messaging.counterLimit = limit
         #expect(try reader.authenticate(0x71, 0, key(0)) == 0)
         #expect(try reader.command(0x5F, [2], hex("40 e0 ee") + messaging.bytes, mode: .enciphered).status == status)
+        // Another limit is no new beginning.
+        #expect((reader.card as? NTAG424Card)?.contents.readCounter == 5)
     }
 
     @Test func `Enciphered and coded data, the UID, and versions`() throws {

@@ -36,6 +36,17 @@ import VirtualTags
         #expect(tag.contents.counters[2] == 0xFF_FFFF)
     }
 
+    @Test(arguments: [("30 2d", 0), ("30 20", 0), ("3a 00 2d", 0), ("3a 20 21", 0), ("30 00", 1)])
+    func `A READ that is refused is no reading`(command: String, readings: Int) async throws {
+        let (script, tag) = try await makeScript(.ntag213) {
+            // Reading needs the password from page 20 on.
+            $0.memory[41 * 4 + 3] = 0x20
+            $0.memory[42 * 4] = 0x90
+        }
+        #expect(await script.send(command).hasPrefix("NAK") == (readings == 0))
+        #expect(tag.contents.counters[2] == readings)
+    }
+
     @Test func `The fourth byte of a step is not counted`() async throws {
         let (script, tag) = try await makeScript(.ultralightEV1UL11)
         #expect(await script.send("a5 00 01 00 00 ff") == "ACK")

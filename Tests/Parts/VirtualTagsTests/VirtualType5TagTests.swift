@@ -120,6 +120,20 @@ import VirtualTags
         #expect(await script.send("42 21 02 01 02 03 04") == "01 12")
     }
 
+    @Test func `What is held back is forgotten with the next command, whomever that is for`() async throws {
+        let (one, other) = (VirtualType5Tag(.icodeSLIX), VirtualType5Tag(.icodeSLIX2))
+        let script = try LinkScript(.nfcV, one, other)
+        let second = hexText(other.identifier.reversed())
+        #expect(await script.send("62 21 \(uid) 03 01 02 03 04") == "timeout")
+        #expect(await script.send("22 20 \(second) 02") == "00 00 00 00 00")
+        #expect(await script.sendEnd() == "timeout")
+        // Of two that hold an answer back, the one that was asked last gives its answer.
+        #expect(await script.send("62 21 \(uid) 1b 01 02 03 04") == "timeout")
+        #expect(await script.send("62 21 \(second) 02 05 06 07 08") == "timeout")
+        #expect(await script.sendEnd() == "00")
+        #expect(await script.sendEnd() == "timeout")
+    }
+
     @Test(arguments: [
         ("20 1c", "10"), ("20", "02"), ("20 00 00", "02"), ("21 1c 00 00 00 00", "10"), ("21 00 00 00 00", "02"),
         ("23 00 1c", "10"), ("24 00 00 00 00 00 00", "01"), ("30 00 00", "01"), ("2c 1b 01", "10"), ("22 1c", "10"),

@@ -160,7 +160,12 @@ struct `Links of cards that come to TagReader` {
         let (name, words, variables) = Self.terminals[index]
         // A terminal with a higher priority fails to open a window. The expected one runs the app, with a pipe for its
         // keys.
-        let script = "#!/bin/sh\necho \"$0 $1\" >>'\(folder.path("started"))'\n"
+        let script = """
+            #!/bin/sh
+            grep SigBlk /proc/self/status >'\(folder.path("blocked"))'
+            echo "$0 $1" >>'\(folder.path("started"))'
+
+            """
         let keys = folder.path("keys")
         let made = unsafe mkfifo(keys, 0o600)
         #expect(made == 0)
@@ -180,6 +185,9 @@ struct `Links of cards that come to TagReader` {
         let started = text("started") { $0.split(separator: "\n").count == (index > 0 ? 2 : 1) }
         #expect(started.contains("/\(name) \(words.isEmpty ? app.path : words)"))
         _ = text("window") { $0.contains("Payload     Link: https://tagreader.example/x/1") }
+        // Ctrl-C in the window reaches what it runs.
+        let blocked = text("blocked") { $0.hasSuffix("\n") }
+        #expect(blocked == "SigBlk:\t0000000000000000\n")
         _ = unsafe write(descriptor, "quit\n", 5)
     }
 

@@ -48,7 +48,7 @@ final class AppProcesses: Sendable {
             self?.ended(id, process)
         }
         do {
-            try process.run()
+            try process.runWithoutBlockedSignals()
             watcher.watch(Self.target(process))
             running.withLock { [process] in $0[id] = process }
             simulator.appRuns(id, pid: process.processIdentifier)
