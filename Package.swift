@@ -598,6 +598,30 @@ let package = Package(
             exclude: ["Images", "LinkageProbe.swift", "broker_bus.py", "bus_peer.py"],
             swiftSettings: strict
         ),
+        .testTarget(
+            name: "BackgroundServiceTests",
+            dependencies: [
+                "nfc", "nfcd", "TagReader", "FirstScan", "BackgroundTagReading", "CSDBus", "LinkDelivery",
+                "LinkFetching", "NDEF", "NFCReaders", "NFCRuntime", "PrivateStorage", "ProgramTesting",
+                "ReaderEmulation", "SystemLibrary", "TagImages", "TagLink", "TagProtocols", "TagTrace", "TestThreads",
+                "UserBus", "VirtualCards", "VirtualTags", "VisibleText",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Tests/Tools/BackgroundServiceTests",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "SampleAppTests",
+            dependencies: [
+                "nfc", "nfcd", "TagReader", "FirstScan", "BackgroundTagReading", "CSDBus", "LinkDelivery",
+                "LinkFetching", "NDEF", "NFCReaders", "NFCRuntime", "PrivateStorage", "ProgramTesting",
+                "ReaderEmulation", "SystemLibrary", "TagImages", "TagLink", "TagProtocols", "TagTrace", "TestThreads",
+                "UserBus", "VirtualCards", "VirtualTags", "VisibleText",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Tests/Tools/SampleAppTests",
+            swiftSettings: strict
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -606,6 +630,5 @@ for target in package.targets where target.type == .test { target.dependencies.a
 
 // A build of its own, such as that for ThreadSanitizer, can be one of some test targets alone, and of no programs.
 if let named = Context.environment["OPENCORENFC_TEST_TARGETS"]?.split(whereSeparator: \.isWhitespace).map(String.init) {
-    package.targets.removeAll { $0.type == .executable || $0.type == .test && !named.contains($0.name) }
-    package.products.removeAll { $0 is Product.Executable }
+    package.targets.removeAll { $0.type == .test && !named.contains($0.name) }
 }
