@@ -4,7 +4,7 @@ import PropertyTesting
 import Testing
 
 /// Rules of the codec that hold for any message and any bytes.
-@Suite struct `Any message, and any bytes` {
+struct RandomMessageTests {
     private static func record(_ draws: inout Draws) -> NDEFRecord {
         let format = draws.element(of: [TypeNameFormat.wellKnown, .media, .absoluteURI, .external, .unknown, .empty])
         if format == .empty { return NDEFRecord(.empty) }
@@ -37,7 +37,9 @@ import Testing
         Result { () throws(NDEFError) in try NDEFMessage(decoding: bytes).records }
     }
 
-    @Test func `A message that is encoded is read again, in chunks or not, whole or in pieces`() async throws {
+    @Test func `NDEF: a random message is decoded as it was encoded, in chunks or not, whole or in pieces`()
+        async throws
+    {
         struct Case: Sendable {
             var message: NDEFMessage
             var chunkSize: Int?
@@ -63,9 +65,7 @@ import Testing
         }
     }
 
-    @Test func `Bytes that are damaged are refused by all decoders for the same reason, or read by all alike`()
-        async throws
-    {
+    @Test func `NDEF: all decoders read random damaged bytes alike, or refuse them with the same code`() async throws {
         struct Case: Sendable {
             var bytes: [UInt8]
             var cuts: [Int]
@@ -104,7 +104,7 @@ import Testing
         #expect(read > 200, "\(read) were read")
     }
 
-    @Test func `A text is the same after it was a record, in any language and encoding`() async throws {
+    @Test func `Text record: a random text in any language and encoding is read as it was written`() async throws {
         try await checkRule(cases: 400) { draws in
             TextRecord(
                 draws.array(count: 0...9) { $0.element(of: ["a", "é", "字", "🙂", "\u{FEFF}", "\0", "\u{FFFE}"]) }
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `A URI is the same after it was a record, whatever it begins with`() async throws {
+    @Test func `URI record: a random URI is read as written, with the longest prefix shortened`() async throws {
         try await checkRule(cases: 400) { draws in
             draws.element(of: URIPrefix.all + ["HTTP://", "urn:epc:id", "https:/", "é"])
                 + draws.array(count: 0...5) { $0.element(of: ["a", "www.", "é", "%20", "://"]) }.joined()

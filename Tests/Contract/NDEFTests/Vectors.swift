@@ -11,6 +11,15 @@ struct Vector: Decodable, Sendable, CustomTestStringConvertible {
         var id_hex: String
         var payload_hex: String
         var decoded: JSONValue
+
+        var record: NDEFRecord {
+            NDEFRecord(
+                TypeNameFormat(rawValue: tnf) ?? .reserved,
+                type: Hex.bytes(type_hex),
+                identifier: Hex.bytes(id_hex),
+                payload: Hex.bytes(payload_hex)
+            )
+        }
     }
 
     struct Generator: Decodable, Sendable {
@@ -28,7 +37,6 @@ struct Vector: Decodable, Sendable, CustomTestStringConvertible {
     var error: String?
     var records: [Record]
     var canonical: Bool
-    var rtd_error: Bool
     var contested: Bool
     var rtd_contested: Bool
     var note: String?
@@ -43,14 +51,12 @@ struct Vector: Decodable, Sendable, CustomTestStringConvertible {
         return Hex.bytes(gen.head) + (0..<gen.count).flatMap { _ in fill } + Hex.bytes(gen.tail)
     }
 
-    /// All of them, in the file's order.
+    /// All vectors, in the file's order.
     static let all: [Vector] = {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "Vectors/ndef.jsonl")
         let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
         return text.split(separator: "\n").compactMap { line in
-            do {
-                return try JSONDecoder().decode(Vector.self, from: Data(line.utf8))
-            } catch {
+            do { return try JSONDecoder().decode(Vector.self, from: Data(line.utf8)) } catch {
                 Issue.record("A vector can't be read: \(error)")
                 return nil
             }
@@ -59,23 +65,45 @@ struct Vector: Decodable, Sendable, CustomTestStringConvertible {
 }
 
 enum Hex {
+    /// Bytes from hexadecimal digits; other characters don't count.
     static func bytes(_ text: String) -> [UInt8] {
-        let digits = text.utf8.map { UInt8(Character(Unicode.Scalar($0)).hexDigitValue ?? 0) }
+        let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue.map { UInt8($0) } }
         return stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 
     static func text(_ bytes: some Sequence<UInt8>) -> String {
-        bytes.map { String(format: "%02x", $0) }.joined()
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }
 
-extension NDEFRecord {
-    init(_ record: Vector.Record) {
-        self.init(
-            TypeNameFormat(rawValue: record.tnf) ?? .reserved,
-            type: Hex.bytes(record.type_hex),
-            identifier: Hex.bytes(record.id_hex),
-            payload: Hex.bytes(record.payload_hex)
-        )
+/// A well-known record with this type and payload.
+func wellKnown(_ type: String, _ payload: [UInt8]) -> NDEFRecord {
+    NDEFRecord(.wellKnown, type: Array(type.utf8), payload: payload)
+}
+
+/// A JSON value, to compare decoded content with the expected content.
+enum JSONValue: Hashable, Sendable, Decodable {
+    case null
+    case bool(Bool)
+    case number(Int)
+    case string(String)
+    case array([JSONValue])
+    case object([String: JSONValue])
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(Int.self) {
+            self = .number(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let value = try? container.decode([JSONValue].self) {
+            self = .array(value)
+        } else {
+            self = .object(try container.decode([String: JSONValue].self))
+        }
     }
 }

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+import NDEF
+import Testing
+
+/// The rules of messages and records without their chunks (NFC Forum NDEF 1.0, 2 and 3).
+struct FramingTests {
+    /// Bytes, the error's code, its offset, and the index of its record.
+    private static let faults = """
+        - empty-input 0 0
+        99 truncated-header 1 0
+        d500 truncated-header 2 0
+        d10100 truncated-body 3 0
+        1101045504782e79 missing-mb 0 0
+        9101045504782e79 missing-me 8 1
+        9101045504782e799101045504782e79 unexpected-mb 8 1
+        d1010155040000 trailing-data 5 1
+        9101015504510101550400 trailing-data 10 2
+        9101015504510101 truncated-body 8 1
+        d0010054 empty-record-not-empty 0 0
+        d0000154 empty-record-not-empty 0 0
+        d501015478 type-not-allowed 0 0
+        d7010254abcd type-not-allowed 0 0
+        d6010155aa type-not-allowed 0 0
+        d60000 unexpected-unchanged 0 0
+        d60001aa unexpected-unchanged 0 0
+        9101015504560000 unexpected-unchanged 5 1
+        91010155041101015504560000 unexpected-unchanged 10 2
+        """
+
+    @Test func `NDEF decoder: each broken rule has its code, its offset and its record`() throws {
+        for row in Self.faults.split(separator: "\n") {
+            let fields = row.split(separator: " ")
+            let bytes = Hex.bytes(String(fields[0]))
+            let error = try #require(throws: NDEFError.self, "\(row)") { try NDEFMessage(decoding: bytes) }
+            #expect("\(error.code) \(error.offset) \(error.record)" == fields[1...].joined(separator: " "), "\(row)")
+            #expect(throws: error, "\(row)") { try NDEFMessageView(bytes) }
+            #expect(throws: error, "\(row)") {
+                var decoder = NDEFStreamDecoder()
+                _ = try decoder.append(bytes)
+                try decoder.finish()
+            }
+        }
+    }
+
+    @Test func `NDEF decoder: the offset of an error in a part of the bytes counts from the part's start`() {
+        // The second record has a reserved format, and a type.
+        let message = Hex.bytes("9101005557010055")
+        let whole = #expect(throws: NDEFError.self) { try NDEFMessage(decoding: message) }
+        let part = #expect(throws: NDEFError.self) {
+            try NDEFMessage(decoding: [9, 9, 9] + message + [9], in: 3..<3 + message.count)
+        }
+        #expect(part == whole && part?.offset == whole?.offset && whole?.offset == 4)
+    }
+
+    /// Bytes with one fault, and the option that allows it.
+    private static var leniencies: [(String, WritableKeyPath<NDEFDecodingOptions, Bool>)] {
+        [
+            ("d1010155040000", \.allowsTrailingData), ("", \.allowsEmptyInput),
+            ("5101015504", \.allowsMissingMessageBegin), ("9101015504", \.allowsMissingMessageEnd),
+            ("d501015478", \.allowsTypeOnUnknown),
+        ]
+    }
+
+    @Test func `NDEF decoding options: each allows its own fault and no other`() throws {
+        for (index, (_, leniency)) in Self.leniencies.enumerated() {
+            var alone = NDEFDecodingOptions.strict
+            alone[keyPath: leniency] = true
+            var others = NDEFDecodingOptions.strict
+            for (_, other) in Self.leniencies { others[keyPath: other] = true }
+            others[keyPath: leniency] = false
+            for (other, (hex, _)) in Self.leniencies.enumerated() {
+                let bytes = Hex.bytes(hex)
+                for (options, isRead) in [(alone, index == other), (others, index != other)] {
+                    let message = try? NDEFMessage(decoding: bytes, options: options)
+                    #expect((message != nil) == isRead, "\(hex), option \(index)")
+                    let view = try? NDEFMessageView(bytes, options: options)
+                    #expect(view.map { $0.map { NDEFRecord($0, of: bytes) } } == message?.records, "\(hex)")
+                    #expect(
+                        view?.count == message?.records.count && view?.endOffset == (isRead ? min(5, bytes.count) : nil)
+                    )
+                }
+            }
+        }
+        let some: NDEFDecodingOptions = .init(allowsTrailingData: true, allowsTypeOnUnknown: true)
+        #expect(try NDEFMessageView(Hex.bytes("9501015478510101550400"), options: some).count == 2)
+    }
+
+    @Test func `NDEF decoding options: a missing end does not lose a record with chunks still to come`() throws {
+        let options = NDEFDecodingOptions(allowsMissingMessageEnd: true)
+        for (hex, record) in [("b20301612f6278", 0), ("910101550432020161620136000163", 1)] {
+            let bytes = Hex.bytes(hex)
+            let error = #expect(throws: NDEFError.self) { try NDEFMessage(decoding: bytes, options: options) }
+            #expect(error?.code == .missingMessageEnd && error?.record == record, "\(hex)")
+            #expect(throws: NDEFError(.missingMessageEnd)) { try NDEFMessageView(bytes, options: options) }
+            var decoder = NDEFStreamDecoder(options: options)
+            #expect(try decoder.append(bytes).count == record)
+            #expect(throws: NDEFError(.missingMessageEnd)) { try decoder.finish() }
+        }
+        // Later chunks of an unknown record have no type, whatever is allowed.
+        for hex in ["b50001015601015502", "b20301612f62785601016379"] {
+            #expect(throws: NDEFError(.typeNotAllowed), "\(hex)") {
+                try NDEFMessage(decoding: Hex.bytes(hex), options: NDEFDecodingOptions(allowsTypeOnUnknown: true))
+            }
+        }
+    }
+
+    // MARK: Streams
+
+    @Test func `NDEF stream decoder: bytes after the end are an error, or ignored where allowed`() throws {
+        var strict = NDEFStreamDecoder()
+        #expect(try strict.append(Hex.bytes("d101015504")).count == 1 && strict.isAtEnd)
+        #expect(try strict.append([UInt8]()).isEmpty)
+        let error = #expect(throws: NDEFError.self) { try strict.append([0x00, 0x00]) }
+        #expect(error?.code == .trailingData && error?.offset == 5 && error?.record == 1)
+        var lenient = NDEFStreamDecoder(options: NDEFDecodingOptions(allowsTrailingData: true))
+        #expect(try lenient.append(Hex.bytes("d10101550400")).count == 1)
+        #expect(try lenient.append([0x00, 0xD1]).isEmpty)
+        try lenient.finish()
+    }
+
+    @Test func `NDEF stream decoder: a message without an end goes on, and ends with the input`() throws {
+        var decoder = NDEFStreamDecoder(options: NDEFDecodingOptions(allowsMissingMessageEnd: true))
+        #expect(try decoder.append(Hex.bytes("9101015504")).count == 1 && !decoder.isAtEnd)
+        #expect(try decoder.append(Hex.bytes("1101015505")).count == 1)
+        try decoder.finish()
+        var empty = NDEFStreamDecoder(options: NDEFDecodingOptions(allowsEmptyInput: true))
+        #expect(try empty.append([UInt8]()).isEmpty)
+        try empty.finish()
+    }
+
+    @Test func `NDEF stream decoder: finishing early throws what is missing, and the rest can still follow`() throws {
+        var decoder = NDEFStreamDecoder()
+        #expect(throws: NDEFError(.emptyInput)) { try decoder.finish() }
+        _ = try decoder.append([0xD1, 0x01])
+        #expect(throws: NDEFError(.truncatedHeader)) { try decoder.finish() }
+        _ = try decoder.append([0x02, 0x55])
+        #expect(throws: NDEFError(.truncatedBody)) { try decoder.finish() }
+        #expect(try decoder.append([0x04, 0x61]).count == 1)
+    }
+
+    // MARK: Records
+
+    @Test func `NDEF record: a reserved format is kept and read as unknown, also in chunks`() throws {
+        let bytes = Hex.bytes("d70002abcd")
+        let record = try #require(try NDEFMessage(decoding: bytes).records.first)
+        #expect(record.typeNameFormat == .reserved && record.kind == .unknown)
+        #expect(try record.content() == .unknown)
+        #expect(try NDEFMessage([record]).encoded() == bytes)
+        let long = NDEFRecord(.reserved, payload: [1, 2, 3])
+        let chunks = try NDEFMessage([long]).encoded(chunkSize: 2)
+        #expect(chunks == Hex.bytes("b70002010256000103"))
+        #expect(try NDEFMessage(decoding: chunks).records == [long])
+    }
+
+    @Test func `NDEF record: two are equal, also in a set, when each part is`() throws {
+        let record = NDEFRecord(.media, type: [0x61], identifier: [1], payload: [2, 3])
+        for bytes in [try NDEFMessage([record]).encoded(), try NDEFMessage([record]).encoded(chunkSize: 1)] {
+            #expect(Set(try NDEFMessage(decoding: bytes).records + [record]).count == 1)
+        }
+        for other in [
+            NDEFRecord(.external, type: [0x61], identifier: [1], payload: [2, 3]),
+            NDEFRecord(.media, type: [0x62], identifier: [1], payload: [2, 3]),
+            NDEFRecord(.media, type: [0x61], identifier: [4], payload: [2, 3]),
+            NDEFRecord(.media, type: [0x61, 1], identifier: [], payload: [2, 3]),
+            NDEFRecord(.media, type: [0x61], identifier: [1], payload: [2, 4]),
+        ] { #expect(record != other) }
+    }
+
+    @Test func `NDEF record: an identifier of no bytes is written without its length`() throws {
+        let record = try #require(try NDEFMessage(decoding: Hex.bytes("d90101005504")).records.first)
+        #expect(record.identifier.isEmpty && record.payload == [0x04])
+        #expect(try NDEFMessage([record]).encoded() == Hex.bytes("d101015504"))
+    }
+
+    // MARK: Writing
+
+    @Test func `NDEF encoder: a record that has no encoding throws its code, whole and in chunks`() throws {
+        let long = [UInt8](repeating: 0x61, count: 256)
+        let cases: [(NDEFRecord, NDEFError.Code)] = [
+            (NDEFRecord(.media, type: long, payload: [1]), .typeTooLong),
+            (NDEFRecord(.media, type: [0x61], identifier: long, payload: [1]), .identifierTooLong),
+            (NDEFRecord(.empty, payload: [1]), .emptyRecordNotEmpty),
+            (NDEFRecord(.empty, identifier: [1]), .emptyRecordNotEmpty),
+            (NDEFRecord(.unknown, type: [1], payload: [1]), .typeNotAllowed),
+            (NDEFRecord(.reserved, type: [1], payload: [1]), .typeNotAllowed),
+            (NDEFRecord(.unchanged, type: [1]), .typeNotAllowed),
+            (NDEFRecord(.unchanged, payload: [1]), .unexpectedUnchanged),
+        ]
+        for (record, code) in cases {
+            let message = NDEFMessage([NDEFRecord(.empty), record])
+            var buffer: [UInt8] = [9]
+            let error = #expect(throws: NDEFError.self) { try message.encode(into: &buffer) }
+            #expect(error?.code == code && error?.record == 1 && buffer == [9])
+            let chunked = #expect(throws: NDEFError.self) { try message.encoded(chunkSizes: [0, 2]) }
+            #expect(chunked?.code == code && chunked?.record == 1)
+        }
+        #expect(throws: NDEFError(.noRecords)) { try NDEFMessage([]).encoded() }
+        #expect(throws: NDEFError(.noRecords)) { try NDEFMessage([]).encoded(chunkSizes: []) }
+        #expect(throws: NDEFError(.invalidChunkSize)) { try NDEFMessage([NDEFRecord(.empty)]).encoded(chunkSize: 0) }
+        for count in [254, 255] {
+            let bytes = [UInt8](repeating: 0x61, count: count)
+            let message = NDEFMessage([NDEFRecord(.media, type: bytes, identifier: bytes, payload: [1])])
+            #expect(try NDEFMessage(decoding: message.encoded()) == message)
+        }
+    }
+}
