@@ -7,153 +7,39 @@ import TagProtocols
 import Testing
 import VirtualTags
 
-/// A reader that finds the test's tags, and may report when they come and go.
-final class ScriptedReader: DiscoveringDriver {
-    enum Look: Sendable {
-        case nothing
-        /// Nothing, and meanwhile something may have come, so many times.
-        case changes(Int)
-        case tags([any VirtualTag])
-        case failure(LinkError)
-    }
+/// When a session looks for tags, and which of them it reports.
+@Suite(.timeLimit(.minutes(1))) struct PollingTests {
+    private static let other = PollingPlan(technologies: [.nfcA], systemCodes: [1, 2])
 
-    private struct State {
-        var looks: [Look] = []
-        var plans: [(Set<Technology>, [UInt16])] = []
-        var releases = 0
-        var handler: (@Sendable () -> Void)?
-    }
+    /// Waits until a session's limit and its next look are scheduled.
+    private func untilItWaits(_ scene: Scene) async { await until { scene.clock.scheduledEventCount == 2 } }
 
-    let name = "scripted"
-    let technologies = Set(Technology.allCases)
-    private let field = VirtualField()
-    private let tells: Bool
-    private let state: Locked<State>
-    private let stream: AsyncStream<Void>
-    private let continuation: AsyncStream<Void>.Continuation
-    var statistics: LinkStatistics { field.statistics }
-
-    /// - Parameters:
-    ///   - looks: the result of each poll; the last one repeats.
-    ///   - tells: whether it reports arrivals and departures of tags.
-    init(_ looks: [Look], tells: Bool = false) {
-        state = Locked(State(looks: looks))
-        self.tells = tells
-        (stream, continuation) = AsyncStream.makeStream()
-    }
-
-    var lookCount: Int { state.withLock { $0.plans.count } }
-    var releaseCount: Int { state.withLock { $0.releases } }
-    /// Whether a session or a watcher wants to know of changes.
-    var isObserved: Bool { state.withLock { $0.handler != nil } }
-    var lastPlan: (technologies: Set<Technology>, systemCodes: [UInt16])? { state.withLock { $0.plans.last } }
-
-    /// Waits until it has looked so many times, or the test's time is over.
-    func looks(_ count: Int) async {
-        var changes = stream.makeAsyncIterator()
-        while lookCount < count, await changes.next() != nil {}
-    }
-
-    /// Takes all tags out of the field, without a word.
-    func removeTags() { field.removeAll() }
-
-    /// Takes a tag out of the field, without a word.
-    func remove(_ tag: any VirtualTag) { field.remove(tag) }
-
-    /// Says that a tag may have come or gone.
-    func tell() { state.withLock { $0.handler }?() }
-
-    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
-        guard tells else { return nil }
-        state.withLock { $0.handler = handler }
-        return PresenceObservation { [state] in state.withLock { $0.handler = nil } }
-    }
-
-    func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
-        let look = state.withLock { state in
-            state.plans.append((technologies, systemCodes))
-            return state.looks.count > 1 ? state.looks.removeFirst() : state.looks.first
-        }
-        defer { continuation.yield() }
-        switch look {
-        case .nothing, nil: return []
-        case .changes(let count):
-            for _ in 0..<count { tell() }
-            return []
-        case .failure(let error): throw error
-        case .tags(let tags):
-            field.removeAll()
-            for tag in tags { field.bring(tag) }
-            return try await ActivatingReader(field).discover(technologies, systemCodes: systemCodes)
-        }
-    }
-
-    func select(_ tag: DiscoveredTag) async throws(LinkError) {
-        if case .frames(let link) = tag.port { try await link.reactivate() }
-    }
-
-    func release() async { state.withLock { $0.releases += 1 } }
-}
-
-@Suite(.timeLimit(.minutes(1))) struct `How a session looks for tags` {
-    private static func tag(_ number: UInt8 = 1) -> VirtualType2Tag {
-        VirtualType2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, number])
-    }
-
-    /// Waits until the session waits for its next look.
-    private func untilItWaits(_ scene: Scene, for events: Int = 2) async {
-        while scene.clock.scheduledEventCount < events, !Task.isCancelled { await Task.yield() }
-    }
-
-    @Test func `A reader that can't tell is asked every tenth of a second until there is a tag`() async throws {
-        let reader = ScriptedReader([.nothing, .nothing, .nothing, .tags([Self.tag()])])
+    @Test func `reader without reports: a look every 100 ms until there is a tag`() async throws {
+        let reader = ScriptedReader([.nothing, .nothing, .nothing, .tags(ntag())])
         let scene = Scene(.discovering(reader))
-        let session = try scene.session("a")
+        let session = try scene.session()
         session.begin()
         #expect(await scene.event() == "a active")
         for count in 1...3 {
             await reader.looks(count)
-            // The limit of the session, and the next look.
             await untilItWaits(scene)
             scene.clock.advance(by: .milliseconds(99))
-            // The next look is still to come.
-            #expect(scene.clock.scheduledEventCount == 2)
-            #expect(reader.lookCount == count)
+            #expect(scene.clock.scheduledEventCount == 2 && reader.lookCount == count)
             scene.clock.advance(by: .milliseconds(1))
         }
         #expect(await scene.event() == "a found 1")
-        #expect(reader.lookCount == 4 && reader.lastPlan?.systemCodes == [0x12FC])
-        #expect(reader.lastPlan?.technologies == Set(Technology.allCases))
-        // Tags pause it.
+        #expect(reader.lastPlan?.systemCodes == [0x12FC] && reader.lastPlan?.technologies == Set(Technology.allCases))
         scene.clock.advance(by: .seconds(5))
-        #expect(reader.lookCount == 4 && reader.releaseCount == 0)
+        #expect(reader.lookCount == 4 && reader.log == [])
         session.invalidate()
-        #expect(await scene.event() == "a ended: userCanceled")
-        #expect(reader.releaseCount == 1)
+        #expect(await scene.event() == Scene.canceled)
+        #expect(reader.log == ["interrupt", "release"])
     }
 
-    @Test func `What is known of a tag is not its own words where its reader concludes it`() async throws {
-        let field = VirtualField()
-        field.bring(Self.tag())
-        let scene = Scene(.discovering(ConcludingReader(field)))
-        let session = try scene.session("a")
-        session.begin()
-        #expect(await scene.events(2) == ["a active", "a found 1"])
-        let inspection = try await session.work(with: try #require(scene.tags.first)) { hand throws(TagError) in
-            try await hand.inspect()
-        }
-        #expect(!inspection.tellsActivation)
-        #expect(inspection.unknown == [.failedAuthentications, .answers, .counters])
-        // The reader activates tags by itself, so the airtime of the activation is not known.
-        #expect(inspection.findings.activation == nil && inspection.findings.cost != nil)
-        session.invalidate()
-        #expect(await scene.event() == "a ended: userCanceled")
-    }
-
-    @Test func `A reader that reports changes is polled then, and not by time`() async throws {
-        let reader = ScriptedReader([.nothing, .nothing, .tags([Self.tag()])], tells: true)
+    @Test func `reader with reports: a look after each report, and none by time`() async throws {
+        let reader = ScriptedReader([.nothing, .nothing, .tags(ntag())], tells: true)
         let scene = Scene(.discovering(reader))
-        let session = try scene.session("a")
+        let session = try scene.session()
         session.begin()
         await reader.looks(1)
         scene.clock.advance(by: .seconds(5))
@@ -162,207 +48,340 @@ final class ScriptedReader: DiscoveringDriver {
         await reader.looks(2)
         reader.tell()
         #expect(await scene.events(2) == ["a active", "a found 1"])
-        session.invalidate()
-        #expect(await scene.event() == "a ended: userCanceled")
+        // What was found is not looked for again.
         reader.tell()
-        #expect(reader.lookCount == 3)
-    }
-
-    @Test func `A session that ends while it waits for the next look leaves nothing but its sheet`() async throws {
-        let reader = ScriptedReader([.nothing])
-        let scene = Scene(.discovering(reader))
-        let session = try await scene.waiting(reader)
+        await session.settles()
+        #expect(reader.lookCount == 3 && scene.clock.scheduledEventCount == 1)
         session.invalidate()
-        #expect(await scene.events(2) == ["a active", "a ended: userCanceled"])
-        await scene.untilIdle()
-        #expect(scene.clock.scheduledEventCount == 1)
-        scene.clock.advance(by: .milliseconds(2500))
-        #expect(scene.clock.scheduledEventCount == 0 && reader.lookCount == 1)
+        #expect(await scene.event() == Scene.canceled)
+        reader.tell()
+        #expect(reader.lookCount == 3 && !reader.isObserved)
     }
 
-    @Test func `A session that its app ends in a callback ends after what was due before, and keeps nothing`()
+    @Test(arguments: 1...3) func `reports during a look: one more look follows, whatever their number`(count: Int)
         async throws
     {
-        let reader = ScriptedReader([.nothing], tells: true)
+        let reader = ScriptedReader([.changes(count), .nothing, .tags(ntag())], tells: true)
         let scene = Scene(.discovering(reader))
-        let session = try #require(ReaderSession(environment: scene.environment))
-        let (events, continuation) = AsyncStream.makeStream(of: String.self)
-        session.observe { [weak session] event in
-            switch event {
-            case .becameActive:
-                session?.invalidate(errorMessage: "No.")
-                // The call is over before the session ends: nothing has happened yet.
-                continuation.yield("active, \(scene.sheet.history)")
-            case .detected: continuation.yield("found")
-            case .ended(let end): continuation.yield("\(end)")
-            }
-        }
-        session.alertMessage = "a"
+        let session = try scene.session()
         session.begin()
-        var happened = events.makeAsyncIterator()
-        #expect(await happened.next() == #"active, ["ready: a"]"#)
-        #expect(await happened.next() == "userCanceled")
-        await scene.untilIdle()
-        #expect(scene.sheet.history == ["ready: a", "failure: No."])
-        #expect(!reader.isObserved && reader.lookCount == 0 && reader.releaseCount == 1)
+        await reader.looks(2)
+        #expect(await scene.event() == "a active")
+        await session.settles()
+        scene.clock.advance(by: .seconds(5))
+        #expect(reader.lookCount == 2)
+        reader.tell()
+        #expect(await scene.event() == "a found 1")
     }
 
-    @Test func `A reader that is gone ends the session, and one that is in use does not`() async throws {
-        let reader = ScriptedReader([
-            .failure(LinkError(.inUse, "Another program has it.")), .failure(LinkError(.transmission, "Noise.")),
-            .nothing,
-            .failure(LinkError(.readerUnavailable, "It was pulled out.")),
-        ])
+    @Test(arguments: [false, true], [0, 1])
+    func `look that fails: repeated after 100 ms, with reports or without`(tells: Bool, reports: Int) async throws {
+        let failing = ScriptedReader.Look.changes(reports, then: LinkError(.transmission, "Noise."))
+        let reader = ScriptedReader([failing, .tags(ntag())], tells: tells)
         let scene = Scene(.discovering(reader))
-        let session = try scene.session("a")
+        let session = try await scene.waiting(reader)
+        #expect(scene.clock.scheduledEventCount == 2 && reader.lookCount == 1)
+        scene.clock.advance(by: .milliseconds(100))
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        scene.clock.advance(by: .seconds(5))
+        await session.settles()
+        #expect(reader.lookCount == 2 && scene.clock.scheduledEventCount == 1)
+    }
+
+    /// A clock that stands still, and on which the time until the next look is over at once.
+    private final class PollingClock: RuntimeClock {
+        private let base = ManualClock()
+        var now: Duration { base.now }
+
+        func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledEvent {
+            guard delay == SessionLimits().pollingInterval else { return base.schedule(after: delay, action) }
+            action()
+            return ScheduledEvent {}
+        }
+    }
+
+    @Test func `look that fails, time over at once: the next look is not lost`() async throws {
+        let reader = ScriptedReader([.failure(.transmission), .tags(ntag())])
+        let environment = NFCEnvironment(reader: .discovering(reader), clock: PollingClock())
+        let session = try #require(ReaderSession(environment: environment))
         session.begin()
         await reader.looks(1)
-        await untilItWaits(scene)
-        #expect(session.obstacle == "Another program has it." && session.isActive)
-        for count in 2...4 {
-            scene.clock.advance(by: .milliseconds(100))
+        for _ in 0..<2 { await session.settles() }
+        #expect(reader.lookCount == 2)
+        session.invalidate()
+    }
+
+    @Test func `reader in use: the reason is shown and it is asked again; one that is gone ends the session`()
+        async throws
+    {
+        let reader = ScriptedReader([
+            .failure(.inUse, "Another program has it."), .failure(.transmission), .nothing,
+            .failure(.readerUnavailable, "It was pulled out."),
+        ])
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session()
+        session.begin()
+        for count in 1...3 {
             await reader.looks(count)
-            if count < 4 {
-                await untilItWaits(scene)
-                // What is no longer in the way is not said.
-                #expect(session.obstacle == nil && session.isActive)
-            }
+            await untilItWaits(scene)
+            #expect(session.obstacle == (count == 1 ? "Another program has it." : nil) && session.isActive)
+            scene.clock.advance(by: .milliseconds(100))
         }
         let end = SessionEnd.terminatedUnexpectedly(reason: "It was pulled out.")
         #expect(await scene.events(2) == ["a active", "a ended: \(end)"])
         #expect(scene.sheet.content?.state == .dismissed)
     }
 
-    @Test func `Another plan is looked for at once, until the next restart`() async throws {
-        let reader = ScriptedReader([.nothing, .nothing, .tags([Self.tag()])], tells: true)
+    @Test func `session that ends between two looks: only its sheet is still scheduled`() async throws {
+        let reader = ScriptedReader([.nothing])
         let scene = Scene(.discovering(reader))
-        let session = try scene.session("a")
-        let other = PollingPlan(technologies: [.nfcA], systemCodes: [1, 2])
-        // Before the session is active there is nothing to restart.
-        session.restartPolling(with: other)
-        session.begin()
-        await reader.looks(1)
-        #expect(reader.lastPlan?.systemCodes == [0x12FC])
-        session.restartPolling(with: other)
-        await reader.looks(2)
-        #expect(reader.lastPlan?.systemCodes == [1, 2] && reader.lastPlan?.technologies == [.nfcA])
-        // By the same plan it looks already.
-        session.restartPolling(with: other)
-        session.restartPolling()
-        #expect(await scene.events(2) == ["a active", "a found 1"])
-        #expect(reader.lookCount == 3 && reader.lastPlan?.systemCodes == [0x12FC])
-        session.restartPolling(with: other)
-        #expect(await scene.event() == "a found 1")
-        #expect(reader.lastPlan?.systemCodes == [1, 2])
-        // The plan of the last restart stays, and reported tags are left out.
-        session.restartPolling(skippingReported: true)
-        reader.tell()
-        #expect(await scene.event() == "a found 1")
-        #expect(reader.lastPlan?.systemCodes == [1, 2])
+        let session = try await scene.waiting(reader)
         session.invalidate()
-        #expect(await scene.event() == "a ended: userCanceled")
+        #expect(await scene.events(2) == ["a active", Scene.canceled])
+        await scene.untilIdle()
+        #expect(scene.clock.scheduledEventCount == 1)
+        scene.clock.advance(by: .milliseconds(2500))
+        #expect(scene.clock.scheduledEventCount == 0 && reader.lookCount == 1)
     }
 
-    @Test func `A restart with the plan by which it looks already is no news`() async throws {
+    @Test func `session ended in its own callback: the call returns first, and no look follows`() async throws {
         let reader = ScriptedReader([.nothing], tells: true)
         let scene = Scene(.discovering(reader))
-        let session = try scene.session("a")
+        let session = try scene.session()
+        let sheets = Locked<[String]>([])
+        scene.onEvent.withLock {
+            $0 = { session, event in
+                guard case .becameActive = event else { return }
+                session.invalidate(errorMessage: "No.")
+                sheets.withLock { $0 = scene.sheet.history }
+            }
+        }
+        session.begin()
+        #expect(await scene.events(2) == ["a active", Scene.canceled])
+        await scene.untilIdle()
+        #expect(sheets.withLock { $0 } == ["ready: a"] && scene.sheet.history == ["ready: a", "failure: No."])
+        #expect(!reader.isObserved && reader.lookCount == 0 && reader.count("release") == 1)
+    }
+
+    // MARK: Restarts and plans
+
+    @Test func `restart with another plan: looked for at once, until the next restart`() async throws {
+        let reader = ScriptedReader([.nothing, .nothing, .tags(ntag())], tells: true)
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session()
+        // Before the session is active there is nothing to restart.
+        session.restartPolling(with: Self.other)
         session.begin()
         await reader.looks(1)
         await session.settles()
+        #expect(reader.lastPlan?.systemCodes == [0x12FC])
+        // It already looks with this plan.
         session.restartPolling()
         session.restartPolling(with: session.plan)
         await session.settles()
         #expect(reader.lookCount == 1)
-        session.invalidate()
-        #expect(await scene.events(2) == ["a active", "a ended: userCanceled"])
+        session.restartPolling(with: Self.other)
+        await reader.looks(2)
+        #expect(reader.lastPlan?.systemCodes == [1, 2] && reader.lastPlan?.technologies == [.nfcA])
+        session.restartPolling(with: Self.other)
+        session.restartPolling()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        #expect(reader.lookCount == 3 && reader.lastPlan?.systemCodes == [0x12FC])
+        session.restartPolling(with: Self.other)
+        #expect(await scene.event() == "a found 1")
+        // The plan of the last restart stays where reported tags are skipped.
+        session.restartPolling(skippingReported: true)
+        reader.tell()
+        #expect(await scene.event() == "a found 1")
+        #expect(reader.lastPlan?.systemCodes == [1, 2])
     }
 
-    @Test func `Tags that stay are left out where that is wanted, and come again when they were away`() async throws {
-        let field = VirtualField()
-        let tags = [Self.tag(1), Self.tag(2)]
-        field.bring(tags[0])
-        let scene = Scene(.field(field))
-        let session = try scene.session("a")
+    @Test func `restart with another plan before the next look is due: that look is put off`() async throws {
+        let reader = ScriptedReader([.nothing])
+        let scene = Scene(.discovering(reader))
+        let session = try await scene.waiting(reader)
+        scene.clock.advance(by: .milliseconds(50))
+        session.restartPolling(with: Self.other)
+        await reader.looks(2)
+        await session.settles()
+        scene.clock.advance(by: .milliseconds(99))
+        #expect(scene.clock.scheduledEventCount == 2 && reader.lookCount == 2)
+        scene.clock.advance(by: .milliseconds(1))
+        await reader.looks(3)
+    }
+
+    @Test(arguments: [false, true])
+    func `restart with another plan while tags are found: they are not reported`(afterLook: Bool) async throws {
+        let restart = Locked<(@Sendable () -> Void)?>(nil)
+        let reader = ScriptedReader([
+            .tags(ntag(1)) { if !afterLook { restart.withLock { $0.take() }?() } }, .tags(ntag(2)),
+        ])
+        let service = Service(reader)
+        let scene = Scene(.discovering(reader), gate: service)
+        let session = try scene.session()
+        let again: @Sendable () -> Void = { [weak session] in session?.restartPolling(with: Self.other) }
+        if afterLook { service.onFound.withLock { $0 = again } } else { restart.withLock { $0 = again } }
         session.begin()
         #expect(await scene.events(2) == ["a active", "a found 1"])
+        #expect(scene.tags.map(\.target.identifier.last) == [2] && reader.lastPlan?.technologies == [.nfcA])
+        #expect(service.log.count { $0 == "found 1" } == (afterLook ? 2 : 1))
+    }
+
+    @Test func `restart that skips reported tags: new and returned tags are reported, those that stayed are not`()
+        async throws
+    {
+        let (near, tags) = (VirtualField(), [ntag(1), ntag(2)])
+        near.bring(tags[0])
+        let scene = Scene(.field(near))
+        let (session, _) = try await scene.finding()
         session.restartPolling(skippingReported: true)
-        field.bring(tags[1])
+        near.bring(tags[1])
         #expect(await scene.event() == "a found 1")
         #expect(scene.tags.map(\.target.identifier.last) == [2])
         #expect(scene.sheet.history == ["ready: a", "scanning: a", "ready: a", "scanning: a"])
         session.restartPolling(skippingReported: true)
-        field.remove(tags[0])
-        field.bring(tags[0])
+        near.remove(tags[0])
+        near.bring(tags[0])
         #expect(await scene.event() == "a found 1")
         #expect(scene.tags.map(\.target.identifier.last) == [1])
-        // All of them come where nothing is left out.
         session.restartPolling()
         #expect(await scene.event() == "a found 2")
-        session.invalidate()
-        #expect(await scene.event() == "a ended: userCanceled")
     }
 
-    @Test
-    func `A tag on a reader that can't tell is asked whether it is near, a quarter of a second after its last command`()
+    @Test func `restart that skips reported tags, arrivals not told apart: a tag is new after a look without it`()
         async throws
     {
-        let tag = Self.tag()
-        let reader = ScriptedReader([.tags([tag])])
+        let tag = ntag()
+        let reader = ScriptedReader([.tags(tag), .tags(tag), .nothing, .tags(tag)])
         let scene = Scene(.discovering(reader))
-        let session = try scene.session("a")
-        session.begin()
-        #expect(await scene.events(2) == ["a active", "a found 1"])
-        let found = try #require(scene.tags.first)
-        #expect(!found.isConnected)
-        scene.clock.advance(by: .seconds(5))
-        #expect(await session.connects(to: found) == nil)
-        var before = reader.statistics.exchanges
-        #expect(found.isConnected && found.isConnected)
-        scene.clock.advance(by: .milliseconds(249))
-        #expect(found.isConnected)
-        // A command comes after what was asked before it, which is nothing.
-        #expect(try await session.answer([0x30, 3], of: found).get().count == 16)
-        #expect(reader.statistics.exchanges - before == 1)
-        scene.clock.advance(by: .milliseconds(250))
-        before = reader.statistics.exchanges
-        #expect(found.isConnected)
-        while reader.statistics.exchanges == before, !Task.isCancelled { await Task.yield() }
-        #expect(session.connectedTag === found)
-        session.invalidate()
-        #expect(await scene.event() == "a ended: userCanceled")
-        #expect(!found.isConnected && !found.isAvailable)
+        let (session, _) = try await scene.finding()
+        session.restartPolling(skippingReported: true)
+        for look in 2...3 {
+            await reader.looks(look)
+            await session.settles()
+            #expect(scene.sheet.content?.state == .ready, "\(look)")
+            scene.clock.advance(by: .milliseconds(100))
+        }
+        #expect(await scene.event() == "a found 1")
     }
 
-    @Test func `What changes during a look is looked for after it, once`() async throws {
-        for count in 1...3 {
-            let reader = ScriptedReader([.changes(count), .nothing, .tags([Self.tag()])], tells: true)
-            let scene = Scene(.discovering(reader))
-            let session = try scene.session("a")
-            session.begin()
-            await reader.looks(2)
-            #expect(await scene.event() == "a active")
-            // It waits for the next change now.
-            scene.clock.advance(by: .seconds(5))
-            #expect(reader.lookCount == 2)
-            reader.tell()
-            #expect(await scene.event() == "a found 1")
-            session.invalidate()
-            #expect(await scene.event() == "a ended: userCanceled")
+    @Test func `field reader: the field is off between looks and after the session, also where it once stayed on`()
+        async throws
+    {
+        for refuses in [false, true] {
+            let reader = PluggedReader(ntag(), refusesFirstOff: refuses)
+            let scene = Scene(.field(reader))
+            let (session, _) = try await scene.finding()
+            session.restartPolling()
+            if refuses {
+                let end = SessionEnd.terminatedUnexpectedly(reason: "It stays on.")
+                #expect(await scene.event() == "a ended: \(end)")
+            } else {
+                #expect(await scene.event() == "a found 1")
+                session.invalidate()
+                #expect(await scene.event() == Scene.canceled)
+            }
+            #expect(reader.carriers.withLock { $0 } == (refuses ? [true, false, false] : [true, false, true, false]))
         }
     }
 
-    @Test func `Tags that were found are not looked for again when they change`() async throws {
-        let reader = ScriptedReader([.tags([Self.tag()])], tells: true)
+    @Test func `tag with data that break the standard: left out, and the tags after it are found`() async throws {
+        let reader = ScriptedReader([
+            .init { reader throws(LinkError) in
+                let found = try await reader.find([ntag()])
+                return [DiscoveredTag(identity: .nfcB(answer: [0x50]), port: found[0].port)] + found
+            }
+        ])
         let scene = Scene(.discovering(reader))
-        let session = try scene.session("a")
+        let (_, tags) = try await scene.finding()
+        #expect(tags[0].target.identifier == [4, 1, 2, 3, 4, 5, 1])
+    }
+
+    // MARK: The background service
+
+    /// A service that lends its reader, and notes when.
+    private final class Service: ReaderSharing {
+        private final class Claim: ReaderClaim {
+            private let service: Service
+            init(_ service: Service) { self.service = service }
+            func note(_ identifiers: [[UInt8]]) {
+                service.reader.note("found \(identifiers.count)")
+                service.onFound.withLock { $0.take() }?()
+            }
+            deinit { service.reader.note("given back") }
+        }
+
+        private let reader: ScriptedReader
+        private let isEmpty: Bool
+        /// What happens when it learns of tags, and when it is asked for its reader, for the first time.
+        let onFound = Locked<(@Sendable () -> Void)?>(nil)
+        let onClaim = Locked<(@Sendable () -> Void)?>(nil)
+        var log: [String] { reader.log }
+
+        /// - Parameter isEmpty: whether it has no reader to lend.
+        init(_ reader: ScriptedReader, isEmpty: Bool = false) { (self.reader, self.isEmpty) = (reader, isEmpty) }
+
+        func claim(for purpose: ReaderPurpose, clock: any RuntimeClock) async -> (any ReaderClaim)? {
+            reader.note("claimed for \(purpose)")
+            onClaim.withLock { $0.take() }?()
+            return isEmpty ? nil : Claim(self)
+        }
+    }
+
+    /// Files that are saved when a session has ended.
+    private final class Files: EnvironmentCompanion {
+        private let reader: ScriptedReader
+        init(_ reader: ScriptedReader) { self.reader = reader }
+        func sessionEnded() { reader.note("saved") }
+    }
+
+    /// What a service notes of a session with two looks, which ends at some moment.
+    private static let services: [(end: String, log: [String])] = [
+        ("active", ["interrupt", "release", "saved", "ended"]),
+        ("claim", ["claimed for session", "interrupt", "release", "given back", "saved", "ended"]),
+        ("no reader", ["claimed for session", "app", "app", "interrupt", "release", "saved", "ended"]),
+        ("found", ["claimed for session", "found 1", "app", "interrupt", "release", "given back", "saved", "ended"]),
+        (
+            "later",
+            [
+                "claimed for session", "found 1", "app", "found 1", "app", "interrupt", "release", "given back",
+                "saved", "ended",
+            ]
+        ),
+    ]
+
+    @Test(arguments: services.indices)
+    func `background service: claimed once, told of tags first, and given back before files are saved`(index: Int)
+        async throws
+    {
+        let (end, log) = Self.services[index]
+        let reader = ScriptedReader([.tags(ntag())])
+        let service = Service(reader, isEmpty: end == "no reader")
+        let scene = Scene(.discovering(reader), gate: service, companion: Files(reader))
+        scene.onEvent.withLock {
+            $0 = { session, event in
+                switch event {
+                case .becameActive: if end == "active" { session.invalidate() }
+                case .detected:
+                    reader.note("app")
+                    if end == "found" { session.invalidate() }
+                case .ended: reader.note("ended")
+                }
+            }
+        }
+        let session = try scene.session()
+        if end == "claim" { service.onClaim.withLock { $0 = { [weak session] in session?.invalidate() } } }
         session.begin()
-        #expect(await scene.events(2) == ["a active", "a found 1"])
-        reader.tell()
-        session.restartPolling()
-        #expect(await scene.event() == "a found 1")
-        #expect(reader.lookCount == 2 && scene.clock.scheduledEventCount == 1)
-        session.invalidate()
-        #expect(await scene.event() == "a ended: userCanceled")
+        var events = await scene.events(2)
+        if events.last == "a found 1" {
+            if end != "found" {
+                session.restartPolling()
+                #expect(await scene.event() == "a found 1")
+                session.invalidate()
+            }
+            events.append(await scene.event() ?? "")
+        }
+        #expect(events.last == Scene.canceled)
+        #expect(reader.log == log)
     }
 }

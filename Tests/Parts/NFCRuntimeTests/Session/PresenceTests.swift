@@ -8,88 +8,75 @@ import Testing
 import VirtualCards
 import VirtualTags
 
-/// Checks how a session learns that a tag has left, on readers that report it and on readers that don't.
-@Suite(.timeLimit(.minutes(1))) struct `The presence of a tag` {
-    private static func tag(_ number: UInt8 = 1) -> VirtualType2Tag {
-        VirtualType2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, number])
-    }
+/// How a session learns that a tag has left, on readers that report it and on readers that don't.
+@Suite(.timeLimit(.minutes(1))) struct PresenceTests {
+    private static let lost = CommandError.tag(.tagLost)
 
-    @Test func `A reader that reports nothing is asked, at most once in a while`() async throws {
-        let reader = ScriptedReader([.tags([Self.tag()])])
+    // MARK: Readers that report nothing
+
+    @Test func `tag on a reader without reports: asked after 250 ms without a command, once`() async throws {
+        let reader = ScriptedReader([.tags(ntag())])
         let scene = Scene(.discovering(reader))
-        let (session, tag) = try await scene.finding()
-        #expect(!session.isConnected(to: tag))
-        #expect(await session.connects(to: tag) == nil)
-        let before = reader.statistics.exchanges
-        #expect(session.isConnected(to: tag))
-        await session.settles()
-        #expect(reader.statistics.exchanges == before)
-        scene.clock.advance(by: .seconds(10))
-        for _ in 0..<3 { #expect(session.isConnected(to: tag)) }
-        await session.settles()
-        let after = reader.statistics.exchanges
-        #expect(after > before)
-        for _ in 0..<3 { #expect(session.isConnected(to: tag)) }
-        await session.settles()
-        #expect(reader.statistics.exchanges == after)
-        // It left, which the next question shows.
-        reader.removeTags()
-        #expect(session.isConnected(to: tag))
-        await session.settles()
-        #expect(session.isConnected(to: tag) && tag.isAvailable)
+        let (session, tags) = try await scene.finding()
+        let tag = tags[0]
+        /// How many exchanges follow some questions of the app.
+        func exchanges(asking count: Int) async -> Int {
+            let before = reader.statistics.exchanges
+            for _ in 0..<count { #expect(session.isConnected(to: tag)) }
+            await session.settles()
+            return reader.statistics.exchanges - before
+        }
+        #expect(!session.isConnected(to: tag) && !tag.isConnected)
         scene.clock.advance(by: .seconds(5))
-        #expect(session.isConnected(to: tag))
-        await session.settles()
-        #expect(!session.isConnected(to: tag))
-        session.invalidate()
-        #expect(await scene.event() == "a ended: userCanceled")
+        #expect(await session.connects(to: tag) == nil)
+        #expect(await exchanges(asking: 2) == 0)
+        scene.clock.advance(by: .milliseconds(249))
+        #expect(await exchanges(asking: 1) == 0)
+        // A wait for the session counts as a command.
+        scene.clock.advance(by: .milliseconds(250))
+        let once = await exchanges(asking: 3)
+        #expect(once > 0)
+        #expect(await exchanges(asking: 3) == 0)
+        scene.clock.advance(by: .milliseconds(250))
+        #expect(try await session.answer([0x30, 3], of: tag).get().count == 16)
+        #expect(await exchanges(asking: 1) == 0)
+        // It has left, which the next question shows.
+        reader.removeTags()
+        scene.clock.advance(by: .milliseconds(249))
+        #expect(await exchanges(asking: 1) == 0)
+        scene.clock.advance(by: .milliseconds(250))
+        _ = await exchanges(asking: 1)
+        #expect(!session.isConnected(to: tag) && session.connectedTag == nil)
     }
 
-    @Test func `A tag that is about to be asked is not asked twice, however often the app looks at it`() async throws {
-        let reader = ScriptedReader([.tags([Self.tag()])])
+    @Test func `tag on a reader without reports, asked during a command or at its end: one question at most`()
+        async throws
+    {
+        let reader = ScriptedReader([.tags(ntag())])
         let scene = Scene(.discovering(reader))
-        let (session, tag) = try await scene.finding()
-        #expect(await session.connects(to: tag) == nil)
+        let (session, tag) = try await scene.connected()
         var questions: [Int] = []
         for (earlier, looks) in [(0, 1), (0, 3), (1, 3)] {
             scene.clock.advance(by: .seconds(5))
             let before = reader.statistics.exchanges
-            // It was just asked when the command comes.
             for _ in 0..<earlier { #expect(session.isConnected(to: tag)) }
-            let looked: Result<Void, CommandError> = await handedOver { done in
-                session.perform(
-                    on: tag,
-                    { _ throws(TagError) in
-                        // What is asked meanwhile waits for the end of this command.
-                        for _ in 0..<looks { _ = session.isConnected(to: tag) }
-                    },
-                    completion: done
-                )
+            // What is asked meanwhile waits for the end of this command.
+            let result = await session.run(on: tag) { _ throws(TagError) in
+                for _ in 0..<looks { _ = session.isConnected(to: tag) }
             }
-            #expect(throws: Never.self) { try looked.get() }
+            #expect(throws: Never.self) { try result.get() }
             await session.settles()
             questions.append(reader.statistics.exchanges - before)
         }
         #expect(questions[0] > 0 && questions.allSatisfy { $0 == questions[0] })
-        session.invalidate()
-        #expect(await scene.event() == "a ended: userCanceled")
-    }
-
-    @Test func `A tag is not asked when its command has just ended, well or not`() async throws {
-        let reader = ScriptedReader([.tags([Self.tag()])])
-        let scene = Scene(.discovering(reader))
-        let (session, tag) = try await scene.finding()
-        #expect(await session.connects(to: tag) == nil)
         let before = reader.statistics.exchanges
         for fails in [false, true] {
             scene.clock.advance(by: .seconds(5))
+            // The app asks as soon as it has the result.
             let isConnected: Bool = await handedOver { done in
                 session.perform(
                     on: tag,
-                    { _ throws(TagError) in
-                        guard !fails else { throw TagError(.badAnswer, "It says nonsense.") }
-                    },
-                    // The app looks at the tag as soon as it has the result.
+                    { _ throws(TagError) in if fails { throw TagError(.badAnswer, "Nonsense.") } },
                     completion: { (_: Result<Void, CommandError>) in done(session.isConnected(to: tag)) }
                 )
             }
@@ -97,209 +84,233 @@ import VirtualTags
             await session.settles()
         }
         #expect(reader.statistics.exchanges == before)
-        session.invalidate()
-        #expect(await scene.event() == "a ended: userCanceled")
     }
 
-    @Test func `A tag is asked when it is connected again, and not when it was just found or woken`() async throws {
-        let field = VirtualField()
-        for number: UInt8 in 1...2 { field.bring(Self.tag(number)) }
-        let scene = Scene(.field(field))
-        let session = try scene.session("a")
-        session.begin()
-        #expect(await scene.events(2) == ["a active", "a found 2"])
-        let tags = scene.tags
+    @Test(arguments: [false, true])
+    func `question that a lost or dropped tag did not get: the next tag is asked all the same`(isLost: Bool)
+        async throws
+    {
+        let reader = ScriptedReader([.tags(ntag())])
+        let scene = Scene(.discovering(reader))
+        let (session, tag) = try await scene.connected()
+        scene.clock.advance(by: .seconds(5))
+        let result = await session.run(on: tag) { _ throws(TagError) in
+            _ = session.isConnected(to: tag)
+            if isLost { throw TagError(.tagLost, "It is gone.") }
+            session.restartPolling()
+        }
+        #expect((try? result.get()) == nil ? isLost : !isLost)
+        if isLost {
+            await session.settles()
+            session.restartPolling()
+        }
+        #expect(await scene.event() == "a found 1")
+        let next = try #require(scene.tags.first)
+        #expect(next !== tag && !tag.isAvailable)
+        #expect(await session.connects(to: next) == nil)
+        scene.clock.advance(by: .seconds(5))
+        reader.removeTags()
+        #expect(session.isConnected(to: next))
+        await session.settles()
+        #expect(!session.isConnected(to: next))
+    }
+
+    @Test(arguments: [false, true])
+    func `several tags on a reader without reports: each departure is noticed in turn`(restarts: Bool) async throws {
+        let virtual = (1...3).map { ntag(UInt8($0)) }
+        let one = ScriptedReader.Look.tags(virtual[0], virtual[1], virtual[2])
+        let reader = ScriptedReader(restarts ? virtual.map { .tags($0) } : [one])
+        let scene = Scene(.discovering(reader))
+        let (session, _) = try await scene.finding(restarts ? 1 : 3)
+        for (number, tag) in virtual.enumerated() {
+            if restarts, number > 0 {
+                session.restartPolling()
+                #expect(await scene.event() == "a found 1")
+            }
+            let found = try #require(scene.tags.first { $0.target.identifier == tag.identifier })
+            #expect(await session.connects(to: found) == nil)
+            for leaves in [false, true] {
+                scene.clock.advance(by: .milliseconds(250))
+                if leaves { reader.remove(tag) }
+                #expect(session.isConnected(to: found))
+                await session.settles()
+            }
+            #expect(!session.isConnected(to: found) && session.connectedTag == nil)
+        }
+    }
+
+    // MARK: Readers that report
+
+    @Test func `reader with reports: a tag is asked after a report and not before`() async throws {
+        for isUntimely in [false, true] {
+            let reader = ScriptedReader([.tags(ntag())], tells: true)
+            let scene = Scene(.discovering(isUntimely ? UntimelyReader(reader) : reader))
+            let (session, tag) = try await scene.connected()
+            let before = reader.statistics.exchanges
+            reader.removeTags()
+            scene.clock.advance(by: .seconds(10))
+            #expect(session.isConnected(to: tag))
+            await session.settles()
+            #expect(session.isConnected(to: tag) && reader.statistics.exchanges == before)
+            reader.tell()
+            await session.settles()
+            #expect(session.isConnected(to: tag) == isUntimely)
+            if isUntimely { #expect(reader.statistics.exchanges == before) }
+        }
+    }
+
+    /// A reader that reports changes at another time than they happen, as one that plays a recording.
+    private final class UntimelyReader: ForwardingReader {
+        let base: ScriptedReader
+        let reportsPresenceInTime = false
+        init(_ base: ScriptedReader) { self.base = base }
+    }
+
+    @Test func `reader that tells arrivals apart: a tag that left and came back is lost without an exchange`()
+        async throws
+    {
+        let (near, tag) = (field(ntag(1)), ntag(2))
+        near.bring(tag)
+        let scene = Scene(.discovering(KnowingReader(near)))
+        let (session, tags) = try await scene.finding(2)
+        let found = try #require(tags.first { $0.target.identifier.last == 2 })
+        #expect(await session.connects(to: found) == nil)
+        let before = near.statistics.exchanges
+        near.bring(ntag(3))
+        await session.settles()
+        #expect(session.isConnected(to: found))
+        near.remove(tag)
+        near.bring(tag)
+        await session.settles()
+        #expect(!session.isConnected(to: found) && found.isAvailable)
+        #expect(await session.connects(to: found) == Self.lost)
+        #expect(!found.isAvailable && near.statistics.exchanges == before)
+    }
+
+    @Test(arguments: [false, true], 0..<3)
+    func `one of three tags that leaves: it is lost, and the others stay`(activatesTags: Bool, index: Int)
+        async throws
+    {
+        let virtual = (1...3).map { ntag(UInt8($0)) }
+        let near = field(virtual[0], virtual[1], virtual[2])
+        let (session, found) = try await Scene(activatesTags ? .discovering(KnowingReader(near)) : .field(near))
+            .finding(3)
+        for tag in found { #expect(await session.connects(to: tag) == nil && tag.isConnected) }
+        let (leaving, other) = (found[index], found[(index + 1) % 3])
+        #expect(await session.connects(to: leaving) == nil)
+        near.remove(try #require(virtual.first { $0.identifier == leaving.target.identifier }))
+        await session.settles()
+        #expect(!leaving.isConnected && session.connectedTag == nil)
+        #expect(await session.connects(to: leaving) == Self.lost)
+        #expect(!leaving.isAvailable)
+        #expect(await session.connects(to: leaving) == .tagUnavailable)
+        #expect(await session.connects(to: other) == nil && other.isConnected)
+    }
+
+    // MARK: Connecting to a tag that has left
+
+    @Test(arguments: [false, true])
+    func `tag that left before its first connection: tagLost, and a restart finds it again`(tellsArrivals: Bool)
+        async throws
+    {
+        let (tag, plugged) = (ntag(), PluggedReader(ntag()))
+        let near = tellsArrivals ? field(tag) : plugged.virtual
+        let scene = Scene(.field(tellsArrivals ? near : plugged))
+        let (session, tags) = try await scene.finding()
+        near.removeAll()
+        // A reader that tells arrivals apart knows that it is another stay.
+        if tellsArrivals { near.bring(tag) }
+        #expect(await session.connects(to: tags[0]) == Self.lost)
+        #expect(!tags[0].isAvailable && session.connectedTag == nil)
+        if !tellsArrivals { near.bring(tag) }
+        session.restartPolling()
+        #expect(await scene.event() == "a found 1")
+        #expect(await session.connects(to: scene.tags[0]) == nil)
+    }
+
+    @Test func `tag connected again: asked when it was connected before, and not when just found or woken`()
+        async throws
+    {
+        let near = field(ntag(1), ntag(2))
+        let (session, tags) = try await Scene(.field(near)).finding(2)
         var exchanges: [Int] = []
         // The last one is still selected from the look.
         for tag in [tags[1], tags[1], tags[0], tags[1]] {
-            let before = field.statistics.exchanges
+            let before = near.statistics.exchanges
             #expect(await session.connects(to: tag) == nil)
-            exchanges.append(field.statistics.exchanges - before)
+            exchanges.append(near.statistics.exchanges - before)
         }
         #expect(exchanges[0] == 0 && exchanges[1] > 0)
-        // Each way between the two takes the same.
         #expect(exchanges[2] > 0 && exchanges[2] == exchanges[3])
-        session.invalidate()
-        #expect(await scene.event() == "a ended: userCanceled")
     }
 
-    @Test func `A reader that reports changes is not asked before it does`() async throws {
-        let reader = ScriptedReader([.tags([Self.tag()])], tells: true)
-        let scene = Scene(.discovering(reader))
-        let (session, tag) = try await scene.finding()
-        #expect(await session.connects(to: tag) == nil)
-        let before = reader.statistics.exchanges
-        reader.removeTags()
-        scene.clock.advance(by: .seconds(10))
-        #expect(session.isConnected(to: tag))
-        await session.settles()
-        #expect(session.isConnected(to: tag) && reader.statistics.exchanges == before)
-        reader.tell()
-        await session.settles()
-        #expect(!session.isConnected(to: tag))
-        session.invalidate()
-        #expect(await scene.event() == "a ended: userCanceled")
-    }
-
-    @Test func `A reader that finds tags itself and tells arrivals apart knows who is still near without an exchange`()
-        async throws
-    {
-        let field = VirtualField()
-        let (tag, other) = (Self.tag(1), Self.tag(2))
-        field.bring(tag)
-        let scene = Scene(.discovering(KnowingReader(field)))
-        let (session, found) = try await scene.finding()
-        #expect(await session.connects(to: found) == nil)
-        let before = field.statistics.exchanges
-        field.bring(other)
-        await session.settles()
-        #expect(session.isConnected(to: found))
-        // What comes back is another stay.
-        field.remove(tag)
-        field.bring(tag)
-        await session.settles()
-        #expect(!session.isConnected(to: found) && found.isAvailable)
-        guard case .tag(let error)? = await session.connects(to: found) else { return #expect(Bool(false)) }
-        #expect(error.code == .tagLost && !found.isAvailable && field.statistics.exchanges == before)
-        session.invalidate()
-        #expect(await scene.event() == "a ended: userCanceled")
-    }
-
-    @Test func `A report that does not come in time says nothing of the tags that were found`() async throws {
-        let base = ScriptedReader([.tags([Self.tag()])], tells: true)
-        let scene = Scene(.discovering(UntimelyReader(base)))
-        let (session, tag) = try await scene.finding()
-        #expect(await session.connects(to: tag) == nil)
-        let before = base.statistics.exchanges
-        base.removeTags()
-        base.tell()
-        await session.settles()
-        #expect(session.isConnected(to: tag) && base.statistics.exchanges == before)
-        session.invalidate()
-        #expect(await scene.event() == "a ended: userCanceled")
-    }
-
-    @Test func `A tag that left before its first connection is lost, also where arrivals can't be told apart`()
-        async throws
-    {
-        let reader = PluggedReader()
-        reader.field.bring(Self.tag())
-        let scene = Scene(.field(reader))
-        let (session, tag) = try await scene.finding()
-        reader.field.removeAll()
-        guard case .tag(let error)? = await session.connects(to: tag) else { return #expect(Bool(false)) }
-        #expect(error.code == .tagLost && !tag.isAvailable && session.connectedTag == nil)
-        session.invalidate()
-        #expect(await scene.event() == "a ended: userCanceled")
-    }
-
-    @Test func `A tag that went and came back before its first connection is lost, where arrivals are told apart`()
-        async throws
-    {
-        let (field, tag) = (VirtualField(), Self.tag())
-        field.bring(tag)
-        let scene = Scene(.field(field))
-        let (session, found) = try await scene.finding()
-        field.remove(tag)
-        field.bring(tag)
-        guard case .tag(let error)? = await session.connects(to: found) else { return #expect(Bool(false)) }
-        #expect(error.code == .tagLost && !found.isAvailable && session.connectedTag == nil)
-        #expect(error.reason == "The tag has left the field. Restart polling to find it again.")
-        session.restartPolling()
-        #expect(await scene.event() == "a found 1")
-        #expect(await session.connects(to: try #require(scene.tags.first)) == nil)
-        session.invalidate()
-        #expect(await scene.event() == "a ended: userCanceled")
-    }
-
-    @Test func `A Type B card without ISO-DEP is near while its own ATQB comes, and not when another card's does`()
-        async throws
-    {
+    @Test func `Type B card without ISO-DEP: near while its own ATQB is received, not another card's`() async throws {
         let cards = [UInt8(1), 2].map { number in
             let frontEnd = Type4FrontEnd.nfcB(pupi: [number, 9, 9, 9], protocolInfo: [0x00, 0x80, 0x71])
             return VirtualType4Tag(card: ScriptedCard([]), frontEnd: frontEnd)
         }
-        let reader = PluggedReader()
-        reader.field.bring(cards[0])
-        let scene = Scene(.field(reader))
-        let (session, tag) = try await scene.finding(plan: .everyTag)
-        #expect(await session.connects(to: tag) == nil)
-        reader.field.remove(cards[0])
-        reader.field.bring(cards[1])
-        guard case .tag(let error)? = await session.connects(to: tag) else { return #expect(Bool(false)) }
-        #expect(error.code == .tagLost && !tag.isAvailable)
-        session.invalidate()
-        #expect(await scene.event() == "a ended: userCanceled")
+        let reader = PluggedReader(cards[0])
+        let (session, tag) = try await Scene(.field(reader)).connected(plan: .everyTag)
+        reader.virtual.remove(cards[0])
+        reader.virtual.bring(cards[1])
+        #expect(await session.connects(to: tag) == Self.lost)
+        #expect(!tag.isAvailable)
     }
 
-    @Test func `A tag that has no question for it is near while the reader can select it`() async throws {
+    @Test func `MIFARE Classic, which has no presence command: near while the reader can select it`() async throws {
         let classic = try #require(TagProduct(named: "Classic 1K")).blank().makeTag()
-        let reader = ScriptedReader([.tags([classic])])
-        let scene = Scene(.discovering(reader))
-        let (session, tag) = try await scene.finding(plan: .everyTag)
-        for _ in 0..<2 { #expect(await session.connects(to: tag) == nil) }
+        let reader = ScriptedReader([.tags(classic)])
+        let (session, tag) = try await Scene(.discovering(reader)).connected(plan: .everyTag)
+        #expect(await session.connects(to: tag) == nil)
         reader.removeTags()
-        guard case .tag(let error)? = await session.connects(to: tag) else { return #expect(Bool(false)) }
-        #expect(error.code == .tagLost && !tag.isAvailable)
-        session.invalidate()
-        #expect(await scene.event() == "a ended: userCanceled")
+        #expect(await session.connects(to: tag) == Self.lost)
+        #expect(!tag.isAvailable)
     }
 
-    @Test(arguments: [true, false]) func `A reader that waits is cut off when the session ends`(isInterrupted: Bool)
-        async throws
-    {
-        let reader = WaitingReader(noticesInterruption: isInterrupted)
-        let scene = Scene(.discovering(reader))
-        let session = try scene.session("a")
-        session.begin()
-        #expect(await scene.event() == "a active")
-        while !reader.isWaiting, !Task.isCancelled { await Task.yield() }
-        session.invalidate()
-        #expect(await scene.event() == "a ended: userCanceled")
-        // The sheet is still to close. No other look is to come.
-        #expect(scene.clock.scheduledEventCount == 1)
-    }
-}
+    // MARK: Readers that refuse to select a tag
 
-/// A reader that finds tags itself, and tells their arrivals apart.
-final class KnowingReader: ForwardingReader {
-    private let field: VirtualField
-    let base: ActivatingReader
-    let name = "knowing"
-
-    init(_ field: VirtualField) { (self.field, base) = (field, ActivatingReader(field)) }
-
-    func arrival(of identifier: [UInt8]) -> UInt64? { field.arrival(of: identifier) }
-}
-
-/// A reader that reports changes at another time than they happen, as one that plays a recording.
-private final class UntimelyReader: ForwardingReader {
-    let base: ScriptedReader
-    let reportsPresenceInTime = false
-
-    init(_ base: ScriptedReader) { self.base = base }
-}
-
-/// A reader that waits for tags until its task is cancelled, or until it is interrupted.
-private final class WaitingReader: DiscoveringDriver {
-    let name = "waiting"
-    let technologies = Set(Technology.allCases)
-    var statistics: LinkStatistics { .zero }
-    private let noticesInterruption: Bool
-    private let state = Locked<(isWaiting: Bool, isInterrupted: Bool)>((false, false))
-    var isWaiting: Bool { state.withLock { $0.isWaiting } }
-
-    init(noticesInterruption: Bool) { self.noticesInterruption = noticesInterruption }
-
-    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? { nil }
-
-    func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
-        state.withLock { $0.isWaiting = true }
-        while !(noticesInterruption ? state.withLock { $0.isInterrupted } : Task.isCancelled) { await Task.yield() }
-        throw LinkError(.cancelled, "It was cut off.")
+    @Test(
+        arguments: [
+            (.tagRemoved, .tagLost), (.timeout, .tagLost), (.transmission, .tagLost),
+            (.readerUnavailable, .readerUnavailable), (.cancelled, .cancelled),
+        ] as [(LinkError.Code, TagError.Code)]
+    )
+    func `reader that can't select a tag: the connection fails with the reason`(
+        refusal: LinkError.Code,
+        code: TagError.Code
+    ) async throws {
+        let reader = ScriptedReader([.tags(ntag(1), ntag(2))])
+        let (session, tags) = try await Scene(.discovering(reader)).finding(2)
+        reader.refuse(LinkError(refusal, "Refused."))
+        #expect(await session.connects(to: tags[0]) == .tag(code))
+        #expect(session.connectedTag == nil && tags[0].isAvailable == (code != .tagLost))
+        #expect(await session.read(tags[0]) == .failure(code == .tagLost ? .tagUnavailable : .notConnected))
+        reader.refuse(nil)
+        #expect(await session.connects(to: tags[1]) == nil)
+        #expect(try await session.answer([0x30, 3], of: tags[1]).get().first == 0xE1)
     }
 
-    func select(_ tag: DiscoveredTag) async throws(LinkError) {}
-    func interrupt() { state.withLock { $0.isInterrupted = true } }
-    func release() async {}
+    @Test func `card to be opened: left out when it has left, and the session ends when the reader has`() async throws {
+        let plan = PollingPlan(technologies: Set(Technology.allCases), opensCards: true)
+        let card = try #require(TagProduct(named: "NTAG 424 DNA")).blank().makeTag()
+        for code in [LinkError.Code.tagRemoved, .readerUnavailable] {
+            let reader = ScriptedReader([.tags(ntag(), card)])
+            let scene = Scene(.discovering(reader))
+            reader.refuse(LinkError(code, "Gone."))
+            try scene.session(plan: plan).begin()
+            let end = SessionEnd.terminatedUnexpectedly(reason: "Gone.")
+            #expect(await scene.events(2) == ["a active", code == .tagRemoved ? "a found 1" : "a ended: \(end)"])
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `only card near: selected once, while it is found or for the app`(opens: Bool) async throws {
+        let card = try #require(TagProduct(named: "NTAG 424 DNA")).blank().makeTag()
+        let reader = ScriptedReader([.tags(card)])
+        let plan = PollingPlan(technologies: Set(Technology.allCases), opensCards: opens)
+        let (session, tags) = try await Scene(.discovering(reader)).finding(plan: plan)
+        #expect(reader.count("select") == (opens ? 1 : 0))
+        #expect(await session.connects(to: tags[0]) == nil)
+        #expect(reader.count("select") == 1)
+    }
 }

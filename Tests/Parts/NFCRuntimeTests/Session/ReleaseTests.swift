@@ -1,214 +1,164 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
+import Glibc
 import NFCRuntime
 import NFCTestKit
+import SystemLibrary
 import TagLink
+import TestThreads
 import Testing
 import VirtualTags
 
-/// Checks in which order a session that ends lets go of its reader.
-@Suite(.timeLimit(.minutes(1))) struct `The release of a reader` {
-    @Test func `What it does is cut off first, because the next session's work comes after the release`() async throws {
-        let reader = NotedReader()
-        let scene = Scene(.discovering(reader))
-        let session = try scene.session("a")
-        session.begin()
-        #expect(await scene.event() == "a active")
-        while !reader.isIdle, !Task.isCancelled { await Task.yield() }
-        reader.clear()
-        session.invalidate()
-        #expect(await scene.event() == "a ended: userCanceled")
-        #expect(reader.log.prefix(2) == ["interrupted", "work"])
-        #expect(reader.log.filter { $0 != "work" } == ["interrupted", "released"])
-    }
-
-    @Test func `A look that is cut off knows that nobody needs its result`() async throws {
-        let reader = NotedReader(waits: true)
-        let scene = Scene(.discovering(reader))
-        let session = try scene.session("a")
-        session.begin()
-        #expect(await scene.event() == "a active")
-        while !reader.isIdle, !Task.isCancelled { await Task.yield() }
-        session.invalidate()
-        #expect(await scene.event() == "a ended: userCanceled")
-        #expect(reader.log.filter { $0 != "work" } == ["cancelled", "interrupted", "released"])
-    }
-
-    @Test func `A watcher works on the thread of its reader, and lets go of it at its end`() async throws {
-        let reader = NotedReader()
-        let environment = NFCEnvironment(reader: .discovering(reader), clock: ManualClock())
-        let watcher = try #require(TagWatcher(environment) { _ in })
-        watcher.start()
-        // It has looked once.
-        while !reader.log.contains("released"), !Task.isCancelled { await Task.yield() }
-        await watcher.stop()
-        #expect(reader.log.first == "work")
-        // Its thread may let go of it before or after the interruption.
-        #expect(reader.log.filter { $0 != "work" }.sorted() == ["interrupted", "released", "released"])
-    }
-
-    @Test func `Whoever is told of its events is kept until the end is told, and not longer`() async throws {
-        let scene = Scene(.field(VirtualField()))
-        let session = try #require(ReaderSession(environment: scene.environment))
-        let (ends, continuation) = AsyncStream.makeStream(of: SessionEnd.self)
-        weak var kept: Locked<Int>?
-        do {
-            let listener = Locked(0)
-            kept = listener
-            session.observe { event in
-                listener.withLock { $0 += 1 }
-                if case .ended(let end) = event { continuation.yield(end) }
-            }
-        }
-        session.begin()
-        #expect(kept != nil)
-        session.invalidate()
-        var iterator = ends.makeAsyncIterator()
-        #expect(await iterator.next() == .userCanceled)
-        await scene.untilIdle()
-        #expect(kept == nil)
-    }
-
-    @Test func `A session that found a tag is freed when it has ended, its sheet has gone, and its app lets go of it`()
+/// The threads that act for a session, and what a session lets go of at its end.
+@Suite(.timeLimit(.minutes(1))) struct ReleaseTests {
+    @Test(arguments: [false, true])
+    func `session that ends during a look: cancelled and interrupted before the reader is released`(isWaiting: Bool)
         async throws
     {
-        let (field, clock) = (VirtualField(), ManualClock())
-        field.bring(VirtualType2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, 6]))
-        let environment = NFCEnvironment(reader: .field(field), clock: clock)
-        let (events, continuation) = AsyncStream.makeStream(of: String.self)
-        var happened = events.makeAsyncIterator()
-        weak var kept: ReaderSession?
-        do {
-            let session = try #require(ReaderSession(environment: environment))
-            kept = session
-            session.observe { event in
-                switch event {
-                case .becameActive: break
-                case .detected(let tags): continuation.yield("found \(tags.count)")
-                case .ended: continuation.yield("ended")
-                }
-            }
-            session.begin()
-            #expect(await happened.next() == "found 1")
-            session.invalidate()
-            #expect(await happened.next() == "ended")
+        let queue = QueueExecutor(target: nil, knowsCallers: true)
+        let isOnThread = Locked(false)
+        let look = ScriptedReader.Look.waitsUntilCancelled(then: LinkError(.cancelled, "It was cut off.")) {
+            isOnThread.withLock { $0 = queue.isCurrent }
         }
-        clock.advance(by: .seconds(3))
-        // The reader's thread may still be about to leave it.
-        while kept != nil, !Task.isCancelled { await Task.yield() }
-        #expect(clock.scheduledEventCount == 0)
-    }
-
-    @Test func `A field that stayed on when it was to be turned off is turned off at the end`() async throws {
-        let reader = StubbornReader()
-        let scene = Scene(.field(reader))
-        let session = try scene.session("a")
+        let reader = ScriptedReader([isWaiting ? look : .nothing], tells: true, executor: queue)
+        let scene = Scene(.discovering(reader))
+        let session = try scene.session()
         session.begin()
-        #expect(await scene.events(2) == ["a active", "a found 1"])
-        // A new look begins without a field.
-        session.restartPolling()
-        let end = SessionEnd.terminatedUnexpectedly(reason: "It stays on.")
-        #expect(await scene.event() == "a ended: \(end)")
-        #expect(reader.log == ["on", "off", "off"])
+        #expect(await scene.event() == "a active")
+        if isWaiting { await until { isOnThread.withLock { $0 } } } else { await reader.looks(1) }
+        session.invalidate()
+        #expect(await scene.event() == Scene.canceled)
+        #expect(reader.log == ["interrupt", "release"])
+        // The sheet is still to close. No other look follows.
+        #expect(scene.clock.scheduledEventCount == 1)
     }
-}
 
-/// A reader with a tag, which refuses the first time that it is to turn its field off, and notes what is asked of it.
-private final class StubbornReader: FieldDriver {
-    private let field = VirtualField()
-    private let lines = Locked<[String]>([])
-    var name: String { field.name }
-    var technologies: Set<Technology> { field.technologies }
-    var log: [String] { lines.withLock { $0 } }
-
-    init() { field.bring(VirtualType2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, 6])) }
-
-    func link(for technology: Technology) -> (any FrameLink)? { field.link(for: technology) }
-
-    func setCarrier(_ isOn: Bool) async throws(LinkError) {
-        let refuses = lines.withLock { lines in
-            defer { lines.append(isOn ? "on" : "off") }
-            return !isOn && !lines.contains("off")
+    @Test func `ended session: its observer, its tags and the session itself are freed`() async throws {
+        let scene = Scene(.field(field(ntag())))
+        weak var kept: ReaderSession?
+        weak var listener: Locked<Int>?
+        do {
+            let (session, _) = try await scene.finding()
+            let strong = Locked(0)
+            (kept, listener) = (session, strong)
+            session.observe { event in if case .ended = event { strong.withLock { $0 += 1 } } }
+            session.invalidate()
         }
-        if refuses { throw LinkError(.readerUnavailable, "It stays on.") }
-        field.switchCarrier(isOn)
+        await scene.untilIdle()
+        await until { listener == nil }
+        scene.clock.advance(by: .seconds(3))
+        // The reader's thread may still be about to leave it.
+        await until { kept == nil }
+        #expect(scene.clock.scheduledEventCount == 0)
+        #expect(scene.sheet.history == ["ready: a", "scanning: a", "success: a", "dismissed: a"])
     }
 
-    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? { nil }
-}
+    // MARK: Threads
 
-/// A reader without tags, which may wait for them until it is cut off, that notes what is asked of it, and when its thread is given work.
-private final class NotedReader: DiscoveringDriver {
-    /// What was noted, and the work that has not ended.
-    struct State {
-        var log: [String] = []
-        var jobs = 0
-        var hasLooked = false
-        var waiting: CheckedContinuation<Void, Never>?
-    }
+    /// A sheet that draws something slowly: it reports when it begins, and ends when it may.
+    private final class SlowSheet: ScanSheet {
+        private let drawn = Locked<[String]>([])
+        let begins = DispatchSemaphore(value: 0)
+        let mayEnd = DispatchSemaphore(value: 0)
+        private let isSlow: @Sendable (SheetContent) -> Bool
+        var messages: [String] { drawn.withLock { $0 } }
 
-    private final class Thread: SerialExecutor, TaskExecutor {
-        private let queue = DispatchQueue(label: "noted")
-        let state = Locked(State())
+        init(isSlow: @escaping @Sendable (SheetContent) -> Bool) { self.isSlow = isSlow }
 
-        func enqueue(_ job: consuming ExecutorJob) {
-            let job = UnownedJob(job)
-            state.withLock { state in
-                state.log.append("work")
-                state.jobs += 1
+        func present(_ content: SheetContent, cancel: @escaping @Sendable () -> Void) {
+            if isSlow(content) {
+                begins.signal()
+                _ = mayEnd.wait(timeout: .now() + 20)
             }
-            queue.async { [self] in
-                unsafe job.runSynchronously(
-                    isolatedTo: asUnownedSerialExecutor(),
-                    taskExecutor: asUnownedTaskExecutor()
-                )
-                state.withLock { $0.jobs -= 1 }
-            }
+            drawn.withLock { $0.append(content.message) }
         }
     }
 
-    let name = "noted"
-    let technologies: Set<Technology> = [.nfcA]
-    private let thread = Thread()
-    private let waits: Bool
-    var statistics: LinkStatistics { .zero }
-    var executor: (any SerialExecutor & TaskExecutor)? { thread }
-    var log: [String] { thread.state.withLock { $0.log } }
-    /// Whether it has looked once, and has nothing more to do.
-    var isIdle: Bool { thread.state.withLock { $0.hasLooked && $0.jobs == 0 } }
-
-    init(waits: Bool = false) { self.waits = waits }
-
-    func clear() { thread.state.withLock { $0.log = [] } }
-
-    // It reports changes, of which there are none, so that it looks only once.
-    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? { PresenceObservation {} }
-
-    func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
-        guard waits else {
-            thread.state.withLock { $0.hasLooked = true }
-            return []
-        }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-                thread.state.withLock { state in
-                    state.waiting = continuation
-                    state.hasLooked = true
-                }
-            }
-        } onCancel: {
-            thread.state.withLock { $0.log.append("cancelled") }
-        }
-        return []
+    /// A session of an app or of a test.
+    private static func session(_ name: String, _ environment: NFCEnvironment) throws -> ReaderSession {
+        let session = try #require(ReaderSession(environment: environment))
+        session.alertMessage = name
+        return session
     }
 
-    func select(_ tag: DiscoveredTag) async throws(LinkError) {}
-    func interrupt() {
-        let waiting = thread.state.withLock { state in
-            state.log.append("interrupted")
-            return state.waiting.take()
-        }
-        waiting?.resume()
+    private static func environment(_ sheet: SlowSheet, _ clock: ManualClock, isOfTest: Bool) -> NFCEnvironment {
+        NFCEnvironment(reader: .field(VirtualField()), clock: clock, sheet: sheet, isOfTest: isOfTest)
     }
-    func release() async { thread.state.withLock { $0.log.append("released") } }
+
+    /// What is drawn when a call returns that is made while another thread draws something slow.
+    private static func drawn(
+        on sheet: SlowSheet,
+        while slow: @escaping @Sendable () -> Void,
+        after call: @escaping @Sendable () -> Void
+    ) -> [String] {
+        let (begins, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let seen = Locked<[String]>([])
+        DispatchQueue(label: "slow").async {
+            slow()
+            isDone.signal()
+        }
+        sheet.begins.wait()
+        DispatchQueue(label: "call").async {
+            begins.signal()
+            call()
+            let messages = sheet.messages
+            seen.withLock { $0 = messages }
+            isDone.signal()
+        }
+        begins.wait()
+        // The other call may begin meanwhile, and has to wait.
+        for _ in 0..<100 { sched_yield() }
+        sheet.mayEnd.signal()
+        for _ in 0..<2 { isDone.wait() }
+        return seen.withLock { $0 }
+    }
+
+    @Test(.ownThreads) func `app's call while another thread draws: it returns at once, and is drawn after that`()
+        throws
+    {
+        let sheet = SlowSheet { $0.message == "slow" }
+        let session = try Self.session("first", Self.environment(sheet, ManualClock(), isOfTest: false))
+        session.begin()
+        let isDone = DispatchSemaphore(value: 0)
+        DispatchQueue(label: "slow").async {
+            session.alertMessage = "slow"
+            isDone.signal()
+        }
+        sheet.begins.wait()
+        session.alertMessage = "after"
+        #expect(sheet.messages == ["first"])
+        sheet.mayEnd.signal()
+        isDone.wait()
+        #expect(sheet.messages == ["first", "slow", "after"])
+    }
+
+    @Test(.ownThreads) func `test's call while another thread draws: its effects are complete when it returns`() throws
+    {
+        for _ in 0..<20 {
+            let sheet = SlowSheet { $0.message == "slow" }
+            let session = try Self.session("first", Self.environment(sheet, ManualClock(), isOfTest: true))
+            session.begin()
+            let seen = Self.drawn(
+                on: sheet,
+                while: { session.alertMessage = "slow" },
+                after: { session.alertMessage = "after" }
+            )
+            #expect(seen == ["first", "slow", "after"])
+        }
+    }
+
+    @Test(.ownThreads) func `test's session begun while the last sheet leaves: its sheet is shown when begin returns`()
+        throws
+    {
+        for _ in 0..<20 {
+            let (clock, sheet) = (ManualClock(), SlowSheet { $0.state == .dismissed })
+            let environment = Self.environment(sheet, clock, isOfTest: true)
+            let (last, next) = (try Self.session("last", environment), try Self.session("next", environment))
+            last.begin()
+            last.invalidate()
+            while !environment.arbiter.isIdle { sched_yield() }
+            let seen = Self.drawn(on: sheet, while: { clock.advance(by: .seconds(3)) }, after: { next.begin() })
+            #expect(seen == ["last", "last", "last", "next"])
+        }
+    }
 }

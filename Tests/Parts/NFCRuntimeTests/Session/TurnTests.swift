@@ -1,296 +1,334 @@
 // SPDX-License-Identifier: Apache-2.0
-import NFCRuntime
 import NFCTestKit
+import SessionTesting
 import TagLink
 import Testing
 import VirtualTags
 
-@Suite(.timeLimit(.minutes(1))) struct `Sessions that take turns` {
-    private static let canceled = "ended: userCanceled"
+@testable import NFCRuntime  // the arbiter's requests are internal
+
+/// Which session has the reader and the sheet, and when.
+@Suite(.timeLimit(.minutes(1))) struct TurnTests {
     private let scene = Scene(.field(VirtualField()))
 
-    @Test func `They come in the order in which they began, each after the end of the one before it`() async throws {
-        let (a, b, c) = (try scene.session("a"), try scene.session("b"), try scene.session("c"))
+    private func sessions() throws -> (ReaderSession, ReaderSession, ReaderSession) {
+        (try scene.session("a"), try scene.session("b"), try scene.session("c"))
+    }
+
+    @Test func `sessions begun together: each has the reader and its own sheet after the end of the last`()
+        async throws
+    {
+        let (a, b, c) = try sessions()
         a.begin()
         c.begin()
         b.begin()
         #expect(await scene.event() == "a active")
         #expect(a.isActive && !b.isActive && !c.isActive && !b.hasEnded)
-        // Each of the two sessions that wait for an active one gets one notice.
         #expect(scene.notices("A session waits for its turn") == 2)
         a.invalidate()
-        #expect(await scene.events(2) == ["a \(Self.canceled)", "c active"])
+        #expect(await scene.events(2) == ["a ended: userCanceled", "c active"])
         c.invalidate(errorMessage: "No.")
-        #expect(await scene.events(2) == ["c \(Self.canceled)", "b active"])
-        b.fail(.terminatedUnexpectedly(reason: "Gone."))
-        #expect(await scene.event() == "b ended: \(SessionEnd.terminatedUnexpectedly(reason: "Gone."))")
+        #expect(await scene.events(2) == ["c ended: userCanceled", "b active"])
+        b.fail(.timeout)
+        #expect(await scene.event() == "b ended: timeout")
         await scene.untilIdle()
         #expect(scene.environment.arbiter.requestCount == 3)
-        // The sheet of the next one replaces the one that is leaving: never are two to be seen.
-        #expect(
-            scene.sheet.history == [
-                "ready: a", "success: a", "dismissed: a", "ready: c", "failure: No.", "dismissed: No.",
-                "ready: b", "dismissed: b",
-            ]
-        )
+        let sheets = [
+            "ready: a", "success: a", "dismissed: a", "ready: c", "failure: No.", "dismissed: No.", "ready: b",
+            "dismissed: b",
+        ]
+        #expect(scene.sheet.history == sheets)
     }
 
-    @Test func `The next one comes after the last one and its sheet, whichever thread is first`() async throws {
-        for _ in 0..<100 {
-            let scene = Scene(.field(VirtualField()))
-            let (a, b) = (try scene.session("a"), try scene.session("b"))
-            a.begin()
-            b.begin()
-            // The end of the session comes from the reader's thread while this one is still in the call.
-            a.invalidate()
-            #expect(await scene.events(3) == ["a active", "a \(Self.canceled)", "b active"])
-            #expect(scene.sheet.history == ["ready: a", "success: a", "dismissed: a", "ready: b"])
-            b.invalidate()
+    @Test func `next session, end reported on another thread: its sheet follows the last one's`() async throws {
+        for beginsLate in [false, true] {
+            for _ in 0..<50 {
+                let scene = Scene(.field(VirtualField()))
+                let (a, b) = (try scene.session("a"), try scene.session("b"))
+                a.begin()
+                if !beginsLate { b.begin() }
+                a.invalidate()
+                #expect(await scene.events(2) == ["a active", "a ended: userCanceled"])
+                if beginsLate {
+                    await scene.untilIdle()
+                    async let leaving: Void = scene.clock.advance(by: .milliseconds(2500))
+                    b.begin()
+                    await leaving
+                }
+                #expect(await scene.event() == "b active")
+                #expect(scene.sheet.history == ["ready: a", "success: a", "dismissed: a", "ready: b"])
+            }
         }
     }
 
-    @Test func `One that begins just when the last one's sheet leaves has its own after it`() async throws {
-        for _ in 0..<100 {
-            let scene = Scene(.field(VirtualField()))
-            let (a, b) = (try scene.session("a"), try scene.session("b"))
-            a.begin()
-            a.invalidate()
-            #expect(await scene.events(2) == ["a active", "a \(Self.canceled)"])
-            await scene.untilIdle()
-            async let leaving: Void = scene.clock.advance(by: .milliseconds(2500))
-            b.begin()
-            #expect(await scene.event() == "b active")
-            await leaving
-            #expect(scene.sheet.history == ["ready: a", "success: a", "dismissed: a", "ready: b"])
-            b.invalidate()
-        }
-    }
-
-    @Test func `One that begins when the last one's sheet is still there replaces it at once`() async throws {
-        let (a, b) = (try scene.session("a"), try scene.session("b"))
+    @Test func `result on the sheet: it leaves after 2.5 s, or at once for the next session`() async throws {
+        let (a, b, _) = try sessions()
         a.begin()
         a.invalidate()
-        #expect(await scene.events(2) == ["a active", "a \(Self.canceled)"])
+        #expect(await scene.events(2) == ["a active", "a ended: userCanceled"])
         await scene.untilIdle()
-        #expect(scene.sheet.content?.state == .success)
+        scene.clock.advance(by: .milliseconds(2499))
+        #expect(scene.sheet.content?.state == .success && scene.clock.scheduledEventCount == 1)
         b.begin()
         #expect(await scene.event() == "b active")
         #expect(scene.sheet.history == ["ready: a", "success: a", "dismissed: a", "ready: b"])
-        // The time at which the first sheet would have gone does nothing to the second one.
+        // The limit of the session alone: the first sheet's time does nothing to the second one.
+        #expect(scene.clock.scheduledEventCount == 1)
         scene.clock.advance(by: .seconds(10))
-        #expect(scene.sheet.content?.state == .ready)
-        #expect(scene.notices("A session waits") == 0)
-        b.invalidate()
-        #expect(await scene.event() == "b \(Self.canceled)")
-    }
-
-    @Test func `A sheet shows the result for two and a half seconds`() async throws {
-        let a = try scene.session("a")
-        a.begin()
-        a.invalidate()
-        #expect(await scene.events(2) == ["a active", "a \(Self.canceled)"])
-        scene.clock.advance(by: .milliseconds(2499))
-        #expect(scene.sheet.content?.state == .success)
-        scene.clock.advance(by: .milliseconds(1))
-        #expect(scene.sheet.content?.state == .dismissed)
-    }
-
-    @Test func `With the switch of phones on, one is refused until the last sheet has left`() async throws {
-        let scene = Scene(.field(VirtualField()), policy: .refuseWhileSheetLeaves)
-        let (a, b, c) = (try scene.session("a"), try scene.session("b"), try scene.session("c"))
-        a.begin()
-        a.invalidate()
-        #expect(await scene.events(2) == ["a active", "a \(Self.canceled)"])
+        #expect(scene.sheet.content?.state == .ready && scene.notices("A session waits") == 0)
+        b.invalidate(errorMessage: "No.")
+        #expect(await scene.event() == "b ended: userCanceled")
         await scene.untilIdle()
         scene.clock.advance(by: .milliseconds(2499))
-        b.begin()
-        #expect(await scene.event() == "b ended: systemBusy")
-        #expect(b.hasEnded && scene.sheet.history == ["ready: a", "success: a"])
+        #expect(scene.sheet.content?.state == .failure)
         scene.clock.advance(by: .milliseconds(1))
-        c.begin()
-        #expect(await scene.event() == "c active")
-        c.invalidate()
-        #expect(await scene.event() == "c \(Self.canceled)")
+        #expect(scene.sheet.content?.state == .dismissed && scene.clock.scheduledEventCount == 0)
     }
 
-    @Test func `With the switch on, one is refused as soon as the last sheet leaves, and one that waits has its turn`()
-        async throws
-    {
+    @Test func `refusing policy: a session that begins while the sheet leaves ends with systemBusy`() async throws {
         let scene = Scene(.field(VirtualField()), policy: .refuseWhileSheetLeaves)
-        let ended = try #require(ReaderSession(environment: scene.environment))
-        let (b, c) = (try scene.session("b"), try scene.session("c"))
-        // The reader is passed on after the end was reported.
-        ended.observe { event in
-            if case .ended = event { c.begin() }
+        let names = ["a", "b", "c", "d", "e"]
+        let sessions = try names.map { try scene.session($0) }
+        // The first one begins the second in its own end.
+        scene.onEvent.withLock {
+            $0 = { session, event in
+                if case .ended = event, session === sessions[0] { sessions[1].begin() }
+            }
         }
-        ended.begin()
-        ended.invalidate()
+        sessions[0].begin()
+        sessions[0].invalidate()
+        #expect(await scene.events(3).sorted() == ["a active", "a ended: userCanceled", "b ended: systemBusy"])
+        await scene.untilIdle()
+        scene.clock.advance(by: .milliseconds(2499))
+        sessions[2].begin()
         #expect(await scene.event() == "c ended: systemBusy")
-        await scene.untilIdle()
-        scene.clock.advance(by: .milliseconds(2500))
-        let a = try scene.session("a")
-        a.begin()
-        b.begin()
-        a.invalidate()
-        #expect(await scene.events(3) == ["a active", "a \(Self.canceled)", "b active"])
-        b.invalidate()
-        #expect(await scene.event() == "b \(Self.canceled)")
+        #expect(sessions[2].hasEnded && scene.sheet.history == ["ready: a", "success: a"])
+        scene.clock.advance(by: .milliseconds(1))
+        // One that waits before the end has its turn.
+        for session in sessions[3...] { session.begin() }
+        sessions[3].invalidate()
+        #expect(await scene.events(3) == ["d active", "d ended: userCanceled", "e active"])
     }
 
-    @Test func `One that waits and is invalidated ends at once, and its turn is the next one's`() async throws {
-        let (a, b, c) = (try scene.session("a"), try scene.session("b"), try scene.session("c"))
-        for session in [a, b, c] { session.begin() }
-        b.invalidate(errorMessage: "Never shown.")
-        #expect(await scene.events(2) == ["a active", "b \(Self.canceled)"])
-        #expect(a.isActive && scene.sheet.content?.state == .ready)
-        a.invalidate()
-        #expect(await scene.events(2) == ["a \(Self.canceled)", "c active"])
+    @Test func `waiting or unbegun session that is invalidated: it ends at once and never shows a sheet`() async throws
+    {
+        let (a, b, c) = try sessions()
+        for session in [a, b] { session.begin() }
         c.invalidate()
-        #expect(await scene.event() == "c \(Self.canceled)")
-        await scene.untilIdle()
-        #expect(!scene.sheet.history.contains { $0.contains("Never shown.") || $0.contains("b") })
-    }
-
-    @Test func `One that was never begun ends without a turn, and never begins`() async throws {
-        let (a, b) = (try scene.session("a"), try scene.session("b"))
+        c.begin()
+        b.invalidate(errorMessage: "Never shown.")
+        #expect(await scene.events(3) == ["a active", "c ended: userCanceled", "b ended: userCanceled"])
+        #expect(a.isActive && scene.sheet.content?.state == .ready)
+        let d = try scene.session("d")
+        d.begin()
         a.invalidate()
-        #expect(await scene.event() == "a \(Self.canceled)")
-        a.begin()
-        b.begin()
-        #expect(await scene.event() == "b active")
-        #expect(scene.sheet.history == ["ready: b"])
-        b.invalidate()
-        #expect(await scene.event() == "b \(Self.canceled)")
+        #expect(await scene.events(2) == ["a ended: userCanceled", "d active"])
+        #expect(scene.sheet.history == ["ready: a", "success: a", "dismissed: a", "ready: d"])
     }
 
-    @Test func `A button of a sheet that has gone cancels nobody`() async throws {
-        let (a, b) = (try scene.session("a"), try scene.session("b"))
+    @Test func `Cancel button: it ends the session of its own sheet and no other`() async throws {
+        let (a, b, _) = try sessions()
         a.begin()
         b.begin()
         #expect(await scene.event() == "a active")
         scene.sheet.pressCancel(drawing: 0)
-        #expect(await scene.events(2) == ["a \(Self.canceled)", "b active"])
-        // The person cancelled: there is no result to show.
+        #expect(await scene.events(2) == ["a ended: userCanceled", "b active"])
         #expect(scene.sheet.history == ["ready: a", "dismissed: a", "ready: b"])
-        scene.sheet.pressCancel(drawing: 0)
-        scene.sheet.pressCancel(drawing: 1)
+        for old in 0...1 { scene.sheet.pressCancel(drawing: old) }
         #expect(b.isActive)
         scene.sheet.pressCancel(drawing: 2)
-        #expect(await scene.event() == "b \(Self.canceled)")
+        #expect(await scene.event() == "b ended: userCanceled")
     }
 
-    @Test func `The system takes the reader from the session that has it, and from no other`() async throws {
-        let (a, b) = (try scene.session("a"), try scene.session("b"))
-        #expect(!scene.environment.arbiter.endSession(with: .appInBackground))
-        a.begin()
-        b.begin()
-        #expect(scene.environment.arbiter.endSession(with: .appInBackground))
-        #expect(await scene.events(3) == ["a active", "a ended: appInBackground", "b active"])
-        #expect(scene.environment.arbiter.endSession(with: .appInBackground))
+    @Test func `system that takes the reader: the session that has it ends, and the next one follows`() async throws {
+        let (a, b, c) = try sessions()
+        let (arbiter, refused) = (scene.environment.arbiter, Locked(0))
+        arbiter.refuse(request: 3) { refused.withLock { $0 += 1 } }
+        #expect(!arbiter.endSession(with: .appInBackground))
+        for session in [a, b, c] { session.begin() }
+        #expect(await scene.events(2) == ["a active", "c ended: systemBusy"])
+        #expect(refused.withLock { $0 } == 1)
+        #expect(arbiter.endSession(with: .appInBackground))
+        #expect(await scene.events(2) == ["a ended: appInBackground", "b active"])
+        #expect(arbiter.endSession(with: .appInBackground))
         #expect(await scene.event() == "b ended: appInBackground")
         await scene.untilIdle()
-        #expect(!scene.environment.arbiter.endSession(with: .appInBackground))
+        #expect(!arbiter.endSession(with: .appInBackground))
     }
 
-    @Test func `A request that is to be refused is, and no other`() async throws {
-        let refused = Locked(0)
-        scene.environment.arbiter.refuse(request: 2) { refused.withLock { $0 += 1 } }
-        let (a, b, c) = (try scene.session("a"), try scene.session("b"), try scene.session("c"))
-        for session in [a, b, c] { session.begin() }
-        #expect(await scene.events(2) == ["a active", "b ended: systemBusy"])
-        #expect(refused.withLock { $0 } == 1)
-        a.invalidate()
-        #expect(await scene.events(2) == ["a \(Self.canceled)", "c active"])
-        c.invalidate()
-        #expect(await scene.event() == "c \(Self.canceled)")
-    }
-
-    @Test func `When a test's field ends, all of its sessions do, and begin no more`() async throws {
-        let (a, b) = (try scene.session("a"), try scene.session("b"))
+    @Test func `closed arbiter: all sessions end, 16 more are refused, and later ones wait`() async throws {
+        let (a, b, _) = try sessions()
         a.begin()
         b.begin()
-        let reason = SessionEnd.terminatedUnexpectedly(reason: "It is over.")
-        scene.environment.arbiter.close(with: reason)
-        #expect(await scene.events(3).sorted() == ["a active", "a ended: \(reason)", "b ended: \(reason)"])
+        scene.environment.arbiter.close(with: .unsupported(reason: "Over."))
+        let end = SessionEnd.unsupported(reason: "Over.")
+        #expect(await scene.events(3).sorted() == ["a active", "a ended: \(end)", "b ended: \(end)"])
         await scene.untilIdle()
-        var late: [ReaderSession] = []
-        for number in 1...17 {
-            let session = try scene.session("\(number)")
-            session.begin()
-            late.append(session)
-        }
+        let late = try (1...17).map { try scene.session("\($0)") }
+        for session in late { session.begin() }
         #expect(await scene.events(16) == (1...16).map { "\($0) ended: systemBusy" })
-        // A client that always restarts would do so without end; it waits instead.
-        #expect(late.last?.hasEnded == false && late.last?.isActive == false)
+        // A client that always restarts would do so without end. It waits instead.
+        #expect(!late[16].hasEnded && !late[16].isActive)
         #expect(scene.notices("A session was begun by what a test has left behind") == 1)
     }
 
-    @Test func `The message of a session that waits is shown when its turn comes, and one that is too late never`()
-        async throws
-    {
-        let (a, b) = (try scene.session("a"), try scene.session("b"))
+    @Test func `alert message: shown at once or when the turn is granted, and never after the end`() async throws {
+        let (a, b, _) = try sessions()
         a.begin()
         b.begin()
         b.alertMessage = "b, later"
-        a.alertMessage = "a, now"
+        for _ in 0..<2 { a.alertMessage = "a, now" }
         #expect(scene.sheet.history == ["ready: a", "ready: a, now"])
-        a.alertMessage = "a, now"
         a.drawsErrorSymbol = false
         a.invalidate(errorMessage: "It failed.")
         #expect(scene.sheet.content?.showsErrorSymbol == false)
         a.alertMessage = "a, too late"
-        #expect(await scene.events(3) == ["a active", "a \(Self.canceled)", "b active"])
+        #expect(await scene.events(3) == ["a active", "a ended: userCanceled", "b active"])
         b.invalidate(errorMessage: "It failed too.")
-        #expect(await scene.event() == "b \(Self.canceled)")
+        #expect(await scene.event() == "b ended: userCanceled")
         #expect(scene.sheet.content?.showsErrorSymbol == true)
-        #expect(
-            scene.sheet.history == [
-                "ready: a", "ready: a, now", "failure: It failed.", "dismissed: It failed.", "ready: b, later",
-                "failure: It failed too.",
-            ]
-        )
+        let sheets = [
+            "ready: a", "ready: a, now", "failure: It failed.", "dismissed: It failed.", "ready: b, later",
+            "failure: It failed too.",
+        ]
+        #expect(scene.sheet.history == sheets)
     }
 
-    @Test func `The use of a tag of an ended session, while another one is active, is reported to the author once`()
+    @Test func `tag of an ended session, used while another session is active: one notice to the author`() async throws
+    {
+        let scene = Scene(.field(field(ntag())))
+        let (a, tags) = try await scene.finding()
+        a.invalidate()
+        #expect(await scene.event() == Scene.canceled)
+        let notice = "A tag of a session that has ended was used"
+        #expect(await a.read(tags[0]) == .failure(.sessionInvalidated))
+        await scene.untilIdle()
+        #expect(scene.notices(notice) == 0)
+        try scene.session("b").begin()
+        #expect(await scene.events(2) == ["b active", "b found 1"])
+        for _ in 0..<2 { #expect(await a.read(tags[0]) == .failure(.sessionInvalidated)) }
+        #expect(scene.notices(notice) == 1)
+    }
+
+    // MARK: The phone
+
+    private final class Phone: SessionHost {
+        let withheld: SessionNeeds
+        init(_ withheld: SessionNeeds) { self.withheld = withheld }
+        func note(_ event: SessionEvent, of session: Int) {}
+    }
+
+    @Test(
+        arguments: [
+            ([], "a active"), (.radio, "a ended: radioDisabled"), (.freeReader, "a ended: systemBusy"),
+            ([.radio, .freeReader], "a ended: radioDisabled"), ([.entitlement, .usageText], "a active"),
+        ] as [(SessionNeeds, String)]
+    )
+    func `phone without radio or free reader: the session ends with the reason`(withheld: SessionNeeds, event: String)
         async throws
     {
-        let field = VirtualField()
-        field.bring(VirtualType2Tag(.ntag213, uid: [4, 1, 2, 3, 4, 5, 6]))
-        let scene = Scene(.field(field))
-        let (a, b) = (try scene.session("a"), try scene.session("b"))
-        a.begin()
-        #expect(await scene.events(2) == ["a active", "a found 1"])
-        let tag = try #require(scene.tags.first)
-        a.invalidate()
-        #expect(await scene.event() == "a \(Self.canceled)")
-        #expect(await a.read(tag) == .failure(.sessionInvalidated))
-        await scene.untilIdle()
-        #expect(scene.notices("A tag of a session that has ended was used") == 0)
-        b.begin()
-        #expect(await scene.events(2) == ["b active", "b found 1"])
-        for _ in 0..<2 { #expect(await a.read(tag) == .failure(.sessionInvalidated)) }
-        #expect(scene.notices("A tag of a session that has ended was used") == 1)
-        b.invalidate()
-        #expect(await scene.event() == "b \(Self.canceled)")
+        let scene = Scene(.field(VirtualField()), host: Phone(withheld))
+        let session = try scene.session()
+        session.begin()
+        #expect(await scene.event() == event)
+        let needs: [SessionNeeds] = [.radio, .freeReader, .entitlement, .usageText]
+        for need in needs { #expect(needs.filter { need.contains($0) } == [need]) }
+    }
+}
+
+/// The moment in which one session's sheet leaves and the next session gets the reader.
+struct HandoverTests {
+    /// What stands for a session.
+    private final class Name: Sendable {}
+
+    private let arbiter = SessionArbiter()
+    private let events = Locked<[String]>([])
+    private let a = Name()
+    private let b = Name()
+    private let c = Name()
+    private var log: [String] { events.withLock { $0 } }
+
+    private func request(_ session: Name, _ name: String) -> SessionArbiter.Answer {
+        arbiter.request(ObjectIdentifier(session), grant: { [events] in events.withLock { $0.append(name) } })
     }
 
-    @Test func `A result that the next sheet replaces is no longer waited for`() async throws {
-        let (a, b) = (try scene.session("a"), try scene.session("b"))
-        a.begin()
-        a.invalidate(errorMessage: "No.")
-        #expect(await scene.events(2) == ["a active", "a \(Self.canceled)"])
-        await scene.untilIdle()
-        #expect(scene.clock.scheduledEventCount == 1)
-        b.begin()
-        #expect(await scene.event() == "b active")
-        // The limit of the session alone.
-        #expect(scene.clock.scheduledEventCount == 1)
-        #expect(scene.sheet.history == ["ready: a", "failure: No.", "dismissed: No.", "ready: b"])
-        b.invalidate()
-        #expect(await scene.event() == "b \(Self.canceled)")
-        await scene.untilIdle()
-        #expect(scene.clock.scheduledEventCount == 1)
-        scene.clock.advance(by: .seconds(3))
-        #expect(scene.clock.scheduledEventCount == 0 && scene.sheet.content?.state == .dismissed)
+    private func sheetLeaves(_ note: String = "a leaves") {
+        arbiter.sheetBeginsToLeave(ObjectIdentifier(a)) { [events] in events.withLock { $0.append(note) } }
+    }
+
+    /// Lets the first session's sheet leave, and does something while it is being removed.
+    private func letFirstLeave(_ body: @escaping @Sendable () -> Void) {
+        #expect(request(a, "a") == .granted)
+        arbiter.sheetBeginsToLeave(ObjectIdentifier(a)) { [events] in
+            events.withLock { $0.append("a leaves") }
+            body()
+            events.withLock { $0.append("a has left") }
+        }
+        arbiter.release(ObjectIdentifier(a))
+    }
+
+    @Test func `new holder that withdraws while the old sheet leaves: the next one waits for the sheet`() {
+        letFirstLeave { [arbiter, b, c] in
+            #expect(request(c, "c") == .waits(forActiveSession: true))
+            arbiter.withdraw(ObjectIdentifier(b))
+        }
+        #expect(request(b, "b") == .granted)
+        #expect(log == ["a", "a leaves", "a has left", "c"] && !arbiter.isIdle)
+        arbiter.release(ObjectIdentifier(c))
+        #expect(arbiter.isIdle)
+    }
+
+    @Test func `new holder that withdraws with nobody waiting: the reader is free`() {
+        letFirstLeave { [arbiter, b] in arbiter.withdraw(ObjectIdentifier(b)) }
+        #expect(request(b, "b") == .granted)
+        #expect(log == ["a", "a leaves", "a has left"] && arbiter.isIdle)
+        #expect(request(c, "c") == .granted)
+    }
+
+    @Test func `sheet whose time is up while the next session removes it: it leaves once`() {
+        letFirstLeave { [arbiter, a] in arbiter.takeSheetAway(of: ObjectIdentifier(a)) }
+        #expect(request(b, "b") == .granted)
+        #expect(log == ["a", "a leaves", "a has left", "b"])
+        #expect(request(c, "c") == .waits(forActiveSession: true))
+    }
+
+    @Test func `sessions that begin while a sheet leaves by its time: the first has the reader, the second waits`() {
+        letFirstLeave { [b, c] in
+            #expect(request(b, "b") == .waits(forActiveSession: false))
+            #expect(request(c, "c") == .waits(forActiveSession: true))
+        }
+        arbiter.takeSheetAway(of: ObjectIdentifier(a))
+        #expect(log == ["a", "a leaves", "a has left", "b"])
+        arbiter.release(ObjectIdentifier(b))
+        #expect(log == ["a", "a leaves", "a has left", "b", "c"])
+    }
+
+    @Test func `session that does not have the reader: it neither passes it on nor removes the sheet`() {
+        #expect(request(a, "a") == .granted)
+        sheetLeaves()
+        // The first that waits does so for a session that is just ending.
+        #expect(request(b, "b") == .waits(forActiveSession: false))
+        for other in [b, c] {
+            arbiter.takeSheetAway(of: ObjectIdentifier(other))
+            arbiter.release(ObjectIdentifier(other))
+        }
+        arbiter.withdraw(ObjectIdentifier(c))
+        #expect(log == ["a"] && arbiter.isHeld(byOtherThan: ObjectIdentifier(b)))
+        #expect(!arbiter.isHeld(byOtherThan: ObjectIdentifier(a)))
+        arbiter.release(ObjectIdentifier(a))
+        #expect(log == ["a", "a leaves", "b"])
+    }
+
+    @Test func `closed arbiter: no sheet leaves and no planned refusal happens any more`() {
+        #expect(request(a, "a") == .granted)
+        arbiter.refuse(request: 2) { [events] in events.withLock { $0.append("refused") } }
+        sheetLeaves()
+        arbiter.close(with: .timeout)
+        arbiter.takeSheetAway(of: ObjectIdentifier(a))
+        for _ in 1...16 { #expect(request(b, "b") == .isOver) }
+        #expect(request(b, "b") == .waits(forActiveSession: false))
+        sheetLeaves("a leaves late")
+        arbiter.takeSheetAway(of: ObjectIdentifier(a))
+        #expect(log == ["a"])
     }
 }

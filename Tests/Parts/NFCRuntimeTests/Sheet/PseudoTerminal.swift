@@ -2,7 +2,7 @@
 import Glibc
 import SystemLibrary
 
-/// A terminal that the test looks at from the other side.
+/// A terminal that the test sees from the other side.
 final class PseudoTerminal {
     let master: Int32
     let path: String
@@ -21,9 +21,7 @@ final class PseudoTerminal {
 
     deinit { _ = close(master) }
 
-    func type(_ keys: String) {
-        OutputDescriptor(master).write(keys)
-    }
+    func type(_ keys: String) { OutputDescriptor(master).write(keys) }
 
     /// What has been drawn since the last call.
     func screen() -> String {
@@ -46,7 +44,5 @@ final class PseudoTerminal {
     }
 
     /// Whether the terminal echoes and collects lines, as a shell leaves it.
-    var isCooked: Bool {
-        settings.c_lflag & tcflag_t(ECHO | ICANON) == tcflag_t(ECHO | ICANON)
-    }
+    var isCooked: Bool { settings.c_lflag & tcflag_t(ECHO | ICANON) == tcflag_t(ECHO | ICANON) }
 }

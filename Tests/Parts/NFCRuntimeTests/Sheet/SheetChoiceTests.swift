@@ -6,18 +6,14 @@ import SystemLibrary
 import TestThreads
 import Testing
 
-/// Checks which sheet a process shows, and what sheets without a terminal write.
-@Suite(.timeLimit(.minutes(1))) struct `The sheet of a process` {
-    private static func content(_ state: SheetState, _ message: String) -> SheetContent {
-        let title = state == .ready || state == .scanning ? "Ready to Scan" : ""
-        return SheetContent(state: state, title: title, message: message, showsErrorSymbol: state == .failure)
-    }
-
+/// Which sheet a process shows, and what the sheets without a terminal write.
+@Suite(.timeLimit(.minutes(1))) struct SheetChoiceTests {
     private static let states: [(SheetState, String)] = [
-        (.ready, "Hold it near."), (.scanning, "Reading."), (.success, "Done."), (.failure, "No."), (.dismissed, "No."),
+        (.ready, "Say \"cheese\"\n\u{1B}."), (.scanning, "Reading."), (.success, "Done."), (.failure, "No."),
+        (.dismissed, "No."),
     ]
 
-    /// What a sheet writes to a pipe, and whether it calls its Cancel button.
+    /// What a sheet writes to a pipe.
     private static func written(_ make: (Int32) -> any ScanSheet, _ states: [(SheetState, String)] = states) throws
         -> String
     {
@@ -25,126 +21,118 @@ import Testing
         let pipe = try #require(DescriptorPipe())
         let sheet = make(pipe.writer)
         for (state, message) in states {
-            sheet.present(content(state, message)) { #expect(Bool(false), "Nobody has pressed it.") }
+            sheet.present(SheetTests.content(state, message, symbol: state == .failure)) {
+                #expect(Bool(false), "Nobody has pressed Cancel.")
+            }
         }
         close(pipe.writer)
-        return String(
-            decoding: FileHandle(fileDescriptor: pipe.reader, closeOnDealloc: true).readDataToEndOfFile(),
-            as: UTF8.self
-        )
+        let file = FileHandle(fileDescriptor: pipe.reader, closeOnDealloc: true)
+        return String(decoding: file.readDataToEndOfFile(), as: UTF8.self)
     }
 
-    @Test func `Plain text is one line a change, and none for the leaving`() throws {
-        #expect(
-            try Self.written { PlainTextSheet(fileDescriptor: $0) }
-                == "[Ready to Scan] Hold it near.\n[Scanning] Reading.\n[Done] Done.\n[Failed] No.\n"
-        )
+    @Test func `plain text sheet: one line for each change, none when it leaves`() throws {
+        let lines = "[Ready to Scan] Say \"cheese\"\\n\\u{1b}.\n[Scanning] Reading.\n[Done] Done.\n[Failed] No.\n"
+        #expect(try Self.written { PlainTextSheet(fileDescriptor: $0) } == lines)
         let empty = Self.states.map { ($0.0, "") }
-        #expect(
-            try Self.written({ PlainTextSheet(fileDescriptor: $0) }, empty)
-                == "[Ready to Scan] (no message)\n[Scanning] (no message)\n[Done]\n[Failed] \n"
-        )
+        let shown = "[Ready to Scan] (no message)\n[Scanning] (no message)\n[Done]\n[Failed] \n"
+        #expect(try Self.written({ PlainTextSheet(fileDescriptor: $0) }, empty) == shown)
     }
 
-    @Test func `JSON is one object a line, the leaving too`() throws {
-        let lines = try Self.written { JSONLinesSheet(fileDescriptor: $0) }.split(separator: "\n")
-        let objects = try lines.map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
-        #expect(
-            objects
-                == Self.states.map { state, message in
-                    let content = Self.content(state, message)
-                    return Line(
-                        state: state.rawValue,
-                        title: content.title,
-                        message: message,
-                        shows_error_symbol: content.showsErrorSymbol
-                    )
-                }
-        )
+    @Test func `JSON sheet: one object a line for each change, also when it leaves`() throws {
+        let lines = try Self.written { SheetChoice.json(fileDescriptor: $0).makeSheet() }
+        let expected = #"""
+            {"state":"ready","title":"Ready to Scan","message":"Say \"cheese\"\u000a\u001b.","shows_error_symbol":false}
+            {"state":"scanning","title":"Ready to Scan","message":"Reading.","shows_error_symbol":false}
+            {"state":"success","title":"","message":"Done.","shows_error_symbol":false}
+            {"state":"failure","title":"","message":"No.","shows_error_symbol":true}
+            {"state":"dismissed","title":"","message":"No.","shows_error_symbol":false}
+
+            """#
+        #expect(lines == expected)
     }
 
-    private struct Line: Decodable, Equatable {
-        var state: String
-        var title: String
-        var message: String
-        var shows_error_symbol: Bool
-    }
-
-    @Test func `A choice makes its sheet`() throws {
-        #expect(SheetChoice.terminal.makeSheet() is TerminalSheet)
-        #expect(SheetChoice.text.makeSheet() is PlainTextSheet)
+    @Test func `sheet names: each makes its sheet, and any other text makes none`() throws {
+        let names: [(String, SheetChoice?)] = [
+            ("terminal", .terminal), ("json", .json(fileDescriptor: 2)), ("json:7", .json(fileDescriptor: 7)),
+            ("json:0", .json(fileDescriptor: 0)), ("json:2147483647", .json(fileDescriptor: .max)), ("text", .text),
+            ("none", SheetChoice.none), ("json:2147483648", nil), ("", nil), ("Terminal", nil), ("json:", nil),
+            ("json:-1", nil), ("json:x", nil), ("web", nil),
+        ]
+        for (name, choice) in names { #expect(SheetChoice(name: name) == choice, "\(name)") }
+        #expect(SheetChoice.terminal.makeSheet() is TerminalSheet && SheetChoice.text.makeSheet() is PlainTextSheet)
         #expect(SheetChoice.none.makeSheet() is HiddenSheet)
-        #expect(try Self.written { SheetChoice.json(fileDescriptor: $0).makeSheet() }.hasPrefix("{\"state\":\"ready\""))
         #expect(try Self.written { _ in SheetChoice.none.makeSheet() } == "")
-        #expect(SheetChoice(name: "json:0") == .json(fileDescriptor: 0))
-        #expect(SheetChoice(name: "json:2147483647") == .json(fileDescriptor: .max))
-        #expect(SheetChoice(name: "json:2147483648") == nil)
     }
 
-    @Test(.ownThreads) func `A variable names the sheet of the process`() async {
+    @Test(.ownThreads) func `NFC_SHEET and NO_COLOR: they choose the sheet and its colour`() async {
         await #expect(processExitsWith: .success) {
             for (name, choice) in [("none", SheetChoice.none), ("text", .text), ("json:5", .json(fileDescriptor: 5))] {
                 _ = unsafe setenv("NFC_SHEET", name, 1)
                 guard SheetChoice.isNamed, SheetChoice.automatic == choice else { exit(1) }
             }
+            for (value, isAllowed) in [("", true), ("1", false)] {
+                _ = unsafe setenv("NO_COLOR", value, 1)
+                guard SheetChoice.allowsColor == isAllowed else { exit(2) }
+            }
+            _ = unsafe unsetenv("NO_COLOR")
+            guard SheetChoice.allowsColor else { exit(3) }
         }
         let end = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            let ends = unsafe open("/dev/null", O_RDWR)
-            dup2(ends, STDIN_FILENO)
+            dup2(unsafe open("/dev/null", O_RDWR), STDIN_FILENO)
             for name in ["", "we\u{1B}b"] {
                 _ = unsafe setenv("NFC_SHEET", name, 1)
                 guard SheetChoice.isNamed != name.isEmpty, SheetChoice.automatic == .text else { exit(1) }
             }
-            // What is not said otherwise is written there too.
             let content = SheetContent(state: .success, title: "", message: "Done.", showsErrorSymbol: false)
             JSONLinesSheet().present(content) {}
             PlainTextSheet().present(content) {}
         }
         let text = String(decoding: end?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(text.contains("NFC_SHEET is we\\u{1b}b; use terminal, json, json:FD, text or none.\n"))
-        #expect(text.components(separatedBy: "NFC_SHEET is").count == 2)
-        #expect(text.contains(#"{"state":"success","title":"","message":"Done.""#))
-        #expect(text.contains("[Done] Done.\n"))
+        #expect(text.contains("NFC_SHEET is we\\u{1b}b") && text.components(separatedBy: "NFC_SHEET is").count == 2)
+        #expect(text.contains(#"{"state":"success","title":"","message":"Done.""#) && text.contains("[Done] Done.\n"))
     }
 
-    @Test(.ownThreads, arguments: [(nil, true), ("", true), ("1", false)] as [(String?, Bool)])
-    func `Colour is left out where NO_COLOR says something`(value: String?, allowed: Bool) async {
-        await #expect(processExitsWith: .success) { [value, allowed] in
-            if let value { _ = unsafe setenv("NO_COLOR", value, 1) } else { _ = unsafe unsetenv("NO_COLOR") }
-            exit(SheetChoice.allowsColor == allowed ? 0 : 1)
+    @Test(.ownThreads, arguments: [("xterm", true), ("dumb", false), ("", false), (nil, false)] as [(String?, Bool)])
+    func `terminal on standard input and error: interactive if TERM can draw`(term: String?, isInteractive: Bool) async
+    {
+        await #expect(processExitsWith: .success) { [term, isInteractive] in
+            guard let pseudo = PseudoTerminal() else { exit(2) }
+            let terminal = unsafe open(pseudo.path, O_RDWR | O_NOCTTY)
+            if let term { _ = unsafe setenv("TERM", term, 1) } else { _ = unsafe unsetenv("TERM") }
+            let nowhere = unsafe open("/dev/null", O_RDWR)
+            for (input, errors) in [(nowhere, terminal), (terminal, nowhere), (nowhere, nowhere)] {
+                dup2(input, STDIN_FILENO)
+                dup2(errors, STDERR_FILENO)
+                guard !SheetChoice.isInteractive else { exit(1) }
+            }
+            dup2(terminal, STDIN_FILENO)
+            dup2(terminal, STDERR_FILENO)
+            _ = unsafe unsetenv("NFC_SHEET")
+            let isTerminal = SheetChoice.automatic == .terminal
+            exit(SheetChoice.isInteractive == isInteractive && isTerminal == isInteractive ? 0 : 1)
         }
     }
 
     // MARK: Writing
 
-    @Test func `A text is written whole to a pipe that is full for a while`() throws {
-        var ends: [Int32] = [-1, -1]
-        try #require(unsafe pipe(&ends) == 0)
-        let (reading, writing) = (ends[0], ends[1])
-        _ = fcntl(writing, F_SETFL, O_NONBLOCK)
+    @Test func `pipe that is full: the text is written whole; one that nobody reads: EPIPE`() throws {
+        let full = try #require(DescriptorPipe())
+        _ = fcntl(full.writer, F_SETFL, O_NONBLOCK)
         let text = String(repeating: "0123456789abcdef", count: 64 << 10)
-        let reader = Thread {
+        let (reading, size) = (full.reader, text.utf8.count)
+        Thread.detachNewThread {
             var count = 0
             var buffer = [UInt8](repeating: 0, count: 1 << 16)
-            while count < text.utf8.count { count += max(unsafe read(reading, &buffer, buffer.count), 0) }
+            while count < size { count += max(unsafe read(reading, &buffer, buffer.count), 0) }
             close(reading)
         }
-        reader.start()
-        let began = ContinuousClock.now
-        #expect(OutputDescriptor(writing).write(text) == nil)
-        // It waits for room and not for time.
-        #expect(ContinuousClock.now - began < .seconds(10))
-        close(writing)
-    }
-
-    @Test func `What nobody reads is dropped, and says why`() throws {
-        // Programs that other tests start at this moment do not get its ends.
-        let pipe = try #require(DescriptorPipe())
-        close(pipe.reader)
+        #expect(OutputDescriptor(full.writer).write(text) == nil)
+        close(full.writer)
+        let unread = try #require(DescriptorPipe())
+        close(unread.reader)
         signal(SIGPIPE, SIG_IGN)
-        #expect(OutputDescriptor(pipe.writer).write("x") == EPIPE)
-        close(pipe.writer)
-        #expect(OutputDescriptor(-1).write("x") == EBADF)
-        #expect(OutputDescriptor(-1).write("") == nil)
+        #expect(OutputDescriptor(unread.writer).write("x") == EPIPE)
+        close(unread.writer)
+        #expect(OutputDescriptor(-1).write("x") == EBADF && OutputDescriptor(-1).write("") == nil)
     }
 }

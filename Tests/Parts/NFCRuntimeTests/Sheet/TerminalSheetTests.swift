@@ -6,266 +6,148 @@ import TagLink
 import TestThreads
 import Testing
 
-@Suite(.serialized) struct `The sheet on a terminal` {
-    private func content(_ state: SheetState, _ message: String) -> SheetContent {
-        let title = state == .ready || state == .scanning ? "Ready to Scan" : ""
-        return SheetContent(state: state, title: title, message: message, showsErrorSymbol: false)
-    }
+/// The sheet on a terminal, seen from the other side of it.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct TerminalSheetTests {
+    /// A sheet on a terminal of its own, which lives as long as this.
+    private final class Stage {
+        let terminal: PseudoTerminal
+        let sheet: TerminalSheet
+        /// The terminal forgets its settings when its last user closes it.
+        let user: Int32
 
-    /// Waits for what another thread does.
-    private func waits(for condition: () -> Bool) -> Bool {
-        for _ in 0..<6000 {
-            if condition() { return true }
-            usleep(10_000)
+        init(columns: UInt16 = 60, lines: UInt16 = 24, usesColor: Bool = false) throws {
+            terminal = try #require(PseudoTerminal(columns: columns, lines: lines))
+            user = unsafe open(terminal.path, O_RDWR | O_NOCTTY)
+            sheet = TerminalSheet(path: terminal.path, usesColor: usesColor)
         }
-        return false
+
+        deinit { close(user) }
+
+        /// Shows something, and returns what was drawn for it.
+        func draw(
+            _ state: SheetState,
+            _ message: String = "First.",
+            cancel: @escaping @Sendable () -> Void = {}
+        ) -> String {
+            sheet.present(SheetTests.content(state, message), cancel: cancel)
+            return terminal.screen()
+        }
     }
 
-    @Test func `It draws, redraws in place, and leaves the result and the settings behind`() throws {
-        let terminal = try #require(PseudoTerminal())
-        // The terminal forgets its settings when its last user closes it.
-        let user = unsafe open(terminal.path, O_RDWR | O_NOCTTY)
-        defer { close(user) }
-        let sheet = TerminalSheet(path: terminal.path, usesColor: false)
-        sheet.present(content(.ready, "First.")) {}
-        let first = terminal.screen()
-        #expect(first.contains("Ready to Scan") && first.contains("First."))
-        #expect(first.hasSuffix("╯\u{1B}[8A"))
-        #expect(!terminal.isCooked)
-
-        sheet.present(content(.scanning, "Second.")) {}
-        #expect(terminal.screen().hasPrefix("\u{1B}[J"))
-
-        sheet.present(content(.success, "Third.")) {}
-        let last = terminal.screen()
+    @Test func `sheet on a terminal: drawn, redrawn in place, and its result and the settings stay behind`() throws {
+        let stage = try Stage()
+        let first = stage.draw(.ready)
+        #expect(first.contains("Ready to Scan") && first.contains("First.") && first.hasSuffix("╯\u{1B}[8A"))
+        #expect(!first.contains("\u{1B}[34m") && !stage.terminal.isCooked)
+        #expect(stage.draw(.scanning, "Second.").hasPrefix("\u{1B}[J"))
+        let last = stage.draw(.success, "Third.")
         #expect(last.contains("✓") && last.contains("Third.") && last.hasSuffix("╯\n\u{1B}[?25h"))
-        #expect(terminal.isCooked)
-
-        sheet.present(content(.dismissed, "Third.")) {}
-        #expect(terminal.screen() == "")
+        #expect(stage.terminal.isCooked)
+        for state in [SheetState.failure, .dismissed] { #expect(stage.draw(state, "Late.") == "") }
+        let coloured = try Stage(usesColor: true)
+        #expect(coloured.draw(.ready).contains("\u{1B}[34m"))
+        #expect(coloured.draw(.dismissed).hasSuffix("\u{1B}[J\u{1B}[?25h"))
     }
 
-    @Test(.ownThreads, arguments: [SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGSEGV, SIGILL, SIGABRT])
-    func `A signal ends the process as it would without the sheet, and the terminal is as it was`(number: Int32)
-        async throws
-    {
-        let terminal = try #require(PseudoTerminal())
-        let user = unsafe open(terminal.path, O_RDWR | O_NOCTTY)
-        defer { close(user) }
-        await #expect(processExitsWith: .signal(number)) { [path = terminal.path as String, number] in
-            let content = SheetContent(state: .ready, title: "", message: "First.", showsErrorSymbol: false)
-            // A sanitizer would end the process with its own exit status.
-            signal(number, SIG_DFL)
-            TerminalSheet(path: path, usesColor: false).present(content) {}
-            kill(getpid(), number)
-            // It has ended long before.
-            sleep(20)
-            exit(1)
-        }
-        let screen = terminal.screen()
-        #expect(screen.contains("First.") && screen.hasSuffix("\u{1B}[J\u{1B}[?25h"))
-        #expect(terminal.isCooked)
-    }
-
-    @Test(arguments: ["\u{1B}", "q", "\u{3}"])
-    func `Esc, q and Ctrl-C cancel once the sheet is up`(key: String) throws {
-        let terminal = try #require(PseudoTerminal())
-        let sheet = TerminalSheet(path: terminal.path, usesColor: false)
-        let cancelled = Locked<ContinuousClock.Instant?>(nil)
-        sheet.present(content(.ready, "First.")) { cancelled.withLock { $0 = ContinuousClock.now } }
-        terminal.type("\u{1B}[A")
-        let start = ContinuousClock.now
-        terminal.type(key)
-        #expect(waits { cancelled.withLock { $0 != nil } })
-        // Esc may also be the beginning of another key, so it waits a twentieth of a second for the rest.
-        let end = try #require(cancelled.withLock { $0 })
-        #expect(key != "\u{1B}" || start.duration(to: end) > .milliseconds(40))
-        sheet.present(content(.dismissed, "First.")) {}
-        #expect(terminal.screen().hasSuffix("\u{1B}[J\u{1B}[?25h"))
-    }
-
-    @Test func `A key that was cut off by the end of the sheet is not the beginning of the next one's keys`() throws {
-        let terminal = try #require(PseudoTerminal())
-        let user = unsafe open(terminal.path, O_RDWR | O_NOCTTY)
-        defer { close(user) }
-        let sheet = TerminalSheet(path: terminal.path, usesColor: false)
-        let count = Locked(0)
-        for (number, keys) in [(1, "q\u{1B}["), (2, "q")] {
-            sheet.present(content(.ready, "First.")) { count.withLock { $0 += 1 } }
-            terminal.type(keys)
-            #expect(waits { count.withLock { $0 } == number })
-            sheet.present(content(.dismissed, "First.")) {}
-        }
-    }
-
-    @Test func `Its symbols are coloured, unless that is not wanted`() throws {
-        let terminal = try #require(PseudoTerminal())
-        let user = unsafe open(terminal.path, O_RDWR | O_NOCTTY)
-        defer { close(user) }
-        for (sheet, isColoured) in [
-            (TerminalSheet(path: terminal.path), true), (TerminalSheet(path: terminal.path, usesColor: false), false),
-        ] {
-            sheet.present(content(.ready, "First.")) {}
-            #expect(terminal.screen().contains("\u{1B}[34m") == isColoured)
-            sheet.present(content(.dismissed, "First.")) {}
-            _ = terminal.screen()
-        }
-    }
-
-    @Test func `What is printed meanwhile comes above the card`() throws {
-        let terminal = try #require(PseudoTerminal())
-        let sheet = TerminalSheet(path: terminal.path, usesColor: false)
-        sheet.present(content(.ready, "First.")) {}
-        _ = terminal.screen()
-        sheet.interrupted(by: {})
-        let drawn = terminal.screen()
-        #expect(drawn.hasPrefix("\u{1B}[J\u{1B}[J") && drawn.contains("First."))
-        sheet.present(content(.dismissed, "First.")) {}
-    }
-
-    @Test func `A terminal that changes its size gets a card that fits`() throws {
-        let terminal = try #require(PseudoTerminal())
-        let sheet = TerminalSheet(path: terminal.path, usesColor: false)
-        sheet.present(content(.ready, "First.")) {}
-        _ = terminal.screen()
-        var size = winsize(ws_row: 24, ws_col: 30, ws_xpixel: 0, ws_ypixel: 0)
-        _ = unsafe ioctl(terminal.master, UInt(TIOCSWINSZ), &size)
-        let narrow = "╭" + String(repeating: "─", count: 28) + "╮"
-        #expect(waits { terminal.screen().contains(narrow) })
-        sheet.present(content(.dismissed, "First.")) {}
-    }
-
-    @Test func `Each key comes at once and unseen, Ctrl-S too, and all settings are as they were after it`() throws {
-        let terminal = try #require(PseudoTerminal())
-        let user = unsafe open(terminal.path, O_RDWR | O_NOCTTY)
-        defer { close(user) }
-        let before = terminal.settings
+    @Test func `terminal settings: keys are read one by one and unseen, also Ctrl-S, and restored afterwards`() throws {
+        let stage = try Stage()
+        let before = stage.terminal.settings
         let echo = tcflag_t(ICANON | ECHO | ISIG | IEXTEN)
         #expect(before.c_lflag & echo == echo && before.c_iflag & tcflag_t(IXON) != 0)
-        let sheet = TerminalSheet(path: terminal.path, usesColor: false)
-        sheet.present(content(.ready, "First.")) {}
-        let raw = terminal.settings
+        _ = stage.draw(.ready)
+        let raw = stage.terminal.settings
         #expect(raw.c_lflag == before.c_lflag & ~echo && raw.c_iflag == before.c_iflag & ~tcflag_t(IXON))
         #expect(raw.c_oflag == before.c_oflag && raw.c_cflag == before.c_cflag)
         // A read returns what is there, without waiting.
         #expect(raw.c_cc.5 == 0 && raw.c_cc.6 == 0)
-        sheet.present(content(.success, "Second.")) {}
-        let after = terminal.settings
+        _ = stage.draw(.success)
+        let after = stage.terminal.settings
         #expect(after.c_lflag == before.c_lflag && after.c_iflag == before.c_iflag)
         #expect(after.c_cc.5 == before.c_cc.5 && after.c_cc.6 == before.c_cc.6)
     }
 
-    @Test(arguments: [(0, 0), (0, 24), (60, 0), (80, 24)] as [(UInt16, UInt16)])
-    func `A terminal that does not know its size has 80 columns and 24 lines`(columns: UInt16, lines: UInt16) throws {
-        let terminal = try #require(PseudoTerminal(columns: columns, lines: lines))
-        let sheet = TerminalSheet(path: terminal.path, usesColor: false)
-        let message = (1...30).map { "Line \($0)." }.joined(separator: "\n")
-        sheet.present(content(.ready, message)) {}
-        let drawn = terminal.screen()
-        #expect(drawn.contains("╭" + String(repeating: "─", count: 48) + "╮"))
-        // The card has 23 lines, and the cursor goes back to the first.
-        #expect(drawn.hasSuffix("\u{1B}[22A") && drawn.contains("Line 14.") && !drawn.contains("Line 16."))
-        sheet.present(content(.dismissed, message)) {}
+    @Test func `keys on the terminal: Esc, q and Ctrl-C cancel, and a key cut off by the end is forgotten`() throws {
+        let stage = try Stage()
+        let times = Locked<[ContinuousClock.Instant]>([])
+        let rounds = [(["\u{1B}[A", "\u{1B}"]), ["\u{3}"], ["q\u{1B}["], ["q"]]
+        for (index, keys) in rounds.enumerated() {
+            _ = stage.draw(.ready, cancel: { times.withLock { $0.append(.now) } })
+            let start = ContinuousClock.now
+            for key in keys { stage.terminal.type(key) }
+            waitWhile(times.withLock { $0.count } <= index)
+            let end = try #require(times.withLock { $0.count == index + 1 ? $0.last : nil }, "\(keys)")
+            // Esc may also be the beginning of another key, so it waits a twentieth of a second for the rest.
+            if index == 0 { #expect(start.duration(to: end) > .milliseconds(40)) }
+            #expect(stage.draw(.dismissed).hasSuffix("\u{1B}[J\u{1B}[?25h"))
+        }
     }
 
-    @Test func `What is printed meanwhile is printed where the card was`() throws {
-        let terminal = try #require(PseudoTerminal())
-        let user = unsafe open(terminal.path, O_RDWR | O_NOCTTY)
-        defer { close(user) }
-        let sheet = TerminalSheet(path: terminal.path, usesColor: false)
-        sheet.interrupted { OutputDescriptor(user).write("Before.\n") }
-        #expect(terminal.screen() == "Before.\n")
-        sheet.present(content(.ready, "First.")) {}
-        _ = terminal.screen()
-        sheet.interrupted { OutputDescriptor(user).write("Printed.\n") }
-        let drawn = terminal.screen()
+    @Test func `text printed while the sheet is shown: above the card, which is drawn again`() throws {
+        let stage = try Stage()
+        func printed(_ text: String) -> String {
+            stage.sheet.interrupted { OutputDescriptor(stage.user).write(text) }
+            return stage.terminal.screen()
+        }
+        #expect(printed("Before.\n") == "Before.\n")
+        _ = stage.draw(.ready)
+        let drawn = printed("Printed.\n")
         #expect(drawn.hasPrefix("\u{1B}[JPrinted.\n\u{1B}[J") && drawn.contains("First."))
-        sheet.present(content(.dismissed, "First.")) {}
-        _ = terminal.screen()
-        sheet.interrupted { OutputDescriptor(user).write("After.\n") }
-        #expect(terminal.screen() == "After.\n")
+        _ = stage.draw(.dismissed)
+        #expect(printed("After.\n") == "After.\n")
     }
 
-    @Test(.ownThreads, arguments: ["/nonexistent", "/dev/null"])
-    func `Without a terminal it is lines on standard error`(path: String) async {
+    @Test func `terminal size: the card fits it, follows its changes, and 80 by 24 where it is unknown`() throws {
+        let message = (1...30).map { "Line \($0)." }.joined(separator: "\n")
+        for (columns, lines): (UInt16, UInt16) in [(0, 0), (0, 24), (60, 0), (80, 24)] {
+            let drawn = try Stage(columns: columns, lines: lines).draw(.ready, message)
+            #expect(drawn.contains("╭" + String(repeating: "─", count: 48) + "╮"))
+            // The card has 23 lines, and the cursor goes back to the first.
+            #expect(drawn.hasSuffix("\u{1B}[22A") && drawn.contains("Line 14.") && !drawn.contains("Line 16."))
+        }
+        for (columns, lines): (UInt16, UInt16) in [(60, 1), (1, 24)] {
+            let drawn = try Stage(columns: columns, lines: lines).draw(.ready, "One.\nTwo.\nThree.")
+            #expect(drawn.contains("╭") == (columns > 1) && !drawn.contains("Two."))
+        }
+        let stage = try Stage()
+        _ = stage.draw(.ready)
+        var size = winsize(ws_row: 24, ws_col: 30, ws_xpixel: 0, ws_ypixel: 0)
+        _ = unsafe ioctl(stage.terminal.master, UInt(TIOCSWINSZ), &size)
+        let narrow = "╭" + String(repeating: "─", count: 28) + "╮"
+        waitWhile(!stage.terminal.screen().contains(narrow))
+        _ = stage.draw(.dismissed)
+    }
+
+    @Test(.ownThreads, arguments: ["/nonexistent", "/dev/null", ""])
+    func `no terminal, or one that is hung up: lines on standard error`(path: String) async {
         let end = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             [path = path as String] in
-            let sheet = TerminalSheet(path: path, usesColor: false)
-            let openFiles = (Int32(0)..<100).filter { fcntl($0, F_GETFD) >= 0 }
-            for (state, message) in [
-                (SheetState.ready, "First."), (.scanning, "Second."), (.failure, "Third."), (.dismissed, "Third."),
-                (.ready, "Again."), (.dismissed, "Again."),
-            ] {
-                let title = state == .ready || state == .scanning ? "Ready to Scan" : ""
-                let content = SheetContent(state: state, title: title, message: message, showsErrorSymbol: false)
-                sheet.present(content) { exit(1) }
+            func draw(_ states: [(SheetState, String)], on sheet: TerminalSheet) {
+                for (state, message) in states { sheet.present(SheetTests.content(state, message)) { exit(1) } }
             }
-            // What is no terminal is closed again.
-            if (Int32(0)..<100).filter({ fcntl($0, F_GETFD) >= 0 }) != openFiles { exit(2) }
-        }
-        let text = String(decoding: end?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(text.contains("[Ready to Scan] First.\n[Scanning] Second.\n[Failed] Third.\n[Ready to Scan] Again.\n"))
-        #expect(text.ranges(of: "[").count == 4, "\(text)")
-    }
-
-    @Test(.ownThreads) func `A terminal that is hung up is closed, and the rest is lines on standard error`() async {
-        let end = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            var terminal = PseudoTerminal()
-            guard let path = terminal?.path else { exit(1) }
-            // The sheet gets the same number.
-            let descriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
-            close(descriptor)
-            let sheet = TerminalSheet(path: path, usesColor: false)
-            sheet.present(SheetContent(state: .ready, title: "", message: "First.", showsErrorSymbol: false)) {
-                exit(2)
+            func files() -> [Int32] { (0..<100).filter { fcntl($0, F_GETFD) >= 0 } }
+            var terminal = path.isEmpty ? PseudoTerminal() : nil
+            let before = files()
+            let sheet = TerminalSheet(path: terminal?.path ?? path, usesColor: false)
+            if path.isEmpty {
+                draw([(.ready, "Drawn.")], on: sheet)
+                guard files().count > before.count else { exit(2) }
+                let master = terminal?.master
+                terminal = nil
+                waitWhile(files() != before.filter { $0 != master })
+                // The next terminal gets the same path, and is nothing of the sheet's.
+                terminal = PseudoTerminal()
+                draw([(.scanning, "Second."), (.failure, "Third."), (.dismissed, "Third.")], on: sheet)
+            } else {
+                draw([(.ready, "First."), (.scanning, "Second."), (.failure, "Third.")], on: sheet)
+                draw([(.dismissed, "Third."), (.ready, "Again."), (.dismissed, "Again.")], on: sheet)
+                // A file that is no terminal is closed again.
+                if files() != before { exit(3) }
             }
-            guard isatty(descriptor) == 1 else { exit(3) }
             withExtendedLifetime(terminal) {}
-            terminal = nil
-            for _ in 0..<6000 {
-                if fcntl(descriptor, F_GETFD) < 0 { break }
-                usleep(10_000)
-            }
-            guard fcntl(descriptor, F_GETFD) < 0 else { exit(4) }
-            // The next terminal gets the same path, and is nothing of the sheet's.
-            let next = PseudoTerminal()
-            defer { withExtendedLifetime(next) {} }
-            for (state, message) in [(SheetState.scanning, "Second."), (.success, "Third.")] {
-                sheet.present(SheetContent(state: state, title: "", message: message, showsErrorSymbol: false)) {
-                    exit(5)
-                }
-            }
         }
         let text = String(decoding: end?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(text.contains("[Scanning] Second.\n[Done] Third.\n") && !text.contains("First."), "\(text)")
-    }
-
-    @Test(.ownThreads) func `What comes after the result is neither drawn nor written`() async throws {
-        let terminal = try #require(PseudoTerminal())
-        let user = unsafe open(terminal.path, O_RDWR | O_NOCTTY)
-        defer { close(user) }
-        let end = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            [path = terminal.path as String] in
-            let sheet = TerminalSheet(path: path, usesColor: false)
-            for (state, message) in [(SheetState.ready, "First."), (.success, "Second."), (.failure, "Third.")] {
-                sheet.present(SheetContent(state: state, title: "", message: message, showsErrorSymbol: false)) {}
-            }
-        }
-        let screen = terminal.screen()
-        #expect(screen.contains("Second.") && !screen.contains("Third."))
-        let errors = end.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
-        #expect(!errors.contains("Third."))
-    }
-
-    @Test func `The smallest terminals have their own size`() throws {
-        let message = "One.\nTwo.\nThree."
-        for (columns, lines): (UInt16, UInt16) in [(60, 1), (1, 24)] {
-            let terminal = try #require(PseudoTerminal(columns: columns, lines: lines))
-            let sheet = TerminalSheet(path: terminal.path, usesColor: false)
-            sheet.present(content(.ready, message)) {}
-            let drawn = terminal.screen()
-            #expect(drawn.contains("╭") == (columns > 1) && !drawn.contains("Two."))
-            sheet.present(content(.dismissed, message)) {}
-        }
+        let lines = "[Scanning] Second.\n[Failed] Third.\n"
+        let expected = path.isEmpty ? lines : "[Ready to Scan] First.\n" + lines + "[Ready to Scan] Again.\n"
+        #expect(text.contains(expected) && text.ranges(of: "[").count == (path.isEmpty ? 2 : 4), "\(text)")
     }
 }

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import NFCRuntime
+import SessionTesting
+import TagLink
+import TestThreads
+import Testing
+
+/// A virtual reader in front of an app that is a card.
+@Suite(.timeLimit(.minutes(1))) struct VirtualCardReaderTests {
+    private let reader = VirtualCardReader()
+    private let card = RecordingCard()
+
+    /// Whether the reader sees no card that it can use.
+    private func isWithoutCard() async -> Bool {
+        do {
+            _ = try await reader.transmit([1])
+            return false
+        } catch { return error as? VirtualCardReader.Failure == .noCard }
+    }
+
+    private func seesCard() async -> Bool { (try? await reader.untilCardIsThere(limit: .zero)) != nil }
+
+    @Test func `card reader: a card answers while it is attached, near and emulating, one command at a time`()
+        async throws
+    {
+        #expect(await isWithoutCard())
+        // Emulation without a card, or a card without emulation, does not count.
+        reader.setEmulating(true)
+        #expect(await !seesCard())
+        reader.setEmulating(false)
+        #expect(reader.attach(card))
+        #expect(await !seesCard())
+        #expect(await isWithoutCard())
+        #expect(card.log.isEmpty)
+        for _ in 0..<2 { reader.approach() }
+        #expect(card.log == ["detected"])
+        #expect(await isWithoutCard())
+        reader.setEmulating(true)
+        #expect(await seesCard())
+        async let answer = reader.transmit([0, 0xA4])
+        #expect(await card.happens(2) == ["detected", "00a4"])
+        #expect(await isWithoutCard())
+        card.answer(0, [0x90, 0])
+        #expect(try await answer == [0x90, 0])
+        for _ in 0..<2 { reader.leave() }
+        #expect(await isWithoutCard())
+        #expect(card.log == ["detected", "00a4", "deselected"])
+    }
+
+    @Test func `second card: refused until the first is detached, and then emulates by itself`() async throws {
+        reader.approach()
+        #expect(reader.attach(card))
+        reader.setEmulating(true)
+        let other = RecordingCard(answersAtOnce: true)
+        #expect(!reader.attach(other))
+        reader.detach(other)
+        #expect(!reader.attach(other))
+        reader.detach(card)
+        #expect(reader.attach(other))
+        #expect(await isWithoutCard())
+        #expect(await !seesCard())
+        #expect(card.log == ["detected"] && other.log == ["detected"])
+    }
+
+    enum Ending: CaseIterable { case leaves, detaches, stops }
+
+    @Test(arguments: Ending.allCases)
+    func `command under way when the card is gone: cardLost, and a late answer is ignored`(
+        ending: Ending
+    ) async throws {
+        reader.approach()
+        #expect(reader.attach(card))
+        reader.setEmulating(true)
+        let pending = Task { [reader] in try await reader.transmit([1]) }
+        #expect(await card.happens(2) == ["detected", "01"])
+        switch ending {
+        case .leaves: reader.leave()
+        case .detaches: reader.detach(card)
+        case .stops: reader.setEmulating(false)
+        }
+        await #expect(throws: VirtualCardReader.Failure.cardLost) { try await pending.value }
+        #expect(await isWithoutCard())
+        card.answer(0, [0x90, 0])
+        reader.approach()
+        if ending == .detaches { #expect(reader.attach(card)) }
+        reader.setEmulating(true)
+        async let answer = reader.transmit([2])
+        await until { card.log.last == "02" }
+        // The answer to the first command is not that to the second, and one answer is enough.
+        card.answer(0, [0x6F, 0])
+        card.answer(1, [0x90, 0])
+        card.answer(1, [0x6F, 0])
+        #expect(try await answer == [0x90, 0])
+    }
+
+    /// A card that, when it is deselected, waits until its last command is lost.
+    private final class HesitantCard: EmulatedCard {
+        private let card: RecordingCard
+        private let isLost: DispatchSemaphore
+        init(_ card: RecordingCard, _ isLost: DispatchSemaphore) { (self.card, self.isLost) = (card, isLost) }
+        func readerDetected() { card.readerDetected() }
+        func readerDeselected() {
+            _ = isLost.wait(timeout: .now() + 20)
+            card.readerDeselected()
+        }
+        func received(_ apdu: [UInt8], respond: @escaping @Sendable ([UInt8]) -> Void) {
+            card.received(apdu, respond: respond)
+        }
+    }
+
+    @Test func `reader that leaves: its command is lost before the card is deselected`() async throws {
+        let isLost = DispatchSemaphore(value: 0)
+        reader.approach()
+        #expect(reader.attach(HesitantCard(card, isLost)))
+        reader.setEmulating(true)
+        let pending = Task { [reader, card] in
+            _ = try? await reader.transmit([1])
+            card.note("lost")
+            isLost.signal()
+        }
+        _ = await card.happens(2)
+        await handedOver { done in
+            // On a thread of its own, because the card waits in its call.
+            DispatchQueue(label: "terminal").async { [reader] in
+                reader.leave()
+                done(())
+            }
+        }
+        await pending.value
+        #expect(card.log == ["detected", "01", "lost", "deselected"])
+    }
+
+    @Test func `wait for a card: it goes on until an app emulates one, within the limit`() async throws {
+        await #expect(throws: VirtualCardReader.Failure.noCard) { try await reader.untilCardIsThere(limit: .zero) }
+        let waiting = Task { [reader] in try await reader.untilCardIsThere(limit: .seconds(30)) }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(reader.attach(card))
+        reader.setEmulating(true)
+        try await waiting.value
+    }
+}

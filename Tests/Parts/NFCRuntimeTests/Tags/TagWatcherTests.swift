@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Foundation
+import NFCReaders
+import NFCRuntime
+import NFCTestKit
+import SessionTesting
+import SystemLibrary
+import TagLink
+import TagProtocols
+import Testing
+import VirtualTags
+
+/// Reading tags without a session.
+@Suite(.timeLimit(.minutes(1))) struct TagWatcherTests {
+    /// A watcher with its events, in order.
+    private final class Watch: Sendable {
+        let watcher: TagWatcher
+        private let stream: AsyncStream<String>
+        let readings: AsyncStream<TagWatcher.Reading>
+
+        init(
+            _ reader: NFCEnvironment.Reader,
+            clock: any RuntimeClock = ManualClock(),
+            attendant: TagWatcher.Attendant? = nil
+        ) throws {
+            let (stream, events) = AsyncStream.makeStream(of: String.self)
+            let (readings, reading) = AsyncStream.makeStream(of: TagWatcher.Reading.self)
+            (self.stream, self.readings) = (stream, readings)
+            let environment = NFCEnvironment(reader: reader, clock: clock)
+            let made = TagWatcher(environment, attendant: attendant) { event in
+                switch event {
+                case .available: events.yield("available")
+                case .unavailable(let reason): events.yield("unavailable: \(reason)")
+                case .near(let identifiers): events.yield("near \(identifiers.count)")
+                case .read(let found):
+                    reading.yield(found)
+                    events.yield("read \(found.identifier.last ?? 0)\(found.message == nil ? "" : " with message")")
+                }
+            }
+            watcher = try #require(made)
+            watcher.start()
+        }
+
+        func events(_ count: Int) async -> [String] {
+            var events: [String] = []
+            for await event in stream {
+                events.append(event)
+                if events.count == count { break }
+            }
+            return events
+        }
+
+        func event() async -> String? { await events(1).first }
+        func stop() async { await watcher.stop() }
+    }
+
+    /// A clock whose events are due at once.
+    private final class HastyClock: RuntimeClock {
+        let now: Duration = .zero
+        private let list = Locked<[Duration]>([])
+        var delays: [Duration] { list.withLock { $0 } }
+
+        func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledEvent {
+            list.withLock { $0.append(delay) }
+            action()
+            return ScheduledEvent {}
+        }
+    }
+
+    private static let found = ["available", "near 1", "read 1"]
+    private static let noise = ScriptedReader.Look.failure(.transmission, "Noise.")
+
+    // MARK: Which tags are read
+
+    @Test(arguments: 2...4) func `tags together: all are read, and no command is sent to a sleeping tag`(count: Int)
+        async throws
+    {
+        let reads = Locked((sent: 0, answered: 0))
+        let near = VirtualField(onExchange: { exchange in
+            guard exchange.request.bytes.first == 0x30 else { return }
+            reads.withLock { $0.sent += 1 }
+            if case .success = exchange.result { reads.withLock { $0.answered += 1 } }
+        })
+        for number in 1...count { near.bring(ntag(UInt8(number))) }
+        let watch = try Watch(.field(near))
+        #expect(await watch.events(2) == ["available", "near \(count)"])
+        #expect(await watch.events(count).sorted() == (1...count).map { "read \($0)" })
+        await watch.stop()
+        let (sent, answered) = reads.withLock { $0 }
+        #expect(sent >= count && answered == sent)
+    }
+
+    @Test func `tag: read once while it stays, and again when it returns, at once or after a stop`() async throws {
+        let first = ntag(1)
+        let near = field(first)
+        let watch = try Watch(.field(near))
+        watch.watcher.start()
+        #expect(await watch.events(3) == Self.found)
+        near.bring(ntag(2))
+        #expect(await watch.event() == "read 2")
+        near.remove(first)
+        #expect(await watch.event() == "near 1")
+        near.bring(first)
+        #expect(await watch.event() == "read 1")
+        near.removeAll()
+        #expect(await watch.event() == "near 0")
+        await watch.stop()
+        // The first look after a start reports what is near, also where that is nothing.
+        watch.watcher.start()
+        #expect(await watch.events(2) == ["available", "near 0"])
+        near.bring(first)
+        #expect(await watch.event() == "read 1")
+        // It is exchanged for itself with no look between.
+        near.arm(.effect(.swap(first), atExchange: 0))
+        near.bring(ntag(2))
+        #expect(await watch.events(2) == ["near 1", "read 1"])
+        await watch.stop()
+    }
+
+    @Test func `tag, arrivals not told apart: read again after a look without it`() async throws {
+        let tag = ntag()
+        let reader = ScriptedReader([.tags(tag), .tags(tag), .nothing, .tags(tag)], tells: true)
+        let watch = try Watch(.discovering(reader))
+        #expect(await watch.events(3) == Self.found)
+        reader.tell()
+        await reader.looks(2)
+        reader.tell()
+        #expect(await watch.event() == "near 0")
+        reader.tell()
+        #expect(await watch.event() == "read 1")
+        await watch.stop()
+        #expect(reader.lookCount == 4 && !reader.isObserved)
+    }
+
+    @Test func `no reader: no watcher`() {
+        let environment = NFCEnvironment(reader: .none(reason: "None."), clock: ManualClock())
+        #expect(TagWatcher(environment) { _ in } == nil)
+    }
+
+    // MARK: The reader
+
+    @Test func `reader that leaves and returns: each new reason once, and the tags are read again`() async throws {
+        let reader = PluggedReader(ntag())
+        reader.plug("It is not plugged in.")
+        let watch = try Watch(.field(reader))
+        #expect(await watch.event() == "unavailable: It is not plugged in.")
+        reader.plug("It is not plugged in.")
+        for reason in ["It does not answer.", "Another program has it."] {
+            reader.plug(reason)
+            #expect(await watch.event() == "unavailable: \(reason)")
+            if reason == "Another program has it." { reader.virtual.removeAll() }
+            reader.plug(nil)
+            if reason == "It does not answer." { #expect(await watch.events(3) == Self.found) }
+        }
+        #expect(await watch.events(2) == ["available", "near 0"])
+        await watch.stop()
+    }
+
+    @Test func `reader that is pulled out while a tag is read: reported at once, and the tag is read later`()
+        async throws
+    {
+        let reader = PluggedReader(ntag())
+        reader.pullsOutAt.withLock { $0 = 0x30 }
+        let watch = try Watch(.field(reader))
+        #expect(await watch.events(3) == ["available", "near 1", "unavailable: It was pulled out."])
+        reader.pullsOutAt.withLock { $0 = nil }
+        reader.plug(nil)
+        #expect(await watch.events(3) == Self.found)
+        await watch.stop()
+    }
+
+    @Test func `field: on for each look alone, and not turned off where it could not be turned on`() async throws {
+        let reader = PluggedReader()
+        let watch = try Watch(.field(reader))
+        /// Waits until the field was switched so many times.
+        func switches(_ count: Int) async { await until { reader.carriers.withLock { $0.count } >= count } }
+        #expect(await watch.events(2) == ["available", "near 0"])
+        await switches(2)
+        reader.plug(nil)
+        await switches(4)
+        reader.plug("Gone.")
+        #expect(await watch.event() == "unavailable: Gone.")
+        reader.plug(nil)
+        #expect(await watch.event() == "available")
+        await switches(6)
+        await watch.stop()
+        #expect(reader.carriers.withLock { $0 } == [true, false, true, false, true, false])
+    }
+
+    @Test(arguments: [false, true])
+    func `stop during a look: the reader is interrupted once, and is not reported as missing`(isGone: Bool)
+        async throws
+    {
+        let error = LinkError(isGone ? .readerUnavailable : .cancelled, "It was cut off.")
+        let begun = Locked(0)
+        let look = ScriptedReader.Look.waitsUntilCancelled(then: error) { begun.withLock { $0 += 1 } }
+        let reader = ScriptedReader([look], executor: QueueExecutor(target: nil))
+        let events = Locked(0)
+        let environment = NFCEnvironment(reader: .discovering(reader), clock: ManualClock())
+        let watcher = try #require(TagWatcher(environment) { _ in events.withLock { $0 += 1 } })
+        await watcher.stop()
+        #expect(reader.log == [])
+        for count in 1...2 {
+            watcher.start()
+            await until { begun.withLock { $0 } >= count }
+            for _ in 0..<2 { await watcher.stop() }
+            #expect(reader.count("interrupt") == count && reader.count("release") == count)
+        }
+        #expect(events.withLock { $0 } == 0)
+    }
+
+    // MARK: Time
+
+    @Test func `look that fails: repeated every 100 ms, 20 times, then after the next report`() async throws {
+        let reader = ScriptedReader([Self.noise], tells: true)
+        let clock = ManualClock()
+        let watch = try Watch(.discovering(reader), clock: clock)
+        for round in 0..<2 {
+            for retry in 0...20 {
+                await reader.looks(21 * round + retry + 1)
+                if round == 1 || retry == 20 { break }
+                await until { clock.scheduledEventCount > 0 }
+                clock.advance(by: .milliseconds(99))
+                #expect(reader.lookCount == retry + 1)
+                clock.advance(by: .milliseconds(1))
+            }
+            // The reader is released between looks.
+            await until { reader.count("release") == reader.lookCount }
+            #expect(clock.scheduledEventCount == 0)
+            reader.tell()
+        }
+        await watch.stop()
+        #expect(!reader.isObserved)
+    }
+
+    @Test(arguments: [false, true])
+    func `failures before a good look, or before the reader was missing: not counted after it`(wasMissing: Bool)
+        async throws
+    {
+        let between = wasMissing ? ScriptedReader.Look.failure(.readerUnavailable) : .nothing
+        let noisy = [ScriptedReader.Look](repeating: Self.noise, count: 20)
+        let reader = ScriptedReader(noisy + [between, Self.noise], tells: true)
+        let clock = HastyClock()
+        let watch = try Watch(.discovering(reader), clock: clock)
+        // A report changes none of the times, and lets a watcher that has given up look again.
+        while reader.count("release") < 42 {
+            reader.tell()
+            await Task.yield()
+        }
+        await watch.stop()
+        let repeated = [Duration](repeating: .milliseconds(100), count: 20)
+        #expect(clock.delays == repeated + (wasMissing ? [.seconds(5)] : []) + repeated)
+    }
+
+    @Test func `reader without reports: a look every 250 ms, or every 5 s while it is missing`() async throws {
+        for isMissing in [false, true] {
+            let reader = ScriptedReader([isMissing ? .failure(.readerUnavailable) : .nothing])
+            let clock = HastyClock()
+            let watch = try Watch(.discovering(reader), clock: clock)
+            await reader.looks(20)
+            #expect(reader.log == [])
+            await watch.stop()
+            #expect(Set(clock.delays) == [isMissing ? .seconds(5) : .milliseconds(250)])
+            #expect(reader.log == ["interrupt", "release"])
+        }
+    }
+
+    /// A tag that is found, and can not be read for a while.
+    private final class SilentTag: VirtualTag {
+        private let base: VirtualType2Tag
+        let isSilent = Locked(true)
+        /// How often the field was turned off.
+        let powerLosses = Locked(0)
+        var technology: Technology { base.technology }
+        var identifier: [UInt8] { base.identifier }
+
+        init(_ number: UInt8) { base = ntag(number) }
+
+        func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? {
+            // READ, and WUPA, which would find that it is still near.
+            if [0x30, 0x52].contains(request.bytes.first ?? 0), isSilent.withLock({ $0 }) { return nil }
+            return base.answer(request, disturbance: disturbance)
+        }
+
+        func losePower() {
+            base.losePower()
+            powerLosses.withLock { $0 += 1 }
+        }
+    }
+
+    @Test func `tag that can't be read: tried every 100 ms, 20 times; a new tag is tried as often`() async throws {
+        let clock = ManualClock()
+        let (silent, late) = (SilentTag(1), SilentTag(4))
+        let near = field(silent)
+        let watch = try Watch(.field(near), clock: clock)
+        #expect(await watch.events(2) == ["available", "near 1"])
+        for _ in 0..<20 {
+            await until { clock.scheduledEventCount > 0 }
+            clock.advance(by: .milliseconds(99))
+            #expect(clock.scheduledEventCount == 1)
+            clock.advance(by: .milliseconds(1))
+        }
+        await until { silent.powerLosses.withLock { $0 } >= 21 }
+        #expect(clock.scheduledEventCount == 0)
+        near.bring(ntag(2))
+        #expect(await watch.event() == "read 2")
+        await until { clock.scheduledEventCount > 0 }
+        near.bring(late)
+        await until { late.powerLosses.withLock { $0 } >= 1 && clock.scheduledEventCount > 0 }
+        late.isSilent.withLock { $0 = false }
+        clock.advance(by: .milliseconds(100))
+        #expect(await watch.event() == "read 4")
+        silent.isSilent.withLock { $0 = false }
+        near.bring(ntag(3))
+        #expect(await watch.events(2).sorted() == ["read 1", "read 3"])
+        await watch.stop()
+        #expect(clock.scheduledEventCount == 0)
+    }
+
+    /// A Type 3 tag whose write was cut off, and that is whole after its first loss of power.
+    private final class TornTag: VirtualTag {
+        private let isWhole = Locked(false)
+        private let (torn, whole) = (tag(writeFlag: 0x0F), tag(writeFlag: 0x00))
+        private var current: VirtualType3Tag { isWhole.withLock { $0 } ? whole : torn }
+        var technology: Technology { whole.technology }
+        var identifier: [UInt8] { whole.identifier }
+
+        /// A tag with a message of three bytes.
+        private static func tag(writeFlag: UInt8) -> VirtualType3Tag {
+            var contents = FeliCaLiteSContents(idm: [2, 0xFE, 1, 2, 3, 4, 5, 6])
+            // WriteF, Ln and the checksum of the attributes (NFC Forum T3T 1.0, 6.1), then the message.
+            contents.userMemory[9] = writeFlag
+            contents.userMemory[13] = 3
+            let sum = contents.userMemory[..<14].reduce(0) { $0 + Int($1) }
+            contents.userMemory.replaceSubrange(14..<19, with: [UInt8(sum >> 8), UInt8(sum & 0xFF), 0xD0, 0x00, 0x00])
+            return VirtualType3Tag(contents)
+        }
+
+        func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? {
+            current.answer(request, disturbance: disturbance)
+        }
+
+        func losePower() {
+            current.losePower()
+            isWhole.withLock { $0 = true }
+        }
+    }
+
+    @Test func `tag with a write in progress: looked at again, and read when it is whole`() async throws {
+        let watch = try Watch(.field(field(TornTag())), clock: HastyClock())
+        #expect(await watch.events(3).last == "read 6 with message")
+        await watch.stop()
+    }
+
+    @Test func `reading: the moment of the first report, and the airtime since its look began`() async throws {
+        let (clock, hooks) = (ManualClock(), Locked<[@Sendable () -> Void]>([]))
+        let near = VirtualField(
+            onElapsed: { clock.advance(by: $0) },
+            // One after the other while the tags of NFC-A are looked for, which are the last ones.
+            onExchange: { exchange in
+                guard exchange.technology == .nfcA else { return }
+                hooks.withLock { $0.isEmpty ? nil : $0.removeFirst() }?()
+            }
+        )
+        let reports = Locked<[Duration]>([])
+        for number: UInt8 in 1...2 {
+            let bring: @Sendable () -> Void = {
+                reports.withLock { $0.append(clock.now) }
+                near.bring(VirtualType5Tag(Type5Contents(blank: .icodeSLIX, uid: [0xE0, 4, 1, 0x10, 1, 2, 3, number])))
+            }
+            hooks.withLock { $0.append(bring) }
+        }
+        near.bring(ntag())
+        clock.advance(by: .seconds(3))
+        let (stream, continuation) = AsyncStream.makeStream(of: (TagWatcher.Reading, Airtime).self)
+        let made = TagWatcher(NFCEnvironment(reader: .field(near), clock: clock)) { event in
+            if case .read(let reading) = event { continuation.yield((reading, near.statistics.airtime)) }
+        }
+        let watcher = try #require(made)
+        watcher.start()
+        var readings = stream.makeAsyncIterator()
+        let (first, end) = try #require(await readings.next())
+        #expect(first.identifier == [4, 1, 2, 3, 4, 5, 1] && first.noticed == .seconds(3))
+        #expect(first.airtime > .zero && first.airtime == end.duration)
+        for _ in 0..<2 {
+            // Both arrived during the first look, and are found by the second one.
+            let (next, counted) = try #require(await readings.next())
+            #expect(next.identifier.first == 0xE0 && next.noticed == reports.withLock { $0.first })
+            #expect(next.airtime > .zero && next.airtime == (counted - end).duration)
+        }
+        let moments = reports.withLock { $0 }
+        #expect(moments.count == 2 && moments[0] < moments[1])
+        await watcher.stop()
+    }
+
+    @Test func `reading after a restart: the moment of the new run's look, not of a report before the stop`()
+        async throws
+    {
+        let clock = ManualClock()
+        let reader = ScriptedReader(
+            [
+                .init { reader throws(LinkError) in
+                    reader.tell()
+                    reader.note("told")
+                    while !Task.isCancelled { await Task.yield() }
+                    return []
+                }, .tags(ntag()),
+            ],
+            tells: true
+        )
+        clock.advance(by: .seconds(1))
+        let watch = try Watch(.discovering(reader), clock: clock)
+        await until { reader.count("told") == 1 }
+        await watch.stop()
+        clock.advance(by: .seconds(60))
+        watch.watcher.start()
+        var readings = watch.readings.makeAsyncIterator()
+        #expect(await readings.next()?.noticed == .seconds(61))
+        await watch.stop()
+    }
+
+    // MARK: Attendants and places
+
+    @Test func `attendant: called for each tag, again after it failed, and for all after a stop`() async throws {
+        let near = field(ntag(1))
+        let (calls, input) = AsyncStream.makeStream(of: UInt8.self)
+        let (failures, isPatient) = (Locked(1), Locked(false))
+        let watch = try Watch(.field(near), clock: HastyClock()) { (tag: WatchedTag) async throws(TagError) in
+            let survey = try await tag.survey()
+            #expect(tag.forumTag?.type == .type2 && survey.message == [])
+            #expect(await tag.productName() == "NTAG213")
+            input.yield(tag.target.identifier.last ?? 0)
+            if failures.withLock({
+                $0 -= 1; return $0 >= 0
+            }) {
+                throw TagError(.refused, "Try again.")
+            }
+            while isPatient.withLock({ $0 }), !Task.isCancelled { await Task.yield() }
+        }
+        var numbers = calls.makeAsyncIterator()
+        #expect(await [numbers.next(), numbers.next()] == [1, 1])
+        isPatient.withLock { $0 = true }
+        near.bring(ntag(2))
+        #expect(await numbers.next() == 2)
+        near.bring(ntag(3))
+        await watch.stop()
+        isPatient.withLock { $0 = false }
+        watch.watcher.start()
+        #expect(await [numbers.next(), numbers.next(), numbers.next()].compactMap { $0 }.sorted() == [1, 2, 3])
+        await watch.stop()
+    }
+
+    @Test func `attendant that always fails: the departure of the tag is reported all the same`() async throws {
+        let (near, tag) = (VirtualField(), ntag())
+        near.bring(tag)
+        let watch = try Watch(.field(near)) { (_: WatchedTag) async throws(TagError) in throw TagError(.refused, "") }
+        #expect(await watch.events(2) == ["available", "near 1"])
+        near.remove(tag)
+        #expect(await watch.event() == "near 0")
+        await watch.stop()
+    }
+
+    @Test(arguments: [true, false]) func `caller's executor: all events happen on it`(discovers: Bool) async throws {
+        let key = DispatchSpecificKey<String>()
+        let queue = DispatchQueue(label: "watching")
+        queue.setSpecific(key: key, value: "here")
+        let reader = ScriptedReader([.tags(ntag())])
+        let environment = NFCEnvironment(
+            reader: discovers ? .discovering(reader) : .field(field(ntag())),
+            clock: ManualClock()
+        )
+        let (places, continuation) = AsyncStream.makeStream(of: String?.self)
+        let made = TagWatcher(environment, executor: QueueExecutor(target: queue)) { _ in
+            continuation.yield(DispatchQueue.getSpecific(key: key))
+        }
+        let watcher = try #require(made)
+        #expect(watcher.readerName == environment.driver?.name)
+        watcher.start()
+        var happened = places.makeAsyncIterator()
+        for _ in 0..<3 { #expect(await happened.next() == "here") }
+        await watcher.stop()
+    }
+
+    @Test func `caller's actor: the observer and the attendant are called in it`() async throws {
+        actor Place {}
+        let place = Place()
+        let environment = NFCEnvironment(reader: .field(field(ntag())), clock: ManualClock())
+        let (places, continuation) = AsyncStream.makeStream(of: String.self)
+        let attendant: TagWatcher.Attendant = { _ in
+            let isolation: (any Actor)? = #isolation
+            continuation.yield(isolation === place ? "attendant" : "elsewhere")
+        }
+        let executor = QueueExecutor(target: nil)
+        let made = TagWatcher(environment, executor: executor, isolation: place, attendant: attendant) { _ in
+            place.assumeIsolated { _ in }
+            continuation.yield("observer")
+        }
+        let watcher = try #require(made)
+        watcher.start()
+        var happened = places.makeAsyncIterator()
+        for expected in ["observer", "observer", "attendant"] { #expect(await happened.next() == expected) }
+        await watcher.stop()
+    }
+
+    // MARK: The gate between the service and sessions
+
+    @Test func `session on the service's reader: it looks after the service gave the reader up, until its end`()
+        async throws
+    {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "gate-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let gate = ReaderGate(path: folder.path + "/nfc/background")
+        let (purposes, purpose) = AsyncStream.makeStream(of: Set<ReaderGate.Purpose>.self)
+        let (tags, noted) = AsyncStream.makeStream(of: [[UInt8]].self)
+        let server = try ReaderGateServer(gate) {
+            noted.yield($0)
+        } onChange: {
+            purpose.yield($0)
+        }
+        var wanted = purposes.makeAsyncIterator()
+        let near = field(ntag())
+        let scene = Scene(.field(near), gate: gate)
+        let session = try scene.session()
+        session.begin()
+        #expect(await wanted.next() == [.session])
+        #expect(await scene.event() == "a active")
+        #expect(near.statistics.exchanges == 0)
+        server.grant()
+        #expect(await scene.event() == "a found 1")
+        var found = tags.makeAsyncIterator()
+        #expect(await found.next() == [[0x04, 1, 2, 3, 4, 5, 1]])
+        session.invalidate()
+        #expect(await wanted.next() == [])
+        withExtendedLifetime(server) {}
+    }
+}
