@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import PropertyTesting
+import UniversalLinks
 
 /// A rule, with the simplest matching: recursion over characters.
 struct NaiveRule: Sendable {
@@ -55,6 +57,29 @@ struct NaiveRule: Sendable {
         if !isCaseSensitive { object["caseSensitive"] = false }
         if !isPercentEncoded { object["percentEncoded"] = false }
         return object
+    }
+
+    static func app(_ index: Int) -> String { "ABCDE12345.app\(index)" }
+
+    /// A file with an entry for each list of rules.
+    static func file(_ rules: [[NaiveRule]]) throws -> AssociationFile {
+        let details = rules.enumerated().map { index, rules in
+            ["appIDs": [app(index)], "components": rules.map(\.json)] as [String: Any]
+        }
+        let links: [String: Any] = ["details": details, "substitutionVariables": ["own": own]]
+        return try AssociationFile(parsing: JSONSerialization.data(withJSONObject: ["applinks": links]))
+    }
+
+    /// Which app opens a link, rule by rule.
+    static func decision(_ rules: [[NaiveRule]], _ link: NaiveLink) -> LinkMatcher.Decision {
+        var exclusion: LinkMatcher.RulePosition?
+        for (index, rules) in rules.enumerated() {
+            guard let rule = rules.firstIndex(where: { $0.matches(link) }) else { continue }
+            let position = LinkMatcher.RulePosition(details: index, rule: rule)
+            if !rules[rule].excludes { return .app(app(index), position) }
+            exclusion = exclusion ?? position
+        }
+        return exclusion.map { .excluded($0) } ?? .noRule
     }
 
     func matches(_ link: NaiveLink) -> Bool {

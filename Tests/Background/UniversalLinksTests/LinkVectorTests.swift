@@ -4,7 +4,7 @@ import Testing
 import UniversalLinks
 
 /// Checks the conformance vectors: which app opens a URL, and which entry of an app's domains applies.
-struct VectorTests {
+struct LinkVectorTests {
     struct LinkVector: Decodable, Sendable, CustomTestStringConvertible {
         var id: String
         var aasa: String
@@ -37,14 +37,12 @@ struct VectorTests {
         }
     }
 
-    @Test("All vectors are there")
-    func count() {
+    @Test func `Vectors: all are read`() {
         #expect(Self.links.count == 95)
         #expect(Self.domains.count == 10)
     }
 
-    @Test("The app that opens a URL is the expected one", arguments: links)
-    func link(_ vector: LinkVector) throws {
+    @Test(arguments: links) func `Vectors: the expected app opens the URL`(_ vector: LinkVector) throws {
         let answer: LinkAnswer
         do throws(AssociationFileError) {
             let matcher = LinkMatcher(try AssociationFile(parsing: Data(vector.aasa.utf8)))
@@ -61,8 +59,7 @@ struct VectorTests {
         #expect(!answer.why.isEmpty)
     }
 
-    @Test("The entry that applies to a host is the expected one", arguments: domains)
-    func domain(_ vector: DomainVector) {
+    @Test(arguments: domains) func `Vectors: the expected entry applies to the host`(_ vector: DomainVector) {
         let entry = AssociatedDomain.applying(vector.entries, service: vector.service, host: vector.host)
         #expect(entry?.entry == vector.expect)
     }
