@@ -1,168 +1,284 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
 import Foundation
+import LinkDelivery
+import NDEF
 import PrivateStorage
+import ProgramTesting
+import SystemLibrary
 import Testing
 
-@testable import nfcd
+@testable import nfcd  // the program has no public interface
 
-/// What the service keeps on the disk, and how it goes on when the disk or the folder fails.
-@Suite(.timeLimit(.minutes(3))) struct `The keeper of the inbox` {
-    private static let gone = """
-        {"ok":false,"event":"failed","error":"inbox","message":"The folder of the inbox is gone or was replaced. The \
-        entries in memory are written to a new one."}
-        """
+/// The service's keeper of the inbox with the machine, in folders of a test's own.
+@MainActor private final class KeeperScene {
+    private static let gone =
+        "The folder of the inbox is gone or was replaced. The entries in memory are written to a new one."
 
-    @MainActor @Test func `begins with what an earlier run has left, and names what is damaged`() throws {
-        let scene = try Keeping(1, 2)
-        for number: UInt32 in [1, 9] { scene.keeper.keep(.dismissed, of: NotifierScene.id(number)) }
-        try Data("x".utf8).write(to: URL(fileURLWithPath: scene.path("inbox/junk")))
-        try Data("x".utf8).write(to: URL(fileURLWithPath: scene.file(3) + ".tmp"))
-        let run = try scene.keeper.recover(shown: NotifierScene.ids(1), summarized: NotifierScene.ids(2))
-        let entries = [try Keeping.entry(1), try Keeping.entry(2)]
-        #expect(run.entries == entries)
-        #expect(run.shown == NotifierScene.ids(1) && run.summarized == NotifierScene.ids(2))
-        let marks = [NotifierScene.id(1): EntryMark.dismissed]
-        #expect(run.marks == marks)
-        #expect(!scene.marks().contains(NotifierScene.id(9).description))
-        #expect(try scene.names().count == 3 && scene.names().last == "junk")
+    let folder: TestFolder
+    let recorded = RecordedLog()
+    let loop = MachineLoop(now: { .zero })
+    let keeper: InboxKeeper
+    private let folders: UserFolders
+    private(set) var actions: [BackgroundReader.Action] = []
+    /// Opens an entry.
+    var deliver: (InboxEntry.ID, Delivery) -> Void = { _, _ in }
+
+    /// - Parameters:
+    ///   - numbers: the entries of an earlier run.
+    ///   - storingPause: how long the keeper waits before it stores again what the disk did not accept.
+    ///   - movingTime: how long it waits before it makes a folder that is missing.
+    ///   - begins: whether the machine gets the entries.
+    init(
+        _ numbers: UInt32...,
+        storingPause: Duration = .seconds(5),
+        movingTime: Duration = .seconds(1),
+        begins: Bool = true
+    ) throws {
+        folder = try TestFolder()
+        folders = UserFolders(environment: ["HOME": folder.path("home"), "XDG_STATE_HOME": folder.path("state")])
+        for number in numbers { try Inbox<DirectoryStore>(of: folders).add(try Self.entry(number)) }
+        keeper = try InboxKeeper(
+            folders,
+            marks: try DirectoryStore(folder.path("state/nfc/background")),
+            try recorded.log("--json"),
+            loop,
+            storingPause: storingPause,
+            movingTime: movingTime
+        )
+        loop.perform = { [weak self] action in self?.perform(action) }
+        if begins { loop.begin([.restored(try keeper.recover(shown: [], summarized: []))]) }
+    }
+
+    static func entry(_ number: UInt32) throws -> InboxEntry {
+        InboxEntry(id: .test(number), message: try NDEFMessage([.uri("https://b.example/\(number)")]).encoded())
+    }
+
+    private func perform(_ action: BackgroundReader.Action) {
+        actions.append(action)
+        switch action {
+        case .store(let entry): keeper.store(entry)
+        case .deliver(let id, let delivery): deliver(id, delivery)
+        default: break
+        }
+    }
+
+    static func file(_ number: UInt32) -> String { "state/nfc/inbox/\(InboxEntry.ID.test(number)).new" }
+
+    var names: [String] { folder.names(in: "state/nfc/inbox") }
+    var marks: String { folder.text("state/nfc/background/marks") }
+    /// The numbers of the entries that are on the disk as far as the machine knows.
+    var stored: [UInt32] { loop.machine.storedEntries.map(\.number) }
+    /// How often the machine has had an entry stored.
+    var storings: Int { actions.count { if case .store = $0 { true } else { false } } }
+
+    /// The errors and events in the log since the last time.
+    func logged() -> [String] {
+        recorded.lines().map { ($0["error"] ?? $0["event"] ?? "") + ($0["message"] == Self.gone ? " gone" : "") }
+    }
+
+    /// Puts a folder in the place of an entry's file, so that it can't be written.
+    func block(_ number: UInt32) throws {
+        try? folder.remove(Self.file(number))
+        try folder.makeFolder(Self.file(number) + "/full")
+    }
+
+    /// Puts a file in the place of the inbox, so that it can't be made.
+    func blockInbox() throws {
+        try folder.move("state/nfc/inbox", to: "aside")
+        try folder.write("state/nfc/inbox", "")
+    }
+
+    func wait(until isDone: () -> Bool) async throws {
+        for _ in 0..<12_000 {
+            if isDone() { return }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        Issue.record("\(names) \(stored) \(recorded.output)")
+    }
+}
+
+/// What the service stores, and how it continues when the disk or the folder fails.
+@MainActor @Suite(.timeLimit(.minutes(3))) struct InboxKeeperTests {
+    @Test func `Inbox keeper: an earlier run, its entries and marks are restored and damage is named`() throws {
+        let scene = try KeeperScene(1, 2, begins: false)
+        for number: UInt32 in [1, 9] { scene.keeper.keep(.dismissed, of: .test(number)) }
+        try scene.folder.write("state/nfc/inbox/junk", "x")
+        try scene.folder.write(KeeperScene.file(3) + ".tmp", "x")
+        let run = try scene.keeper.recover(shown: [.test(1)], summarized: [.test(2)])
+        #expect(run.entries == [try KeeperScene.entry(1), try KeeperScene.entry(2)])
+        #expect(run.shown == [.test(1)] && run.summarized == [.test(2)])
+        #expect(run.marks == [.test(1): .dismissed] && !scene.marks.contains("\(InboxEntry.ID.test(9))"))
+        #expect(scene.names.count == 3 && scene.names.last == "junk")
         let text = "The file junk of the inbox is damaged or not an entry, and is not offered."
-        let line = "{\"event\":\"damaged\",\"message\":\"\(text) nfc inbox clear --damaged removes it.\"}"
-        #expect(scene.recorded.lines() == [line])
+        let lines = scene.recorded.lines()
+        #expect(lines.map { $0["message"] } == [text + " nfc inbox clear --damaged removes it."])
     }
 
-    @MainActor @Test func `stores what becomes of an entry, and removes it with its mark`() throws {
-        let scene = try Keeping(1, 2)
-        try scene.begin()
-        let id = NotifierScene.id(1)
-        #expect(scene.keeper.identifiers == NotifierScene.ids(1, 2))
+    @Test(arguments: [(10, nil), (12, "So are 2 more. nfc inbox clear --damaged removes them.")] as [(Int, String?)])
+    func `Inbox keeper: many damaged files, ten are named and the others counted`(count: Int, more: String?) throws {
+        let scene = try KeeperScene(begins: false)
+        for number in 0..<count { try scene.folder.write("state/nfc/inbox/junk\(number)", "x") }
+        _ = try scene.keeper.recover(shown: [], summarized: [])
+        let messages = scene.recorded.lines().compactMap { $0["message"] }
+        #expect(messages.count == (more == nil ? 10 : 11) && (more == nil || messages.last == more))
+    }
+
+    @Test func `Inbox keeper: an entry is shown, wanted and removed, its file and mark follow`() throws {
+        let scene = try KeeperScene(1, 2)
+        let id = InboxEntry.ID.test(1)
+        #expect(scene.keeper.identifiers == [.test(1), .test(2)])
         scene.keeper.markAnnounced(id)
-        #expect(try scene.names() == ["\(id).entry", "\(NotifierScene.id(2)).new"])
+        #expect(scene.names == ["\(id).entry", "\(InboxEntry.ID.test(2)).new"])
         scene.keeper.keep(.wanted, of: id)
-        #expect(scene.marks().hasPrefix("\(id) wanted "))
+        #expect(scene.marks.hasPrefix("\(id) wanted "))
         scene.keeper.remove(id)
-        #expect(scene.marks().isEmpty)
-        #expect(try scene.names() == ["\(NotifierScene.id(2)).new"])
-        #expect(scene.keeper.identifiers == NotifierScene.ids(2))
-        #expect(scene.keeper.keepingProblem == nil && scene.recorded.output == "")
+        #expect(scene.marks.isEmpty && scene.names == ["\(InboxEntry.ID.test(2)).new"])
+        #expect(scene.keeper.keepingProblem == nil && scene.logged() == [])
     }
 
-    @MainActor @Test func `says once why the disk takes nothing, until it takes something again`() throws {
-        let scene = try Keeping(1, 2)
-        try scene.begin()
+    @Test func `Inbox keeper: the disk takes nothing, logged once and stored as soon as possible`() throws {
+        let scene = try KeeperScene(1, 2)
         scene.loop.handle(.inboxLost)
-        #expect(scene.stored == [])
         for number: UInt32 in 1...2 { try scene.block(number) }
         scene.loop.handle(.storeAgain)
-        #expect(scene.stored == [])
-        let lines = scene.recorded.lines()
-        let reason = try #require(scene.keeper.keepingProblem)
-        #expect(lines.count == 1 && lines[0].contains(#""error":"inbox","message":"The inbox: "#), "\(lines)")
-        #expect(lines[0].contains(scene.path("inbox")) && reason.contains(scene.path("inbox")))
-        try scene.unblock(1)
+        #expect(scene.stored == [] && scene.logged() == ["inbox"])
+        #expect(scene.keeper.keepingProblem?.contains(scene.folder.path("state/nfc/inbox")) == true)
+        try scene.folder.remove(KeeperScene.file(1))
         scene.loop.handle(.storeAgain)
-        #expect(scene.stored == [NotifierScene.id(1)])
-        let kept = (1...2).map { BackgroundReader.Action.note(.kept(NotifierScene.id($0))) }
-        #expect(scene.actions.filter { kept.contains($0) } == [kept[0]])
-        try scene.unblock(2)
+        #expect(scene.stored == [1])
+        #expect(scene.actions.filter { $0 == .note(.kept(.test(1))) || $0 == .note(.kept(.test(2))) }.count == 1)
+        try scene.folder.remove(KeeperScene.file(2))
         scene.loop.handle(.storeAgain)
-        #expect(scene.stored.count == 2 && scene.keeper.keepingProblem == nil)
-        // The next failure is another one.
-        _ = scene.recorded.lines()
+        #expect(scene.stored == [1, 2] && scene.keeper.keepingProblem == nil)
+        // The next failure is another one, also of a removal, which forgets the mark all the same.
+        _ = scene.logged()
         try scene.block(3)
-        scene.keeper.store(try Keeping.entry(3))
-        #expect(scene.recorded.lines().count == 1)
+        scene.keeper.store(try KeeperScene.entry(3))
+        #expect(scene.logged() == ["inbox"])
+        scene.keeper.keep(.dismissed, of: .test(3))
+        scene.keeper.remove(.test(3))
+        #expect(scene.logged() == ["inbox"] && scene.marks.isEmpty)
     }
 
-    @MainActor @Test func `writes all that it knows to a new folder when its own is gone`() throws {
-        let scene = try Keeping(1)
-        try scene.begin()
-        scene.keeper.keep(.dismissed, of: NotifierScene.id(1))
-        try FileManager.default.moveItem(atPath: scene.path("inbox"), toPath: scene.path("aside"))
-        try FileManager.default.removeItem(atPath: scene.path("background"))
-        let reason = "The folder \(scene.path("inbox")) is gone or was replaced."
-        #expect(scene.keeper.keepingProblem == reason)
-        let claim = try scene.keeper.claim(NotifierScene.id(1))
-        #expect(claim == nil)
-        scene.keeper.store(try Keeping.entry(2))
-        #expect(scene.recorded.lines() == [Self.gone])
-        #expect(try scene.names() == ["\(NotifierScene.id(1)).new", "\(NotifierScene.id(2)).new"])
-        #expect(scene.marks().hasPrefix("\(NotifierScene.id(1)) dismissed "))
-        #expect(scene.stored == [NotifierScene.id(1)])
+    @Test func `Inbox keeper: the disk takes nothing, it tries again after each pause`() async throws {
+        let scene = try KeeperScene(1, storingPause: .milliseconds(50))
+        scene.loop.handle(.inboxLost)
+        try scene.block(1)
+        for _ in 0..<2 { scene.loop.handle(.storeAgain) }
+        #expect(scene.storings == 2)
+        try await scene.wait { scene.storings > 3 }
+        try scene.folder.remove(KeeperScene.file(1))
+        try await scene.wait { scene.stored == [1] }
+        #expect(scene.keeper.keepingProblem == nil)
+        // An entry that was opened before it could be stored is no problem any more.
+        try scene.block(3)
+        scene.keeper.store(try KeeperScene.entry(3))
+        #expect(scene.keeper.keepingProblem != nil)
+        try await scene.wait { scene.keeper.keepingProblem == nil }
+    }
+
+    @Test func `Inbox keeper: the folder is gone, everything in memory goes to a new one`() throws {
+        let scene = try KeeperScene(1)
+        scene.keeper.keep(.dismissed, of: .test(1))
+        try scene.folder.move("state/nfc/inbox", to: "aside")
+        try scene.folder.remove("state/nfc/background")
+        let inbox = scene.folder.path("state/nfc/inbox")
+        #expect(scene.keeper.keepingProblem == "The folder \(inbox) is gone or was replaced.")
+        #expect(try scene.keeper.claim(.test(1)) == nil)
+        scene.keeper.store(try KeeperScene.entry(2))
+        #expect(scene.logged() == ["inbox gone"])
+        #expect(scene.names == ["\(InboxEntry.ID.test(1)).new", "\(InboxEntry.ID.test(2)).new"])
+        #expect(scene.marks.hasPrefix("\(InboxEntry.ID.test(1)) dismissed "))
+        #expect(scene.stored == [1] && scene.keeper.keepingProblem == nil)
+    }
+
+    @Test func `Inbox keeper: a folder that can't be made, it is made as soon as possible`() async throws {
+        let scene = try KeeperScene(1, storingPause: .milliseconds(50), movingTime: .seconds(3600))
+        try scene.blockInbox()
+        for _ in 0..<2 { scene.keeper.store(try KeeperScene.entry(2)) }
+        #expect(scene.logged() == ["inbox gone"] && scene.stored == [] && scene.storings == 0)
+        let problem = scene.keeper.keepingProblem
+        #expect(problem?.contains(scene.folder.path("state/nfc/inbox")) == true)
+        #expect(problem?.contains("is gone or was replaced") == false)
+        try scene.folder.remove("state/nfc/inbox")
+        try await scene.wait { scene.stored == [1] }
         #expect(scene.keeper.keepingProblem == nil)
     }
 
-    @MainActor @Test func `says why there can be no new folder, until there is one`() throws {
-        let scene = try Keeping(1)
-        try scene.begin()
-        try FileManager.default.moveItem(atPath: scene.path("inbox"), toPath: scene.path("aside"))
-        try Data().write(to: URL(fileURLWithPath: scene.path("inbox")))
-        for _ in 0..<2 { scene.keeper.store(try Keeping.entry(2)) }
-        #expect(scene.recorded.lines() == [Self.gone])
-        #expect(scene.stored == [])
-        let reason = try #require(scene.keeper.keepingProblem)
-        #expect(reason.contains(scene.path("inbox")) && !reason.contains("is gone or was replaced"))
-        try FileManager.default.removeItem(atPath: scene.path("inbox"))
-        scene.keeper.store(try Keeping.entry(2))
-        #expect(scene.keeper.keepingProblem == nil && scene.stored == [NotifierScene.id(1)])
-        #expect(try scene.names().count == 2)
+    @Test func `Inbox keeper: asked for a problem without an event before, it looks after the folder`() async throws {
+        let scene = try KeeperScene(storingPause: .seconds(3600), movingTime: .milliseconds(50), begins: false)
+        try scene.blockInbox()
+        let gone = "The folder \(scene.folder.path("state/nfc/inbox")) is gone or was replaced."
+        #expect(scene.keeper.keepingProblem == gone)
+        try await scene.wait { scene.keeper.keepingProblem != gone }
+        #expect(scene.keeper.keepingProblem?.contains(scene.folder.path("state/nfc/inbox")) == true)
+        try scene.folder.remove("state/nfc/inbox")
+        try await scene.wait { scene.keeper.keepingProblem == nil }
+        #expect(scene.folder.has("state/nfc/inbox"))
     }
 
-    @MainActor @Test func `says what it can't remove, and forgets what becomes of it`() throws {
-        let scene = try Keeping(1)
-        try scene.begin()
-        scene.keeper.keep(.dismissed, of: NotifierScene.id(1))
-        try scene.block(1)
-        scene.keeper.remove(NotifierScene.id(1))
-        let lines = scene.recorded.lines()
-        #expect(lines.count == 1 && lines[0].contains(#""error":"inbox","message":"The inbox: "#), "\(lines)")
-        #expect(scene.marks().isEmpty)
-    }
-
-    @MainActor @Test func `claims what is on the disk, once, and says that it is there no more`() throws {
-        let scene = try Keeping(1)
-        try scene.begin()
-        func code() -> StorageError.Code? {
-            do throws(StorageError) {
-                return try scene.keeper.claim(NotifierScene.id(1)) == nil ? .failed : nil
-            } catch {
-                return error.code
+    @Test func `Inbox keeper: another program removes entries and folders, it notices each time`() async throws {
+        let scene = try KeeperScene(1, 2, 3, movingTime: .milliseconds(50))
+        try scene.folder.remove(KeeperScene.file(1))
+        try await scene.wait { scene.stored == [2, 3] }
+        try scene.folder.move(KeeperScene.file(2), to: "moved")
+        try await scene.wait { scene.stored == [3] }
+        for round in 0..<2 {
+            if round == 0 {
+                try scene.folder.remove("state/nfc/inbox")
+            } else {
+                try scene.folder.move("state/nfc", to: "state/aside")
             }
+            try await scene.wait { scene.folder.has(KeeperScene.file(3)) }
+            #expect(scene.logged() == ["inbox gone"])
+            #expect(scene.stored == [3] && scene.keeper.keepingProblem == nil)
         }
-        #expect(code() == nil)
-        let unknown = try scene.keeper.claim(NotifierScene.id(7))
-        #expect(unknown == nil)
-        let claim = try #require(try scene.keeper.claim(NotifierScene.id(1)))
-        #expect(code() == .inUse)
-        withExtendedLifetime(claim) {}
-        try FileManager.default.removeItem(atPath: scene.file(1))
-        #expect(code() == .missing)
-    }
-
-    @MainActor @Test func `notices what others remove, also from a folder that it has made again`() async throws {
-        let scene = try Keeping(1, 2, 3)
-        try scene.begin()
-        try FileManager.default.removeItem(atPath: scene.file(1))
-        try await scene.wait { scene.stored == [NotifierScene.id(2), NotifierScene.id(3)] }
-        try FileManager.default.moveItem(atPath: scene.file(2), toPath: scene.path("moved"))
-        try await scene.wait { scene.stored == [NotifierScene.id(3)] }
-        for _ in 0..<2 {
-            try FileManager.default.removeItem(atPath: scene.path("inbox"))
-            try await scene.wait { FileManager.default.fileExists(atPath: scene.file(3)) }
-            #expect(scene.recorded.lines() == [Self.gone])
-            #expect(scene.stored == [NotifierScene.id(3)] && scene.keeper.keepingProblem == nil)
-        }
-        try FileManager.default.removeItem(atPath: scene.file(3))
+        try scene.folder.remove(KeeperScene.file(3))
         try await scene.wait { scene.stored == [] }
     }
 
-    @MainActor @Test func `notices that the folder around its own is moved away`() async throws {
-        let scene = try Keeping(1)
-        try scene.begin()
-        let around = scene.folders.state + "/nfc"
-        try FileManager.default.moveItem(atPath: around, toPath: around + "-aside")
-        try await scene.wait { FileManager.default.fileExists(atPath: scene.file(1)) }
-        #expect(scene.recorded.lines() == [Self.gone])
-        #expect(scene.stored == [NotifierScene.id(1)] && scene.keeper.keepingProblem == nil)
+    // MARK: Opening
+
+    /// An entry that the service is to open, in a system where no app is installed.
+    private func opening() throws -> (scene: KeeperScene, links: LinkOpening) {
+        let scene = try KeeperScene(1)
+        let environment = [
+            "HOME": scene.folder.path("home"), "PATH": "/nowhere", "XDG_DATA_DIRS": "/nowhere",
+            "XDG_CONFIG_DIRS": "/nowhere", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere",
+        ]
+        let opener = Opener(environment, allowsCustomSchemes: false)
+        let links = LinkOpening(opener, try scene.recorded.log("--json"), scene.loop, scene.keeper)
+        scene.deliver = { [weak links] id, delivery in links?.deliver(id, delivery, token: nil) }
+        return (scene, links)
+    }
+
+    @Test func `Link opening: an entry that is claimed, gone or unusable, it is not opened`() throws {
+        for (event, left) in [("being-opened", [1]), ("gone", []), ("not-delivered", [1])] as [(String, [UInt32])] {
+            let (scene, links) = try opening()
+            var claim: FileClaim?
+            switch event {
+            case "being-opened": claim = try scene.keeper.claim(.test(1))
+            case "gone": try scene.folder.remove(KeeperScene.file(1))
+            default: try scene.block(1)
+            }
+            scene.loop.handle(.activated(.test(1)))
+            #expect(scene.logged() == [event])
+            #expect(scene.stored == left, "\(event)")
+            #expect((scene.actions.last == .announce(.test(1), .beingOpened)) == (event == "being-opened"))
+            #expect(scene.actions.contains(.note(.notDelivered(.test(1)))) == (event == "not-delivered"))
+            withExtendedLifetime((claim, links)) {}
+        }
+    }
+
+    @Test func `Link opening: apps that can't be read, logged and the router stays`() throws {
+        let (scene, links) = try opening()
+        links.reloadRouter()
+        #expect(scene.loop.machine.router.schemesWithoutBrowser == ["http", "https"] && scene.logged() == [])
+        let (other, otherLinks) = try opening()
+        try other.folder.write("home/.cache", "")
+        otherLinks.reloadRouter()
+        #expect(other.logged() == ["apps"])
+        #expect(other.loop.machine.router.schemesWithoutBrowser.isEmpty)
     }
 }

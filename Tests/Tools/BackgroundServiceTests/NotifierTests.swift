@@ -1,176 +1,387 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
+import PrivateStorage
+import ProgramTesting
+import SystemLibrary
 import Testing
 import UserBus
 
-@testable import nfcd
+@testable import nfcd  // the program has no public interface
 
-/// Which notifications the service sends to the desktop, and when.
-@Suite(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
-struct `The notifier of the service` {
-    @MainActor @Test func `asks a desktop that runs what it can do, once`() throws {
-        let scene = try NotifierScene()
-        scene.show(1)
-        scene.show(2)
-        let question = try scene.stage.call("GetCapabilities")
-        #expect(scene.reported() == [])
-        try question.answer([.strings([])])
-        try scene.stage.settle()
-        #expect(scene.reported() == ["ready"])
-        #expect(try scene.stage.asked() == ["Notify 0 text", "Notify 0 text"])
+/// Which notifications the service sends to the desktop, and what it makes of the answers and signals (Desktop
+/// Notifications Specification 1.2).
+@MainActor @Suite(.enabled(if: SessionBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
+struct NotifierTests {
+    // MARK: Showing
+
+    @Test func `Notifier: two notifications at the start, the desktop is asked once and then shows both`() throws {
+        try NotifierScript(capabilities: nil).play(
+            """
+            show 1 a
+            < GetCapabilities
+            show 2 b
+            can actions
+            < Notify 0 a
+            < Notify 0 b
+            = ready
+            number 41
+            = shown 1
+            number 42
+            = shown 2
+            """
+        )
     }
 
-    @MainActor @Test func `sends the newest of each subject when it knows what the desktop can do`() throws {
-        let scene = try NotifierScene()
-        scene.show(1, "old")
-        scene.show(2, "other")
-        scene.show(3, "gone")
-        scene.show(1, "new")
-        scene.withdraw(3)
-        try scene.stage.tellCapabilities()
-        #expect(try scene.stage.asked() == ["Notify 0 other", "Notify 0 new"])
+    @Test func `Notifier: changes before the desktop has answered, the newest text of each entry is sent`() throws {
+        try NotifierScript(capabilities: nil).play(
+            """
+            show 1 old
+            < GetCapabilities
+            show 2 other
+            show 3 gone
+            show 1 new
+            withdraw 3
+            can actions
+            < Notify 0 other
+            < Notify 0 new
+            = ready
+            """
+        )
     }
 
-    @MainActor @Test func `asks a desktop to keep a notification if it does not do so itself`() throws {
-        for (capabilities, time) in [(["persistence", "actions"], Int32(-1)), (["actions"], 0)] {
-            let scene = try NotifierScene.begun(capabilities)
-            scene.show(1)
-            let values = try #require(try scene.stage.call("Notify").arguments("susssasa{sv}i"))
+    @Test func `Notifier: a new text while the last one is on its way, it follows and replaces that`() throws {
+        try NotifierScript().play(
+            """
+            show 1 a
+            < Notify 0 a
+            show 1 b
+            show 2 c
+            < Notify 0 c
+            number 41
+            < Notify 41 b
+            = shown 1
+            """
+        )
+    }
+
+    @Test func `Notifier: withdrawn on the way, the notification is closed as soon as it is shown`() throws {
+        let script = try NotifierScript()
+        try script.play(
+            """
+            show 1
+            < Notify 0 text
+            withdraw 1
+            number 41
+            < CloseNotification 41
+            forget
+            show 1
+            < Notify 0 text
+            withdraw 1
+            show 1 again
+            number 42
+            < Notify 42 again
+            = shown 1
+            withdraw 1
+            < CloseNotification 42
+            number 43
+            < CloseNotification 43
+            """
+        )
+        #expect(script.notifier.shownEntries.isEmpty)
+    }
+
+    @Test func `Notifier: withdrawn when visible, the notification is closed once and its signals ignored`() throws {
+        let script = try NotifierScript()
+        try script.play(
+            """
+            show 1
+            < Notify 0 text
+            number 41
+            = shown 1
+            show 2
+            < Notify 0 text
+            number 42
+            = shown 2
+            withdraw 1
+            < CloseNotification 41
+            withdraw 1
+            withdraw 3
+            closed 41 3
+            """
+        )
+        #expect(script.notifier.shownEntries == [.test(2)])
+    }
+
+    @Test func `Notifier: an answer without a number, not shown and the next notification follows`() throws {
+        try NotifierScript().play(
+            """
+            show 1 a
+            < Notify 0 a
+            show 1 b
+            refuse There is no room.
+            < Notify 0 b
+            = not shown 1: There is no room.
+            show 1 c
+            answer
+            < Notify 0 c
+            = not shown 1: The notification was refused.
+            answer text
+            = not shown 1: text
+            """
+        )
+    }
+
+    @Test func `Notifier: a desktop that keeps notifications, it is not asked to`() throws {
+        for (capabilities, time) in [("persistence actions", Int32(-1)), ("actions", 0)] {
+            let script = try NotifierScript(capabilities: capabilities)
+            try script.play("show 1\n< Notify 0 text")
+            let values = try #require(script.last?.arguments("susssasa{sv}i"))
             #expect(values[5] == .list([.string("default"), .string("Try Again")]))
             let hints = try #require(values[6].members)
             #expect(hints["urgency"] == .byte(1))
-            #expect((hints["resident"] == .boolean(true)) == (time == 0))
+            #expect((hints["resident"] == .boolean(true)) == (time == 0), "\(capabilities)")
             #expect(values[7] == .int32(time))
         }
     }
 
-    @MainActor @Test func `sends the next of a subject when the last one is shown, and others at once`() throws {
-        let scene = try NotifierScene.begun()
-        scene.show(1, "a")
-        let first = try scene.stage.call("Notify")
-        scene.show(1, "b")
-        scene.show(2, "c")
-        #expect(try scene.stage.asked() == ["Notify 0 c"])
-        try first.answer([.uint32(41)])
-        try scene.stage.settle()
-        #expect(scene.reported() == ["shown 1, of 1"])
-        #expect(scene.notifier?.shownEntries == NotifierScene.ids(1))
-        #expect(try scene.stage.asked() == ["Notify 41 b"])
+    // MARK: What the user does
+
+    @Test func `Notifier: clicks, those on its own notifications count, each with its token`() throws {
+        try NotifierScript().play(
+            """
+            show 1
+            < Notify 0 text
+            number 41
+            = shown 1
+            show 2
+            < Notify 0 text
+            number 42
+            = shown 2
+            token 42 b
+            token 43 c
+            click 41
+            = clicked 1
+            click 42
+            = clicked 2, token b
+            click 43
+            click 41 other
+            """
+        )
     }
 
-    @MainActor
-    @Test(
-        arguments: [
-            (nil, "There is no room."), ([], "The notification was refused."), ([.string("41")], "41"),
-        ] as [([BusValue]?, String)]
-    )
-    func `says why one is not shown, and sends the next of its subject`(answer: [BusValue]?, reason: String) throws {
-        let scene = try NotifierScene.begun()
-        scene.show(1, "a")
-        let first = try scene.stage.call("Notify")
-        scene.show(1, "b")
-        if let answer { try first.answer(answer) } else { try first.refuse("Failed", reason) }
-        try scene.stage.settle()
-        #expect(scene.reported() == ["not shown 1: \(reason)"])
-        #expect(scene.notifier?.shownEntries == NotifierScene.ids())
-        #expect(try scene.stage.asked() == ["Notify 0 b"])
+    @Test func `Notifier: a closed notification, a dismissal only with reason 2 and without a click`() throws {
+        try NotifierScript().play(
+            """
+            show 1
+            < Notify 0 text
+            number 41
+            = shown 1
+            closed 40 2
+            closed 41 1
+            = closed 1
+            closed 41 2
+            show 1
+            < Notify 0 text
+            number 41
+            = shown 1
+            closed 41 2
+            = dismissed 1
+            show 1
+            < Notify 0 text
+            number 41
+            = shown 1
+            token 41 a
+            click 41
+            = clicked 1, token a
+            closed 41 2
+            = closed 1
+            show 2
+            < Notify 0 text
+            number 41
+            = shown 2
+            closed 41 2
+            = dismissed 2
+            show 3
+            < Notify 0 text
+            number 41
+            = shown 3
+            click 41
+            = clicked 3
+            """
+        )
     }
 
-    @MainActor @Test func `closes one that was withdrawn on its way, but not if it is wanted again`() throws {
-        let scene = try NotifierScene.begun()
-        scene.show(1)
-        let first = try scene.stage.call("Notify")
-        scene.withdraw(1)
-        #expect(try scene.stage.asked() == [])
-        try first.answer([.uint32(41)])
-        try scene.stage.settle()
-        #expect(scene.reported() == [])
-        #expect(try scene.stage.asked() == ["CloseNotification 41"])
-        #expect(scene.notifier?.shownEntries == NotifierScene.ids())
-        scene.show(1)
-        let second = try scene.stage.call("Notify")
-        scene.withdraw(1)
-        scene.show(1, "again")
-        try second.answer([.uint32(42)])
-        try scene.stage.settle()
-        #expect(scene.reported() == ["shown 1, of 1"])
-        #expect(try scene.stage.asked() == ["Notify 42 again"])
+    // MARK: The desktop
+
+    @Test func `Notifier: the desktop ends, all notifications are gone and the next one is asked again`() throws {
+        let script = try NotifierScript()
+        try script.play(
+            """
+            show 1
+            < Notify 0 text
+            number 41
+            = shown 1
+            token 41 a
+            click 41
+            = clicked 1, token a
+            show 2
+            < Notify 0 text
+            show 2 waits
+            close
+            = gone
+            number 42
+            open
+            < GetCapabilities
+            show 3
+            can actions
+            < Notify 0 text
+            = ready
+            number 41
+            = shown 3
+            click 41
+            = clicked 3
+            close
+            = gone
+            """
+        )
+        #expect(script.notifier.shownEntries.isEmpty)
     }
 
-    @MainActor @Test func `closes one that was withdrawn while its next text was on its way, and then that too`()
-        throws
-    {
-        let scene = try NotifierScene.begun()
-        try scene.show(1, as: 41)
-        scene.show(1, "next")
-        let next = try scene.stage.call("Notify")
-        scene.withdraw(1)
-        #expect(scene.notifier?.shownEntries == NotifierScene.ids())
-        #expect(try scene.stage.asked() == ["CloseNotification 41"])
-        try next.answer([.uint32(42)])
-        try scene.stage.settle()
-        #expect(scene.reported() == [])
-        #expect(scene.notifier?.shownEntries == NotifierScene.ids())
-        #expect(try scene.stage.asked() == ["CloseNotification 42"])
+    @Test func `Notifier: a desktop that ends before its answer, the next one is asked`() throws {
+        try NotifierScript(capabilities: nil).play(
+            """
+            show 1
+            < GetCapabilities
+            close
+            = gone
+            open
+            < GetCapabilities
+            forget
+            can actions
+            = ready
+            show 2
+            < Notify 0 text
+            """
+        )
     }
 
-    @MainActor @Test func `closes what it has shown when it is withdrawn, and hears no more of it`() throws {
-        let scene = try NotifierScene.begun()
-        try scene.show(1, as: 41)
-        try scene.show(2, as: 42)
-        scene.withdraw(1)
-        scene.withdraw(1)
-        scene.withdraw(3)
-        #expect(scene.notifier?.shownEntries == NotifierScene.ids(2))
-        #expect(try scene.stage.asked() == ["CloseNotification 41"])
-        try scene.stage.emit(("NotificationClosed", [.uint32(41), .uint32(3)]))
-        #expect(scene.reported() == [])
+    @Test func `Notifier: a desktop without capabilities, not shown and the next notification asks again`() throws {
+        try NotifierScript(capabilities: nil).play(
+            """
+            show 1
+            < GetCapabilities
+            refuse It is busy.
+            = not shown 1: It is busy.
+            show 2
+            < GetCapabilities
+            can actions
+            < Notify 0 text
+            = ready
+            """
+        )
     }
 
-    @MainActor @Test func `says why nothing can be shown where no program does, and forgets it`() throws {
-        let scene = try NotifierScene(isOpen: false)
-        #expect(try scene.stage.asked() == [])
-        scene.show(1)
-        scene.show(2)
-        try scene.stage.settle()
-        let reasons = scene.reported()
-        #expect(reasons.count == 2 && reasons[0].hasPrefix("not shown 1: ") && reasons[1].hasPrefix("not shown 2: "))
-        #expect(reasons.allSatisfy { $0.contains("org.freedesktop.Notifications") }, "\(reasons)")
-        // The next one is tried, too.
-        scene.show(3)
-        try scene.stage.settle()
-        #expect(scene.reported().map { $0.prefix(12) } == ["not shown 3:"])
-        try scene.stage.open()
-        try scene.stage.settle()
-        try scene.stage.tellCapabilities()
-        #expect(scene.reported() == ["ready"])
-        #expect(try scene.stage.asked() == [])
+    @Test func `Notifier: no desktop and none to start, not shown until one runs`() async throws {
+        let script = try NotifierScript(isOpen: false)
+        for number: UInt32 in 1...2 {
+            script.notifier.show(.entry(.test(number)), of: [.test(number)], .notOpened(reason: "text"))
+            try script.stage.settle()
+            let report = try await script.report()
+            #expect(report?.hasPrefix("not shown \(number): ") == true)
+            #expect(report?.contains("org.freedesktop.Notifications") == true)
+        }
+        try script.play("open\n< GetCapabilities\ncan actions\n= ready\nshow 3\n< Notify 0 text")
     }
 
-    @MainActor @Test func `asks a desktop once that comes while its start is awaited`() throws {
-        let scene = try NotifierScene(isOpen: false)
-        scene.show(1)
-        // The bus can't start a desktop, but one comes by itself.
-        #expect(try scene.stage.asked() == [])
-        try scene.stage.open()
-        scene.show(2)
-        try scene.stage.settle()
-        #expect(scene.reported().map { $0.prefix(12) } == ["not shown 1:", "not shown 2:"])
-        // This demands that there was one question.
-        try scene.stage.tellCapabilities()
-        #expect(scene.reported() == ["ready"])
+    @Test func `Notifier: a started desktop that never answers, not shown after a while`() async throws {
+        let script = try NotifierScript(isOpen: false, program: "/bin/sleep 1", startingTime: .milliseconds(50))
+        for number in 1...2 {
+            try script.play("show \(number)")
+            let text = "org.freedesktop.Notifications was started, but does not respond."
+            #expect(try await script.report() == "not shown \(number): \(text)")
+        }
     }
 
-    @MainActor @Test func `says why nothing can be shown by a desktop that does not tell what it can do`() throws {
-        let scene = try NotifierScene()
-        scene.show(1)
-        try scene.stage.call("GetCapabilities").refuse("Failed", "It is busy.")
-        try scene.stage.settle()
-        #expect(scene.reported() == ["not shown 1: It is busy."])
-        // The next one asks again.
-        scene.show(2)
-        try scene.stage.tellCapabilities()
-        #expect(scene.reported() == ["ready"])
-        #expect(try scene.stage.asked() == ["Notify 0 text"])
+    @Test func `Notifier: a started desktop that answers late, it is waited for`() async throws {
+        let script = try NotifierScript(isOpen: false, program: "/bin/sleep 1", startingTime: .milliseconds(100))
+        try script.play("show 1\nopen\n< GetCapabilities")
+        // What was planned before is done when this is.
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            Later.run(after: .milliseconds(110)) { continuation.resume() }
+        }
+        try script.play("can actions\n< Notify 0 text\n= ready")
+    }
+
+    @Test func `Notifier: a bus that does not answer, not shown at once`() async throws {
+        let script = try NotifierScript(isOpen: false, patience: .milliseconds(300))
+        script.stage.bus.stop()
+        script.notifier.show(.entry(.test(1)), of: [.test(1)], .notOpened(reason: "text"))
+        script.stage.bus.goOn()
+        let report = try await script.report()
+        #expect(report?.hasPrefix("not shown 1: The session bus does not answer.") == true)
+    }
+
+    @Test func `Notifier: notifications of an earlier run, those of this desktop can still be clicked`() throws {
+        func memory(_ stage: DesktopStage) throws -> NotificationMemory {
+            let bus = try stage.desktop.ask(BusCall(.daemon, "GetId")).first?.text
+            return NotificationMemory(stage.store, bus: try #require(bus))
+        }
+        let script = try NotifierScript(capabilities: nil) { stage in
+            let call = BusCall(.daemon, "GetNameOwner", [.string(Notifier.object.destination)])
+            let own = try #require(try stage.desktop.ask(call).first?.text)
+            try memory(stage).keep([
+                ShownNotification(sender: own, number: 41): NotificationTopic(
+                    subject: .entry(.test(1)),
+                    entries: [.test(1)]
+                ),
+                ShownNotification(sender: own, number: 42): NotificationTopic(
+                    subject: .summary,
+                    entries: [.test(2), .test(3)]
+                ),
+                ShownNotification(sender: ":1.999", number: 43): NotificationTopic(
+                    subject: .entry(.test(4)),
+                    entries: [.test(4)]
+                ),
+            ])
+        }
+        #expect(script.notifier.shownEntries == [.test(1)])
+        #expect(script.notifier.summarizedEntries == [.test(2), .test(3)])
+        try script.play(
+            """
+            look
+            < GetCapabilities
+            can actions
+            = ready
+            click 42
+            = clicked summary
+            click 43
+            withdraw summary
+            < CloseNotification 42
+            """
+        )
+        let left = try memory(script.stage).notifications.keys.map(\.number)
+        #expect(left == [41])
+    }
+
+    @Test func `Notification memory: damaged lines and entries, they are left out`() throws {
+        let folder = try TestFolder()
+        let store = try DirectoryStore(folder.path("run"))
+        let id = InboxEntry.ID.test(5)
+        let lines = [
+            "bus", ":1.2", ":1.2 7", ":1.2 8 entry", ":1.2 x entry \(id)", ":1.2 9 other \(id)", ":1.2 10 entry zzz",
+            ":1.2 11 summary zzz", ":1.2 12 summary zzz \(id)", ":1.2 13 entry \(id)",
+        ]
+        let bytes = Array(lines.joined(separator: "\n").utf8)
+        func numbers(_ size: Int, bus: String = "bus") throws -> [UInt32] {
+            try store.replace("notifications", with: bytes + [UInt8](repeating: 0x0A, count: size - bytes.count))
+            let found = NotificationMemory(store, bus: bus).notifications
+            #expect(found.values.allSatisfy { $0.entries == [id] })
+            return found.keys.map(\.number).sorted()
+        }
+        #expect(try numbers(bytes.count) == [12, 13])
+        #expect(try numbers(bytes.count, bus: "other") == [])
+        // No more than 64 KiB are read.
+        #expect(try numbers(1 << 16) == [12, 13])
+        #expect(try numbers(1 << 16 + 1) == [])
     }
 }

@@ -1,75 +1,96 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import NDEF
+import ProgramTesting
 import TestThreads
 import Testing
 import UserBus
 
-/// What the service saves of a tag, and what becomes of it when it can't.
-@Suite(.ownThreads, .enabled(if: Bus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(5)))
-struct `The inbox of the service` {
-    private let tags: ScratchFolder
-    private let images: Images
+/// What the service keeps: through kills, a full disk, and other programs in its place.
+@Suite(.ownThreads, .enabled(if: SessionBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(5)))
+struct ServiceInboxTests {
+    // MARK: Kills
 
-    init() throws {
-        tags = try ScratchFolder()
-        images = try Images()
-    }
+    #if DEBUG
+        /// A service with a desktop that is killed at a step.
+        private func service(dyingAt step: String, hasEntry: Bool, isLocked: Bool = false) throws -> (
+            daemon: Daemon, desktop: Desktop, id: String
+        ) {
+            var desktop: Desktop?
+            var id = ""
+            let daemon = try Daemon(environment: ["NFC_DIE_AT": step]) { user, bus in
+                try user.program("xdg-open")
+                if hasEntry { id = try user.add() }
+                desktop = try Desktop(on: bus, isLocked: isLocked)
+            }
+            return (daemon, try #require(desktop), id)
+        }
 
-    /// Brings a tag to the reader.
-    private func bring(_ image: String, _ name: String) throws {
-        try FileManager.default.copyItem(atPath: image, toPath: tags.path(name))
-    }
+        @Test(
+            arguments: [("before-storing", 0), ("stored", 1), ("before-announcing", 1), ("announcing", 1)]
+                as [(String, Int)]
+        ) func `nfcd killed while a tag arrives: its link is in the inbox whole, or not at all`(
+            step: String,
+            count: Int
+        ) throws {
+            let (daemon, desktop, _) = try service(dyingAt: step, hasEntry: false)
+            try daemon.waits(for: "reading")
+            // The desktop has answered, so that the link is shown at once.
+            waitWhile(!desktop.asked.contains("GetCapabilities"))
+            _ = try daemon.ask("Status")
+            try daemon.bring([try .uri("https://b.example/1")])
+            #expect(daemon.ended() == SIGKILL)
+            #expect(daemon.user.inbox.map { $0.hasSuffix(".new") } == Array(repeating: true, count: count))
+            #expect(daemon.events.contains("arrived") == step.hasSuffix("announcing"))
+            // The next run offers it.
+            let environment = daemon.user.nfc.environment
+            #expect(try TestProgram("nfc", environment).run("inbox", "list", "--json").objects.count == count)
+        }
 
-    /// The entries, as another program lists them.
-    private func entries(_ service: RunningNfcd) throws -> [[String: Any]] {
-        try service.user.nfc.run("inbox", "list", "--json").objects()
-    }
+        @Test func `nfcd killed after a link was shown: the inbox knows that it was`() throws {
+            let (daemon, _, id) = try service(dyingAt: "announced", hasEntry: true)
+            #expect(daemon.ended() == SIGKILL)
+            #expect(daemon.user.inbox == ["\(id).entry"])
+        }
 
-    @Test func `An entry has the time when its tag came`() throws {
-        let service = try RunningNfcd(["--json", "--log-content", "--tags", tags.path("")])
-        #expect(service.prints(#""event":"reading""#), "\(service.log)")
-        let start = Int(Date().timeIntervalSince1970 * 1000)
-        try bring(try images.poster(), "poster.nfc")
-        #expect(service.prints(#""event":"arrived""#), "\(service.log)")
-        let end = Int(Date().timeIntervalSince1970 * 1000)
-        let times = try entries(service).compactMap { $0["received_ms"] as? Int }
-        #expect(times.count == 1 && times.allSatisfy { (start...end).contains($0) }, "\(times)")
-        let arrived = try #require(try service.objects().first { $0["event"] as? String == "arrived" })
-        #expect(try entries(service).first?["id"] as? String == arrived["id"] as? String)
-        let time = try #require((arrived["ms"] as? String).flatMap { Double($0) })
-        #expect(time >= 0 && time < 120_000)
-        let message = try #require(arrived["message"] as? String)
-        // A virtual tag may answer sooner than its airtime, which is therefore no part of the time.
-        let airtime = try #require(arrived["air_ms"] as? String)
-        let text = "A tag was read: \(arrived["ms"] as? String ?? "") ms. The airtime is \(airtime) ms. "
-        #expect(message.hasPrefix(text) && message.contains("example.com"), "\(message)")
-        #expect(service.end() == 0)
-    }
+        @Test func `nfcd killed after a dismissal: it is remembered`() throws {
+            let (daemon, desktop, id) = try service(dyingAt: "marked-dismissed", hasEntry: true)
+            try daemon.waits(for: "shown")
+            desktop.dismiss()
+            #expect(daemon.ended() == SIGKILL)
+            #expect(daemon.user.marks.hasPrefix("\(id) dismissed "))
+        }
 
-    @Test func `How long a tag took is told with its first notification alone`() throws {
-        // No program opens the link.
-        let service = try RunningNfcd(
-            ["--json", "--tags", tags.path("")],
-            environment: ["NFC_READER": "virtual", "PATH": "/nowhere"]
-        )
-        #expect(service.prints(#""event":"reading""#), "\(service.log)")
-        try bring(try images.poster(), "poster.nfc")
-        #expect(service.prints(#""event":"arrived""#), "\(service.log)")
-        let id = try #require(try entries(service).first?["id"] as? String)
-        #expect(try open(id, service) == [.string("opening")])
-        #expect(service.prints(#""event":"not-delivered""#), "\(service.log)")
-        #expect(service.end() == 0)
-        let events = try service.objects().compactMap { $0["event"] as? String }
-        #expect(events.count { $0 == "arrived" } == 1)
-        #expect(events.filter { ["not-delivered", "stays"].contains($0) } == ["not-delivered", "stays"])
-    }
+        @Test(arguments: ["delivering", "delivered"]) func `nfcd killed while it opens a link: the entry stays`(
+            step: String
+        ) throws {
+            let (daemon, desktop, id) = try service(dyingAt: step, hasEntry: true)
+            try daemon.waits(for: "shown")
+            desktop.click()
+            #expect(daemon.ended() == SIGKILL)
+            #expect(daemon.user.inbox == ["\(id).entry"])
+            #expect(daemon.user.opened.isEmpty == (step == "delivering"))
+        }
 
-    /// Asks the service to open an entry.
-    private func open(_ id: String, _ service: RunningNfcd) throws -> [BusValue] {
-        let address = service.user.nfc.environment["DBUS_SESSION_BUS_ADDRESS"]
-        let call = BusCall(RunningNfcd.object, "Open", [.string(id)])
-        return try BusConnection(.user, address: address).ask(call, within: 30)
-    }
+        @Test func `nfcd killed after it has opened a link: the entry is gone`() throws {
+            let (daemon, desktop, _) = try service(dyingAt: "removed", hasEntry: true)
+            try daemon.waits(for: "shown")
+            desktop.click()
+            #expect(daemon.ended() == SIGKILL)
+            #expect(daemon.user.inbox == [] && daemon.events.last == "delivered")
+        }
+
+        @Test func `nfcd killed when a wanted link is to open: the wish is forgotten and the entry stays`() throws {
+            let (daemon, desktop, id) = try service(dyingAt: "unmarked", hasEntry: true, isLocked: true)
+            try daemon.waits(for: "shown")
+            #expect(try daemon.ask("Open", id) == "locked")
+            desktop.unlock()
+            #expect(daemon.ended() == SIGKILL)
+            #expect(daemon.user.marks.isEmpty && daemon.user.inbox == ["\(id).entry"] && daemon.user.opened == [])
+        }
+    #endif
+
+    // MARK: The disk
 
     /// The superuser may write to every folder, unless this is taken away.
     private static let wrapper =
@@ -77,83 +98,143 @@ struct `The inbox of the service` {
     private static let canLose = wrapper.first.map(FileManager.default.isExecutableFile(atPath:)) ?? true
 
     @Test(.enabled(if: canLose, "setpriv is not installed"))
-    func `What the disk does not take is reported once, and saved when the disk takes it again`() throws {
-        let service = try RunningNfcd(["--json", "--tags", tags.path("")], under: Self.wrapper)
-        #expect(service.prints(#""event":"reading""#), "\(service.log)")
-        let inbox = service.user.scratch.path("state/nfc/inbox")
-        func allow(_ mode: Int) throws {
-            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: inbox)
+    func `nfcd with a full disk: logged once, and stored when the disk takes it again`() throws {
+        let daemon = try Daemon(under: Self.wrapper)
+        try daemon.waits(for: "reading")
+        #expect(try daemon.status("inbox_problem") == "null")
+        try daemon.user.folder.setMode(0o500, of: "state/nfc/inbox")
+        for name in ["a", "b"] {
+            try daemon.bring([try .uri("https://b.example/\(name)")], named: name)
+            try daemon.waits(for: "not-kept")
         }
-        func problem() throws -> String? {
-            let status = try #require(try service.user.nfc.run("background", "status", "--json").objects().first)
-            return status["inbox_problem"] as? String
-        }
-        func failures() throws -> Int { try service.objects().filter { $0["error"] as? String == "inbox" }.count }
-        #expect(try problem() == nil)
-        try allow(0o500)
-        try bring(try images.poster(), "poster.nfc")
-        #expect(service.prints(#""event":"not-kept""#), "\(service.log)")
-        #expect(try failures() == 1)
-        #expect(try problem()?.isEmpty == false)
-        try bring(try images.locked(), "locked.nfc")
-        #expect(service.prints(#""event":"not-kept""#, times: 2), "\(service.log)")
-        #expect(try failures() == 1 && entries(service).isEmpty)
-        // Both wait, though none of them is on the disk.
-        let status = try #require(try service.user.nfc.run("background", "status", "--json").objects().first)
-        #expect(status["waiting"] as? Int == 2)
-        try allow(0o700)
-        #expect(service.prints(#""event":"kept""#, times: 2), "\(service.log)")
-        #expect(try entries(service).count == 2 && problem() == nil)
-        #expect(!service.log.contains("example.com"))
-        #expect(service.end() == 0)
+        #expect(daemon.events.filter { $0 == "failed inbox" }.count == 1)
+        #expect(try daemon.status("waiting") == "2" && daemon.status("inbox_problem") != "null")
+        #expect(daemon.user.inbox == [])
+        try daemon.user.folder.setMode(0o700, of: "state/nfc/inbox")
+        for _ in 0..<2 { try daemon.waits(for: "kept") }
+        #expect(try daemon.user.inbox.count == 2 && daemon.status("inbox_problem") == "null")
+        // Without --log-content nothing of a tag is in the log.
+        #expect(!daemon.folder.text("log").contains("b.example"))
+        #expect(daemon.end() == 0)
     }
 
-    #if DEBUG
-        @Test func `A service that is killed when it is about to show a link leaves it in the inbox`() throws {
-            let service = try RunningNfcd(environment: ["NFC_READER": "virtual", "NFC_DIE_AT": "before-announcing"]) {
-                _ = try $0.add("https://b.example/1")
-            }
-            // Without a desktop it would say that it can't be shown.
-            #expect(!service.prints(#""event":"not-shown""#), "\(service.log)")
-            let left = try entries(service)
-            #expect(left.count == 1 && left.first?["announced"] as? Bool == false)
-        }
+    // MARK: Its place on the bus and in the runtime folder
 
-        @Test func `A service that is killed when it is about to show a link has told how long its tag took`() throws {
-            let service = try RunningNfcd(
-                ["--json", "--tags", tags.path("")],
-                environment: ["NFC_READER": "virtual", "NFC_DIE_AT": "before-announcing"]
+    @Test func `nfcd status: the members for programs, in their order`() throws {
+        let machine = try TestFolder()
+        let daemon = try Daemon(["--allow-custom-schemes"], environment: ["NFC_SYSTEM_ROOT": machine.path]) { user, _ in
+            try user.add()
+        }
+        try daemon.waits(for: "reading")
+        let text = try #require(try daemon.ask("Status"))
+        let conditions = ["reader", "unlocked-once", "display", "reader-session", "wallet", "camera", "airplane-mode"]
+        let sources = text.matches(of: #/"source":"((?:[^"\\]|\\.)*)"/#).map { String($0.1) }
+        let list = zip(conditions, sources).map { #"{"condition":"\#($0)","met":true,"source":"\#($1)"}"# }
+        let expected =
+            #"{"reading":true,"locked":false,"silent_login":false,"silent_savers":[],"waiting":1,"#
+            + #""reader":"\#(sources.first ?? "")","inbox_problem":null,"allows_custom_schemes":true,"#
+            + #""conditions":[\#(list.joined(separator: ","))]}"#
+        #expect(text == expected)
+        #expect(try daemon.ask("Open", String(repeating: "0", count: 20)) == "unknown")
+        #expect(daemon.end() == 0)
+        #expect(daemon.log.first?.description == #"{"event":"started","message":"The service runs."}"#)
+        #expect(daemon.log.last?.description == #"{"event":"ended","message":"The service ends."}"#)
+    }
+
+    @Test func `nfcd: a second service on the bus, it ends; and a bus that ends, so does the service`() throws {
+        let daemon = try Daemon()
+        try daemon.waits(for: "reading")
+        let second = try TestProgram("nfcd", daemon.user.nfc.environment).run("--json")
+        #expect(second.status == 1 && second["error"] == "already-running")
+        daemon.bus.end()
+        try daemon.waits(for: "failed no-bus")
+        #expect(daemon.ended() == 1 && daemon.events.last == "failed no-bus")
+    }
+
+    @Test func `nfcd: a runtime folder that can't be used, it ends and removes nothing`() throws {
+        for isShared in [true, false] {
+            let place = try TestFolder()
+            try place.makeFolder("run/nfc")
+            for name in ["run", "run/nfc"] { try place.setMode(isShared ? 0o777 : 0o700, of: name) }
+            try place.write("run/nfc/background", "mine")
+            let daemon = try Daemon(environment: ["XDG_RUNTIME_DIR": place.path("run")])
+            let line = try daemon.waits(for: "failed service")
+            let path = place.path("run/nfc/background")
+            let reason = isShared ? "Others can change" : "\(path) is in the place of a socket. Move it away"
+            #expect(line["message"]?.contains(reason) == true, "\(line)")
+            #expect(daemon.ended() == 1 && place.text("run/nfc/background") == "mine")
+        }
+    }
+}
+
+/// The service and the association files of apps' sites.
+@Suite(.ownThreads, .enabled(if: SessionBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(5)))
+struct ServiceLinkTests {
+    @Test func `nfcd: an app is installed, its site is asked once after 2 s`() throws {
+        let begin = ContinuousClock.now
+        // An app of the system, whose site has failed so often that it is asked every six hours, and now.
+        let daemon = try Daemon { user, _ in
+            try user.folder.remove("data/nfc")
+            let old = #"{"app_id":"TEAM.org.example.old","associated_domains":["applinks:old.invalid"]}"#
+            try user.folder.write("none/nfc/apps/org.example.Old.json", old)
+            let entry = "[Desktop Entry]\nType=Application\nName=Old\nDBusActivatable=true\n"
+            try user.folder.write("none/applications/org.example.Old.desktop", entry)
+            let asked = Int64(Date().timeIntervalSince1970) - 7 * 3600
+            try user.folder.write(
+                "cache/nfc/links/old.invalid.links",
+                "nfc-links 2 \(asked) - - 12 unreachable: gone\n"
             )
-            #expect(service.prints(#""event":"reading""#), "\(service.log)")
-            try bring(try images.poster(), "poster.nfc")
-            #expect(service.prints(#""event":"arrived""#), "\(service.log)")
-            #expect(try entries(service).count == 1)
         }
+        let first = try daemon.waits(for: "links")
+        #expect(first["message"]?.hasPrefix("The links of old.invalid: ") == true)
+        #expect(first["message"]?.hasSuffix("in 360 minutes, or when there is a network again.") == true)
+        #expect(ContinuousClock.now - begin >= .seconds(2))
+        try daemon.user.installApp(domains: ["new.invalid"])
+        let names = try (0..<2).map { _ in
+            try daemon.waits(for: "links")["message"]?.split(separator: " ")[3].description
+        }
+        #expect(names.contains("new.invalid:"))
+        let entry = try daemon.user.nfc.run("links", "list", "--json").objects.first { $0["domain"] == "new.invalid" }
+        #expect(try #require(entry?["next_try_s"].flatMap { Int($0) }) <= 60)
+        #expect(daemon.end() == 0)
+    }
 
-        @Test(arguments: [("before-storing", 0), ("stored", 1)])
-        func `A service that is killed while it stores a link has it whole or not at all`(step: String, count: Int)
-            throws
-        {
-            let service = try RunningNfcd(
-                ["--json", "--tags", tags.path("")],
-                environment: ["NFC_READER": "virtual", "NFC_DIE_AT": step]
-            )
-            #expect(service.prints(#""event":"reading""#), "\(service.log)")
-            try bring(try images.poster(), "poster.nfc")
-            #expect(!service.prints(#""event":"arrived""#), "\(service.log)")
-            #expect(try entries(service).count == count)
-        }
+    @Test func `nfcd: association files that can't be kept, logged, and tags are read`() throws {
+        let daemon = try Daemon { user, _ in try user.folder.write("cache/nfc", "x") }
+        try daemon.waits(for: "reading")
+        try daemon.waits(for: "failed links")
+        #expect(daemon.end() == 0)
+    }
 
-        @Test(arguments: ["delivering", "delivered"])
-        func `A service that is killed while it opens a link leaves it in the inbox`(step: String) throws {
-            let environment = ["NFC_READER": "virtual", "NFC_DIE_AT": step, "PATH": "/nowhere"]
-            let service = try RunningNfcd(environment: environment) { _ = try $0.add("https://b.example/1") }
-            #expect(service.prints(#""event":"reading""#), "\(service.log)")
-            let id = try #require(try entries(service).first?["id"] as? String)
-            // The service may be gone before it answers.
-            _ = try? open(id, service)
-            #expect(!service.prints(#""event":"not-delivered""#), "\(service.log)")
-            #expect(try entries(service).count == 1)
+    @Test func `nfcd: the network, it hears of addresses and routes of both versions of the internet`() throws {
+        let daemon = try Daemon()
+        try daemon.waits(for: "reading")
+        let table = try String(contentsOfFile: "/proc/\(daemon.identifier)/net/netlink", encoding: .utf8)
+        // Each line (netlink(7)): the address in the kernel, the protocol, the process, the groups.
+        let lines: [[Substring]] = table.split(separator: "\n").map { $0.split(separator: " ") }
+        let process = String(daemon.identifier)
+        let own = lines.filter { line in line.count > 3 && line[1] == "0" && line[2] == process }
+        // RTMGRP_IPV4_IFADDR, RTMGRP_IPV4_ROUTE, RTMGRP_IPV6_IFADDR and RTMGRP_IPV6_ROUTE.
+        let all: UInt32 = 0x10 | 0x40 | 0x100 | 0x400
+        #expect(own.contains { line in UInt32(line[3], radix: 16) == all }, "\(table)")
+        #expect(daemon.end() == 0)
+    }
+
+    @Test func `nfcd: hostile association files, it answers and ends while they are compiled`() throws {
+        // Near the limit of 128 KB; its rules grow while they are compiled.
+        let values = (0..<2000).map { "\"value\($0)\"" }.joined(separator: ",")
+        let rules = Array(repeating: #"{"/":"/$(v)/x","?":{"a":"$(v)"}}"#, count: 3100).joined(separator: ",")
+        let details = #"[{"appIDs":["TEAM.org.example.reader"],"components":[\#(rules)]}]"#
+        let file = #"{"applinks":{"substitutionVariables":{"v":[\#(values)]},"details":\#(details)}}"#
+        try #require((120_000...131_072).contains(file.utf8.count))
+        let daemon = try Daemon { user, _ in
+            let domains = (0..<20).map { "site\($0).invalid" }
+            try user.installApp(domains: domains)
+            for domain in domains { try user.cache(file, of: domain) }
+            try user.add()
         }
-    #endif
+        try daemon.waits(for: "started")
+        #expect(try daemon.status("reading") == "false" && daemon.status("waiting") == "1")
+        #expect(daemon.end() == 0 && !daemon.events.contains("reading"))
+    }
 }

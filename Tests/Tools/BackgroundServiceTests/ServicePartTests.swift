@@ -1,108 +1,192 @@
 // SPDX-License-Identifier: Apache-2.0
+import BackgroundTagReading
 import Foundation
 import LinkFetching
+import NFCReaders
+import ProgramTesting
+import TestThreads
 import Testing
 
-@testable import nfcd
+@testable import nfcd  // the program has no public interface
 
-@Suite struct `What the service reckons` {
-    @MainActor
-    @Test(
-        arguments: [
-            (.zero, "0.000"), (.microseconds(1), "0.001"), (.milliseconds(12), "12.000"),
-            (Duration.seconds(3) + .microseconds(45), "3000.045"), (.microseconds(1_999_999), "1999.999"),
-            // Whole microseconds.
-            (Duration(secondsComponent: 0, attosecondsComponent: 999_999_999_999), "0.000"),
-            (Duration(secondsComponent: 0, attosecondsComponent: 1_000_000_000_000), "0.001"),
-        ] as [(Duration, String)]
-    )
-    func `are milliseconds with three decimals`(duration: Duration, text: String) {
-        #expect(ReadingControl.milliseconds(duration) == text)
+/// A log whose lines a test reads.
+@MainActor final class RecordedLog {
+    /// The lines for programs.
+    private(set) var output = ""
+    /// The lines for people.
+    private(set) var errors = ""
+
+    func log(_ arguments: String...) throws -> Log {
+        let options = try #require(Options(["--reader", "virtual"] + arguments))
+        return Log(options, output: { self.output += $0 }, errors: { self.errors += $0 })
     }
 
-    @MainActor @Test func `is a camera by the name of its device file`() {
-        let names = [
-            "video0", "video12", "video345", "videox", "video1x", "0video", "12345678", "rfkill", "audio0", "vide0",
+    /// The lines for programs since the last time.
+    func lines() -> [JSONLine] {
+        defer { output = "" }
+        return output.split(separator: "\n").map { JSONLine(String($0)) }
+    }
+}
+
+/// The log, which a person or a program reads.
+@MainActor struct ServiceLogTests {
+    @Test func `Log: --json, an object a line with its members in order`() throws {
+        let recorded = RecordedLog()
+        let log = try recorded.log("--json")
+        log.write("started", "The service runs.")
+        log.write("shown", "It is “shown”.", content: "secret", ["id": "1", "count": "2"])
+        log.fail("inbox", "The disk\nis full.")
+        #expect(
+            recorded.output == """
+                {"event":"started","message":"The service runs."}
+                {"event":"shown","message":"It is “shown”.","id":"1","count":"2"}
+                {"ok":false,"event":"failed","error":"inbox","message":"The disk\u{FFFD}is full."}
+
+                """
+        )
+        #expect(recorded.errors == "")
+    }
+
+    @Test func `Log: for people, a sentence a line without contents`() throws {
+        let recorded = RecordedLog()
+        let log = try recorded.log()
+        log.write("started", "The service runs.", content: "secret", ["id": "1"])
+        log.fail("inbox", "The disk is full.")
+        let lines = recorded.errors.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count == 3 && lines[2].isEmpty)
+        #expect(lines[0].hasSuffix("The service runs.") && lines[1].hasSuffix("The disk is full."))
+        #expect(recorded.output == "")
+    }
+
+    @Test func `Log: --log-content, the contents follow and all is cut`() throws {
+        let recorded = RecordedLog()
+        let log = try recorded.log("--json", "--log-content")
+        func text(_ count: Int) -> String { String(repeating: "x", count: count) }
+        log.write("a", text(1000), content: text(400))
+        log.write("a", text(1001), content: text(401))
+        log.fail("b", text(1001))
+        let messages = recorded.lines().map { $0["message"] }
+        #expect(messages == ["\(text(1000)) \(text(400))", "\(text(999))… \(text(399))…", "\(text(999))…"])
+    }
+
+    @Test func `Log: an airtime, milliseconds with three decimals`() {
+        let rows: [(Duration, String)] = [
+            (.zero, "0.000"), (.microseconds(1), "0.001"), (.microseconds(1_999_999), "1999.999"),
+            (.seconds(3) + .microseconds(45), "3000.045"), (.nanoseconds(999), "0.000"),
         ]
-        let cameras = names.filter { SystemFiles.isCamera($0) }
-        #expect(cameras == ["video0", "video12", "video345"])
+        for (duration, text) in rows { #expect(ReadingControl.milliseconds(duration) == text) }
+    }
+}
+
+/// The command line of nfcd.
+@MainActor @Suite(.ownThreads) struct ServiceOptionsTests {
+    @Test func `nfcd options: each of them, and --tags names the virtual reader`() throws {
+        let none = try #require(Options(["--reader", "none"]))
+        #expect(!none.json && !none.logsContent && !none.allowsCustomSchemes)
+        #expect(none.reader.reader == "none" && none.reader.readerSource == "--reader")
+        let all = try #require(Options(["--json", "--log-content", "--allow-custom-schemes", "--reader", "virtual"]))
+        #expect(all.json && all.logsContent && all.allowsCustomSchemes && all.reader.tagsSource == "NFC_TAGS")
+        let tags = try #require(Options(["--reader", "none", "--tags", "a.nfc,b.nfc"]))
+        #expect(tags.reader.reader == "virtual" && tags.reader.readerSource == "--tags")
+        #expect(tags.reader.tags == "a.nfc,b.nfc" && tags.reader.tagsSource == "--tags")
     }
 
-    @MainActor @Test func `is open when a program has it open, by any of its names`() throws {
-        let folder = try ScratchFolder()
-        let (path, link, pipe) = (folder.path("open"), folder.path("link"), folder.path("pipe"))
-        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        try #require(descriptor >= 0)
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
-        try #require(unsafe mkfifo(pipe, 0o600) == 0)
-        let files: [Set<String>] = [[path], [link], [pipe, path], [pipe], [folder.path("missing")], []]
-        let areOpen = files.map { SystemFiles.isOpen($0) }
-        #expect(areOpen == [true, true, true, false, false, false])
-        try file.close()
+    @Test func `nfcd usage: wrong options, status 2 and the reason as text or JSON`() throws {
+        for reader in ["bogus", "none:", "pcsc:", "virtual:1", "replay:", "pn532", "pn532:/dev/ttyS0@1"] {
+            #expect(Options(["--json", "--reader", reader]) == nil, "\(reader)")
+        }
+        let rows: [([String], String)] = [
+            (["--reader"], "--reader needs a value."), (["--log-content", "--tags"], "--tags needs a value."),
+            (["--bogus", "--help"], "There is no option '--bogus'. See: nfcd --help"),
+        ]
+        for (arguments, reason) in rows {
+            let text = try TestProgram("nfcd").run(arguments)
+            #expect(text.status == 2 && text.output == "", "\(arguments)")
+            #expect(text.error.hasPrefix("Error: \(reason)\n\nUsage: nfcd ["), "\(text.error)")
+        }
+        let json = try TestProgram("nfcd", ["NFC_READER": "bogus"]).run("--json")
+        #expect(json.status == 2 && json.error == "" && json["error"] == "usage")
+        #expect(json["message"]?.hasPrefix("NFC_READER: ") == true)
+        let help = try TestProgram("nfcd").run("--json", "-h")
+        #expect(help.status == 0 && help.error == "")
+        #expect(help.output.hasPrefix("Usage: nfcd [") && help.output.hasSuffix(": nfc background enable\n"))
+    }
+
+    @Test func `nfcd start: what can't be used, status 1 and the reason as JSON`() throws {
+        let rows: [([String], String)] = [
+            (["--tags", "none.json"], "unreadable-file"), (["--tags", "none.json,other"], "unreadable-file"),
+            (["--reader", "replay:none.jsonl"], "unreadable-recording"), (["--reader", "none"], "no-bus"),
+        ]
+        let user = try User()
+        for (arguments, error) in rows {
+            let outcome = try TestProgram("nfcd", user.nfc.environment).run(arguments + ["--json"])
+            #expect(outcome.status == 1 && outcome.error == "", "\(outcome)")
+            #expect(outcome["ok"] == "false" && outcome["event"] == "failed" && outcome["error"] == error)
+        }
+    }
+
+    @Test func `nfcd start: for people, the log has the time, and none in the journal`() throws {
+        let user = try User()
+        let words = ["-u", "JOURNAL_STREAM", "TZ=UTC", TestProgram("nfcd").path, "--reader", "none"]
+        let begin = Date()
+        let alone = try TestProgram("/usr/bin/env", user.nfc.environment).run(words)
+        let line = try #require(alone.error.wholeMatch(of: /(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) There is no bus .+\n/))
+        func text(_ time: Date) -> String { String(time.formatted(.iso8601).replacing("T", with: " ").dropLast()) }
+        #expect((text(begin)...text(Date())).contains(String(line.1)))
+        let journal = try TestProgram("nfcd", user.nfc.environment.merging(["JOURNAL_STREAM": "8:12345"]) { $1 }).run(
+            "--reader",
+            "none"
+        )
+        #expect(journal.error.hasPrefix("There is no bus "))
     }
 }
 
 /// When the service asks the sites of apps for their association files.
-@Suite struct `The service's visits to sites` {
-    /// What is known of a site: when it was asked, how often it has failed since, and why.
-    private static func site(asked: Int64, failures: Int = 0, _ reason: String = "") throws -> CachedAssociation {
-        let outcome = failures == 0 ? "\(asked) 2 0 \n{}" : "- - \(failures) \(reason)\n"
+@MainActor struct LinkRefreshTests {
+    /// A site that was asked, and has failed some times since.
+    private static func site(asked: Int64, failures: Int = 0) throws -> CachedAssociation {
+        let outcome = failures == 0 ? "\(asked) 2 0 \n{}" : "- - \(failures) unreachable: It is gone.\n"
         let bytes = Array("nfc-links 2 \(asked) \(outcome)".utf8)
         return try #require(CachedAssociation(domain: "a.example", bytes: bytes))
     }
 
-    private static let week: Int64 = 7 * 24 * 3600
-
-    @MainActor @Test func `come at once to one that is new, and to others when they are due`() throws {
+    @Test func `Link refresh: a site is due when new, after a week, or when it failed and something changed`() throws {
+        let week: Int64 = 7 * 24 * 3600
         let known = try Self.site(asked: 1000)
-        let failed = try Self.site(asked: 1000, failures: 1, "unreachable: It is gone.")
-        let cases: [(known: CachedAssociation?, now: Int64, retriesFailures: Bool, isDue: Bool)] = [
-            (nil, 1000, false, true),
-            (known, 999 + Self.week, false, false), (known, 1000 + Self.week, false, true),
-            (known, 999 + Self.week, true, false), (known, 1000 + Self.week, true, true),
-            (failed, 1059, false, false), (failed, 1059, true, true), (failed, 1060, false, true),
+        let failed = try Self.site(asked: 1000, failures: 1)
+        let rows: [(known: CachedAssociation?, now: Int64, retriesFailures: Bool, isDue: Bool)] = [
+            (nil, 1000, false, true), (known, 999 + week, false, false), (known, 1000 + week, false, true),
+            (known, 999 + week, true, false), (known, 1000 + week, true, true), (failed, 1059, false, false),
+            (failed, 1059, true, true), (failed, 1060, false, true),
         ]
-        for (known, now, retriesFailures, isDue) in cases {
-            let found = LinkRefresh.isDue(known, at: now, retriesFailures: retriesFailures)
-            #expect(found == isDue, "\(now) \(retriesFailures)")
+        for row in rows {
+            let isDue = LinkRefresh.isDue(row.known, at: row.now, retriesFailures: row.retriesFailures)
+            #expect(isDue == row.isDue, "\(row.now) \(row.retriesFailures)")
         }
     }
 
-    @MainActor
-    @Test(
-        arguments: [
-            ([], 3600), ([1000], 2), ([1001], 2), ([1002], 2), ([1003], 3), ([1500, 1100, 1200], 100), ([4599], 3599),
-            ([4600], 3600), ([4601], 3600), ([9000], 3600),
-        ] as [([Int64], Int64)]
-    )
-    func `come when the first of them is due, but not at once and at least every hour`(times: [Int64], pause: Int64) {
-        #expect(LinkRefresh.pause(until: times, at: 1000) == pause)
-    }
-
-    @MainActor
-    @Test(
-        arguments: [
-            (1, 1000, "in a minute"), (1, 1059, "in a minute"), (1, 1060, "in a minute"), (2, 1000, "in 2 minutes"),
-            (2, 1059, "in 2 minutes"), (2, 1060, "in a minute"), (20, 1000, "in 360 minutes"),
-        ] as [(Int, Int64, String)]
-    )
-    func `are told with the next try`(failures: Int, now: Int64, next: String) throws {
-        let failed = try Self.site(asked: 1000, failures: failures, "unreachable: It is gone.")
-        let text = "The links of a.example: unreachable: It is gone. The next try is \(next)"
-        #expect(LinkRefresh.text(failed, at: now) == text + ", or when there is a network again.")
-    }
-
-    @MainActor @Test func `come soon when something has changed meanwhile, and otherwise when they are due`() {
+    @Test func `Link refresh: the next check, when the first site is due within 2 s and an hour`() {
+        let rows: [([Int64], Int64)] = [
+            ([], 3600), ([1000], 2), ([1002], 2), ([1003], 3), ([1500, 1100, 1200], 100), ([4599], 3599),
+            ([4600], 3600), ([4601], 3600),
+        ]
+        for (times, pause) in rows { #expect(LinkRefresh.pause(until: times, at: 1000) == pause, "\(times)") }
         var settling = ChangeSettling()
         #expect(LinkRefresh.pause(settling, until: 100) == .seconds(100))
         _ = settling.change(at: .zero)
         #expect(LinkRefresh.pause(settling, until: 100) == ChangeSettling.pause)
-        settling.settle()
-        #expect(LinkRefresh.pause(settling, until: 3) == .seconds(3))
     }
 
-    @MainActor @Test func `are told when they bring a file`() throws {
+    @Test func `Link refresh: the result in the log, with the minutes until the next try`() throws {
         #expect(LinkRefresh.text(try Self.site(asked: 1000), at: 1000) == "The links of a.example: fetched.")
+        let rows: [(failures: Int, now: Int64, next: String)] = [
+            (1, 1000, "a minute"), (1, 1060, "a minute"), (2, 1000, "2 minutes"), (2, 1059, "2 minutes"),
+            (2, 1060, "a minute"), (20, 1000, "360 minutes"),
+        ]
+        for row in rows {
+            let text = LinkRefresh.text(try Self.site(asked: 1000, failures: row.failures), at: row.now)
+            let end = "The next try is in \(row.next), or when there is a network again."
+            #expect(text == "The links of a.example: unreachable: It is gone. " + end, "\(row)")
+        }
     }
 }

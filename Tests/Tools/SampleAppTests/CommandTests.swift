@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import ProgramTesting
+import TestThreads
+import Testing
+
+/// The sample app line by line: for scripts, simple terminals and screen readers.
+@Suite(.ownThreads, .timeLimit(.minutes(5))) struct CommandTests {
+    @Test func `commands: scan and show, the records and the sheet's texts`() throws {
+        var app = try SampleApp()
+        try app.hold(message: try SampleApp.poster())
+        let outcome = try app.run("scan", "show 1")
+        #expect(
+            outcome.output == """
+                1  2 records  Link: https://example.com/poster/12
+                Message 1: 2 records, 54 bytes
+                Record 1
+                  Format      1, well-known
+                  Type        U
+                  Identifier  none
+                  Payload     Link: https://example.com/poster/12
+                Record 2
+                  Format      1, well-known
+                  Type        T
+                  Identifier  none
+                  Payload     Text (en): Opening hours 9 to 17
+
+                """
+        )
+        #expect(
+            outcome.error == """
+                [Ready to Scan] Hold the card near the reader to see its messages.
+                [Scanning] Hold the card near the reader to see its messages.
+                [Scanning] The message is in your list.
+                [Done] The message is in your list.
+
+                """
+        )
+        #expect(outcome.status == 0)
+        let more = try app.run("scan --many 1", "scan", "delete 1", "list")
+        #expect(more.error.contains("[Ready to Scan] Hold another card near the reader."))
+        #expect(more.lines.map { $0.prefix(2) } == ["2 ", "3 ", "De", "2 ", "3 "] && more.status == 0)
+    }
+
+    @Test func `commands: write, each kind of card and what is said`() throws {
+        var app = try SampleApp()
+        try app.hold(message: try SampleApp.poster())
+        #expect(try app.run("scan").status == 0)
+        let refusals: [(container: [UInt8], isSmall: Bool, text: String)] = [
+            ([0xE1, 0x10, 0x12, 0x0F], false, "This card is locked and can't be changed. Please use another one."),
+            ([0, 0, 0, 0], false, "This card can't hold messages. Please use another one."),
+            ([0xE1, 0x10, 6, 0], true, "The message has 54 bytes, but this card has room for 46."),
+        ]
+        for refusal in refusals {
+            try app.hold(container: refusal.container, isSmall: refusal.isSmall)
+            let outcome = try app.run("write 1")
+            #expect(outcome.output == "" && outcome.status == 1)
+            #expect(outcome.error.contains("[Failed] \(refusal.text)\n\(refusal.text)\n"), "\(outcome.error)")
+        }
+        try app.hold()
+        let outcome = try app.run("write 1", "scan")
+        #expect(outcome.status == 0)
+        let row = "2  2 records  Link: https://example.com/poster/12"
+        #expect(outcome.lines == ["The message is saved on the card.", row])
+    }
+
+    @Test func `commands: what can't be run, a sentence and status 1, and the next one runs`() throws {
+        let app = try SampleApp()
+        let commands = [
+            "frob", "show", "show 1", "show x", "write 9", "delete 0", "scan --some", "scan --many 0", "list 1",
+        ]
+        for command in commands {
+            let outcome = try app.run(command, "list")
+            #expect(outcome.output == "No messages.\n" && outcome.status == 1, "\(command)")
+            #expect(outcome.error.hasSuffix(".\n") || outcome.error.hasPrefix("Use: "), "\(command)")
+        }
+        #expect(try app.program.run("--bogus").status == 2)
+        #expect(try app.program.run("--help").output.hasPrefix("Usage: TagReader "))
+    }
+
+    @Test func `commands: no reader, the reason once and status 3`() throws {
+        let place = try TestFolder()
+        let rows = [
+            ("nonsense", "Scanning Isn't Available.", "There is no reader \"nonsense\"; use virtual"),
+            ("pn532:\(place.path("none"))", "Scanning Ended.", "/none"),
+        ]
+        for (reader, title, reason) in rows {
+            let app = try SampleApp(["NFC_READER": reader])
+            try app.keep(1)
+            for commands in ["scan", "write 1", "scan\nscan\nlist", "scan\nfrob"] {
+                let outcome = try app.run(commands)
+                let lines = outcome.error.split(separator: "\n")
+                #expect(lines.count { $0.contains(reason) } == 1, "\(outcome.error)")
+                let first = try #require(lines.firstIndex { $0.hasPrefix("CoreNFC: ") && $0.contains(reason) })
+                #expect(lines[first...].contains { $0 == title }, "\(outcome.error)")
+                #expect(outcome.status == 3)
+            }
+            #expect(try app.run("list").status == 0)
+            // The first example shows the reason as its result, too.
+            let example = try TestProgram("FirstScan", ["NFC_READER": reader]).run()
+            #expect(example.output.hasPrefix("Scanning ended: ") && example.output.contains(reason))
+            #expect(example.error.split(separator: "\n").count { $0.hasPrefix("CoreNFC: ") } == 1)
+            #expect(example.status == 1)
+        }
+    }
+
+    @Test func `settings: the examples declare all that they use`() throws {
+        let app = try SampleApp(["NFC_STRICT": "1"])
+        for (name, input) in [("TagReader", "scan\n"), ("FirstScan", "")] {
+            let outcome = try TestProgram(name, app.program.environment).run(input: input)
+            #expect(outcome.status == 0 && !outcome.error.contains("CoreNFC"), "\(outcome.error)")
+        }
+    }
+
+    // MARK: On a terminal
+
+    private static let prompt = "Tag Reader. 0 messages. The command help lists the commands.\r\n> "
+
+    @Test func `plain terminal: no escape sequence, and a scan can be cancelled`() throws {
+        let rows: [(variables: [String: String], arguments: [String])] = [
+            (["TERM": "dumb"], []), (["NFC_SHEET": "text"], []), (["NFC_SHEET": "terminal"], ["--plain"]),
+        ]
+        for row in rows {
+            let terminal = try TestTerminal(try SampleApp(row.variables).program, row.arguments, columns: 40)
+            let steps: [(text: String, keys: String)] = [
+                (Self.prompt, "scan\n"),
+                ("1  2 records  Link: https://example.com/welcome\r\n> ", "scan --many\n"),
+                // What is typed for later waits.
+                ("[Ready to Scan] That one is saved.", "show 1\n"), ("show 1", "\n"),
+                ("[Failed] That was cancelled.", "scan --many\n"),
+                ("[Ready to Scan] That one is saved.", "\u{3}"), ("[Failed] That was cancelled.", "quit\n"),
+            ]
+            for step in steps {
+                try terminal.wait(for: step.text)
+                try terminal.type(step.keys)
+            }
+            #expect(try terminal.end() == 0)
+            #expect(terminal.output.contains("Payload     Text (en): Welcome to the gallery.\r\n> "))
+            #expect(!terminal.output.contains("\u{1B}") && terminal.isAtRest, "\(row)")
+        }
+    }
+
+    @Test func `plain terminal: Ctrl-C, the end of input and a signal, their exit status`() throws {
+        let rows: [(keys: String, status: Int32)] = [("\u{3}", 130), ("\u{4}", 0), ("", -SIGTERM)]
+        for row in rows {
+            let app = try SampleApp(["TERM": "dumb"])
+            let terminal = try TestTerminal(app.program)
+            try terminal.wait(for: Self.prompt)
+            if row.keys == "" {
+                #expect(try app.run("scan").status == 0)
+                try terminal.wait(for: "Another window added: 1  2 records  Link: https://example.com/welcome")
+                terminal.send(SIGTERM)
+            }
+            try terminal.type(row.keys)
+            #expect(try terminal.end() == row.status && terminal.isAtRest)
+        }
+    }
+}
