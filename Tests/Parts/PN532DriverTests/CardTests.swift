@@ -1,95 +1,121 @@
 // SPDX-License-Identifier: Apache-2.0
 import ChipTesting
-import NFCReaders
-import NFCRuntime
 import TagLink
 import Testing
 
-@testable import PN532Driver
+@testable import PN532Driver  // the limits for tests are internal
 
-/// Checks the chip as a card for another reader.
-@Suite(.timeLimit(.minutes(5)))
-struct CardTests {
-    /// The reader's side: the frames that it sends, in order, and the answers.
-    private final class OtherReader: Sendable {
-        private struct State {
-            /// Answers to TgGetData.
-            var commands: [[UInt8]]
-            var heard: [[UInt8]] = []
-            var part: [UInt8] = []
+/// The chip as a card for another reader (PN532 user manual, 7.3.14 to 7.3.22).
+@Suite(.timeLimit(.minutes(5))) struct CardTests {
+    /// A card on a scripted chip, and what the host sends it after its start.
+    private static func log(_ script: String, _ body: (PN532Card) async throws -> Void) async throws -> [String] {
+        let chip = try ScriptedChip(script: script)
+        defer { chip.end() }
+        try await body(try PN532Card(chip.path, limits: .patient))
+        return Array(chip.log().dropFirst(ScriptedChip.start.count))
+    }
+
+    private static let long = [UInt8](repeating: 0x5A, count: 600)
+
+    @Test func `card: commands and answers, long ones in parts, until the reader is gone`() async throws {
+        let parts = [Self.long.prefix(262), Self.long[262..<524], Self.long[524...]].map { $0.hexText() }
+        let script =
+            "8c: 08 e080\n86: 00 00a40400 | 40 \(parts[0]) | 40 \(parts[1]) | 00 \(parts[2]) | 29\n94: 00\n8e: 00"
+        let log = try await Self.log(script) { card in
+            try await card.waitForReader(as: PN532Card.Identity(uid: [0xAA, 0xBB, 0xCC], historicalBytes: [0x80]))
+            #expect(try await card.nextCommand() == [0x00, 0xA4, 0x04, 0x00])
+            #expect(try await card.respond([0x90, 0x00]))
+            #expect(try await card.nextCommand() == Self.long)
+            #expect(try await card.respond(Self.long + [0x90, 0x00]))
+            #expect(try await card.nextCommand() == nil)
+            await card.close()
         }
+        let answers = ["94 " + parts[0], "94 " + parts[1], "8e " + parts[2] + "9000"]
+        let expected = ["86", "8e 9000", "86", "86", "86"] + answers + ["86", "32 0100"]
+        #expect(Array(log.suffix(expected.count)) == expected)
+        let identity = "8c 050400aabbcc20" + String(repeating: "00", count: 29) + "0180"
+        #expect(log.dropLast(expected.count).last == identity)
+    }
 
-        private let state: Locked<State>
-        var heard: [[UInt8]] { state.withLock { $0.heard } }
+    @Test(arguments: ["92 83", "12 03"]) func `becoming a card: field off, checksums on, woken by the reader's field`(
+        modes: String
+    ) async throws {
+        let script = "06 6305: 61\n06 63026303: \(modes)\n8c: 00 3000 | 08"
+        let framing = modes == "12 03" ? ["08 630292630383"] : []
+        let start = ["32 0100", "12 24", "06 63026303"] + framing + ["06 6305", "08 630565"]
+        let become = "8c 05040001020320" + String(repeating: "00", count: 29) + "0f" + [UInt8](1...15).hexText()
+        let identity = PN532Card.Identity(uid: [1, 2, 3], historicalBytes: [UInt8](1...15))
+        let log = try await Self.log(script) { card in
+            // A reader that wants something else than ISO/IEC 14443-4 is waited out, the first time.
+            try await card.waitForReader(as: identity)
+            // The chip has changed its registers meanwhile.
+            try await card.waitForReader(as: identity)
+            await card.close()
+            try await card.waitForReader(as: identity)
+        }
+        let again = start + [become]
+        #expect(log == again + [become] + again + ["32 0100"] + ScriptedChip.start + again)
+    }
 
-        init(_ commands: [[UInt8]]) { state = Locked(State(commands: commands)) }
+    @Test func `identity: three bytes of UID, random if not given, and 15 historical bytes at most`() async throws {
+        let card = try PN532Card("/dev/null")
+        let long = PN532Card.Identity(historicalBytes: [UInt8](repeating: 0, count: 16))
+        for identity in [PN532Card.Identity(uid: [1, 2, 3, 4]), long] {
+            await #expect(throws: LinkError(.unsupported, "")) { try await card.waitForReader(as: identity) }
+        }
+        let uids = (0..<8).map { _ in PN532Card.Identity().uid }
+        #expect(uids.allSatisfy { $0.count == 3 } && Set(uids).count > 1)
+        #expect(PN532Card.Identity().historicalBytes.isEmpty)
+    }
 
-        func respond(_ code: UInt8, _ data: [UInt8]) -> ScriptedChip.Reply? {
-            switch code {
-            case 0x8C: return .answer([0x08, 0xE0, 0x80])
-            case 0x86:
-                return state.withLock { state in
-                    state.commands.isEmpty ? .silence : .answer(state.commands.removeFirst())
-                }
-            case 0x94:
-                state.withLock { $0.part += data }
-                return .answer([0])
-            case 0x8E:
-                state.withLock { state in
-                    state.heard.append(state.part + data)
-                    state.part = []
-                }
-                return .answer([0])
-            default: return nil
+    @Test(arguments: [0, 1, 262, 263, 524, 525]) func `answer of any length: parts of 262 bytes, the last one ends it`(
+        count: Int
+    ) async throws {
+        let response = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
+        let log = try await Self.log("8e: 00\n94: 00") { card async throws in
+            #expect(try await card.respond(response))
+        }
+        let parts = stride(from: 0, to: max(count, 1), by: 262).map { response[$0..<min($0 + 262, count)].hexText() }
+        let codes = parts.enumerated().map { $0.offset == parts.count - 1 ? "8e" : "94" }
+        #expect(log == zip(codes, parts).map { $1.isEmpty ? $0 : "\($0) \($1)" })
+    }
+
+    @Test func `status of the chip: a reader that is gone ends the exchange, other errors are thrown`() async throws {
+        let rows: [(String, LinkError.Code?)] = [
+            ("29", nil), ("0a", nil), ("25", nil), ("01", .timeout), ("02", .transmission), ("27", .tagRemoved),
+            ("", .transmission),
+        ]
+        for (status, expected) in rows {
+            _ = try await Self.log("86: \(status)\n8e: \(status)") { card async throws in
+                let received = await code { () async throws in #expect(try await card.nextCommand() == nil) }
+                let sent = await code { () async throws in #expect(try await !card.respond([0x90, 0x00])) }
+                #expect(received == expected && sent == expected, "\(status)")
             }
         }
-    }
-
-    @Test("Commands come and answers go, long ones in parts, until the reader lets go")
-    func exchange() async throws {
-        let long = [UInt8](repeating: 0x5A, count: 600)
-        let reader = OtherReader([
-            [0x00, 0x00, 0xA4, 0x04, 0x00], [0x40] + long.prefix(262), [0x40] + long[262..<524], [0x00] + long[524...],
-            [0x29],
-        ])
-        let chip = try ScriptedChip { reader.respond($0, $1) }
-        defer { chip.end() }
-        let card = try PN532Card(chip.path, limits: .patient)
-        try await card.waitForReader(as: PN532Card.Identity(uid: [0xAA, 0xBB, 0xCC], historicalBytes: [0x80]))
-        let initialization = chip.received.compactMap { received -> [UInt8]? in
-            if case .command(0x8C, let data) = received { data } else { nil }
+        // What was received of a command is forgotten, and no more parts of an answer are sent.
+        let log = try await Self.log("86: 40 0102 | 29 | 40 03 | 02 | 00 0405\n94: 29") { card async throws in
+            #expect(try await card.nextCommand() == nil)
+            #expect(await code { _ = try await card.nextCommand() } == .transmission)
+            #expect(try await card.nextCommand() == [4, 5])
+            #expect(try await !card.respond(Self.long))
         }
-        let expected: [UInt8] =
-            [0x05, 0x04, 0x00, 0xAA, 0xBB, 0xCC, 0x20] + [UInt8](repeating: 0, count: 29) + [0x01, 0x80]
-        #expect(initialization == [expected])
-        #expect(try await card.nextCommand() == [0x00, 0xA4, 0x04, 0x00])
-        #expect(try await card.respond([0x90, 0x00]))
-        #expect(try await card.nextCommand() == long)
-        #expect(try await card.respond(long + [0x90, 0x00]))
-        #expect(try await card.nextCommand() == nil)
-        await card.close()
-        #expect(reader.heard == [[0x90, 0x00], long + [0x90, 0x00]])
+        #expect(log.count { $0.hasPrefix("94") } == 1 && !log.contains { $0.hasPrefix("8e") })
     }
 
-    @Test("A reader that wants something else than ISO/IEC 14443-4 is waited out")
-    func anotherActivation() async throws {
-        let attempts = Locked(0)
-        let chip = try ScriptedChip { code, _ in
-            guard code == 0x8C else { return nil }
-            let attempt = attempts.withLock {
-                $0 += 1
-                return $0
-            }
-            return .answer(attempt < 3 ? [0x00, 0x30, 0x00] : [0x08, 0xE0, 0x80])
+    @Test func `longest command: 65,544 bytes, and one that never ends is frameTooLong`() async throws {
+        let part = "40 " + String(repeating: "01", count: 262)
+        let whole = [String](repeating: part, count: 250) + ["00 " + String(repeating: "02", count: 44)]
+        _ = try await Self.log("86: " + whole.joined(separator: "|")) { card async throws in
+            #expect(try await card.nextCommand()?.count == 65544)
         }
-        defer { chip.end() }
-        try await PN532Card(chip.path, limits: .patient).waitForReader(as: PN532Card.Identity())
-        #expect(attempts.withLock { $0 } == 3)
+        let log = try await Self.log("86: \(part)") { card in
+            #expect(await code { _ = try await card.nextCommand() } == .frameTooLong)
+        }
+        #expect(log == [String](repeating: "86", count: 251))
     }
 
-    @Test("Waiting for a reader is stopped by cancelling")
-    func cancelled() async throws {
-        let chip = try ScriptedChip { code, _ in code == 0x8C ? .silence : nil }
+    @Test func `wait for a reader: cancelling the task stops the chip`() async throws {
+        let chip = try ScriptedChip(script: "8c: silence")
         defer { chip.end() }
         let card = try PN532Card(chip.path, limits: .patient)
         let task = Task { try await card.waitForReader(as: PN532Card.Identity()) }
@@ -98,172 +124,5 @@ struct CardTests {
         await #expect(throws: LinkError(.cancelled, "")) { try await task.value }
         await card.close()
         #expect(chip.received.contains(.acknowledge))
-    }
-
-    @Test("What is no identity is refused")
-    func identity() async throws {
-        let card = try PN532Card("/dev/null")
-        let long = PN532Card.Identity(historicalBytes: [UInt8](repeating: 0, count: 16))
-        for identity in [PN532Card.Identity(uid: [1, 2, 3, 4]), long] {
-            await #expect(throws: LinkError(.unsupported, "")) { try await card.waitForReader(as: identity) }
-        }
-    }
-
-    // MARK: Every step
-
-    private static func log(
-        _ responder: @escaping ScriptedChip.PartialResponder,
-        _ body: (PN532Card) async throws -> Void
-    ) async throws -> [String] {
-        let chip = try ScriptedChip(responder)
-        defer { chip.end() }
-        try await body(try PN532Card(chip.path, limits: .patient))
-        return Array(chip.log().dropFirst(ScriptedChip.start.count))
-    }
-
-    @Test(
-        "The chip is made a card: without a field, with its checksums, and woken by the reader's",
-        arguments: [0x80, 0x00]
-    )
-    func initialization(mode: UInt8) async throws {
-        let log = try await Self.log { code, data in
-            switch code {
-            case 0x06: .answer(data == [0x63, 0x05] ? [0x61] : [mode | 0x12, mode | 0x03])
-            case 0x8C: .answer([0x08])
-            default: nil
-            }
-        } _: {
-            try await $0.waitForReader(as: PN532Card.Identity(uid: [1, 2, 3]))
-        }
-        let framing = mode == 0 ? ["08 630292630383"] : []
-        let start = ["32 0100", "12 24", "06 63026303"] + framing + ["06 6305", "08 630565"]
-        #expect(log == start + ["8c 05040001020320" + String(repeating: "00", count: 29) + "00"])
-    }
-
-    @Test("A random UID has three bytes, and differs")
-    func randomIdentity() {
-        let uids = (0..<8).map { _ in PN532Card.Identity().uid }
-        #expect(uids.allSatisfy { $0.count == 3 } && Set(uids).count > 1)
-        #expect(PN532Card.Identity().historicalBytes.isEmpty)
-        // Every byte is possible: 12000 of them lack one no more often than once in 10^17 times.
-        #expect(Set((0..<4000).flatMap { _ in PN532Card.Identity().uid }) == Set(0...0xFF))
-    }
-
-    @Test("An answer goes in parts of 262 bytes, of which the last ends it", arguments: [0, 1, 262, 263, 524, 525])
-    func parts(count: Int) async throws {
-        let response = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
-        let log = try await Self.log { code, _ in
-            [0x8E, 0x94].contains(code) ? .answer([0]) : nil
-        } _: {
-            let isThere = try await $0.respond(response)
-            #expect(isThere)
-        }
-        var expected: [String] = []
-        var rest = response[...]
-        while rest.count > 262 {
-            expected.append("94 " + rest.prefix(262).hexText())
-            rest = rest.dropFirst(262)
-        }
-        #expect(log == expected + [rest.isEmpty ? "8e" : "8e " + rest.hexText()])
-    }
-
-    @Test(
-        "A reader that is gone ends the exchange, other errors are the chip's",
-        arguments: [
-            (0x29, nil), (0x0A, nil), (0x25, nil), (0x01, .timeout), (0x02, .transmission), (0x27, .tagRemoved),
-        ] as [(UInt8, LinkError.Code?)]
-    )
-    func errors(status: UInt8, code: LinkError.Code?) async throws {
-        _ = try await Self.log { command, _ in
-            [0x86, 0x8E].contains(command) ? .answer([status]) : nil
-        } _: { card in
-            if let code {
-                await #expect(throws: LinkError(code, "")) { try await card.nextCommand() }
-                await #expect(throws: LinkError(code, "")) { try await card.respond([0x90, 0x00]) }
-            } else {
-                let command = try await card.nextCommand()
-                let isThere = try await card.respond([0x90, 0x00])
-                #expect(command == nil && !isThere)
-            }
-        }
-        _ = try await Self.log { command, _ in
-            [0x86, 0x8E].contains(command) ? .answer([]) : nil
-        } _: { card in
-            await #expect(throws: LinkError(.transmission, "")) { try await card.nextCommand() }
-            await #expect(throws: LinkError(.transmission, "")) { try await card.respond([0x90, 0x00]) }
-        }
-    }
-
-    @Test("A reader's command that never ends is given up")
-    func endless() async throws {
-        let log = try await Self.log { code, _ in
-            code == 0x86 ? .answer([0x40] + [UInt8](repeating: 1, count: 262)) : nil
-        } _: { card in
-            await #expect(throws: LinkError(.frameTooLong, "")) { try await card.nextCommand() }
-        }
-        // 65544 bytes are the longest extended command: 250 parts and a bit.
-        #expect(log == [String](repeating: "86", count: 251))
-    }
-
-    @Test("The longest command of ISO/IEC 7816-4 comes whole")
-    func longest() async throws {
-        let parts = Locked(0)
-        _ = try await Self.log { code, _ in
-            guard code == 0x86 else { return nil }
-            let part = parts.withLock {
-                $0 += 1
-                return $0
-            }
-            return .answer(
-                part <= 250 ? [0x40] + [UInt8](repeating: 1, count: 262) : [0] + [UInt8](repeating: 2, count: 44)
-            )
-        } _: { card in
-            let command = try await card.nextCommand()
-            #expect(command?.count == 65544)
-        }
-    }
-
-    @Test("Historical bytes are 15 at most")
-    func historicalBytes() async throws {
-        let bytes = [UInt8](1...15)
-        let log = try await Self.log { code, _ in
-            code == 0x8C ? .answer([0x08]) : nil
-        } _: {
-            try await $0.waitForReader(as: PN532Card.Identity(uid: [1, 2, 3], historicalBytes: bytes))
-        }
-        #expect(log.last?.hasSuffix("0f" + bytes.hexText()) == true)
-    }
-
-    @Test("An app's card meets readers through the chip")
-    func port() async throws {
-        let reader = OtherReader([[0x00, 0x00, 0xA4, 0x04, 0x00], [0x29]])
-        let chip = try ScriptedChip { reader.respond($0, $1) }
-        defer { chip.end() }
-        let port = PN532CardPort(try PN532Card(chip.path, limits: .patient)) { Issue.record("\($0)") }
-        let card = EchoCard()
-        #expect(port.attach(card))
-        #expect(!port.attach(EchoCard()))
-        #expect(chip.commands.isEmpty)
-        port.setEmulating(true)
-        while !card.log.contains("deselected") { try await Task.sleep(for: .milliseconds(1)) }
-        port.setEmulating(false)
-        port.detach(card)
-        #expect(card.log.prefix(3) == ["detected", "00a40400", "deselected"])
-        #expect(reader.heard == [[0x00, 0xA4, 0x04, 0x00, 0x90, 0x00]])
-    }
-}
-
-/// A card that answers every command with itself.
-private final class EchoCard: EmulatedCard {
-    private let state = Locked([String]())
-    var log: [String] { state.withLock { $0 } }
-
-    func readerDetected() { state.withLock { $0.append("detected") } }
-    func readerDeselected() { state.withLock { $0.append("deselected") } }
-
-    func received(_ apdu: [UInt8], respond: @escaping @Sendable ([UInt8]) -> Void) {
-        let text = apdu.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        state.withLock { $0.append(text) }
-        respond(apdu + [0x90, 0x00])
     }
 }

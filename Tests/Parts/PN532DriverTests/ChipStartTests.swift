@@ -4,147 +4,203 @@ import Glibc
 import TagLink
 import Testing
 
-@testable import PN532Driver
+@testable import PN532Driver  // speeds, line names and reasons are internal
 
-/// Checks how a chip is started from any state.
-@Suite(.timeLimit(.minutes(5)))
-struct ChipStartTests {
-    /// A chip whose answers may look at how its line is set.
+/// The serial line and how a chip is started on it, from any state.
+@Suite(.timeLimit(.minutes(5))) struct ChipStartTests {
+    /// A chip whose answers may depend on how its line is set.
     private static func chip(
-        _ responder: @escaping @Sendable (ScriptedChip, UInt8, [UInt8]) -> ScriptedChip.Reply?
+        _ responder: @escaping @Sendable (ScriptedChip, UInt8) -> ScriptedChip.Reply?
     ) throws -> ScriptedChip {
         let itself = Locked<ScriptedChip?>(nil)
-        let chip = try ScriptedChip { code, data in
-            itself.withLock { $0 }.flatMap { responder($0, code, data) }
-        }
+        let chip = try ScriptedChip { code, _ in itself.withLock { $0 }.flatMap { responder($0, code) } }
         itself.withLock { $0 = chip }
         return chip
     }
 
-    @Test("A line is raw, of 8 bits without parity and with one stop bit, and at the chip's own speed first")
-    func settings() async throws {
-        let chip = try Self.chip { _, _, _ in nil }
-        defer { chip.end() }
-        try await PN532Reader(chip.path, limits: .patient).prepare()
-        let settings = chip.lineSettings
-        #expect(settings.c_ospeed == speed_t(B115200) && settings.c_ispeed == speed_t(B115200))
-        #expect(settings.c_cflag & tcflag_t(CSIZE) == tcflag_t(CS8))
-        #expect(settings.c_cflag & (tcflag_t(PARENB) | tcflag_t(CSTOPB) | tcflag_t(CRTSCTS) | tcflag_t(HUPCL)) == 0)
-        #expect(settings.c_cflag & (tcflag_t(CREAD) | tcflag_t(CLOCAL)) == tcflag_t(CREAD) | tcflag_t(CLOCAL))
-        #expect(settings.c_lflag & (tcflag_t(ICANON) | tcflag_t(ECHO) | tcflag_t(ISIG)) == 0)
-        #expect(settings.c_iflag & (tcflag_t(ICRNL) | tcflag_t(IXON)) == 0)
-        #expect(settings.c_oflag & tcflag_t(OPOST) == 0)
-        #expect(chip.log() == ScriptedChip.start)
+    // MARK: The line
+
+    @Test func `line settings: raw, 8 bits, no parity, one stop bit, 115,200 baud`() async throws {
+        try await withReader("") { chip, reader in
+            try await reader.prepare()
+            let settings = chip.lineSettings
+            #expect(settings.c_ospeed == speed_t(B115200) && settings.c_ispeed == speed_t(B115200))
+            #expect(settings.c_cflag & tcflag_t(CSIZE) == tcflag_t(CS8))
+            #expect(
+                settings.c_cflag & tcflag_t(PARENB | CSTOPB | HUPCL) == 0 && settings.c_cflag & tcflag_t(CRTSCTS) == 0
+            )
+            #expect(settings.c_cflag & tcflag_t(CREAD | CLOCAL) == tcflag_t(CREAD | CLOCAL))
+            #expect(settings.c_lflag & tcflag_t(ICANON | ECHO | ISIG) == 0)
+            #expect(settings.c_iflag & tcflag_t(ICRNL | IXON) == 0 && settings.c_oflag & tcflag_t(OPOST) == 0)
+            #expect(chip.log() == ScriptedChip.start)
+        }
     }
 
-    @Test("Each speed has its number at the chip and at the line", arguments: SerialSpeed.allCases)
-    func speeds(_ speed: SerialSpeed) async throws {
-        let numbers: [SerialSpeed: (UInt8, Int32)] = [
-            .baud9600: (0, B9600), .baud19200: (1, B19200), .baud38400: (2, B38400), .baud57600: (3, B57600),
-            .baud115200: (4, B115200), .baud230400: (5, B230400), .baud460800: (6, B460800), .baud921600: (7, B921600),
+    @Test func `line name: a path, and its speed behind @`() throws {
+        let names: [(String, String?, SerialSpeed)] = [
+            ("/dev/ttyUSB0", "/dev/ttyUSB0", .baud115200), ("/dev/ttyUSB0@921600", "/dev/ttyUSB0", .baud921600),
+            ("/dev/odd@name", "/dev/odd@name", .baud115200), ("/dev/odd@name@9600", "/dev/odd@name", .baud9600),
+            ("/dev/ttyUSB0@1234", nil, .initial), ("", nil, .initial), ("@115200", nil, .initial),
         ]
-        let (number, code) = try #require(numbers[speed])
-        let chip = try Self.chip { _, _, _ in nil }
+        for (text, path, speed) in names {
+            do throws(LinkError) {
+                let name = try SerialLineName(text)
+                #expect(name.path == path && name.speed == speed, "\(text)")
+            } catch { #expect(path == nil && error.code == .unsupported, "\(text)") }
+        }
+    }
+
+    @Test(arguments: zip(SerialSpeed.allCases, [B9600, B19200, B38400, B57600, B115200, B230400, B460800, B921600]))
+    func `speed: set at the chip and the line when opened, and set back when released`(
+        speed: SerialSpeed,
+        code: Int32
+    ) async throws {
+        let number = UInt8(try #require(SerialSpeed.allCases.firstIndex(of: speed)))
+        let chip = try ScriptedChip(script: "")
         defer { chip.end() }
         let reader = try PN532Reader("\(chip.path)@\(speed.rawValue)", limits: .patient)
         try await reader.prepare()
         #expect(chip.lineSettings.c_ospeed == speed_t(code))
-        // The chip changes its speed when its answer is acknowledged, and is asked whether it did. A terminal drops what its
-        // other end has not read when its settings change, so that the acknowledgement may be lost here.
+        // The chip changes its speed when its answer is acknowledged, and is asked whether it did. A terminal drops what
+        // its other end has not read when its settings change, so that the acknowledgement may be lost here.
         func log() -> [String] { chip.log().filter { $0 != "ACK" } }
         let change = speed == .initial ? [] : ["10 " + [number].hexText(), "02"]
         #expect(log() == ScriptedChip.start + change)
         // No acknowledgement goes before what it acknowledges.
-        #expect(chip.log().starts(with: ScriptedChip.start + Array(change.prefix(1))))
+        #expect(chip.log().starts(with: ScriptedChip.start + change.prefix(1)))
         await reader.release()
         #expect(chip.lineSettings.c_ospeed == speed_t(B115200))
-        let back = speed == .initial ? [] : ["10 04", "02"]
-        #expect(log() == ScriptedChip.start + change + ["32 0100"] + back)
+        #expect(log() == ScriptedChip.start + change + ["32 0100"] + (speed == .initial ? [] : ["10 04", "02"]))
     }
 
-    @Test("A chip that was left at the other speed is found at it", arguments: [460800, 115200, 9600])
-    func leftAtAnotherSpeed(speed: Int) async throws {
-        let chip = try Self.chip { chip, _, _ in
-            // What comes at another speed is nothing that the chip understands.
+    // MARK: The chip
+
+    @Test(arguments: [460800, 115200, 9600])
+    func `chip left at another speed: found at the wanted one, or readerUnavailable`(speed: Int) async throws {
+        // What is sent at another speed is nothing that the chip understands.
+        let chip = try Self.chip { chip, _ in
             chip.lineSettings.c_ospeed == speed_t(B460800)
                 ? nil : .unacknowledged([0x00, 0x00, 0xFF, 0x01, 0xFF, 0x7F, 0x81, 0x00])
         }
         defer { chip.end() }
         let reader = try PN532Reader("\(chip.path)@\(speed)", limits: .patient)
         let woken = [String](repeating: "14 011400", count: 3)
-        if speed == 460800 {
-            try await reader.prepare()
-            #expect(chip.log() == woken + ScriptedChip.start)
-        } else {
-            let error = await #expect(throws: LinkError.self) { try await reader.prepare() }
-            #expect(
-                error?.code == .readerUnavailable && error?.reason.contains("No PN532 answers at \(chip.path)") == true
-            )
-            #expect(chip.log() == (speed == 115200 ? woken : woken + woken))
-        }
+        let result = await code { try await reader.prepare() }
+        #expect(result == (speed == 460800 ? nil : .readerUnavailable))
+        let log = [460800: woken + ScriptedChip.start, 115200: woken, 9600: woken + woken]
+        #expect(chip.log() == log[speed])
     }
 
-    @Test("A setting is sent three times before the chip is given up", arguments: 0...3)
-    func damage(times: Int) async throws {
-        var damaged = ScriptedChip.frame(0x02, [0x32, 1, 6, 7])
+    @Test(arguments: 0...3) func `damaged answer to a setting: asked for again twice, and sent three times`(times: Int)
+        async throws
+    {
+        let good = ScriptedChip.frame(0x02, [0x32, 1, 6, 7])
+        var damaged = good
         damaged[8] ^= 1
-        let (bad, good) = (damaged, ScriptedChip.frame(0x02, [0x32, 1, 6, 7]))
-        let asked = Locked(0)
-        let chip = try Self.chip { chip, code, _ in
+        let (bad, asked) = (damaged, Locked(0))
+        let chip = try Self.chip { chip, code in
             guard code == 0x02 else { return nil }
-            let count = asked.withLock {
-                $0 += 1
-                return $0
+            let isBad = asked.withLock { count in
+                count += 1
+                return count <= times
             }
-            chip.repeats(count <= times ? bad : good)
-            return .bytes(count <= times ? bad : good)
+            chip.repeats(isBad ? bad : good)
+            return .bytes(isBad ? bad : good)
         }
         defer { chip.end() }
         let reader = try PN532Reader(chip.path, limits: .patient)
-        do throws(LinkError) {
-            try await reader.prepare()
-            #expect(times < 3)
-        } catch {
-            #expect(times == 3 && error.code == .readerUnavailable)
-            #expect(error.reason.contains("The PN532 at \(chip.path) does not answer any more"))
-        }
-        let each = ["02", "NACK", "NACK"]
-        let all = ["14 011400"] + [[String]](repeating: each, count: times).joined()
-        #expect(chip.log().filter { $0 != "ACK" } == all + (times < 3 ? ScriptedChip.start.dropFirst() : []))
+        let result = await code { try await reader.prepare() }
+        #expect(result == (times < 3 ? nil : .readerUnavailable))
+        let each = [[String]](repeating: ["02", "NACK", "NACK"], count: times).joined()
+        let rest = times < 3 ? Array(ScriptedChip.start.dropFirst()) : []
+        #expect(chip.log().filter { $0 != "ACK" } == ["14 011400"] + each + rest)
     }
 
-    @Test("A real reader is waited for as long as its manual lets it take")
-    func limits() {
-        let limits = HostLimits.standard
-        // The chip acknowledges within 15 ms; a USB adapter and a busy machine take their time too.
-        #expect(limits.acknowledge == .milliseconds(150) && limits.wake == .milliseconds(500))
-        #expect(limits.gap == .milliseconds(60) && limits.write == .seconds(1) && limits.own == .milliseconds(300))
-        #expect(limits.list == .milliseconds(1500) && limits.answer == .seconds(5))
-        #expect(limits.tolerance == .milliseconds(500))
-        let patient = HostLimits.patient
-        for limit in [
-            patient.acknowledge, patient.wake, patient.gap, patient.write, patient.own, patient.list, patient.answer,
-            patient.tolerance,
-        ] { #expect(limit == .seconds(30)) }
+    @Test func `firmware answer: a PN532 with its version, or none`() async throws {
+        let answers: [(String, LinkError.Code?)] = [
+            ("32 01 04 00", nil), ("32 01 04 07 09", nil), ("32 01 04", .readerUnavailable),
+            ("31 01 04 07", .readerUnavailable), ("33 01 00 07", .readerUnavailable), ("", .readerUnavailable),
+        ]
+        for (answer, expected) in answers {
+            try await withReader("02: \(answer)") { chip, reader in
+                #expect(!reader.wasThere && reader.name == "PN532 (\(chip.path))")
+                let result = await code { try await reader.prepare() }
+                #expect(result == expected && reader.wasThere == (expected == nil), "\(answer)")
+                #expect(reader.name == (expected == nil ? "PN532 v1.4 (\(chip.path))" : "PN532 (\(chip.path))"))
+            }
+        }
+        // A setting that the chip refuses makes it unusable, not absent.
+        try await withReader("12: error") { _, reader in
+            #expect(await code { try await reader.prepare() } == .unsupported)
+        }
     }
 
-    @Test("What people are told a PN532 can do names each technology and each call")
-    func calls() {
-        let support = Dictionary(uniqueKeysWithValues: PN532Reader.calls.map { ($0.name, $0.support) })
-        #expect(
-            support == [
-                "NFCNDEFTag.readNDEF, writeNDEF": .yes, "NFCISO7816Tag.sendCommand": .yes,
-                "NFCMiFareTag.sendMiFareCommand": .yes, "NFCFeliCaTag's commands": .yes,
-                "NFCISO15693Tag's commands": .no,
-                "NFCVASReaderSession": .no, "CardSession": .yes,
-            ]
-        )
-        #expect(PN532Reader.calls.allSatisfy { $0.reason.hasSuffix(".") && $0.reason.count > 20 })
-        for (line, start) in zip(
-            PN532Reader.capabilities,
-            ["NFC-A:", "NFC-B:", "NFC-F:", "NFC-V:", "As a card:", "It does not report"]
-        ) {
-            #expect(line.hasPrefix(start))
+    @Test func `technologies and calls of a PN532: all but NFC-V and VAS`() throws {
+        #expect(try PN532Reader("/dev/ttyS0").technologies == [.nfcA, .nfcB, .nfcF])
+        let missing = PN532Reader.calls.filter { $0.support != .yes }.map(\.name)
+        #expect(missing == ["NFCISO15693Tag's commands", "NFCVASReaderSession"] && PN532Reader.calls.count == 7)
+        #expect(PN532Reader.capabilities.count == 6 && PN532Reader.calls.allSatisfy { !$0.reason.isEmpty })
+    }
+
+    // MARK: Lines that can't be used
+
+    private static func reason(
+        _ code: Int32,
+        _ path: String = "/dev/ttyUSB0",
+        group: String? = nil,
+        isAllowed: Bool = true
+    )
+        -> String
+    {
+        let ownership = group.map { SerialPortError.Ownership(group: $0, isGroupAllowed: isAllowed) }
+        return SerialPortError.reason(path: path, code: code, ownership: ownership)
+    }
+
+    @Test func `line that can't be opened: the reason names the line and what to do`() async throws {
+        let reasons: [([Int32], String)] = [
+            ([ENOENT, ENOTDIR], "Plug"), ([EBUSY, EWOULDBLOCK], "in use"), ([ENXIO, ENODEV, EIO], "no device"),
+            ([ENOTTY, EISDIR], "not a serial line"), ([EINVAL], "Invalid argument"), ([EPERM, EACCES], "udev rule"),
+        ]
+        for (codes, words) in reasons {
+            for code in codes {
+                #expect(Self.reason(code).contains(words) && Self.reason(code).contains("/dev/ttyUSB0"), "\(code)")
+            }
         }
+        // Without permission: the group to join, or where no group may use the line, the udev rule.
+        #expect(Self.reason(EACCES, group: "dialout").contains("sudo usermod -aG dialout \"$USER\""))
+        #expect(Self.reason(EACCES, group: "uucp").contains("the group uucp"))
+        for (group, isAllowed) in [("root", true), ("dialout", false)] {
+            #expect(Self.reason(EACCES, group: group, isAllowed: isAllowed).contains("/etc/udev/rules.d/"))
+        }
+        let names = ["ttyUSB0": "ttyUSB*", "ttyACM12": "ttyACM*", "serial": "serial*", "tty4port7": "tty4port*"]
+        for (name, rule) in names { #expect(Self.reason(EACCES, "/dev/\(name)").contains("KERNEL==\"\(rule)\"")) }
+        // Behind an @ that no line has in its name, a speed is missing.
+        let speeds = ["/dev/ttyUSB0@x": true, "/dev/a@b/ttyUSB0": false, "/dev/a@b/ttyUSB0@x": true]
+        for (path, isSpeed) in speeds { #expect(Self.reason(ENOENT, path).contains("\"x\" is no speed") == isSpeed) }
+        for path in ["/dev/null", "/dev/ttyUSB99", "/"] {
+            let reader = try PN532Reader(path)
+            #expect(await code { try await reader.prepare() } == .readerUnavailable, "\(path)")
+        }
+    }
+
+    @Test(
+        arguments: [(0o660, true), (0o640, false), (0o620, false), (0o666, true), (0o606, false)] as [(mode_t, Bool)]
+    )
+    func `ownership of a line: its group, and whether that may read and write`(mode: mode_t, isAllowed: Bool) throws {
+        let path = "/tmp/pn532-owner-\(UInt64.random(in: 0...UInt64.max))"
+        let descriptor = unsafe open(path, O_CREAT | O_RDWR | O_EXCL, 0o600)
+        try #require(descriptor >= 0 && fchmod(descriptor, mode) == 0)
+        defer {
+            close(descriptor)
+            _ = unsafe unlink(path)
+        }
+        let name = unsafe getgrgid(getegid()).map { unsafe String(cString: $0.pointee.gr_name) } ?? "\(getegid())"
+        let expected = SerialPortError.Ownership(group: name, isGroupAllowed: isAllowed)
+        #expect(SerialPortError.ownership(of: path) == expected)
+        // A group without a name is its number.
+        if geteuid() == 0, fchown(descriptor, 0, 54321) == 0 {
+            #expect(SerialPortError.ownership(of: path)?.group == "54321")
+        }
+        #expect(SerialPortError.ownership(of: path + "-absent") == nil)
     }
 }

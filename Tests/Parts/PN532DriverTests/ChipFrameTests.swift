@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChipTesting
+import TagLink
+import Testing
+
+@testable import PN532Driver  // the frame decoder is internal
+
+/// Frames to and from the chip (PN532 user manual, 6.2.1), and the status bytes in them (7.1).
+struct ChipFrameTests {
+    private static let long = (0..<262).map { UInt8(truncatingIfNeeded: $0) }
+    private static let syntaxError: [UInt8] = [0x00, 0x00, 0xFF, 0x01, 0xFF, 0x7F, 0x81, 0x00]
+
+    private static func frames(in bytes: [UInt8], step: Int = .max) -> [ChipFrame] {
+        var decoder = ChipFrameDecoder()
+        var (frames, rest) = ([ChipFrame](), bytes[...])
+        while !rest.isEmpty {
+            decoder.append(Array(rest.prefix(step)))
+            rest = rest.dropFirst(step)
+            while let frame = decoder.next() { frames.append(frame) }
+        }
+        return frames
+    }
+
+    @Test func `host frames: as in the manual, extended from 256 bytes on`() {
+        #expect(HostFrame.acknowledge == [0x00, 0x00, 0xFF, 0x00, 0xFF, 0x00])
+        #expect(HostFrame.negativeAcknowledge == [0x00, 0x00, 0xFF, 0xFF, 0x00, 0x00])
+        #expect(HostFrame.wakeUp == [0x55, 0x55] + [UInt8](repeating: 0, count: 14))
+        #expect(HostFrame.command(0x02, []) == [0x00, 0x00, 0xFF, 0x02, 0xFE, 0xD4, 0x02, 0x2A, 0x00])
+        // With the direction and the code, 253 bytes of data are the most for a short frame.
+        let heads: [(Int, [UInt8])] = [
+            (253, [0x00, 0x00, 0xFF, 0xFF, 0x01]), (254, [0x00, 0x00, 0xFF, 0xFF, 0xFF, 0x01, 0x00, 0xFF]),
+            (262, [0x00, 0x00, 0xFF, 0xFF, 0xFF, 0x01, 0x08, 0xF7]),
+        ]
+        for (count, head) in heads {
+            let frame = HostFrame.command(0x42, Array(Self.long.prefix(count)))
+            #expect(frame.starts(with: head) && frame.count == head.count + 2 + count + 2, "\(count)")
+        }
+    }
+
+    @Test func `chip frame decoder: the same frames whole and split at every byte, with noise between them`() {
+        let noise: [UInt8] = [0xFF, 0x00, 0x55, 0x00, 0xFF, 0x12, 0x34, 0x00]
+        let answer = ScriptedChip.frame(0x02, [0x32, 1, 6, 7])
+        // A frame of the host that is echoed is no answer, and does not hide the one behind it.
+        let echo = HostFrame.command(0x02, []) + HostFrame.command(0x42, Self.long)
+        let bytes =
+            noise + ScriptedChip.acknowledge + noise + answer + echo + ScriptedChip.frame(0x42, Self.long)
+            + Self.syntaxError + noise
+        let expected: [ChipFrame] = [
+            .acknowledge, .answer(code: 0x03, data: [0x32, 1, 6, 7]), .answer(code: 0x43, data: Self.long),
+            .syntaxError,
+        ]
+        for step in Array(1...20) + [64, 255, .max] {
+            #expect(Self.frames(in: bytes, step: step) == expected, "\(step)")
+        }
+    }
+
+    @Test func `chip frame decoder: a damaged frame is reported, and the one behind it is found`() {
+        let whole = ScriptedChip.frame(0x42, [0, 1, 2, 3])
+        for index in 5..<whole.count - 1 {
+            var damaged = whole
+            damaged[index] ^= 0x10
+            // Damage to the direction makes it another's frame; damage to the code, another answer.
+            let code = index == 6 ? 0x53 : UInt8(0x43)
+            let expected: [ChipFrame] = index == 5 ? [] : [.damaged(code: code)]
+            let found = Self.frames(in: damaged + ScriptedChip.frame(0x42, [0, 4]))
+            #expect(found == expected + [.answer(code: 0x43, data: [0, 4])], "\(index)")
+        }
+        // A length whose checksum is wrong begins no frame.
+        for bit: UInt8 in 0..<8 {
+            var wrong = whole
+            wrong[4] ^= 1 << bit
+            #expect(Self.frames(in: wrong + whole) == [.answer(code: 0x43, data: [0, 1, 2, 3])], "\(bit)")
+        }
+    }
+
+    @Test func `chip frame decoder: cut at every byte, the part is given up and the next frame is found`() {
+        for (frame, header) in [(ScriptedChip.frame(0x42, [0, 9, 8]), 5), (ScriptedChip.frame(0x42, Self.long), 8)] {
+            for length in 2..<frame.count - 1 {
+                var decoder = ChipFrameDecoder()
+                decoder.append(Array(frame.prefix(length)))
+                #expect(decoder.next() == nil && decoder.isInFrame == (length > 2))
+                #expect(decoder.abandonPartial() == (length >= header + 2 ? .damaged(code: 0x43) : nil))
+                decoder.append(ScriptedChip.frame(0x02, [7]))
+                #expect(decoder.next() == .answer(code: 0x03, data: [7]))
+            }
+        }
+        // A cut frame does not hide a whole one behind it.
+        var decoder = ChipFrameDecoder()
+        decoder.append(ScriptedChip.frame(0x42, [UInt8](1...20)).prefix(12) + ScriptedChip.frame(0x02, [7]))
+        #expect(decoder.next() == nil && decoder.abandonPartial() == .answer(code: 0x03, data: [7]))
+        // The first bytes of a frame of 255 bytes may look like an extended length with its checksum.
+        decoder = ChipFrameDecoder()
+        decoder.append([0x00, 0xFF, 0xFF, 0x01, 0xD5, 0x43, 0xE8])
+        #expect(decoder.next() == nil && decoder.abandonPartial() == .damaged(code: 0x43))
+    }
+
+    @Test func `chip frame decoder, any bytes: no more is kept than a frame, and only the postamble behind one`() {
+        var decoder = ChipFrameDecoder()
+        for _ in 0..<1000 {
+            // Bytes of which frames are made, so that many begin.
+            let bytes = (0..<40).map { _ in
+                [0x00, 0x00, 0xFF, 0xFF, 0xD5, UInt8.random(in: 0...0xFF)].randomElement() ?? 0
+            }
+            decoder.append(bytes)
+            while decoder.next() != nil {}
+            #expect(decoder.keptCount <= ChipFrameDecoder.maximumPayload + 8)
+        }
+        for frame in [ScriptedChip.acknowledge, ScriptedChip.frame(0x42, Self.long), Self.syntaxError] {
+            var decoder = ChipFrameDecoder()
+            decoder.append(frame)
+            #expect(decoder.next() != nil && decoder.keptCount == 1 && !decoder.isInFrame)
+        }
+    }
+
+    // MARK: Status bytes and time-outs
+
+    @Test func `status byte: each code of the manual is a link error, and an unknown one a transmission error`() {
+        let codes: [(LinkError.Code, [UInt8])] = [
+            (.timeout, [0x01, 0x0A]), (.collision, [0x06]), (.frameTooLong, [0x07, 0x09, 0x0E]),
+            (.readerUnavailable, [0x0D, 0x2D]), (.unsupported, [0x10, 0x12, 0x14, 0x25, 0x26]),
+            (.tagRemoved, [0x27, 0x29, 0x2A, 0x2B]),
+        ]
+        for byte in UInt8.min...UInt8.max {
+            let status = PN532Status(byte: byte)
+            let code = codes.first { $0.1.contains(byte & 0x3F) }?.0 ?? .transmission
+            #expect(status.error?.code == (byte & 0x3F == 0 ? nil : code), "\(byte)")
+            #expect(status.hasMore == (byte & 0x40 != 0) && status.code == byte & 0x3F)
+        }
+    }
+
+    @Test func `time-out index: the shortest that is not shorter than wanted, 0 where the host has to wait`() {
+        let indices: [(Int64, UInt8)] = [
+            (1, 1), (100, 1), (101, 2), (200, 2), (5000, 7), (3_276_800, 16), (3_276_801, 0), (4_949_000, 0),
+        ]
+        for (microseconds, index) in indices {
+            #expect(PN532Chip.timeoutIndex(.microseconds(microseconds)) == index, "\(microseconds)")
+        }
+    }
+}
