@@ -1,49 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
 import CIFDHandler
-import Foundation
 import Glibc
 import PrivateStorage
 import ReaderEmulation
+import Synchronization
 import TagLink
 import TestThreads
 import Testing
 import VirtualTags
 
-/// Calls the driver on a thread of the call's own: it blocks until the answer, and the tests and the global queues have few
-/// threads. One of them could wait for what another one would do.
-func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-    await withCheckedContinuation { continuation in
-        Thread.detachNewThread { continuation.resume(returning: body()) }
+/// A channel of the driver, with the functions that pcscd calls (IFD handler 3.0).
+struct DriverChannel: Sendable {
+    /// Result codes of the IFD handler.
+    static let (errorTag, badArguments, unsupported) = (600, 612, 614)
+    static let (powerFailed, present, absent, noDevice, noRoom) = (608, 615, 616, 617, 618)
+    private static let luns = Atomic<UInt>(1)
+
+    /// A number that no other channel has.
+    let lun = luns.add(1, ordering: .relaxed).newValue << 16
+
+    func open(_ name: String) -> Int {
+        var name = Array(name.utf8CString)
+        return unsafe IFDHCreateChannelByName(lun, &name)
     }
+
+    func open(_ reader: RawReader) { #expect(open("/dev/null:\(reader.folder.path)/reader.sock") == 0) }
+    func close() async -> Int { await callDriver { IFDHCloseChannel(lun) } }
+    var presence: Int { IFDHICCPresence(lun) }
+
+    /// Waits for the expected presence.
+    func wait(for expected: Int) async throws { try await waitWhile(presence != expected) }
+
+    /// The function in which pcscd's thread waits for changes.
+    var waitFunction: (@convention(c) (UInt, CInt) -> Int)? {
+        let value = capability(0x0FB3, room: 8)
+        guard value.result == 0, value.length == 8 else { return nil }
+        return unsafe value.memory.withUnsafeBytes {
+            unsafe $0.loadUnaligned(as: (@convention(c) (UInt, CInt) -> Int).self)
+        }
+    }
+
+    /// Switches the power: 500 on, 501 off, 502 off and on.
+    func power(_ action: UInt = 500) -> (result: Int, atr: [UInt8]) {
+        var atr = [UInt8](repeating: 7, count: 33)
+        var length = UInt(atr.count)
+        let result = unsafe IFDHPowerICC(lun, action, &atr, &length)
+        return (result, Array(atr.prefix(Int(length))))
+    }
+
+    func transmit(_ apdu: [UInt8], capacity: Int = 65_548) -> (result: Int, response: [UInt8]) {
+        var (apdu, response, length) = (apdu, [UInt8](repeating: 7, count: capacity), UInt(capacity))
+        var header = IFDHeader(protocol: 1, length: 16)
+        let result = unsafe IFDHTransmitToICC(lun, header, &apdu, UInt(apdu.count), &response, &length, &header)
+        return (result, Array(response.prefix(Int(length))))
+    }
+
+    func control(_ code: UInt, _ command: [UInt8]) -> (result: Int, response: [UInt8]) {
+        var (command, response, length) = (command, [UInt8](repeating: 7, count: 64), UInt(9))
+        let result = unsafe IFDHControl(lun, code, &command, UInt(command.count), &response, 64, &length)
+        return (result, Array(response.prefix(Int(length))))
+    }
+
+    /// A capability with so much room, and the memory around it.
+    func capability(_ tag: UInt, room: Int = 64) -> (result: Int, length: UInt, memory: [UInt8]) {
+        var (memory, length) = ([UInt8](repeating: 0xEE, count: 80), UInt(room))
+        let result = unsafe IFDHGetCapabilities(lun, tag, &length, &memory)
+        return (result, length, memory)
+    }
+
+    /// SCARD_ATTR_ICC_PRESENCE: 0 for no card, 2 for one without power, 4 for one with power.
+    var cardState: UInt8 { capability(0x9_0300).memory[0] }
 }
 
-/// Calls the driver's functions as pcscd does, with our reader behind the socket.
-@Suite(.serialized) struct `The driver that pcscd loads` {
+/// The driver that pcscd loads, with our reader behind its socket.
+@Suite(.timeLimit(.minutes(2))) struct DriverTests {
+    private typealias Driver = DriverChannel
+    private static let getUID: [UInt8] = [0xFF, 0xCA, 0, 0, 0]
+
     /// A reader at a socket, and the driver's channel to it.
     private final class Bench: Sendable {
         let field = VirtualField()
+        let driver = DriverChannel()
         private let folder: PrivateFolder
-        let lun: UInt
         private let server: ReaderServer
         private let serving: Task<Void, Never>
 
-        init(lun: UInt, profile: ReaderProfile = .acr122u, folder: PrivateFolder? = nil) throws {
+        init(in folder: PrivateFolder? = nil) throws {
             self.folder = try folder ?? .random("ocn-driver")
-            self.lun = lun
-            let server = try ReaderServer(in: self.folder, profile: profile, field: field)
-            self.server = server
+            server = try ReaderServer(in: self.folder, profile: .acr122u, field: field)
             serving = server.start()
         }
 
-        func open() {
-            var name = Array("/dev/null:\(folder.path)/reader.sock".utf8CString)
-            #expect(unsafe IFDHCreateChannelByName(lun, &name) == 0)
-        }
-
-        func close() async {
-            #expect(IFDHCloseChannel(lun) == 0)
-            await stop()
-        }
+        func open() { #expect(driver.open("/dev/null:\(folder.path)/reader.sock") == 0) }
 
         func stop() async {
             server.stop()
@@ -51,299 +99,330 @@ func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async 
             folder.removeIfEmpty()
         }
 
-        /// Waits for the expected presence, in the same way as pcscd.
-        func wait(for presence: Int) async -> Bool {
-            for _ in 0..<30_000 {
-                if IFDHICCPresence(lun) == presence { return true }
-                try? await Task.sleep(for: .milliseconds(1))
-            }
-            return false
+        func end() async {
+            #expect(await driver.close() == 0)
+            await stop()
         }
 
-        func powerUp() async -> (result: Int, atr: [UInt8]) { await power(500) }
-
-        /// Switches the power: 500 on, 501 off, 502 off and on.
-        func power(_ action: UInt) async -> (result: Int, atr: [UInt8]) {
-            await callDriver { [lun] in
-                var atr = [UInt8](repeating: 0, count: 33)
-                var length = UInt(atr.count)
-                let result = unsafe IFDHPowerICC(lun, action, &atr, &length)
-                return (result, Array(atr.prefix(Int(length))))
-            }
-        }
-
-        func transmit(_ apdu: [UInt8], capacity: Int = 65548) async -> (result: Int, response: [UInt8]) {
-            await callDriver { [lun] in
-                var apdu = apdu
-                var response = [UInt8](repeating: 0, count: capacity)
-                var length = UInt(capacity)
-                var header = IFDHeader(protocol: 1, length: 16)
-                let result = unsafe IFDHTransmitToICC(
-                    lun,
-                    header,
-                    &apdu,
-                    UInt(apdu.count),
-                    &response,
-                    &length,
-                    &header
-                )
-                return (result, Array(response.prefix(Int(length))))
-            }
-        }
-
-        func control(_ code: UInt, _ command: [UInt8]) async -> (result: Int, response: [UInt8]) {
-            await callDriver { [lun] in
-                var command = command
-                var response = [UInt8](repeating: 0, count: 64)
-                var length: UInt = 0
-                let result = unsafe IFDHControl(lun, code, &command, UInt(command.count), &response, 64, &length)
-                return (result, Array(response.prefix(Int(length))))
-            }
-        }
-
-        func capability(_ tag: UInt) async -> (result: Int, value: [UInt8]) {
-            let (result, length, memory) = await capability(tag, room: 64)
-            return (result, Array(memory.prefix(Int(length))))
-        }
-
-        /// Asks with room for so many bytes.
-        ///
-        /// - Returns: the number of bytes that the driver reports, and the memory. It may not have written more bytes.
-        func capability(_ tag: UInt, room: Int) async -> (result: Int, length: UInt, memory: [UInt8]) {
-            await callDriver { [lun] in
-                var memory = [UInt8](repeating: 0xEE, count: 80)
-                var length = UInt(room)
-                let result = unsafe IFDHGetCapabilities(lun, tag, &length, &memory)
-                return (result, length, memory)
-            }
+        /// The UID of the card, without its status word; nil where the command fails.
+        func uid() async -> [UInt8]? {
+            let (result, response) = await callDriver { [driver] in driver.transmit(DriverTests.getUID) }
+            return result == 0 ? response.dropLast(2) : nil
         }
     }
 
-    private static let present = 615
-    private static let absent = 616
-    private static let noDevice = 617
+    private static func uid(_ last: UInt8) -> [UInt8] { SampleTag.ntagUID.dropLast() + [last] }
 
-    private static func ntag(_ last: UInt8) -> VirtualType2Tag {
-        VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, last])
-    }
-
-    @Test func `A card is found, powered, asked and taken away`() async throws {
-        let bench = try Bench(lun: 0)
-        bench.field.bring(Self.ntag(0x80))
+    @Test func `a card: found, powered, asked, reset, powered down and taken away`() async throws {
+        let bench = try Bench()
+        let driver = bench.driver
+        bench.field.bring(SampleTag.ntag())
         bench.open()
-        #expect(await bench.wait(for: Self.present))
-        let (result, atr) = await bench.powerUp()
-        #expect(result == 0)
-        #expect(atr.count == 20)
-        let answer = await bench.transmit([0xFF, 0xCA, 0, 0, 0])
-        #expect(answer.result == 0)
-        #expect(answer.response == [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80, 0x90, 0x00])
+        try await driver.wait(for: Driver.present)
+        let atr = await callDriver { driver.power() }
+        #expect(atr.result == 0 && atr.atr.count == 20 && driver.cardState == 4)
+        #expect(await bench.uid() == SampleTag.ntagUID)
         // The host's buffer is too small for the answer.
-        #expect(await bench.transmit([0xFF, 0xCA, 0, 0, 0], capacity: 4).result == 618)
-        bench.field.removeAll()
-        #expect(await bench.wait(for: Self.absent))
-        #expect(await bench.transmit([0xFF, 0xCA, 0, 0, 0]).result == Self.absent)
-        await bench.close()
-    }
-
-    @Test func `A card without power answers nothing, and one that is reset answers again`() async throws {
-        let bench = try Bench(lun: 0x9_0000)
-        bench.field.bring(Self.ntag(0x80))
-        bench.open()
-        #expect(await bench.wait(for: Self.present))
-        let atr = await bench.powerUp().atr
-        #expect(atr.count == 20)
-        #expect(await bench.capability(0x9_0300).value == [4])
-        let off = await bench.power(501)
-        #expect(off.result == 0 && off.atr.isEmpty)
-        #expect(await bench.capability(0x9_0300).value == [2])
-        #expect(await bench.capability(0x0303).value.isEmpty)
-        let silent = await bench.transmit([0xFF, 0xCA, 0, 0, 0])
-        #expect(silent.result == Self.absent && silent.response.isEmpty)
+        #expect(await callDriver { driver.transmit(Self.getUID, capacity: 4) }.result == Driver.noRoom)
+        let off = await callDriver { driver.power(501) }
+        #expect(off.result == 0 && off.atr.isEmpty && driver.cardState == 2)
+        #expect(driver.capability(0x0303).length == 0)
+        #expect(await callDriver { driver.transmit(Self.getUID) } == (Driver.absent, []))
         for _ in 0..<2 {
-            let reset = await bench.power(502)
-            #expect(reset.result == 0 && reset.atr == atr)
-            #expect(await bench.capability(0x9_0300).value == [4])
-            #expect(await bench.transmit([0xFF, 0xCA, 0, 0, 0]).response.suffix(3) == [0x80, 0x90, 0x00])
+            #expect(await callDriver { driver.power(502) } == atr)
+            #expect(await bench.uid() == SampleTag.ntagUID && driver.cardState == 4)
         }
-        await bench.close()
+        // A capability without room for it is refused, and nothing is written.
+        let capabilities: [(tag: UInt, count: Int)] = [
+            (0x0303, 20), (0x9_0303, 20), (0x9_0300, 1), (0x1_0100, 4), (0x0FAF, 1), (0x0FAD, 1), (0x0FAE, 1),
+            (0x0FAC, 1), (0x0FB1, 1), (0x0FB2, 8), (0x0FB3, 8),
+        ]
+        for (tag, count) in capabilities {
+            let (result, length, memory) = await callDriver { driver.capability(tag, room: count) }
+            #expect(result == 0 && length == UInt(count) && memory[count...].allSatisfy { $0 == 0xEE }, "\(tag)")
+            for room in [0, count - 1] {
+                let (result, _, memory) = await callDriver { driver.capability(tag, room: room) }
+                #expect(result == Driver.noRoom && memory.allSatisfy { $0 == 0xEE }, "\(tag) in \(room)")
+            }
+        }
+        bench.field.removeAll()
+        try await driver.wait(for: Driver.absent)
+        #expect(await callDriver { driver.transmit(Self.getUID) }.result == Driver.absent)
+        await bench.end()
     }
 
-    @Test func `A removal is reported even if the next card is already there`() async throws {
-        let bench = try Bench(lun: 0x1_0000)
-        bench.field.bring(Self.ntag(0x80))
+    @Test func `a card swapped for another: the removal is reported, and the new one has no power`() async throws {
+        let bench = try Bench()
+        let driver = bench.driver
+        bench.field.bring(SampleTag.ntag())
         bench.open()
-        #expect(await bench.wait(for: Self.present))
-        #expect(await bench.powerUp().result == 0)
+        try await driver.wait(for: Driver.present)
+        #expect(await callDriver { driver.power() }.result == 0)
         bench.field.removeAll()
-        bench.field.bring(Self.ntag(0x81))
-        #expect(await bench.wait(for: Self.absent))
-        // The reader may have seen the one go before the other came.
-        #expect(await bench.wait(for: Self.present))
-        // The new card has no power yet.
-        #expect(await bench.transmit([0xFF, 0xCA, 0, 0, 0]).result == Self.absent)
-        #expect(await bench.powerUp().result == 0)
-        #expect(await bench.transmit([0xFF, 0xCA, 0, 0, 0]).response.dropLast(2).last == 0x81)
-        await bench.close()
+        bench.field.bring(SampleTag.ntag(0x81))
+        try await driver.wait(for: Driver.absent)
+        try await driver.wait(for: Driver.present)
+        #expect(await bench.uid() == nil)
+        #expect(await callDriver { driver.power() }.result == 0)
+        #expect(await bench.uid() == Self.uid(0x81))
+        await bench.end()
     }
 
     /// pcscd's thread looks after each wait, and looks once more on the way to giving a card its power or taking it.
-    @Test func `A removal is reported again until the waiting thread has checked by itself`() async throws {
-        let bench = try Bench(lun: 0x8_0000)
-        bench.field.bring(Self.ntag(0x80))
+    @Test func `a card swapped for another: absent until the waiting thread has looked by itself`() async throws {
+        let bench = try Bench()
+        bench.field.bring(SampleTag.ntag())
         bench.open()
-        let looks = await callDriver { () -> [Int] in
-            guard let wait = Self.waitFunction(bench.lun) else { return [] }
-            func look() -> Int { IFDHICCPresence(bench.lun) }
+        let looks = await callDriver { [driver = bench.driver, field = bench.field] () -> [Int] in
+            guard let wait = driver.waitFunction else { return [] }
             func swap(_ last: UInt8) {
-                Self.powerUp(bench.lun)
-                bench.field.removeAll()
-                bench.field.bring(Self.ntag(last))
-                // A card that has no power: the new one.
-                while Self.presenceAttribute(bench.lun) != 2 { usleep(1000) }
+                _ = driver.power()
+                field.removeAll()
+                field.bring(SampleTag.ntag(last))
+                waitWhile(driver.cardState != 2)
             }
-            // Also when the card is there at once: the driver notifies the thread that has waited.
-            repeat { _ = wait(bench.lun, 1000) } while look() != Self.present
+            repeat { _ = wait(driver.lun, 1000) } while driver.presence != Driver.present
             // It comes between the look of a round and the power, and then before the round.
             swap(0x81)
-            var looks = [look()]
-            _ = wait(bench.lun, 60_000)
-            looks += [look(), look()]
-            _ = wait(bench.lun, 60_000)
-            looks.append(look())
-            swap(0x82)
-            _ = wait(bench.lun, 60_000)
-            looks += [look(), look()]
-            _ = wait(bench.lun, 60_000)
-            looks.append(look())
+            var looks = [driver.presence]
+            for last in [nil, 0x82] as [UInt8?] {
+                if let last { swap(last) }
+                _ = wait(driver.lun, 60_000)
+                looks += [driver.presence, driver.presence]
+                _ = wait(driver.lun, 60_000)
+                looks.append(driver.presence)
+            }
             return looks
         }
-        #expect(looks == [Self.absent, Self.absent, Self.absent, Self.present, Self.absent, Self.absent, Self.present])
-        await bench.close()
+        let (absent, present) = (Driver.absent, Driver.present)
+        #expect(looks == [absent, absent, absent, present, absent, absent, present])
+        await bench.end()
     }
 
-    /// The function in which pcscd's thread waits for changes.
-    private static func waitFunction(_ lun: UInt) -> (@convention(c) (UInt, CInt) -> Int)? {
-        var value = [UInt8](repeating: 0, count: 8)
-        var length: UInt = 8
-        guard unsafe IFDHGetCapabilities(lun, 0x0FB3, &length, &value) == 0, length == 8 else { return nil }
-        return unsafe value.withUnsafeBytes { unsafe $0.loadUnaligned(as: (@convention(c) (UInt, CInt) -> Int).self) }
-    }
-
-    private static func powerUp(_ lun: UInt) {
-        var atr = [UInt8](repeating: 0, count: 33)
-        var length: UInt = 33
-        #expect(unsafe IFDHPowerICC(lun, 500, &atr, &length) == 0)
-    }
-
-    /// SCARD_ATTR_ICC_PRESENCE: 0 for no card, 2 for one without power, 4 for one that has it.
-    private static func presenceAttribute(_ lun: UInt) -> UInt8 {
-        var value: [UInt8] = [0]
-        var length: UInt = 1
-        _ = unsafe IFDHGetCapabilities(lun, 0x0009_0300, &length, &value)
-        return value[0]
-    }
-
-    @Test func `A reader that comes later, leaves and comes again`() async throws {
+    @Test func `a reader that starts later, stops and starts again: no card, then its card`() async throws {
         let folder = try PrivateFolder.random("ocn-driver")
-        var bench = try Bench(lun: 0x2_0000, folder: folder)
-        await bench.stop()
-        bench.open()
-        #expect(IFDHICCPresence(bench.lun) == Self.absent)
+        let driver = Driver()
+        #expect(driver.open("/dev/null:\(folder.path)/reader.sock") == 0)
+        #expect(driver.presence == Driver.absent)
         for last in [0x80, 0x81] as [UInt8] {
-            bench = try Bench(lun: 0x2_0000, folder: PrivateFolder(folder.path))
-            bench.field.bring(Self.ntag(last))
-            #expect(await bench.wait(for: Self.present))
-            #expect(await bench.powerUp().result == 0)
-            #expect(await bench.transmit([0xFF, 0xCA, 0, 0, 0]).response.dropLast(2).last == last)
+            let bench = try Bench(in: PrivateFolder(folder.path))
+            bench.field.bring(SampleTag.ntag(last))
+            try await driver.wait(for: Driver.present)
+            #expect(await callDriver { driver.power() }.result == 0)
+            #expect(await callDriver { driver.transmit(Self.getUID) }.response.dropLast(2) == Self.uid(last)[...])
             await bench.stop()
-            #expect(await bench.wait(for: Self.absent))
-            #expect(await bench.transmit([0xFF, 0xCA, 0, 0, 0]).result == Self.absent)
+            try await driver.wait(for: Driver.absent)
         }
-        #expect(IFDHCloseChannel(bench.lun) == 0)
+        #expect(await driver.close() == 0)
     }
 
-    @Test func `Two readers are distinguished`() async throws {
-        let benches = [try Bench(lun: 0x3_0000), try Bench(lun: 0x4_0000)]
+    @Test func `two readers: each channel has its own card, escapes need none`() async throws {
+        let benches = [try Bench(), try Bench()]
         for (index, bench) in benches.enumerated() {
-            bench.field.bring(Self.ntag(0x80 + UInt8(index)))
             bench.open()
+            let driver = bench.driver
+            let firmware: [UInt8] = [0xFF, 0x00, 0x48, 0x00, 0x00]
+            try await waitWhile(await callDriver { driver.control(0x4200_0001, firmware) }.result != 0)
+            #expect(await callDriver { driver.control(0x4200_0001, firmware) }.response == Array("ACR122U215".utf8))
+            #expect(await callDriver { driver.control(0x42, [0xFF]) }.result == Driver.unsupported)
+            #expect(await callDriver { driver.capability(0x1_0100) }.memory.starts(with: "ACS\0".utf8))
+            #expect(await callDriver { driver.capability(0x1_0199) }.result == Driver.errorTag)
+            #expect(await callDriver { driver.power() }.result == Driver.powerFailed)
+            bench.field.bring(SampleTag.ntag(0x80 + UInt8(index)))
         }
         for (index, bench) in benches.enumerated() {
-            #expect(await bench.wait(for: Self.present))
-            #expect(await bench.powerUp().result == 0)
-            #expect(await bench.transmit([0xFF, 0xCA, 0, 0, 0]).response.dropLast(2).last == 0x80 + UInt8(index))
+            let driver = bench.driver
+            try await driver.wait(for: Driver.present)
+            #expect(await callDriver { driver.power() }.result == 0)
+            #expect(await bench.uid() == Self.uid(0x80 + UInt8(index)))
+            await bench.end()
         }
-        for bench in benches { await bench.close() }
     }
 
-    @Test func `Escapes and capabilities are answered without a card`() async throws {
-        let bench = try Bench(lun: 0x5_0000)
-        bench.open()
-        let escape: UInt = 0x4200_0001
-        try await waitWhile(await bench.control(escape, [0xFF, 0x00, 0x48, 0x00, 0x00]).result != 0)
-        #expect(await bench.control(escape, [0xFF, 0x00, 0x48, 0x00, 0x00]).response == Array("ACR122U215".utf8))
-        #expect(await bench.control(0x42, [0xFF]).result == 614)
-        #expect(await bench.capability(0x1_0100).value == Array("ACS".utf8) + [0])
-        #expect(await bench.capability(0x1_0199).result == 600)
-        #expect(await bench.powerUp().result == 608)
-        await bench.close()
+    @Test func `calls with wrong arguments or without a reader: their result codes, nothing is written`() async {
+        let (driver, unknown) = (Driver(), Driver())
+        let path = "/no-such-folder/reader.sock"
+        // The whole name is the path where nothing is before a colon.
+        #expect(driver.open(path) == 0 && driver.presence == Driver.absent)
+        #expect(driver.open("/dev/null:" + path) == Driver.badArguments)
+        for name in ["", "/dev/null:", "/dev/null:/" + String(repeating: "x", count: 200)] {
+            #expect(unknown.open(name) == Driver.badArguments)
+        }
+        #expect(unknown.presence == Driver.noDevice && IFDHCreateChannel(unknown.lun, 1) == Driver.noDevice)
+        for (number, result) in [(1, 0), (2, 0), (0, 607), (3, 607), (4, 607)] as [(UInt, Int)] {
+            #expect(IFDHSetProtocolParameters(driver.lun, number, 0, 0, 0, 0) == result)
+        }
+        #expect(IFDHSetProtocolParameters(unknown.lun, 1, 0, 0, 0, 0) == Driver.noDevice)
+        var value: [UInt8] = [7]
+        #expect(unsafe IFDHSetCapabilities(driver.lun, 0x0303, 1, &value) == Driver.unsupported)
+        #expect(unsafe IFDHSetCapabilities(unknown.lun, 0x0303, 1, &value) == Driver.noDevice)
+        for (channel, tag) in [(driver, 0x0FFF), (driver, 0x1_0199), (unknown, 0x0303)] as [(Driver, UInt)] {
+            let found = channel.capability(tag)
+            #expect(found.result != 0 && found.length == 0 && found.memory[0] == 0xEE)
+        }
+        for action in [499, 503] as [UInt] {
+            #expect(driver.power(action) == (Driver.unsupported, [UInt8](repeating: 7, count: 33)))
+        }
+        for action in 500...502 as ClosedRange<UInt> { #expect(driver.power(action) == (Driver.noDevice, [])) }
+        for (count, isLong) in [(0, false), (65_548, false), (65_549, true)] {
+            let command = [UInt8](repeating: 0, count: count)
+            #expect(driver.transmit(command) == (isLong ? Driver.badArguments : Driver.absent, []))
+            #expect(driver.control(0x4200_0001, command) == (isLong ? Driver.badArguments : Driver.noDevice, []))
+        }
+        #expect(await driver.close() == 0)
+        #expect(await driver.close() == Driver.noDevice)
     }
 
-    @Test func `A capability that has no room is refused, and nothing is written`() async throws {
-        let bench = try Bench(lun: 0x8_0000)
-        bench.field.bring(Self.ntag(0x81))
-        bench.open()
-        #expect(await bench.wait(for: Self.present))
-        let atr = await bench.powerUp().atr
-        #expect(atr.count == 20)
-        let capabilities: [(tag: UInt, count: Int)] = [
-            (0x0303, atr.count), (0x9_0303, atr.count), (0x9_0300, 1), (0x1_0100, 4), (0x0FAF, 1), (0x0FAD, 1),
-            (0x0FAE, 1), (0x0FAC, 1), (0x0FB1, 1), (0x0FB2, 8), (0x0FB3, 8),
-        ]
-        for (tag, count) in capabilities {
-            let (result, length, memory) = await bench.capability(tag, room: count)
-            #expect(result == 0 && length == UInt(count), "\(tag): \(result), \(length)")
-            #expect(memory[count...].allSatisfy { $0 == 0xEE }, "\(tag)")
-            for room in [0, count - 1] {
-                let (result, _, memory) = await bench.capability(tag, room: room)
-                #expect(result == 618, "\(tag) with room for \(room)")
-                #expect(memory.allSatisfy { $0 == 0xEE }, "\(tag) with room for \(room)")
+    // MARK: A hostile or broken reader
+
+    @Test(arguments: [
+        "520000FFFFFFFF010203", "3F000000000109", "520700000000", "52000000000100", "490000",
+    ])
+    func `a reader that sends nonsense and leaves: the reader counts as unplugged`(bytes: String) async throws {
+        let (reader, driver) = (try RawReader(), Driver())
+        driver.open(reader)
+        let connection = try await reader.meet()
+        #expect(connection.send([UInt8](hex: bytes)))
+        connection.end()
+        try await driver.wait(for: Driver.noDevice)
+        #expect(await driver.close() == 0)
+    }
+
+    @Test func `a reader that reports without end: pcscd is woken at a limited rate, and the channel closes`()
+        async throws
+    {
+        let (reader, driver) = (try RawReader(), Driver())
+        driver.open(reader)
+        let connection = try await reader.meet()
+        let isFlooding = Atomic(true)
+        let many = Array(repeating: RawConnection.header("I") + RawConnection.header("O"), count: 1000).flatMap(\.self)
+        async let flooding: Void = callDriver {
+            while isFlooding.load(ordering: .relaxed) {
+                if !connection.send(many), errno != EAGAIN { return }
             }
         }
-        #expect(await bench.capability(0x0303).value == atr)
-        await bench.close()
-    }
-
-    @Test(
-        arguments: [
-            // An impossible length, a message of an unknown kind, and answers without a request.
-            [0x52, 0, 0xFF, 0xFF, 0xFF, 0xFF, 1, 2, 3], [0x3F, 0, 0, 0, 0, 1, 9], [0x52, 7, 0, 0, 0, 0],
-            [0x52, 0, 0, 0, 0, 1, 0], [0x49, 0, 0],
-        ] as [[UInt8]]
-    )
-    func `A reader that talks nonsense hurts nobody`(_ bytes: [UInt8]) async throws {
-        let reader = try RawReader()
-        var name = reader.deviceName
-        #expect(unsafe IFDHCreateChannelByName(0x6_0000, &name) == 0)
-        let connection = try #require(await reader.meet())
-        #expect(connection.send(bytes))
-        connection.end()
-        // It left without a word: it is unplugged.
-        var isUnplugged = false
-        for _ in 0..<30_000 where !isUnplugged {
-            isUnplugged = IFDHICCPresence(0x6_0000) == Self.noDevice
-            try await Task.sleep(for: .milliseconds(1))
+        let changes = await callDriver { () -> Int in
+            guard let wait = driver.waitFunction else { return -1 }
+            let end = ContinuousClock.now + .milliseconds(500)
+            var count = 0
+            while ContinuousClock.now < end {
+                _ = wait(driver.lun, 100)
+                count += 1
+            }
+            return count
         }
-        #expect(isUnplugged)
-        #expect(IFDHCloseChannel(0x6_0000) == 0)
+        // 64 at once and 50 a second; a wait that ends without a change counts too.
+        #expect((1..<300).contains(changes))
+        #expect(await driver.close() == 0)
+        isFlooding.store(false, ordering: .relaxed)
+        await flooding
+        connection.end()
     }
 
-    @Test func `A channel that was never made is no device`() {
-        #expect(IFDHICCPresence(0x7_0000) == Self.noDevice)
-        #expect(IFDHCloseChannel(0x7_0000) == Self.noDevice)
-        #expect(IFDHCreateChannel(0x7_0000, 1) == Self.noDevice)
-        var long = Array(("/dev/null:/" + String(repeating: "x", count: 200)).utf8CString)
-        #expect(unsafe IFDHCreateChannelByName(0x7_0000, &long) == 612)
+    @Test func `a program that is no reader, or of another version: it gets no byte`() async throws {
+        let (reader, driver) = (try RawReader(), Driver())
+        driver.open(reader)
+        let silent = try #require(await reader.accept())
+        #expect(await callDriver { silent.endsInSilence() })
+        silent.end()
+        var other = try #require(await reader.accept())
+        // The driver connects again when the greeting was late.
+        while !other.send(RawConnection.header("H", 0, 1) + [1]) { other = try #require(await reader.accept()) }
+        let greeted = other
+        #expect(await callDriver { greeted.endsInSilence() })
+        other.end()
+        #expect(driver.presence == Driver.absent)
+        #expect(await driver.close() == 0)
+    }
+
+    @Test func `a link to a socket, or a folder that others can write: the driver does not connect`() async throws {
+        let linked = try RawReader()
+        let folder = try PrivateFolder.random("ocn-link")
+        #expect(unsafe symlink(linked.folder.path + "/reader.sock", folder.path + "/reader.sock") == 0)
+        let link = Driver()
+        #expect(link.open("/dev/null:\(folder.path)/reader.sock") == 0)
+        let rows = try ([0o770, 0o720, 0o707, 0o702, 0o1777] as [mode_t]).map { mode in
+            let (reader, driver) = (try RawReader(), Driver())
+            #expect(unsafe chmod(reader.folder.path, mode) == 0)
+            driver.open(reader)
+            return (reader, driver)
+        }
+        await withTaskGroup { group in
+            for reader in [linked] + rows.map(\.0) {
+                group.addTask { #expect(await reader.accept(within: 800) == nil, "\(reader.folder.path)") }
+            }
+        }
+        for (reader, driver) in rows {
+            #expect(unsafe chmod(reader.folder.path, 0o755) == 0)
+            #expect(await reader.accept() != nil)
+            #expect(await driver.close() == 0)
+        }
+        #expect(await link.close() == 0)
+        try folder.remove("reader.sock")
+        folder.removeIfEmpty()
+    }
+
+    @Test func `a mute reader: one call waits for the time limit, then the reader counts as unplugged`() async throws {
+        let (reader, driver) = (try RawReader(), Driver())
+        driver.open(reader)
+        let connection = try await reader.meet()
+        #expect(connection.send(RawConnection.header("I")))
+        try await driver.wait(for: Driver.present)
+        let isOver = Atomic(false)
+        async let first = callDriver {
+            defer { isOver.store(true, ordering: .sequentiallyConsistent) }
+            return driver.power().result
+        }
+        #expect(await callDriver { connection.receive(7) }.first == UInt8(ascii: "P"))
+        // Presence does not wait for the answer.
+        _ = driver.presence
+        let wasOver = isOver.load(ordering: .sequentiallyConsistent)
+        #expect(!wasOver)
+        #expect(await first == Driver.powerFailed)
+        try await driver.wait(for: Driver.noDevice)
+        #expect(await callDriver { driver.power() }.result == Driver.noDevice)
+        #expect(await callDriver { connection.endsInSilence() })
+        #expect(await driver.close() == 0)
+        connection.end()
+    }
+
+    @Test func `answers: only the one with the call's own number is taken, and once`() async throws {
+        let (reader, driver) = (try RawReader(), Driver())
+        driver.open(reader)
+        let connection = try await reader.meet()
+        #expect(connection.send(RawConnection.header("I")))
+        try await driver.wait(for: Driver.present)
+        func answer(_ sequence: UInt8, _ byte: UInt8) -> [UInt8] {
+            RawConnection.header("R", sequence, 3) + [0, 0x3B, byte]
+        }
+        for round: UInt8 in 1...3 {
+            async let atr = callDriver { driver.power().atr }
+            let request = await callDriver { connection.receive(7) }
+            let number = try #require(request.count == 7 ? request[1] : nil)
+            #expect(connection.send(answer(number &- 1, 0xF0) + answer(number &+ 1, 0xF1)))
+            #expect(connection.send(answer(number, round) + answer(number, 0xF2)))
+            #expect(await atr == [0x3B, round])
+        }
+        #expect(await driver.close() == 0)
+        connection.end()
+    }
+
+    @Test func `a channel that closes while other threads call it: each call ends`() async throws {
+        for _ in 0..<5 {
+            let (reader, driver) = (try RawReader(), Driver())
+            driver.open(reader)
+            let connection = try await reader.meet()
+            #expect(connection.send(RawConnection.header("I")))
+            let calls = (0..<4).map { index in
+                Task {
+                    await callDriver {
+                        while (index % 2 == 0 ? driver.presence : driver.power().result) != Driver.noDevice {}
+                    }
+                }
+            }
+            #expect(await driver.close() == 0)
+            for call in calls { await call.value }
+            connection.end()
+        }
     }
 }

@@ -1,304 +1,532 @@
 // SPDX-License-Identifier: Apache-2.0
-import ReaderEmulation
 import TagLink
 import Testing
 import VirtualTags
 
-@Suite struct `A PC/SC reader over a virtual field` {
-    private let field = VirtualField()
+@testable import ReaderEmulation  // data objects and commands are internal
 
-    /// A reader with a tag on it that has power.
-    private func reader(
-        _ tag: any VirtualTag,
-        _ profile: ReaderProfile? = nil
-    ) async -> (EmulatedReader, atr: [UInt8]) {
-        field.bring(tag)
-        var reader = EmulatedReader(profile ?? .showing(tag.technology), field: field)
-        #expect(await reader.look() == .init(hasFound: true))
-        guard case .done(let atr) = await reader.setPower(.up) else {
-            Issue.record("The card has to have an ATR.")
-            return (reader, [])
+/// What an emulated reader answers to pcscd and its programs (PC/SC 2.01 part 3; ACR122U API 2.04; ACR1552U manual).
+struct EmulatedReaderTests {
+    private typealias Reader = HostScript<EmulatedReader>
+
+    // MARK: ATR (PC/SC part 3, 3.1.3.2)
+
+    @Test func `ATR of a storage card: the reader's or the standard's numbers of standard and card name`() async {
+        func atr(_ standard: String, _ name: String) -> String {
+            let bytes = [UInt8](hex: "8F8001804F0CA000000306" + standard + name + "00000000")
+            return "3B" + bytes.hex + [bytes.reduce(0, ^)].hex
         }
-        return (reader, atr)
-    }
-
-    private static func ntag() -> VirtualType2Tag {
-        VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80])
-    }
-
-    private static func type4(_ frontEnd: Type4FrontEnd? = nil) -> VirtualType4Tag {
-        VirtualType4Tag(card: ApplicationCard([NDEFApplication(size: 64)]), frontEnd: frontEnd)
-    }
-
-    /// SELECT of the NDEF application.
-    private static let select: [UInt8] = [
-        0x00, 0xA4, 0x04, 0x00, 0x07, 0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01, 0x00,
-    ]
-
-    private static func storageATR(_ standard: UInt8, _ name: UInt16) -> [UInt8] {
-        let bytes: [UInt8] =
-            [0x8F, 0x80, 0x01, 0x80, 0x4F, 0x0C, 0xA0, 0x00, 0x00, 0x03, 0x06, standard]
-            + [UInt8(name >> 8), UInt8(name & 0xFF), 0, 0, 0, 0]
-        return [0x3B] + bytes + [bytes.reduce(0, ^)]
-    }
-
-    // MARK: ATR
-
-    @Test func `Storage cards have the ATR of their standard and name`() async {
-        #expect(await reader(Self.ntag()).atr == Self.storageATR(0x03, 0x0003))
-        field.removeAll()
-        #expect(await reader(VirtualType1Tag(.topaz96)).atr == Self.storageATR(0x03, 0xF004))
-        field.removeAll()
-        let felica = FeliCaLiteSContents(idm: [0x02, 0xFE, 1, 2, 3, 4, 5, 6])
-        #expect(await reader(VirtualType3Tag(felica)).atr == Self.storageATR(0x03, 0xF011))
-        field.removeAll()
-        #expect(await reader(VirtualType5Tag(.icodeSLIX)).atr == Self.storageATR(0x0B, 0x0014))
-        for (product, name) in [(ClassicProduct.classic1K, 0x0001), (.classic4K, 0x0002), (.mini, 0x0026)]
-            as [(ClassicProduct, UInt16)]
-        {
-            field.removeAll()
-            let card = ClassicTag(ClassicContents(blank: product, uid: [0x9C, 0x0C, 0x37, 0x01]))
-            #expect(await reader(card).atr == Self.storageATR(0x03, name), "\(product)")
-        }
-        // A card without a name of its own has FF and its SEL_RES.
-        field.removeAll()
-        var contents = Type2Contents(blank: .ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80])
+        var contents = Type2Contents(blank: .ntag213, uid: SampleTag.ntagUID)
         contents.sak = 0x10
-        #expect(await reader(VirtualType2Tag(contents)).atr == Self.storageATR(0x03, 0xFF10))
-    }
-
-    @Test func `A reader that has no numbers of its own has those of the standard`() async {
-        let tags: [(any VirtualTag, UInt8, UInt16)] = [
-            (ClassicTag(ClassicContents(blank: .classic1K, uid: [0x9C, 0x0C, 0x37, 0x01])), 0x03, 0x0001),
-            (VirtualType1Tag(.topaz96), 0x02, 0x0030),
-            (VirtualType3Tag(FeliCaLiteSContents(idm: [0x02, 0xFE, 1, 2, 3, 4, 5, 6])), 0x11, 0x003B),
-            (Self.type4(.nfcB(pupi: [1, 2, 3, 4], protocolInfo: [0x00, 0x80, 0x71])), 0x07, 0x0000),
-            (VirtualType5Tag(.icodeSLIX, uid: [0xE0, 0x07, 1, 2, 3, 4, 5, 6]), 0x0B, 0x0012),
-            (VirtualType5Tag(.st25tv512), 0x0B, 0x0000),
+        func classic(_ product: ClassicProduct) -> ClassicTag {
+            ClassicTag(ClassicContents(blank: product, uid: [0x9C, 0x0C, 0x37, 0x01]))
+        }
+        let rows: [(ReaderProfile, any VirtualTag, String, String)] = [
+            (.acr122u, SampleTag.ntag(), "03", "0003"), (.acr122u, VirtualType1Tag(.topaz96), "03", "F004"),
+            (.acr122u, SampleTag.felica(), "03", "F011"), (.acr122u, classic(.classic1K), "03", "0001"),
+            (.acr122u, classic(.classic4K), "03", "0002"), (.acr122u, classic(.mini), "03", "0026"),
+            (.acr122u, VirtualType2Tag(contents), "03", "FF10"), (.acr1552u, classic(.classic1K), "03", "0001"),
+            (.acr1552u, VirtualType1Tag(.topaz96), "02", "0030"), (.acr1552u, SampleTag.felica(), "11", "003B"),
+            (.acr1552u, SampleTag.plainB([1, 2, 3, 4]), "07", "0000"),
+            (.acr1552u, VirtualType5Tag(.icodeSLIX), "0B", "0014"),
+            (.acr1552u, VirtualType5Tag(.icodeSLIX, uid: [0xE0, 0x07, 1, 2, 3, 4, 5, 6]), "0B", "0012"),
+            (.acr1552u, VirtualType5Tag(.st25tv512), "0B", "0000"),
         ]
-        for (tag, standard, name) in tags {
+        for (profile, tag, standard, name) in rows {
+            var reader = Reader.reader(profile, ["tag": tag])
+            await reader.run("+ tag\nlook -> found\nup -> " + atr(standard, name), "\(standard) \(name)")
+        }
+    }
+
+    @Test func `ATR of an ISO-DEP card: up to fifteen historical bytes, or the application data of Type B`() async {
+        let rows: [(Type4FrontEnd?, String)] = [
+            (nil, "3B 80 80 01 01"), (.nfcA(uid: [1, 2, 3, 4], ats: [6, 0x75, 0x77, 0x81, 2, 0x80]), "3B81800180 80"),
+            (
+                .nfcA(uid: [1, 2, 3, 4], ats: [0x15, 0x75, 0x77, 0x81, 2] + (1...16)),
+                "3B8F8001 \((1...15).map { $0 }.hex) .."
+            ),
+            (.nfcB(pupi: [1, 2, 3, 4], applicationData: [5, 6, 7, 8]), "3B888001 05060708 008171 00 F5"),
+        ]
+        for (frontEnd, atr) in rows {
+            var reader = Reader.reader(.acr122u, ["card": SampleTag.card(frontEnd)])
+            await reader.run("+ card\nlook -> found\nup -> \(atr)\nreset -> \(atr)", atr)
+        }
+    }
+
+    // MARK: Class FF (PC/SC part 3, 3.2)
+
+    @Test func `GET DATA: the UID and the ATS, in the length that is expected`() async {
+        await Reader.run(
+            .acr122u,
+            """
+            + typeA
+            FFCA0000 00 -> no card                  # pcscd was not told of it yet
+            look -> found
+            up
+            FFCA0000 -> ..7 9000
+            FFCA0000 00 -> ..7 9000
+            FFCA0000 07 -> ..7 9000
+            FFCA0000 06 -> 6C07
+            FFCA0000 08 -> ..7 6282
+            FFCA0100 00 -> 0578807002 9000
+            FFCA0200 00 -> 6A81
+            FFCA0001 00 -> 6A81
+            -
+            + ntag
+            look -> lost found
+            up
+            FFCA0000 00 -> 04A1B2C3D4E580 9000
+            FFCA0100 00 -> 6A81                     # no ATS
+            """
+        )
+    }
+
+    @Test func `Type 2 tag: READ and UPDATE BINARY of pages, LOAD KEYS, a refusal keeps the tag`() async {
+        let sixteen = "0102030405060708090A0B0C0D0E0F10"
+        var reader = Reader.reader(.acr122u)
+        await reader.run(
+            """
+            + ntag
+            look
+            up
+            FFD60005 04 01020304 -> 9000
+            FFB00005 04 -> 01020304 9000
+            FFB00005 -> 01020304 ..12 9000
+            FFB00005 00 -> 01020304 ..12 9000
+            FFB00005 10 -> 01020304 ..12 9000
+            FFB00005 11 -> 6C10
+            FFB000C8 10 -> 6300                     # no such page
+            FFB000FF 10 -> 6300
+            FFB00104 10 -> 6A82                     # pages end at 255
+            FFD60104 04 01020304 -> 6A82
+            FFD600FF 04 01020304 -> 6300
+            FFD60005 02 0102 -> 6700
+            FFD60004 -> 6700
+            FFD60006 10 \(sixteen) -> 9000 | A006, \(sixteen)
+            FFB00006 04 -> 01020304 9000
+            FFD600F0 10 \(sixteen) -> 6300
+            FFD60006 000004 05060708 -> 9000        # extended lengths
+            FFD60006 000004 05060708 0000 -> 9000
+            FFB00006 000004 -> 05060708 9000
+            FFD60006 000004 010203 -> 6700
+            FFD60006 000004 0102030405 -> 6700
+            FFD60006 000004 01020304050607 -> 6700
+            FF820000 06 A5A5A5A5A5A5 -> 9000        # six bytes for one of two places
+            FF820001 06 A5A5A5A5A5A5 -> 9000
+            FF820002 06 A5A5A5A5A5A5 -> 6300
+            FF820000 05 A5A5A5A5A5 -> 6300
+            FF820001 07 A5A5A5A5A5A5A5 -> 6300
+            FF860000 05 0100046000 -> 6300          # there is no MIFARE Classic cipher
+            00A40400 -> 6D00                        # a storage card has no commands of other classes
+            00B00000 FF -> 6D00
+            """
+        )
+        reader.field.arm(.effect(.tooShort(by: 1), atExchange: 0))
+        await reader.run("FFB00004 04 -> 6300")
+    }
+
+    @Test func `Type 5 tag: READ and UPDATE BINARY of blocks up to the last one or 255`() async {
+        var reader = Reader.reader(.acr1552u)
+        await reader.run(
+            """
+            + slix                                  # 28 blocks
+            look
+            up
+            FFD60005 08 0102030405060708 -> 9000
+            FFB00005 08 -> 0102030405060708 9000
+            FFB00005 06 -> 010203040506 9000
+            FFB00006 -> 05060708 9000
+            FFB00006 00 -> 05060708 9000
+            FFD60006 -> 6700
+            FFD60006 00 -> 6700
+            FFD60005 06 010203040506 -> 6700        # not a multiple of the block size
+            FFD6001B 04 09080706 -> 9000
+            FFB0001A 08 -> 00000000 09080706 9000
+            FFB0001B 08 -> 09080706 6282
+            FFD6001B 08 0102030405060708 -> 6300
+            FFB0001C 04 -> 6A82
+            FFB00105 04 -> 6A82
+            FFD6001C 04 01020304 -> 6A82
+            FFD60105 04 01020304 -> 6A82
+            """
+        )
+        // The tag's errors, and answers that are too short to have a block.
+        for (effect, exchange, apdu, answer) in [
+            (.refusal(0x12), 0, "FFB00005 04", "6A82"), (.refusal(0x12), 1, "FFD60005 04 01020304", "6300"),
+            (.tooShort(by: 4), 0, "FFB00005 01", "6A82"), (.tooShort(by: 3), 0, "FFB00005 01", "01 9000"),
+            (.tooShort(by: 4), 0, "FFD60005 04 01020304", "6A82"),
+        ] as [(Fault.Effect, Int, String, String)] {
+            reader.field.arm(.effect(effect, atExchange: exchange))
+            await reader.run("\(apdu) -> \(answer)")
+        }
+        var large = Reader.reader(.acr1552u, ["64K": VirtualType5Tag(.st25dv64K)])
+        await large.run(
+            """
+            + 64K
+            look
+            up
+            FFD600FF 04 01020304 -> 9000
+            FFB000FF 08 -> 01020304 6282
+            FFD600FF 08 05060708090A0B0C -> 6300
+            FFB000FF 04 -> 05060708 9000
+            """
+        )
+    }
+
+    @Test func `blocks of other cards: 6A81`() async {
+        for tag in ["topaz", "felica", "typeA"] {
+            await Reader.run(
+                .acr122u,
+                "+ \(tag)\nlook\nup\nFFB00004 10 -> 6A81\nFFD60004 04 01020304 -> 6A81\nFF990000 -> 6A81"
+            )
+        }
+    }
+
+    @Test func `a card that left unnoticed: commands fail, and it has no power`() async {
+        await Reader.run(
+            .acr122u,
+            """
+            + ntag
+            look
+            -
+            up -> no card
+            FFCA0000 00 -> 6300
+            FFB00004 10 -> 6300
+            FFD60004 04 01020304 -> 6300
+            00A40400 -> no card
+            look -> lost
+            """
+        )
+    }
+
+    @Test func `command times: 20 ms for a page or block, 25 ms to write a block`() async {
+        for (tag, apdu, exchange, milliseconds) in [
+            ("ntag", "FFB00004 10", 0, 20), ("slix", "FFB00004 04", 0, 20), ("slix", "FFD60004 04 01020304", 1, 25),
+        ] as [(String, String, Int, Int64)] {
+            var reader = Reader.reader(.acr1552u)
+            await reader.run("+ \(tag)\nlook\nup")
+            let field = reader.field
+            field.arm(.effect(.deaf, atExchange: exchange))
+            field.startRecording()
+            _ = await reader.device.transmit([UInt8](hex: apdu))
+            let silent = field.stopRecording()[exchange]
+            field.arm(FaultPlan())
             field.removeAll()
-            #expect(await reader(tag, .acr1552u).atr == Self.storageATR(standard, name), "\(standard) \(name)")
+            let time = Airtime.milliseconds(milliseconds)
+            #expect(silent.elapsed == field.exchange(silent.request, over: silent.technology, timeout: time).elapsed)
         }
     }
 
-    @Test func `ISO-DEP cards have the ATR of their historical bytes`() async {
-        #expect(await reader(Self.type4()).atr == [0x3B, 0x80, 0x80, 0x01, 0x01])
-        field.removeAll()
-        let historical = Type4FrontEnd.nfcA(uid: [1, 2, 3, 4], ats: [0x06, 0x75, 0x77, 0x81, 0x02, 0x80])
-        #expect(await reader(Self.type4(historical)).atr == [0x3B, 0x81, 0x80, 0x01, 0x80, 0x80])
-        field.removeAll()
-        let typeB = Type4FrontEnd.nfcB(pupi: [1, 2, 3, 4], applicationData: [5, 6, 7, 8])
-        let atr = await reader(Self.type4(typeB)).atr
-        #expect(atr.prefix(12) == [0x3B, 0x88, 0x80, 0x01, 5, 6, 7, 8, 0x00, 0x81, 0x71, 0x00])
-        #expect(atr.dropFirst().reduce(0, ^) == 0)
-        field.removeAll()
-        // An ATR has room for fifteen.
-        let many = Type4FrontEnd.nfcA(uid: [1, 2, 3, 4], ats: [0x15, 0x75, 0x77, 0x81, 0x02] + (1...16))
-        let full = await reader(Self.type4(many)).atr
-        #expect(Array(full.dropLast()) == [0x3B, 0x8F, 0x80, 0x01] + (1...15))
-    }
-
-    // MARK: Commands of class FF
-
-    @Test func `GET DATA gives the UID and the ATS`() async {
-        var (reader, _) = await reader(Self.type4())
-        #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 0]) == .done(VirtualType4Tag.defaultUID + [0x90, 0x00]))
-        #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 4]) == .done([0x6C, 7]))
-        #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 9]) == .done(VirtualType4Tag.defaultUID + [0x62, 0x82]))
-        #expect(await reader.transmit([0xFF, 0xCA, 1, 0, 0]) == .done([5, 0x78, 0x80, 0x70, 2, 0x90, 0x00]))
-        #expect(await reader.transmit([0xFF, 0xCA, 2, 0, 0]) == .done([0x6A, 0x81]))
-    }
-
-    @Test func `Blocks of a Type 2 tag are read and written, and a refusal does not lose the tag`() async {
-        let tag = Self.ntag()
-        var (reader, _) = await reader(tag)
-        #expect(await reader.transmit([0xFF, 0xD6, 0, 5, 4, 1, 2, 3, 4]) == .done([0x90, 0x00]))
-        #expect(await reader.transmit([0xFF, 0xB0, 0, 5, 4]) == .done([1, 2, 3, 4, 0x90, 0x00]))
-        #expect(await reader.transmit([0xFF, 0xB0, 0, 200, 16]) == .done([0x63, 0x00]))
-        #expect(await reader.transmit([0xFF, 0xB0, 0, 5, 4]) == .done([1, 2, 3, 4, 0x90, 0x00]))
-        #expect(await reader.transmit([0xFF, 0xB0, 0, 5, 32]) == .done([0x6C, 16]))
-        #expect(await reader.transmit([0xFF, 0xD6, 0, 5, 2, 1, 2]) == .done([0x67, 0x00]))
-        // MIFARE Classic's commands: keys are taken, and authentication fails.
-        #expect(await reader.transmit([0xFF, 0x82, 0, 0, 6, 1, 2, 3, 4, 5, 6]) == .done([0x90, 0x00]))
-        #expect(await reader.transmit([0xFF, 0x86, 0, 0, 5, 1, 0, 4, 0x60, 0]) == .done([0x63, 0x00]))
-        #expect(await reader.transmit([0x00, 0xA4, 0x04, 0x00]) == .done([0x6D, 0x00]))
-        #expect(Array(tag.contents.memory[20..<24]) == [1, 2, 3, 4])
-    }
-
-    @Test func `APDUs reach a card that speaks ISO-DEP`() async {
-        var (reader, _) = await reader(Self.type4())
-        #expect(await reader.transmit(Self.select) == .done([0x90, 0x00]))
-        // After a reset, nothing is selected.
-        #expect(await reader.transmit([0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x03]) == .done([0x90, 0x00]))
-        _ = await reader.setPower(.reset)
-        #expect(await reader.transmit([0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x03]) != .done([0x90, 0x00]))
-    }
-
-    // MARK: Escapes
-
-    @Test func `The ACR122U reports its firmware and takes commands of the PN532`() async {
-        var (reader, _) = await reader(Self.ntag())
-        let escape: UInt32 = 0x4200_0001
-        #expect(await reader.control(escape, [0xFF, 0x00, 0x48, 0x00, 0x00]) == .done(Array("ACR122U215".utf8)))
-        #expect(
-            await reader.control(escape, [0xFF, 0, 0, 0, 2, 0xD4, 0x02])
-                == .done([0xD5, 0x03, 0x32, 0x01, 0x06, 0x07, 0x90, 0x00])
-        )
-        #expect(await reader.control(escape, [0xFF, 0, 0, 0, 2, 0xD4, 0x99]) == .done([0x63, 0x7F]))
-        // The card that the reader has found is the chip's first target.
-        guard case .done(let answer) = await reader.transmit([0xFF, 0, 0, 0, 5, 0xD4, 0x40, 0x01, 0x30, 0x04]) else {
-            Issue.record("InDataExchange has to be answered.")
-            return
-        }
-        #expect(answer.prefix(3) == [0xD5, 0x41, 0x00])
-        #expect(answer.suffix(2) == [0x90, 0x00])
-        #expect(await reader.transmit([0xFF, 0, 0x40, 0x05, 4, 1, 1, 1, 0]) == .done([0x90, 0x03]))
-        #expect(await reader.control(0x4200_0D48, []) == .done([0x12, 4, 0x42, 0x33, 0, 0x12, 0x13, 4, 0x42, 0, 0, 1]))
-        #expect(await reader.control(0x1234, []) == .unsupported)
-    }
-
-    @Test func `A host that uses the PN532 itself goes on in the ISO-DEP that the reader has begun`() async {
-        var (reader, _) = await reader(Self.type4(), .acr122u)
-        // A card in ISO-DEP can't be selected again, so it has to be the chip's selected target.
-        let command = [0xD4, 0x40, 0x01] + Self.select
-        #expect(
-            await reader.transmit([0xFF, 0, 0, 0, UInt8(command.count)] + command)
-                == .done([0xD5, 0x41, 0x00, 0x90, 0x00, 0x90, 0x00])
-        )
-    }
-
-    @Test func `A Type 5 tag is read by blocks and in a transparent session`() async {
-        let tag = VirtualType5Tag(.icodeSLIX)
-        var (reader, _) = await reader(tag)
-        #expect(await reader.transmit([0xFF, 0xD6, 0, 5, 4, 1, 2, 3, 4]) == .done([0x90, 0x00]))
-        #expect(await reader.transmit([0xFF, 0xB0, 0, 5, 4]) == .done([1, 2, 3, 4, 0x90, 0x00]))
-        let done: [UInt8] = [0xC0, 3, 0, 0x90, 0x00]
-        #expect(await reader.transmit([0xFF, 0xC2, 0, 0, 2, 0x81, 0]) == .done(done + [0x90, 0x00]))
-        #expect(await reader.transmit([0xFF, 0xC2, 0, 2, 4, 0x8F, 2, 2, 0]) == .done(done + [0x90, 0x00]))
-        #expect(
-            await reader.transmit([0xFF, 0xC2, 0, 1, 5, 0x95, 3, 0x02, 0x20, 0x05])
-                == .done(done + [0x92, 1, 0, 0x96, 2, 0, 0, 0x97, 5, 0, 1, 2, 3, 4, 0x90, 0x00])
-        )
-        // Nobody answers a request of another tag: the first data object failed.
-        #expect(
-            await reader.transmit([0xFF, 0xC2, 0, 1, 4, 0x95, 2, 0x99, 0x99])
-                == .done([0xC0, 3, 1, 0x64, 0x01, 0x90, 0x00])
-        )
-        #expect(await reader.transmit([0xFF, 0xC2, 0, 0, 2, 0x82, 0]) == .done(done + [0x90, 0x00]))
-        #expect(await reader.transmit([0xFF, 0xC2, 0, 1, 3, 0x95, 0x7F, 1]) == .done([0xC0, 3, 0, 0x67, 0, 0x90, 0]))
-    }
-
-    @Test func `No short command harms the reader`() async {
-        for tag in [Self.ntag(), Self.type4(), VirtualType5Tag(.icodeSLIX)] as [any VirtualTag] {
-            field.removeAll()
-            var (reader, _) = await reader(tag)
-            for instruction in UInt8.min...UInt8.max {
-                for body in [[], [0], [1], [2, 0xD4], [0, 0xFF, 0xFF], [1, 0], [3, 0xD4, 0x42, 0]] as [[UInt8]] {
-                    _ = await reader.transmit([0xFF, instruction, 0, 0] + body)
-                    _ = await reader.control(0x4200_0001, [0xFF, instruction, 0, 0] + body)
-                }
-            }
-            guard case .done = await reader.setPower(.up) else {
-                Issue.record("The card has to come back after nonsense.")
-                return
-            }
-            #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 0]) == .done(tag.identifier + [0x90, 0x00]))
-        }
-    }
-
-    // MARK: Presence
-
-    @Test func `Cards come, go and take each other's place`() async {
-        let first = Self.ntag()
-        var (reader, _) = await reader(first)
-        #expect(await reader.look() == .init())
-        field.removeAll()
-        #expect(await reader.look() == .init(hasLost: true))
-        #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 0]) == .noCard)
-        #expect(await reader.setPower(.up) == .noCard)
-        #expect(await reader.look() == .init())
-        field.bring(first)
-        #expect(await reader.look() == .init(hasFound: true))
-        field.removeAll()
-        field.bring(Self.type4())
-        #expect(await reader.look() == .init(hasLost: true, hasFound: true))
-    }
-
-    @Test func `A host that lists tags with the PN532 itself goes on with the first of them`() async {
-        field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x81]))
-        var (reader, _) = await reader(Self.ntag())
-        // The framing of NFC-A, with its checksum.
-        #expect(
-            await reader.transmit([0xFF, 0, 0, 0, 6, 0xD4, 0x06, 0x63, 0x02, 0x63, 0x03])
-                == .done([0xD5, 0x07, 0x80, 0x80, 0x90, 0x00])
-        )
-        let list: [UInt8] = [0xFF, 0, 0, 0, 4, 0xD4, 0x4A, 2, 0]
-        guard case .done(let found) = await reader.transmit(list), found.count == 29 else {
-            Issue.record("Both tags have to be listed.")
-            return
-        }
-        // D5 4B and how many they are; then the number, four bytes and the UID of the first.
-        #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 0]) == .done(Array(found[8..<15]) + [0x90, 0x00]))
-    }
-
-    @Test func `A card without ISO-DEP knows no commands of other classes, whatever they end with`() async {
-        var (reader, _) = await reader(Self.ntag())
-        #expect(await reader.transmit([0x00, 0xB0, 0x00, 0x00, 0xFF]) == .done([0x6D, 0x00]))
-    }
-
-    @Test func `A command to a card that is gone, or that it answers with nothing, has failed`() async {
-        let calls = Locked<[String]>([])
+    @Test func `an ISO-DEP card: APDUs pass, a reset forgets the selection, silence and empty answers fail`() async {
         var card = ScriptedCard()
         card.answer([0x00, 0x01, 0x02, 0x03], with: [])
         card.answer([0x00, 0x01, 0x02, 0x04], with: [0x90, 0x00])
-        field.bring(VirtualType4Tag(card: card))
-        var reader = EmulatedReader(.acr122u, field: field) { exchange in
-            calls.withLock { $0.append("\(exchange.name): \(exchange.failure ?? "none")") }
-        }
-        #expect(await reader.look() == .init(hasFound: true))
-        _ = await reader.setPower(.up)
-        #expect(await reader.transmit([0x00, 0x01, 0x02, 0x03]) == .failed)
-        #expect(await reader.transmit([0x00, 0x01, 0x02, 0x04]) == .done([0x90, 0x00]))
-        field.removeAll()
-        #expect(await reader.transmit([0x00, 0x01, 0x02, 0x04]) == .failed)
-        #expect(
-            calls.withLock { $0 } == ["power up: none", "transmit: failed", "transmit: none", "transmit: failed"]
+        var reader = Reader.reader(.acr122u, ["scripted": VirtualType4Tag(card: card)])
+        await reader.run(
+            """
+            + typeA
+            look
+            up
+            00A4040007D276000085010100 -> 9000
+            00A4000C02E103 -> 9000
+            reset
+            00A4000C02E103 -> 6A82
+            -
+            + scripted
+            look -> lost found
+            up
+            00010203 -> failed
+            00010204 -> 9000
+            -
+            00010204 -> failed
+            """
         )
     }
 
-    @Test func `The card whose identifier is read is the one that is read, though another is near`() async {
-        field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x81]))
-        var (reader, _) = await reader(Self.ntag())
-        guard case .done(let uid) = await reader.transmit([0xFF, 0xCA, 0, 0, 0]), uid.count == 9,
-            case .done(let pages) = await reader.transmit([0xFF, 0xB0, 0, 0, 16]), pages.count == 18
-        else {
-            Issue.record("The card has to be read.")
-            return
-        }
-        #expect(pages[7] == uid[6])
+    @Test(
+        arguments: [
+            ("", "", nil), ("05", "", 5), ("00", "", 0), ("020708", "0708", nil), ("02070809", "0708", 9),
+            ("0009", "", 9), ("000102", "", 0x0102), ("0000020708", "0708", nil), ("00000207080000", "0708", 0),
+            ("000000", "", 0),
+        ] as [(String, String, Int?)]
+    )
+    func `class FF command: data and expected length, short or extended (ISO/IEC 7816-4, 5.2)`(
+        body: String,
+        data: String,
+        expectedLength: Int?
+    ) throws {
+        let command = try #require(ReaderCommand([UInt8](hex: "FFCA0102" + body)))
+        #expect(command.instruction == 0xCA && command.p1 == 1 && command.p2 == 2)
+        #expect(command.data == [UInt8](hex: data) && command.expectedLength == expectedLength)
     }
 
-    @Test func `A traced field reports each frame with its answer, or why there is none`() async throws {
-        field.bring(Self.ntag())
-        let exchanges = Locked<[Exchange]>([])
-        let traced = TracedField(field) { exchange in exchanges.withLock { $0.append(exchange) } }
-        let link = try #require(traced.link(for: .nfcA))
-        let request = Frame(bits: [0x26], validBitsInLastByte: 7)
-        #expect(try await link.transceive(request, timeout: .milliseconds(1)).bytes == [0x44, 0x00])
-        let error = await #expect(throws: LinkError.self) {
-            _ = try await link.transceive(Frame([0x99]), timeout: .milliseconds(1))
-        }
-        #expect(error?.code == .timeout)
-        let seen = exchanges.withLock { $0 }
-        #expect(seen.map(\.request) == [[0x26], [0x99]] && seen.map(\.response) == [[0x44, 0x00], nil])
-        #expect(seen.map(\.failure) == [nil, "timeout"] && seen.allSatisfy { $0.frames != nil })
-        #expect(seen.allSatisfy { $0.layer == .air && $0.name == "nfc-a" })
-        for (technology, name) in [(Technology.nfcB, "nfc-b"), (.nfcF, "nfc-f"), (.nfcV, "nfc-v")] {
-            _ = try? await traced.link(for: technology)?.transceive(Frame([0x99]), timeout: .milliseconds(1))
-            #expect(exchanges.withLock { $0.last?.name } == name)
-        }
-        let narrow = TracedField(VirtualField(technologies: [.nfcA])) { _ in }
-        #expect(narrow.link(for: .nfcV) == nil && narrow.link(for: .nfcA) != nil)
+    @Test func `class FF command: another class or a length that does not fit is invalid`() {
+        for apdu in [
+            "", "FF", "FFCA00", "00CA0000", "FEFF0000", "FFD600040201", "FFD600040201020304", "FFD60004 00000201",
+            "FFD60004 0000020102030405", "FFD60004 000002010203",
+        ] { #expect(ReaderCommand([UInt8](hex: apdu)) == nil, "\(apdu)") }
     }
+
+    // MARK: Escapes, properties and attributes
+
+    @Test func `ACR122U: firmware, lights, polling parameter and PN532 commands`() async {
+        let identity = "0504 00 010203 20" + String(repeating: "00", count: 30)
+        await Reader.run(
+            .acr122u,
+            """
+            escape FF00480000 -> 41435231323255323135                   # ACR122U215
+            control 42000DAC FF00480000 -> 41435231323255323135         # the code of Windows
+            escape E000001800 -> failed
+            escape FFCA000000 -> failed
+            escape FF00400504 01010100 -> 9003      # green at first; bits 3 and 2 choose lights, 1 and 0 set them
+            escape FF00400404 01010100 -> 9002
+            escape FF00400704 01010100 -> 9003
+            escape FF00400904 01010100 -> 9001
+            escape FF00400F04 01010100 -> 9003
+            escape FF00400004 01010100 -> 9003
+            escape FF00400C04 01010100 -> 9000
+            escape FF00400F03 010101 -> 6300
+            escape FF00500000 -> 90FF
+            escape FF00515A00 -> 905A
+            escape FF00500000 -> 905A
+            escape FF0041FF00 -> 9000
+            escape FF0052FF00 -> 9000
+            escape FF00530000 -> 6300
+            escape FF000000 02 D402 -> D50332010607 9000
+            escape FF000000 02 D499 -> 637F         # the chip's syntax error
+            escape FF000000 04 D44A0100 -> D54B00 9000      # a reader does not wait for a tag
+            escape FF000000 05 D460FF0100 -> D56100 9000
+            escape FF000000 27 D48C \(identity) -> 6301
+            escape FF000000 01 D4 -> 6300
+            escape FF000000 02 D502 -> 6300
+            control 42000D48 -> 1204 42330012 1304 42000001
+            control 42330012 -> 080A 41435231323255323135 0A04 00000100 0B02 2F07 0C02 0022
+            control 1234 -> unsupported
+            attribute 10100 -> 41435300             # ACS
+            attribute 10101 -> 4143532041435231323255205049434320496E7465726661636500
+            attribute 10102 -> 00000002 00000000
+            attribute 10103 -> unsupported
+            """
+        )
+    }
+
+    @Test func `ACR1552U: firmware and properties`() async {
+        let firmware = "41435231353532552D4D3120465720312E3030"
+        await Reader.run(
+            .acr1552u,
+            """
+            escape E000001800 -> E100000013 \(firmware)     # ACR1552U-M1 FW 1.00
+            control 42000DAC E000001800 -> E100000013 \(firmware)
+            escape E000001900 -> failed
+            escape FF00480000 -> failed
+            control 42330012 -> 0813 \(firmware) 0A04 00000100 0B02 2F07 0C02 0323
+            escape FFC20000 02 8000 -> C003009000 8003010000 9000   # a transparent session needs no card
+            """
+        )
+    }
+
+    @Test func `ACR122U: the card that the reader found is the chip's first target, in its ISO-DEP`() async {
+        await Reader.run(
+            .acr122u,
+            """
+            + ntag
+            look
+            up
+            pn532 40 01 30 04 -> D54100 ..16 9000
+            pn532 40 41 30 -> D54100 9000
+            reset
+            pn532 40 01 30 04 -> D54100 ..16 9000   # no part of a command is left
+            down -> empty
+            pn532 42 30 04 -> D54327 9000           # without power there is no field
+            -
+            + typeA
+            look -> lost found
+            up
+            pn532 40 01 00A4040007D276000085010100 -> D54100 9000 9000
+            -
+            + ntag ntag81
+            look -> lost found
+            up
+            FFCA0000 00 -> 04A1B2C3D4E5 $a 9000
+            FFB00000 10 -> ..7 $a ..8 9000          # the blocks are those of the card with this UID
+            pn532 06 6302 6303 -> D507 8080 9000
+            pn532 4A 02 00 -> D54B 02 01 ..4 04A1B2C3D4E5 $b 02 * 
+            FFCA0000 00 -> 04A1B2C3D4E5 $b 9000     # the host's first target
+            """
+        )
+    }
+
+    @Test func `a new host: the chip is reset, the reader's settings stay, and its card is reported again`() async {
+        await Reader.run(
+            .acr122u,
+            """
+            anew -> same
+            escape FF00515A00 -> 905A
+            escape FF00400D04 01010100 -> 9001
+            escape FF000000 05 D408630577 -> D509 9000
+            escape FF000000 04 D4066305 -> D507 77 9000
+            anew -> same
+            escape FF000000 04 D4066305 -> D507 00 9000
+            escape FF00500000 -> 905A
+            escape FF00400004 01010100 -> 9001
+            + ntag
+            anew -> found
+            look -> same
+            up -> 3B *
+            down -> empty
+            anew -> found
+            up -> 3B *
+            -
+            anew -> same                            # the new host never knew of that card
+            look -> same
+            up -> no card
+            """
+        )
+    }
+
+    // MARK: Presence and power
+
+    @Test func `look and power: the same card is kept, with and without power, until it leaves`() async {
+        let tags: [any VirtualTag] = [
+            SampleTag.nfcA([4, 1, 2, 3, 4, 5, 6]), SampleTag.nfcA([8, 1, 2, 3]), SampleTag.nfcB([1, 2, 3, 4]),
+            SampleTag.felica(), SampleTag.vicinity(4), SampleTag.ntag(), VirtualType1Tag(.topaz96),
+        ]
+        for tag in tags {
+            var reader = Reader.reader(.acr1552u, ["tag": tag])
+            await reader.run("+ tag\nlook -> found\nup -> 3B *\nreset -> 3B *\nlook -> same", "\(tag.identifier)")
+            for _ in 0..<2 {
+                await reader.run("up -> 3B *\ndown -> empty\nlook -> same", "\(tag.identifier)")
+                // The look has left the power off: nothing is sent without a field.
+                let sent = reader.field.exchange(Frame([0x00]), over: tag.technology, timeout: .milliseconds(1))
+                #expect(sent.elapsed == .zero)
+            }
+            await reader.run("-\nlook -> lost\nlook -> same\n+ tag\nlook -> found", "\(tag.identifier)")
+        }
+    }
+
+    @Test func `another card in the place of one: no power for it, and a look reports both changes`() async {
+        func topaz(_ last: UInt8) -> VirtualType1Tag { VirtualType1Tag(.topaz96, uid: [1, 2, 3, last, 5, 6, 7]) }
+        func nfcA(_ uid: UInt8...) -> any VirtualTag { SampleTag.nfcA(uid) }
+        func nfcB(_ pupi: UInt8...) -> any VirtualTag { SampleTag.nfcB(pupi) }
+        // A UID of four bytes that begins with 08 is random, and so is any PUPI: with its power gone, the card may be
+        // the same one (ISO/IEC 14443-3, 6.5.4 and 7.9.2).
+        let rows: [(any VirtualTag, any VirtualTag, mayBeSame: Bool)] = [
+            (nfcA(4, 1, 2, 3, 4, 5, 6), nfcA(4, 1, 2, 3, 4, 5, 7), false), (nfcA(4, 1, 2, 3), nfcA(8, 1, 2, 3), false),
+            (nfcA(8, 1, 2, 3), nfcA(4, 1, 2, 3, 4, 5, 7), false), (nfcA(4, 1, 2, 3, 4, 5, 7), nfcA(8, 1, 2, 3), false),
+            (nfcA(8, 1, 2, 3), nfcA(8, 3, 2, 1), true), (SampleTag.felica(6), SampleTag.felica(7), false),
+            (SampleTag.vicinity(4), SampleTag.vicinity(5), false), (topaz(4), topaz(5), false),
+            (nfcA(4, 1, 2, 3), nfcB(4, 1, 2, 3), false), (nfcA(8, 1, 2, 3), nfcB(8, 1, 2, 3), false),
+            (nfcB(8, 1, 2, 3), nfcA(8, 3, 2, 1), false), (nfcB(1, 2, 3, 4), nfcB(1, 2, 3, 5), true),
+            (SampleTag.plainB([1, 2, 3, 4]), SampleTag.plainB([1, 2, 3, 5]), true),
+        ]
+        for (one, other, mayBeSame) in rows {
+            let same = mayBeSame ? "3B *" : "no card"
+            for (before, request, answer, later) in [
+                ("", "up", same, mayBeSame ? "same" : "lost found"), ("", "look", "lost found", "same"),
+                ("down -> empty", "look", mayBeSame ? "same" : "lost found", "same"),
+            ] {
+                var reader = Reader.reader(.acr1552u, ["one": one, "other": other])
+                await reader.run(
+                    """
+                    + one
+                    look -> found
+                    look -> same
+                    \(before)
+                    -
+                    + other
+                    \(request) -> \(answer)
+                    look -> \(later)
+                    up -> 3B *
+                    """,
+                    "\(one.identifier) \(other.identifier)"
+                )
+            }
+        }
+    }
+
+    @Test func `a FeliCa card that only answers to the NDEF system: found`() async {
+        var reader = Reader.reader(.acr122u, ["card": NDEFOnlyCard()])
+        await reader.run("+ card\nlook -> found\nFFCA0000 00 -> 02FE010203040506 9000\nlook -> same")
+    }
+
+    @Test func `two Type B cards: APDUs go to the one whose PUPI is the identifier`() async {
+        var tags: [String: any VirtualTag] = [:]
+        for pupi in [[2, 3, 4, 5], [6, 7, 8, 9]] as [[UInt8]] {
+            var card = ScriptedCard()
+            card.answer([0x00, 0x01, 0x02, 0x03], with: pupi + [0x90, 0x00])
+            tags["\(pupi[0])"] = VirtualType4Tag(card: card, frontEnd: .nfcB(pupi: pupi))
+        }
+        var reader = Reader.reader(.acr122u, tags)
+        await reader.run("+ 2 6\nlook -> found\nup\nFFCA0000 00 -> $a .. .. .. 9000\n00010203 -> $a .. .. .. 9000")
+    }
+
+    // MARK: Robustness and reports
+
+    @Test func `random short commands: the reader goes on`() async {
+        for tag in ["ntag", "typeA", "slix"] {
+            var reader = Reader.reader(tag == "slix" ? .acr1552u : .acr122u)
+            await reader.run("+ \(tag)\nlook\nup")
+            for instruction in UInt8.min...UInt8.max {
+                for body in [[], [0], [1], [2, 0xD4], [0, 0xFF, 0xFF], [1, 0], [3, 0xD4, 0x42, 0]] as [[UInt8]] {
+                    _ = await reader.device.transmit([0xFF, instruction, 0, 0] + body)
+                    _ = await reader.device.control(0x4200_0001, [0xFF, instruction, 0, 0] + body)
+                }
+            }
+            let identifier = reader.tag(tag).identifier.hex
+            await reader.run("up -> 3B *\nFFCA0000 00 -> \(identifier) 9000", tag)
+        }
+    }
+
+    @Test func `reports: each call by its name with its answer or failure, each frame with its technology`()
+        async throws
+    {
+        let calls = Locked<[String]>([])
+        let field = VirtualField()
+        field.bring(SampleTag.ntag())
+        @Sendable func report(_ exchange: Exchange) {
+            let end = exchange.response.map { "\($0.count)" } ?? exchange.failure ?? ""
+            calls.withLock { $0.append("\(exchange.layer) \(exchange.name): \(end)") }
+        }
+        var reader = EmulatedReader(.acr122u, field: field, onExchange: { report($0) })
+        for request in [
+            "FFCA000000", "up", "look", "up", "reset", "down", "up", "FFCA000000", "control 42000D48", "control 1234",
+        ] { _ = await reader.answer(to: request) }
+        #expect(
+            calls.withLock { $0 } == [
+                "pcsc transmit: no card", "pcsc power up: no card", "pcsc power up: 20", "pcsc reset: 20",
+                "pcsc power down: 0", "pcsc power up: 20", "pcsc transmit: 9", "pcsc control 42000d48: 12",
+                "pcsc control 1234: unsupported",
+            ]
+        )
+        calls.withLock { $0 = [] }
+        let traced = TracedField(field, onExchange: { report($0) })
+        let request = Frame(bits: [0x26], validBitsInLastByte: 7)
+        try await traced.setCarrier(false)
+        try await traced.setCarrier(true)
+        #expect(
+            try await traced.link(for: .nfcA)?.transceive(request, timeout: .milliseconds(1)).bytes == [0x44, 0x00]
+        )
+        for technology in [Technology.nfcA, .nfcB, .nfcF, .nfcV] {
+            _ = try? await traced.link(for: technology)?.transceive(Frame([0x99]), timeout: .milliseconds(1))
+        }
+        let silence = ["nfc-a", "nfc-b", "nfc-f", "nfc-v"].map { "air \($0): timeout" }
+        #expect(calls.withLock { $0 } == ["air nfc-a: 2"] + silence)
+        #expect(TracedField(VirtualField(technologies: [.nfcA])) { _ in }.link(for: .nfcV) == nil)
+    }
+}
+
+/// A FeliCa card that answers only a reader that looks for NDEF.
+private final class NDEFOnlyCard: VirtualTag {
+    let technology = Technology.nfcF
+    let identifier = SampleTag.idm
+
+    func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? {
+        let bytes = request.bytes
+        guard bytes.count == 6, bytes[1] == 0x00, bytes[2] == 0x12, bytes[3] == 0xFC else { return nil }
+        let system: [UInt8] = bytes[4] == 1 ? [0x12, 0xFC] : []
+        let rest: [UInt8] = [0x01] + identifier + [0x00, 0xF1, 0x00, 0x00, 0x00, 0x01, 0x43, 0x00] + system
+        return TagAnswer(Frame([UInt8(rest.count + 1)] + rest))
+    }
+
+    func losePower() {}
 }

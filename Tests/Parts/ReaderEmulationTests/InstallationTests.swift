@@ -5,28 +5,34 @@ import PrivateStorage
 import TestThreads
 import Testing
 
-@testable import ReaderEmulation
+@testable import ReaderEmulation  // the roots and folders of an installation are internal
 
-/// The driver that pcscd loads as root, and the reader that root installs for a user.
-@Suite struct `A reader that root installs` {
+/// The driver that pcscd loads as root, the reader that root installs for a user, and a pcscd of one's own.
+struct InstallationTests {
     /// A folder of a test's own, which is removed with all that is in it.
     private final class Place {
         let path: String
 
         init() throws { path = try PrivateFolder.random("ocn-install").path }
-
         deinit { try? FileManager.default.removeItem(atPath: path) }
 
-        func write(_ name: String, _ bytes: [UInt8], padding: Int = 0) throws -> String {
+        func write(_ name: String, _ bytes: [UInt8], size: Int? = nil) throws -> String {
             try Data(bytes).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
-            if padding > 0 { #expect(unsafe truncate("\(path)/\(name)", bytes.count + padding) == 0) }
+            if let size { #expect(unsafe truncate("\(path)/\(name)", size) == 0) }
             return "\(path)/\(name)"
         }
-
-        func has(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
     }
 
-    /// A library that needs others, and may have a path on which they are searched.
+    private static func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+    private static func isRefused(_ work: () throws(EmulationError) -> Void) -> Bool {
+        do throws(EmulationError) {
+            try work()
+            return false
+        } catch { return true }
+    }
+
+    /// An ELF library that needs others, and may have a path on which they are searched.
     private static func library(needing names: [String] = ["libc.so.6"], runPath: String? = nil) -> [UInt8] {
         func number(_ value: Int, _ size: Int) -> [UInt8] {
             (0..<size).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
@@ -41,150 +47,140 @@ import Testing
         let dynamic = 64 + 2 * 56
         let end = dynamic + 16 * (entries.count + 3)
         entries += [(5, end), (10, strings.count), (0, 0)]
-        let head = [0x7F, 0x45, 0x4C, 0x46, 2, 1, 1] + [UInt8](repeating: 0, count: 9) + number(3, 2)
-        let header = head + [UInt8](repeating: 0, count: 14) + number(64, 8)
-        let rest = [UInt8](repeating: 0, count: 14) + number(56, 2) + number(2, 2) + [UInt8](repeating: 0, count: 6)
+        let head = [UInt8](hex: "7F454C46 02 01 01") + number(0, 9) + number(3, 2) + number(0, 14) + number(64, 8)
         func segment(_ kind: Int, _ start: Int, _ size: Int) -> [UInt8] {
             number(kind, 4) + number(4, 4) + number(start, 8) + number(start, 8) + number(start, 8)
                 + number(size, 8) + number(size, 8) + number(8, 8)
         }
-        return header + rest + segment(1, 0, end + strings.count) + segment(2, dynamic, end - dynamic)
+        return head + number(0, 14) + number(56, 2) + number(2, 2) + number(0, 6)
+            + segment(1, 0, end + strings.count) + segment(2, dynamic, end - dynamic)
             + entries.flatMap { number($0.0, 8) + number($0.1, 8) } + strings
-    }
-
-    private func problem(_ work: () throws(EmulationError) -> Void) -> String? {
-        do throws(EmulationError) {
-            try work()
-            return nil
-        } catch { return error.reason }
     }
 
     // MARK: The driver
 
-    @Test(
-        arguments: [
-            (["libc.so.6"], nil, nil), ([], nil, nil),
-            (["libpthread.so.0", "ld-linux-x86-64.so.2", "libc.so.6"], nil, nil),
-            (["libc.so.6", "libswiftCore.so"], nil, "needs libswiftCore.so, which pcscd must not load."),
-            (["libc.so.60"], nil, "needs libc.so.60,"), (["libpthread.so.1"], nil, "needs libpthread.so.1,"),
-            (["xld-linux.so"], nil, "needs xld-linux.so,"), (["liba.so", "libb.so"], nil, "needs liba.so,"),
-            (["libc.so.6"], "/somewhere/lib", "makes pcscd look for libraries in /somewhere/lib,"),
-        ] as [([String], String?, String?)]
-    )
-    func `needs a driver with no library but the C library`(names: [String], runPath: String?, problem: String?) {
-        let bytes = Self.library(needing: names, runPath: runPath)
-        let found = self.problem { () throws(EmulationError) in
-            #expect(try PlainDriver(bytes, path: "/a/driver.so").bytes == bytes)
+    @Test func `a driver: a library that needs the C library and loader alone, without a search path`() {
+        let rows: [([String], String?, Bool)] = [
+            (["libc.so.6"], nil, true), ([], nil, true), (["libpthread.so.0", "ld-linux-x86-64.so.2"], nil, true),
+            (["libc.so.6", "libswiftCore.so"], nil, false), (["libc.so.60"], nil, false),
+            (["libpthread.so.1"], nil, false), (["xld-linux.so"], nil, false), (["libc.so.6"], "/somewhere", false),
+        ]
+        for (names, runPath, isTaken) in rows {
+            let bytes = Self.library(needing: names, runPath: runPath)
+            #expect(((try? PlainDriver(bytes, path: "driver.so"))?.bytes == bytes) == isTaken, "\(names)")
         }
-        #expect((found == nil) == (problem == nil), "\(found ?? "")")
-        if let problem {
-            #expect(found?.hasPrefix("/a/driver.so " + problem) == true, "\(found ?? "")")
-            #expect(found?.contains("dev/build-pcsc-driver") == true)
-        }
-    }
-
-    @Test func `needs a driver that is a library`() {
         for bytes in [[], Array("no driver".utf8), Array(Self.library().dropLast())] {
-            let found = problem { () throws(EmulationError) in _ = try PlainDriver(bytes, path: "/a/driver.so") }
-            #expect(found?.hasPrefix("/a/driver.so is no driver: It ") == true || found?.contains("cut off") == true)
+            #expect(throws: EmulationError.self) { try PlainDriver(bytes, path: "driver.so") }
         }
     }
 
-    @Test func `takes a driver of 16 MiB at most from a file`() throws {
+    @Test func `a driver's file: 16 MiB at most, in a place that only root and its builder can change`() throws {
         let place = try Place()
         let bytes = Self.library()
-        func driver(_ path: String) throws(EmulationError) -> [UInt8] {
-            try PlainDriver(path: path, builder: nil, checksPath: false).bytes
+        for (size, isTaken) in [(bytes.count, true), (16 << 20, true), (16 << 20 + 1, false)] {
+            let path = try place.write("driver.so", bytes, size: size)
+            let driver = try? PlainDriver(path: path, builder: nil, checksPath: false)
+            #expect(driver?.bytes.count == (isTaken ? size : nil))
         }
-        #expect(try driver(place.write("small.so", bytes)) == bytes)
-        #expect(try driver(place.write("large.so", bytes, padding: 16 << 20 - bytes.count)).count == 16 << 20)
-        let larger = try place.write("larger.so", bytes, padding: 16 << 20 - bytes.count + 1)
-        #expect(problem { () throws(EmulationError) in _ = try driver(larger) }?.contains("larger.so") == true)
-        let missing = problem { () throws(EmulationError) in _ = try driver(place.path + "/none.so") }
-        #expect(missing?.contains("none.so") == true)
+        #expect(throws: EmulationError.self) {
+            try PlainDriver(path: place.path + "/none.so", builder: nil, checksPath: false)
+        }
+        let path = try place.write("driver.so", bytes)
+        for (file, folder, isTaken) in [(0o644, 0o700, true), (0o664, 0o700, false), (0o644, 0o770, false)]
+            as [(mode_t, mode_t, Bool)]
+        {
+            #expect(unsafe chmod(path, file) == 0 && chmod(place.path, folder) == 0)
+            let driver = try? PlainDriver(path: path, builder: geteuid(), checksPath: true)
+            #expect((driver != nil) == isTaken, "\(file) \(folder)")
+            #expect(throws: Never.self) { try PlainDriver(path: path, builder: nil, checksPath: false) }
+        }
     }
 
-    @Test func `takes a driver only from where nobody but root and its builder can write`() throws {
-        let place = try Place()
-        let path = try place.write("driver.so", Self.library())
-        #expect(unsafe chmod(path, 0o644) == 0)
-        func found() -> String? {
-            problem { () throws(EmulationError) in
-                _ = try PlainDriver(path: path, builder: geteuid(), checksPath: true)
-            }
+    @Test func `finding the driver: beside the program, then in the folders in their order`() throws {
+        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let own = (program as NSString).deletingLastPathComponent
+        let (first, second) = (try Place(), try Place())
+        func found(_ folders: [String], beside: [String] = []) throws(EmulationError) -> String {
+            try PCSCInstallation.findDriver("The driver", beside: beside, or: folders, otherwise: "Build it.")
         }
-        #expect(found() == nil)
-        #expect(unsafe chmod(path, 0o664) == 0)
-        #expect(found()?.hasPrefix("\(path) can be changed by others than root") == true)
-        #expect(unsafe chmod(path, 0o644) == 0 && chmod(place.path, 0o770) == 0)
-        #expect(found()?.hasPrefix("\(place.path) can be changed by others than root") == true)
-        #expect(
-            problem { () throws(EmulationError) in
-                _ = try PlainDriver(path: path, builder: nil, checksPath: false)
-            } == nil
-        )
+        let paths = try [first, second].map { try $0.write("libOpenCoreNFCReader.so", [1]) }
+        #expect(try found([first.path, second.path]) == paths[0])
+        #expect(try found([first.path + "/none", second.path]) == paths[1])
+        let isBeside = Self.exists(own + "/libOpenCoreNFCReader.so")
+        #expect(try found([first.path], beside: ["."]) == (isBeside ? own + "/libOpenCoreNFCReader.so" : paths[0]))
+        #expect(throws: EmulationError.self) { try found(["/none/a"], beside: ["../none"]) }
     }
 
     // MARK: The reader
 
-    @Test func `is there until it is removed, and the driver until the last one is`() throws {
+    @Test func `installing: each user's reader has its files, the driver goes with the last one`() throws {
         let place = try Place()
         let driver = try PlainDriver(Self.library(), path: "driver.so")
         // Slashes at the end of the root are left out.
         let one = SystemReader(try ReaderOwner("4242424"), root: place.path + "//")
         let other = SystemReader(try #require(ReaderOwner.current), root: place.path)
-        #expect(one.root == place.path && one.owner.name == "4242424" && one.socketPath != other.socketPath)
-        #expect(one.installedName == nil)
+        #expect(one.root == place.path && one.socketPath != other.socketPath && one.installedName == nil)
         #expect(try one.uninstall() == [])
         let files = [one.installedDriverPath, one.temporaryPath, one.configurationPath]
         #expect(try one.install(driver, readerName: "My Reader") == files)
-        #expect(files.allSatisfy { $0.hasPrefix(place.path + "/") && place.has($0) })
+        #expect(files.allSatisfy { $0.hasPrefix(place.path + "/") && Self.exists($0) })
         #expect(FileManager.default.contents(atPath: one.installedDriverPath).map(Array.init) == driver.bytes)
         #expect(one.installedName == "My Reader" && other.installedName == nil)
         // Once more is once, with the new name.
         #expect(try one.install(driver, readerName: "Your Reader") == files)
-        #expect(try other.install(driver, readerName: "Third") != files)
+        _ = try other.install(driver, readerName: "Third")
         #expect(one.installedName == "Your Reader" && other.installedName == "Third")
         #expect(try one.uninstall() == [one.configurationPath, one.temporaryPath])
-        #expect(one.installedName == nil && other.installedName == "Third" && place.has(one.installedDriverPath))
+        #expect(one.installedName == nil && other.installedName == "Third" && Self.exists(one.installedDriverPath))
         #expect(try other.uninstall() == [other.configurationPath, other.temporaryPath, other.installedDriverPath])
-        #expect(!place.has(one.installedDriverPath))
-        #expect(try other.uninstall() == [])
+        #expect(try other.uninstall() == [] && !Self.exists(one.installedDriverPath))
+    }
+
+    @Test func `the installed name: only from a configuration of this reader that others can't write, up to 64 KiB`()
+        throws
+    {
+        let place = try Place()
+        let reader = SystemReader(try ReaderOwner("4242424"), root: place.path)
+        _ = try reader.install(try PlainDriver(Self.library(), path: "driver.so"), readerName: "My Reader")
+        let lines = try String(contentsOfFile: reader.configurationPath, encoding: .utf8)
+        func name(_ text: String, mode: mode_t = 0o644) throws -> String? {
+            try text.write(toFile: reader.configurationPath, atomically: false, encoding: .utf8)
+            #expect(unsafe chmod(reader.configurationPath, mode) == 0)
+            return reader.installedName
+        }
+        #expect(try name(lines) == "My Reader")
+        #expect(try name(lines, mode: 0o666) == nil)
+        for (size, wanted) in [(65_536, "My Reader"), (65_537, nil)] as [(Int, String?)] {
+            #expect(try name(lines + String(repeating: "#", count: size - lines.utf8.count)) == wanted, "\(size)")
+        }
+        for (part, replacement) in [
+            (":" + reader.socketPath, ":" + reader.socketPath + "x"), ("FRIENDLYNAME", "NAME"),
+            ("\"My Reader\"", "My Reader"), ("DEVICENAME", "DEVICE"),
+        ] { #expect(try name(lines.replacingOccurrences(of: part, with: replacement)) == nil, "\(part)") }
     }
 
     /// In a process of its own, which gives up the rights of root.
-    @Test(.ownThreads) func `is installed in the system and removed from it by root alone`() async {
+    @Test(.ownThreads) func `installing and removing in the system: only for root`() async {
         await #expect(processExitsWith: .success) {
-            if geteuid() == 0 { #expect(seteuid(65534) == 0) }
+            if geteuid() == 0 { #expect(seteuid(65_534) == 0) }
             let reader = SystemReader(try ReaderOwner("4242424"))
-            let removal = #expect(throws: EmulationError.self) { try reader.uninstall() }
-            #expect(
-                removal?.reason == "Only root can remove a reader: sudo nfc emulate uninstall --for 4242424"
-            )
             let driver = try PlainDriver(Self.library(), path: "driver.so")
-            let installation = #expect(throws: EmulationError.self) {
-                try reader.install(driver, readerName: "My Reader")
-            }
-            #expect(
-                installation?.reason == "Only root can install a reader: sudo nfc emulate install --for 4242424"
-            )
-            // The process ends as whom it began.
+            #expect(throws: EmulationError.self) { try reader.uninstall() }
+            #expect(throws: EmulationError.self) { try reader.install(driver, readerName: "My Reader") }
             if getuid() == 0 { #expect(seteuid(0) == 0) }
         }
     }
 
-    /// The owner, the group and the mode of a file.
-    private static func access(to path: String) -> [UInt32] {
-        var status = stat()
-        guard unsafe lstat(path, &status) == 0 else { return [] }
-        return [status.st_uid, status.st_gid, status.st_mode & 0o7777]
-    }
-
     /// In a process of its own, whose file system is the folder of a test.
     @Test(.ownThreads, .enabled(if: geteuid() == 0, "needs root"))
-    func `has a folder of its user's for its socket, where root alone can change what leads to it`() async throws {
+    func `the socket's folder in the system: its user's, and only root can change what leads to it`() async throws {
         let place = try Place()
         await #expect(processExitsWith: .success) { [path = place.path as String] in
+            func access(to path: String) -> [UInt32] {
+                var status = stat()
+                guard unsafe lstat(path, &status) == 0 else { return [] }
+                return [status.st_uid, status.st_gid, status.st_mode & 0o7777]
+            }
             let before = unsafe open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             // In some containers this is not allowed.
             guard unsafe chroot(path) == 0, unsafe chdir("/") == 0 else { return }
@@ -194,158 +190,122 @@ import Testing
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             for part in [folder, "/run"] {
                 #expect(unsafe chmod(part, 0o777) == 0)
-                let refusal = #expect(throws: EmulationError.self) {
-                    try reader.install(driver, readerName: "My Reader")
-                }
-                #expect(refusal?.reason.hasPrefix("\(part) can be changed by others than root.") == true)
+                #expect(throws: EmulationError.self) { try reader.install(driver, readerName: "My Reader") }
                 #expect(unsafe chmod(part, 0o755) == 0)
             }
             #expect(unsafe chmod(folder, 0o700) == 0)
             let files = [reader.installedDriverPath, reader.temporaryPath, socket, reader.configurationPath]
             #expect(try reader.install(driver, readerName: "My Reader") == files)
-            #expect(Self.access(to: folder) == [0, 0, 0o755])
-            #expect(Self.access(to: socket) == [4_242_424, 4_242_424, 0o700])
+            #expect(access(to: folder) == [0, 0, 0o755] && access(to: socket) == [4_242_424, 4_242_424, 0o700])
             // What a reader that was killed has left goes with its folder.
             #expect(FileManager.default.createFile(atPath: reader.socketPath, contents: nil))
-            let removed = [reader.configurationPath, reader.temporaryPath, socket, reader.installedDriverPath]
-            #expect(try reader.uninstall() == removed)
-            #expect(removed.allSatisfy { !FileManager.default.fileExists(atPath: $0) })
-            #expect(try reader.uninstall() == [])
-            // The process ends where it began.
+            #expect(Set(try reader.uninstall()) == Set(files) && files.allSatisfy { !Self.exists($0) })
             #expect(unsafe fchdir(before) == 0 && chroot(".") == 0)
             close(before)
         }
     }
 
-    @Test func `has a configuration of 64 KiB at most`() throws {
-        let place = try Place()
-        let reader = SystemReader(try ReaderOwner("4242424"), root: place.path)
-        _ = try reader.install(try PlainDriver(Self.library(), path: "driver.so"), readerName: "My Reader")
-        let lines = try String(contentsOfFile: reader.configurationPath, encoding: .utf8)
-        for (size, name) in [(65_536, "My Reader"), (65_537, nil)] as [(Int, String?)] {
-            try (lines + String(repeating: "#", count: size - lines.utf8.count))
-                .write(toFile: reader.configurationPath, atomically: false, encoding: .utf8)
-            #expect(reader.installedName == name, "\(size)")
-        }
-    }
-
-    @Test func `is not the one of another socket, nor one whose file others can write`() throws {
-        let place = try Place()
-        let reader = SystemReader(try ReaderOwner("4242424"), root: place.path)
-        _ = try reader.install(try PlainDriver(Self.library(), path: "driver.so"), readerName: "My Reader")
-        let lines = try String(contentsOfFile: reader.configurationPath, encoding: .utf8)
-        #expect(unsafe chmod(reader.configurationPath, 0o666) == 0)
-        #expect(reader.installedName == nil)
-        #expect(unsafe chmod(reader.configurationPath, 0o644) == 0)
-        #expect(reader.installedName == "My Reader")
-        for (part, replacement) in [
-            (":" + reader.socketPath, ":" + reader.socketPath + "x"), ("FRIENDLYNAME", "NAME"),
-            ("\"My Reader\"", "My Reader"),
-            ("DEVICENAME", "DEVICE"),
-        ] {
-            #expect(lines.contains(part))
-            try lines.replacingOccurrences(of: part, with: replacement)
-                .write(toFile: reader.configurationPath, atomically: false, encoding: .utf8)
-            #expect(reader.installedName == nil, "\(part)")
-        }
-    }
-
-    @Test func `has a name and paths that pcscd's configuration can hold`() throws {
-        func found(_ name: String, socket: String = "/run/a", driver: String = "/usr/lib/b") -> String? {
-            problem { () throws(EmulationError) in
-                _ = try PCSCInstallation(readerName: name, socketPath: socket, driverPath: driver)
-            }
+    @Test func `pcscd's configuration: names of 1 to 100 bytes without quotes, paths without spaces`() throws {
+        func isTaken(_ name: String, socket: String = "/run/a", driver: String = "/usr/lib/b") -> Bool {
+            (try? PCSCInstallation(readerName: name, socketPath: socket, driverPath: driver)) != nil
         }
         let long = String(repeating: "n", count: 100)
-        for name in ["n", "My Reader #1", long] { #expect(found(name) == nil) }
-        for name in ["", long + "n", "a\"b", "a\nb", "a\u{1F}b"] {
-            #expect(found(name) == "A reader's name has 1 to 100 bytes, and no quotes.")
-        }
+        for name in ["n", "My Reader #1", long] { #expect(isTaken(name)) }
+        for name in ["", long + "n", "a\"b", "a\nb", "a\u{1F}b"] { #expect(!isTaken(name), "\(name)") }
         for path in ["/a b", "/a\"b", "/a#b", "/a\tb"] {
-            for problem in [found("n", socket: path), found("n", driver: path)] {
-                #expect(problem == "pcscd's configuration takes no path with spaces or quotes, such as \(path).")
-            }
+            #expect(!isTaken("n", socket: path) && !isTaken("n", driver: path), "\(path)")
         }
         let reader = try PCSCInstallation(readerName: "My Reader", socketPath: "/run/a!", driverPath: "/usr/lib/b")
-        let lines = reader.configuration.split(separator: "\n").dropFirst()
         #expect(
-            lines == [
+            reader.configuration.split(separator: "\n").dropFirst() == [
                 "FRIENDLYNAME \"My Reader\"", "DEVICENAME   /dev/null:/run/a!", "LIBPATH      /usr/lib/b",
                 "CHANNELID    1",
             ]
         )
     }
 
-    @Test func `has its socket in the folder that root has made for its user`() throws {
-        let place = try Place()
-        let path = place.path + "/" + (try #require(ReaderOwner.current)).name
-        #expect(unsafe mkdir(path, 0o755) == 0 && chmod(path, 0o755) == 0)
-        #expect(PCSCInstallation.defaultFolder(in: place.path)?.path == path)
+    @Test func `an owner: an existing user by name or number, whose name can be in a file name`() throws {
+        let current = try #require(ReaderOwner.current)
+        #expect(try current.user == geteuid() && ReaderOwner(current.name) == current)
+        #expect(ReaderOwner.group(named: "root") == 0 && ReaderOwner.group(named: "no such group") == nil)
+        for text in ["", "no such user", "-1", "04242424", "4294967295"] {
+            #expect(throws: EmulationError.self, "\(text)") { try ReaderOwner(text) }
+        }
+        let longest = String(repeating: "n", count: 32)
+        for name in ["a", "A.b-c_9", "a.", "a-", longest] { #expect(ReaderOwner.canBeFileName(name), "\(name)") }
+        for name in [".a", "-a", "a/b", "a b", "a@b", "\u{FC}", longest + "n"] {
+            #expect(!ReaderOwner.canBeFileName(name), "\(name)")
+        }
     }
 
     /// In a process of its own, because a variable names the other place.
-    @Test(.ownThreads) func `has its socket in a folder of the session where root has made none`() async {
+    @Test(.ownThreads) func `the socket's folder: the one that root made, or one of the session`() async {
         await #expect(processExitsWith: .success) {
             let place = try Place()
+            let path = place.path + "/" + (try #require(ReaderOwner.current)).name
+            #expect(unsafe mkdir(path, 0o755) == 0 && chmod(path, 0o755) == 0)
+            #expect(PCSCInstallation.defaultFolder(in: place.path)?.path == path)
             func folder() -> String? { PCSCInstallation.defaultFolder(in: place.path + "/none")?.path }
             _ = unsafe unsetenv("XDG_RUNTIME_DIR")
             #expect(folder() == nil)
             _ = unsafe setenv("XDG_RUNTIME_DIR", "relative", 1)
             #expect(folder() == nil)
             _ = unsafe setenv("XDG_RUNTIME_DIR", place.path, 1)
-            #expect(folder() == place.path + "/opencorenfc")
-            #expect(place.has(place.path + "/opencorenfc") && !place.has(place.path + "/none"))
+            #expect(folder() == place.path + "/opencorenfc" && Self.exists(place.path + "/opencorenfc"))
         }
     }
 
-    @Test func `has a driver beside the program before one of the system's folders`() throws {
-        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        let own = (program as NSString).deletingLastPathComponent
-        let missing = problem { () throws(EmulationError) in
-            _ = try PCSCInstallation.findDriver(
-                "It",
-                beside: ["../none", "none"],
-                or: ["/none"],
-                otherwise: "Build it."
-            )
-        }
-        #expect(missing == "It is in none of \(own)/../none, \(own)/none, /none. Build it.")
+    // MARK: A pcscd of one's own
+
+    @Test func `pcscd's last words: its last message, however long the log`() throws {
         let place = try Place()
-        _ = try place.write("libOpenCoreNFCReader.so", [1])
-        let found = try PCSCInstallation.findDriver("It", beside: ["."], or: [place.path], otherwise: "Build it.")
-        let isBeside = place.has(own + "/libOpenCoreNFCReader.so")
-        #expect(found == (isBeside ? own : place.path) + "/libOpenCoreNFCReader.so")
-    }
-
-    @Test func `has the driver of the first place that has one`() throws {
-        let (first, second) = (try Place(), try Place())
-        func found(_ folders: [String]) throws(EmulationError) -> String {
-            try PCSCInstallation.findDriver("The driver", beside: [], or: folders, otherwise: "Build it.")
-        }
-        let paths = try [first, second].map { try $0.write("libOpenCoreNFCReader.so", [1]) }
-        #expect(try found([first.path, second.path]) == paths[0])
-        #expect(try found([second.path, first.path]) == paths[1])
-        #expect(try found([first.path + "/none", second.path]) == paths[1])
-        let missing = problem { () throws(EmulationError) in _ = try found(["/none/a", "/none/b"]) }
-        #expect(missing == "The driver is in none of /none/a, /none/b. Build it.")
-    }
-
-    @Test func `is a user's who exists, by name or number`() throws {
-        let current = try #require(ReaderOwner.current)
-        #expect(current.user == geteuid())
-        #expect(try ReaderOwner(current.name) == current)
-        #expect(ReaderOwner.group(named: "root") == 0 && ReaderOwner.group(named: "no such group") == nil)
-        #expect(try ReaderOwner("4242424") == ReaderOwner(String(4_242_424)))
-        for text in ["", "no such user", "-1", "04242424", "4294967295"] {
-            #expect(problem { () throws(EmulationError) in _ = try ReaderOwner(text) } == "There is no user \(text).")
+        let last = "00000001 main.c:10:main() The last.\n00000001 main.c:20:at_exit() cleaning\n"
+        let long = String(repeating: "x", count: 50_000)
+        let rows: [(String, String?)] = [
+            (last, "The last."),
+            (String(repeating: "0001 main.c:9:main() Earlier.\n", count: 4000) + last, "The last."),
+            ("", nil), ("Only this.\n\n", "Only this."), ("main() a() b\n", "a() b"),
+            ("main() Earlier.\nmain() " + long + "\n", long),
+            // A line without its beginning could be misread.
+            (String(repeating: "x", count: 1 << 16 + 1), nil),
+        ]
+        for (log, words) in rows {
+            let descriptor = try unsafe open(place.write("log", Array(log.utf8)), O_RDONLY | O_CLOEXEC)
+            defer { close(descriptor) }
+            #expect(PrivatePCSCD.lastWords(in: descriptor) == words, "\(log.prefix(40))")
         }
     }
 
-    @Test func `is not one of a user whose name can't be in a file name`() {
-        let longest = String(repeating: "n", count: 32)
-        for name in ["a", "A.b-c_9", "a.", "a-", longest] { #expect(ReaderOwner.canBeFileName(name), "\(name)") }
-        for name in [".a", "-a", "a/b", "a b", "a@b", "\u{FC}", longest + "n"] {
-            #expect(!ReaderOwner.canBeFileName(name), "\(name)")
+    @Test(.enabled(if: unsafe access("/usr/sbin/pcscd", X_OK) == 0, "pcscd is not installed"))
+    func `pcscd: cleans up when it is stopped, by force when it hangs, and reports how it ended`() async throws {
+        for signal in [nil, SIGSTOP, SIGKILL] as [Int32?] {
+            let folder = try PrivateFolder.random("ocn-pcscd")
+            let readers = try folder.folder("readers")
+            let pcscd = try PrivatePCSCD(folder: folder, configuration: readers.path)
+            let log = FileHandle(fileDescriptor: try folder.open("pcscd.log", O_RDONLY), closeOnDealloc: true)
+            func text() throws -> String {
+                try log.seek(toOffset: 0)
+                return String(decoding: try log.readToEnd() ?? Data(), as: UTF8.self)
+            }
+            #expect(pcscd.failure() == nil)
+            // Its socket and its log are open in pcscd alone.
+            let files = FileManager.default
+            let socket = try files.destinationOfSymbolicLink(atPath: "/proc/\(pcscd.processIdentifier)/fd/3")
+            let own = try files.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { number in
+                try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
+            }
+            #expect(socket.hasPrefix("socket:") && !own.contains(socket))
+            if let signal { #expect(kill(pcscd.processIdentifier, signal) == 0) }
+            if signal == nil { try await waitWhile(!text().contains("daemon ready")) }
+            if signal == SIGKILL { try await waitWhile(pcscd.failure() == nil) }
+            #expect(pcscd.failure()?.contains("signal 9") == (signal == SIGKILL ? true : nil))
+            await callDriver { pcscd.stop() }
+            #expect(waitpid(pcscd.processIdentifier, nil, 0) == -1)
+            #expect(try signal != nil || text().contains("at_exit()"))
+            try? folder.remove("pcscd.log")
+            readers.removeIfEmpty()
+            folder.removeIfEmpty()
+            #expect(!Self.exists(folder.path), "\(signal ?? 0)")
         }
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import Foundation
 import Glibc
 import PrivateStorage
@@ -9,8 +8,8 @@ import TestThreads
 import Testing
 import VirtualTags
 
-/// A PN532 on a pseudo-terminal, with the link by which hosts find it.
-@Suite(.timeLimit(.minutes(2))) struct `A PN532 that other programs use over a line` {
+/// A PN532 on a pseudo-terminal, with the link by which libnfc and nfcpy find it.
+@Suite(.timeLimit(.minutes(2))) struct PN532ServerTests {
     /// A folder for links, which is removed with them.
     private final class Place {
         let folder: PrivateFolder
@@ -21,65 +20,28 @@ import VirtualTags
             link = folder.path + "/line"
         }
 
-        deinit {
-            _ = unsafe unlink(link)
-            _ = unsafe unlink(link + "-2")
-            folder.removeIfEmpty()
-        }
+        deinit { try? FileManager.default.removeItem(atPath: folder.path) }
 
-        /// What a link says; nil when there is none.
+        /// The target of a link; nil when there is none.
         func target(_ suffix: String = "") -> String? {
-            var bytes = [UInt8](repeating: 0, count: 512)
-            let count = unsafe bytes.withUnsafeMutableBytes { memory -> Int in
-                guard let first = memory.baseAddress else { return -1 }
-                return unsafe readlink(link + suffix, first, memory.count)
-            }
-            return count < 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
+            try? FileManager.default.destinationOfSymbolicLink(atPath: link + suffix)
         }
     }
 
-    private static func problem(_ link: String) -> String? {
-        do throws(EmulationError) {
-            _ = try PN532Server(path: link, field: VirtualField())
-            return nil
-        } catch { return error.reason }
-    }
+    /// A server that runs.
+    private final class Line {
+        let server: PN532Server
+        let work: Task<Void, Never>
 
-    private static func ended(_ server: PN532Server, _ work: Task<Void, Never>) async {
-        server.stop()
-        await work.value
-    }
-
-    /// Asks for the firmware's version, as each host does first.
-    private static func version(_ path: String) -> [UInt8] {
-        let line = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
-        guard line >= 0 else { return [] }
-        defer { close(line) }
-        let question: [UInt8] = [0x55, 0x55, 0, 0, 0, 0, 0, 0xFF, 0x02, 0xFE, 0xD4, 0x02, 0x2A, 0]
-        guard unsafe write(line, question, question.count) == question.count else { return [] }
-        var (answer, byte) = ([UInt8](), UInt8(0))
-        var readable = pollfd(fd: line, events: Int16(POLLIN), revents: 0)
-        while answer.count < 19, unsafe poll(&readable, 1, 30_000) > 0, unsafe read(line, &byte, 1) == 1 {
-            answer.append(byte)
+        init(_ path: String, field: VirtualField = VirtualField(), place: (any CardPlace)? = nil) throws {
+            server = try PN532Server(path: path, field: field, place: place)
+            work = server.start()
         }
-        return answer
-    }
 
-    @Test func `Its link is there until it stops, and one host after the other is answered`() async throws {
-        let place = try Place()
-        let server = try PN532Server(path: place.link, field: VirtualField())
-        let work = server.start()
-        #expect(place.target() == server.terminalName)
-        for _ in 0..<2 {
-            let answer = await callDriver { [link = place.link] in Self.version(link) }
-            #expect(answer.prefix(6) == [0, 0, 0xFF, 0, 0xFF, 0])
-            #expect(answer.dropFirst(6).prefix(8) == [0, 0, 0xFF, 0x06, 0xFA, 0xD5, 0x03, 0x32])
+        func end() async {
+            server.stop()
+            await work.value
         }
-        await Self.ended(server, work)
-        #expect(place.target() == nil)
-        // The place is free again.
-        let next = try PN532Server(path: place.link, field: VirtualField())
-        await Self.ended(next, next.start())
     }
 
     /// A host's end of a line.
@@ -90,225 +52,171 @@ import VirtualTags
 
         func send(_ bytes: [UInt8]) -> Bool { unsafe write(line, bytes, bytes.count) == bytes.count }
 
-        /// So many bytes, fewer when they do not come.
-        func receive(_ count: Int) -> [UInt8] {
-            var (answer, byte) = ([UInt8](), UInt8(0))
-            var readable = pollfd(fd: line, events: Int16(POLLIN), revents: 0)
-            while answer.count < count, unsafe poll(&readable, 1, 30_000) > 0, unsafe read(line, &byte, 1) == 1 {
-                answer.append(byte)
-            }
-            return answer
+        /// Whether these bytes arrive.
+        func receives(_ bytes: [UInt8]) async -> Bool {
+            let connection = RawConnection(descriptor: line)
+            return await callDriver { connection.receive(bytes.count, within: 30_000) } == bytes
         }
-    }
 
-    @Test func `A tag that comes while a host waits for one is told to it`() async throws {
-        let (place, field) = (try Place(), VirtualField())
-        let server = try PN532Server(path: place.link, field: field)
-        let work = server.start()
-        let host = Host(place.link)
-        defer { close(host.line) }
-        #expect(host.send(hostFrame([0x4A, 1, 0])))
-        #expect(await callDriver { host.receive(6) } == PN532ChipFrame.acknowledge)
-        field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
-        let list: [UInt8] = [1, 1, 0x00, 0x44, 0x00, 7, 0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]
-        let answer = PN532ChipFrame.answer(to: 0x4A, list)
-        #expect(await callDriver { host.receive(answer.count) } == answer)
-        await Self.ended(server, work)
-    }
-
-    /// Where the chip is a card for another reader.
-    private final class CardSpot: CardPlace {
-        let card = Locked<HostedCard?>(nil)
-        let isRemoved = Locked(false)
-
-        func bring(_ card: HostedCard) { self.card.withLock { $0 = card } }
-        func remove() { isRemoved.withLock { $0 = true } }
-    }
-
-    @Test func `A reader that comes while the chip is a card is told to its host, and the card goes with the line`()
-        async throws
-    {
-        let (place, spot) = (try Place(), CardSpot())
-        let server = try PN532Server(path: place.link, field: VirtualField(), place: spot)
-        let work = server.start()
-        let host = Host(place.link)
-        defer { close(host.line) }
-        let command: [UInt8] = [0x8C, 0x05, 0x04, 0x03, 0x11, 0x22, 0x33, 0x20] + [UInt8](repeating: 0, count: 30)
-        #expect(host.send(hostFrame([0x12, 0x34]) + hostFrame(command)))
-        let begin = PN532ChipFrame.acknowledge + PN532ChipFrame.answer(to: 0x12, []) + PN532ChipFrame.acknowledge
-        #expect(await callDriver { host.receive(begin.count) } == begin)
-        try await waitWhile(spot.card.withLock { $0 == nil })
-        try #require(spot.card.withLock { $0 }).activated()
-        let answer = PN532ChipFrame.answer(to: 0x8C, [0x08, 0xE0, 0x80])
-        #expect(await callDriver { host.receive(answer.count) } == answer)
-        #expect(spot.isRemoved.withLock { !$0 })
-        await Self.ended(server, work)
-        #expect(spot.isRemoved.withLock { $0 })
-    }
-
-    @Test func `Its line is one for bytes of eight bits, with nothing else done to them`() async throws {
-        let place = try Place()
-        let server = try PN532Server(path: place.link, field: VirtualField())
-        let line = unsafe open(place.link, O_RDWR | O_NOCTTY | O_CLOEXEC)
-        defer { close(line) }
-        var settings = termios()
-        #expect(unsafe tcgetattr(line, &settings) == 0)
-        #expect(settings.c_cflag & tcflag_t(CSIZE) == tcflag_t(CS8) && settings.c_cflag & tcflag_t(CREAD) != 0)
-        #expect(settings.c_lflag & tcflag_t(ECHO | ICANON | ISIG) == 0 && settings.c_oflag & tcflag_t(OPOST) == 0)
-        await Self.ended(server, server.start())
-    }
-
-    @Test func `A host that has the line open hears when it stops`() async throws {
-        let place = try Place()
-        let server = try PN532Server(path: place.link, field: VirtualField())
-        let work = server.start()
-        let line = unsafe open(place.link, O_RDWR | O_NOCTTY | O_CLOEXEC)
-        defer { close(line) }
         func hangsUp(within milliseconds: Int32) async -> Bool {
             await callDriver {
                 var line = pollfd(fd: line, events: Int16(POLLIN), revents: 0)
                 return unsafe poll(&line, 1, milliseconds) > 0 && line.revents & Int16(POLLHUP) != 0
             }
         }
-        #expect(await !hangsUp(within: 0))
-        await Self.ended(server, work)
-        #expect(await hangsUp(within: 30_000))
-        // Of the terminal's own end, nothing is open but what the host has opened.
-        let names = [server.terminalName, server.terminalName + " (deleted)"]
-        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter { descriptor in
-            let file = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + descriptor)
-            return file.map { names.contains($0) } ?? false
-        }
-        #expect(descriptors == [String(line)])
-        withExtendedLifetime(server) {}
     }
 
-    @Test func `A link that was left behind is replaced, whether or not its terminal is there`() async throws {
+    private static func isRefused(_ link: String) -> Bool {
+        (try? PN532Server(path: link, field: VirtualField())) == nil
+    }
+
+    private static func acknowledged(_ answer: [UInt8]) -> [UInt8] { PN532ChipFrame.acknowledge + answer }
+
+    @Test func `a line: one host after the other is answered, the link is there until it stops`() async throws {
         let place = try Place()
-        #expect(unsafe symlink("/dev/pts/999999999", place.link) == 0)
-        let server = try PN532Server(path: place.link, field: VirtualField())
-        let work = server.start()
-        #expect(place.target() == server.terminalName)
-        // A link that was left behind may lead to the terminal of another link's emulation by now.
-        #expect(unsafe symlink(server.terminalName, place.link + "-2") == 0)
-        let other = try PN532Server(path: place.link + "-2", field: VirtualField())
-        #expect(place.target("-2") == other.terminalName && other.terminalName != server.terminalName)
-        await Self.ended(other, other.start())
-        #expect(place.target("-2") == nil && place.target() == server.terminalName)
-        // Also if it has the same name, in another folder.
-        let elsewhere = try Place()
-        #expect(unsafe symlink(server.terminalName, elsewhere.link) == 0)
-        let third = try PN532Server(path: elsewhere.link, field: VirtualField())
-        #expect(elsewhere.target() == third.terminalName && third.terminalName != server.terminalName)
-        await Self.ended(third, third.start())
-        await Self.ended(server, work)
-    }
-
-    @Test func `A link of a running emulation stays, and so does what is no link to a terminal`() async throws {
-        let place = try Place()
-        let server = try PN532Server(path: place.link, field: VirtualField())
-        let work = server.start()
-        #expect(
-            Self.problem(place.link)
-                == "Another program is the PN532 at \(place.link) already. Stop it, or give another path."
-        )
-        // It is the same link when its path is written in another way.
-        for link in [place.folder.path + "//line", place.folder.path + "/./line"] {
-            #expect(
-                Self.problem(link) == "Another program is the PN532 at \(link) already. Stop it, or give another path."
-            )
-        }
-        #expect(place.target() == server.terminalName)
-        let long = "/dev/pts/" + String(repeating: "1", count: 300)
-        for target in ["/dev/null", "/dev/pts/", "/dev/pts/1x", "/dev/pts/../null", "line", "line/dev/pts/1", long] {
-            #expect(unsafe symlink(target, place.link + "-2") == 0)
-            #expect(
-                Self.problem(place.link + "-2")?.contains("is a link to something else already.") == true,
-                "\(target)"
-            )
-            #expect(place.target("-2") == target)
-            #expect(unsafe unlink(place.link + "-2") == 0)
-        }
-        try place.folder.write("line-2", [1])
-        #expect(Self.problem(place.link + "-2")?.contains("is a file already.") == true)
-        #expect(Self.problem(place.folder.path + "/none/line")?.contains("can't be made") == true)
-        await Self.ended(server, work)
-    }
-
-    /// The number of the next descriptor.
-    private static func nextNumber() -> Int32 {
-        let next = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
-        close(next)
-        return next
-    }
-
-    /// Calls something while the process can open so many descriptors more.
-    private static func with<Value>(descriptors: Int32, _ body: () throws -> Value) rethrows -> Value {
-        let next = nextNumber()
-        var limit = rlimit()
-        unsafe getrlimit(__rlimit_resource_t(7), &limit)
-        let before = limit.rlim_cur
-        limit.rlim_cur = rlim_t(next + descriptors)
-        #expect(unsafe setrlimit(__rlimit_resource_t(7), &limit) == 0)
-        defer {
-            limit.rlim_cur = before
-            #expect(unsafe setrlimit(__rlimit_resource_t(7), &limit) == 0)
-        }
-        return try body()
-    }
-
-    /// In a process of its own, which can open no descriptor, or one for the line's one end.
-    @Test(.ownThreads) func `Where one of the line's ends can't be opened there is no line and no link`() async {
-        await #expect(processExitsWith: .success) {
-            let place = try Place()
-            let next = Self.nextNumber()
-            for (room, sentence) in [(0, "No pseudo-terminal can be made"), (1, "The pseudo-terminal can't be opened")]
-                as [(Int32, String)]
-            {
-                let problem = Self.with(descriptors: room) { Self.problem(place.link) }
-                #expect(problem == "\(sentence): Too many open files.")
-                #expect(place.target() == nil && Self.nextNumber() == next)
+        for _ in 0..<2 {
+            let line = try Line(place.link)
+            #expect(place.target() == line.server.terminalName)
+            let version = PN532ChipFrame.answer(to: 0x02, [0x32, 0x01, 0x06, 0x07])
+            for _ in 0..<2 {
+                let host = Host(place.link)
+                #expect(host.send([0x55, 0x55, 0, 0, 0] + PN532LineTests.hostFrame("02")))
+                #expect(await host.receives(Self.acknowledged(version)))
+                close(host.line)
             }
-        }
-    }
-
-    /// In a process of its own, whose descriptors are counted.
-    @Test(.ownThreads) func `Nothing stays open of a line that can't be made`() async throws {
-        let place = try Place()
-        let server = try PN532Server(path: place.link, field: VirtualField())
-        let work = server.start()
-        await #expect(processExitsWith: .success) { [link = place.link as String] in
-            let next = Self.nextNumber()
-            #expect(Self.problem(link + "/none")?.isEmpty == false)
-            #expect(Self.problem(link)?.hasPrefix("Another program is the PN532 at ") == true)
-            #expect(Self.problem("/no-such-folder/line")?.contains("can't be made") == true)
-            #expect(Self.nextNumber() == next)
-        }
-        await Self.ended(server, work)
-    }
-
-    /// In a process of its own, without standard input and in the folder of the link.
-    @Test(.ownThreads) func `A line may have the number of standard input, and a link by its name alone`() async {
-        await #expect(processExitsWith: .success) {
-            let place = try Place()
-            try #require(unsafe chdir(place.folder.path) == 0)
-            close(STDIN_FILENO)
-            let server = try PN532Server(path: "line", field: VirtualField())
-            #expect(place.target() == server.terminalName)
-            for link in ["line", "./line", place.link] {
-                #expect(Self.problem(link)?.hasPrefix("Another program is the PN532 at \(link) already.") == true)
-            }
-            await Self.ended(server, server.start())
+            await line.end()
             #expect(place.target() == nil)
         }
     }
 
-    @Test func `A link that another program has changed meanwhile stays when it stops`() async throws {
+    @Test func `a line: raw bytes of eight bits, and it hangs up when the server stops`() async throws {
         let place = try Place()
-        let server = try PN532Server(path: place.link, field: VirtualField())
-        let work = server.start()
+        let line = try Line(place.link)
+        let host = Host(place.link)
+        defer { close(host.line) }
+        var settings = termios()
+        #expect(unsafe tcgetattr(host.line, &settings) == 0)
+        #expect(settings.c_cflag & tcflag_t(CSIZE) == tcflag_t(CS8) && settings.c_cflag & tcflag_t(CREAD) != 0)
+        #expect(settings.c_lflag & tcflag_t(ECHO | ICANON | ISIG) == 0 && settings.c_oflag & tcflag_t(OPOST) == 0)
+        #expect(await !host.hangsUp(within: 0))
+        await line.end()
+        #expect(await host.hangsUp(within: 30_000))
+    }
+
+    @Test func `a host that waits: hears of a tag, and of a reader while the chip is a card`() async throws {
+        let (place, field, other) = (try Place(), VirtualField(), PN53xCardModeTests.OtherField())
+        let line = try Line(place.link, field: field, place: other)
+        let host = Host(place.link)
+        defer { close(host.line) }
+        #expect(host.send(PN532LineTests.hostFrame("4A 01 00")))
+        #expect(await host.receives(PN532ChipFrame.acknowledge))
+        field.bring(SampleTag.ntag())
+        #expect(await host.receives(PN532ChipFrame.answer(to: 0x4A, [1, 1, 0x00, 0x44, 0x00, 7] + SampleTag.ntagUID)))
+        let initiate = PN532LineTests.hostFrame(PN53xCardModeTests.initiate())
+        #expect(host.send(PN532LineTests.hostFrame("12 34") + initiate))
+        #expect(
+            await host.receives(
+                Self.acknowledged(PN532ChipFrame.answer(to: 0x12, [])) + PN532ChipFrame.acknowledge
+            )
+        )
+        try await waitWhile(other.card == nil)
+        try #require(other.card).activated()
+        #expect(await host.receives(PN532ChipFrame.answer(to: 0x8C, [0x08, 0xE0, 0x80])))
+        #expect(other.calls.withLock { $0 } == ["bring"])
+        await line.end()
+        #expect(other.calls.withLock { $0 } == ["bring", "remove"])
+    }
+
+    @Test func `the link: one that was left behind is replaced, though its terminal is another emulation's by now`()
+        async throws
+    {
+        let (place, elsewhere) = (try Place(), try Place())
+        #expect(unsafe symlink("/dev/pts/999999999", place.link) == 0)
+        let line = try Line(place.link)
+        #expect(place.target() == line.server.terminalName)
+        for (place, suffix) in [(place, "-2"), (elsewhere, "")] {
+            #expect(unsafe symlink(line.server.terminalName, place.link + suffix) == 0)
+            let other = try Line(place.link + suffix)
+            #expect(place.target(suffix) == other.server.terminalName)
+            #expect(other.server.terminalName != line.server.terminalName)
+            await other.end()
+            #expect(place.target(suffix) == nil)
+        }
+        #expect(place.target() == line.server.terminalName)
+        await line.end()
+    }
+
+    @Test func `the link: that of a running emulation, other links and files stay`() async throws {
+        let place = try Place()
+        let line = try Line(place.link)
+        for link in [place.link, place.folder.path + "//line", place.folder.path + "/./line"] {
+            #expect(Self.isRefused(link), "\(link)")
+        }
+        #expect(place.target() == line.server.terminalName)
+        let long = "/dev/pts/" + String(repeating: "1", count: 300)
+        for target in ["/dev/null", "/dev/pts/", "/dev/pts/1x", "/dev/pts/../null", "line", "line/dev/pts/1", long] {
+            #expect(unsafe symlink(target, place.link + "-2") == 0)
+            #expect(Self.isRefused(place.link + "-2"), "\(target)")
+            #expect(place.target("-2") == target)
+            #expect(unsafe unlink(place.link + "-2") == 0)
+        }
+        try place.folder.write("line-2", [1])
+        #expect(Self.isRefused(place.link + "-2") && Self.isRefused(place.folder.path + "/none/line"))
+        // Another program's link in its place stays when the server stops.
         #expect(unsafe unlink(place.link) == 0 && symlink("/dev/null", place.link) == 0)
-        await Self.ended(server, work)
+        await line.end()
         #expect(place.target() == "/dev/null")
+    }
+
+    /// In a process of its own: in the folder of the link, with standard input closed and its descriptors counted.
+    @Test(.ownThreads) func `descriptors: a refused line leaves none open, the number 0 and a relative path work`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            func nextNumber() -> Int32 {
+                let next = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+                close(next)
+                return next
+            }
+            let place = try Place()
+            try #require(unsafe chdir(place.folder.path) == 0)
+            close(STDIN_FILENO)
+            let line = try Line("line")
+            #expect(place.target() == line.server.terminalName)
+            let next = nextNumber()
+            for link in ["line", "./line", place.link, "line/none", "/no-such-folder/line"] {
+                #expect(Self.isRefused(link), "\(link)")
+            }
+            #expect(nextNumber() == next)
+            await line.end()
+            #expect(place.target() == nil)
+            // Without a descriptor for one of its two ends there is no line.
+            for room in 0...1 as ClosedRange<Int32> {
+                let next = nextNumber()
+                var limit = rlimit()
+                unsafe getrlimit(__rlimit_resource_t(7), &limit)
+                let before = limit.rlim_cur
+                limit.rlim_cur = rlim_t(next + room)
+                #expect(unsafe setrlimit(__rlimit_resource_t(7), &limit) == 0)
+                #expect(Self.isRefused(place.link) && place.target() == nil)
+                limit.rlim_cur = before
+                #expect(unsafe setrlimit(__rlimit_resource_t(7), &limit) == 0 && nextNumber() == next)
+            }
+        }
+    }
+
+    @Test func `nfcpy's device path: kind and number of a usual line, otherwise the name, nil outside /dev`() {
+        let rows: [(String, String?)] = [
+            ("/dev/ttyUSB0", "USB0"), ("/dev/ttyACM12", "ACM12"), ("/dev/ttyAMA1", "AMA1"), ("/dev/ttyS3", "S3"),
+            ("/dev/ttyS", "ttyS"), ("/dev/ttyUSB0a", "ttyUSB0a"), ("/dev/ttyOCN1", "ttyOCN1"), ("/dev/ocn-1", "ocn-1"),
+            ("/dev/O1", "O1"), ("/dev/usb", "usb"), ("/dev/", nil), ("/dev/a_b", nil), ("/dev/pts/3", nil),
+            ("/dev/../tmp/line", nil), ("/dev/caf\u{E9}", nil), ("/tmp/ttyUSB0", nil), ("ttyUSB0", nil), ("", nil),
+            // nfcpy takes these for the names of other lines.
+            ("/dev/S", nil), ("/dev/ACM", nil), ("/dev/USB0", nil), ("/dev/S1", nil), ("/dev/usbserial", nil),
+            ("/dev/usbserial-1", nil),
+        ]
+        for (line, name) in rows {
+            #expect(NfcpyPath(line: line)?.text == name.map { "tty:\($0):pn532" }, "\(line)")
+        }
     }
 }

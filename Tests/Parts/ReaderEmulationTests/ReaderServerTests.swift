@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Foundation
 import Glibc
 import PrivateStorage
-import ReaderEmulation
 import TagLink
+import TestThreads
 import Testing
+import VirtualTags
 
-/// Checks what a reader and its program learn of the driver in pcscd.
-@Suite(.timeLimit(.minutes(2))) struct `The program behind a reader's socket` {
+@testable import ReaderEmulation  // sockets and channels of a server are internal
+
+/// The socket at which a reader's program talks to the driver in pcscd.
+@Suite(.timeLimit(.minutes(2))) struct ReaderServerTests {
     /// A reader that reports its calls, and finds a card at each look.
     private struct Firmware: ReaderFirmware {
         let calls: AsyncStream<String>.Continuation
@@ -22,280 +27,362 @@ import Testing
         }
 
         mutating func setPower(_ power: EmulatedReader.Power) async -> EmulatedReader.Reply { .noCard }
-        mutating func transmit(_ apdu: [UInt8]) async -> EmulatedReader.Reply { .failed }
+        mutating func transmit(_ apdu: [UInt8]) async -> EmulatedReader.Reply { .noCard }
         mutating func control(_ code: UInt32, _ data: [UInt8]) async -> EmulatedReader.Reply { .unsupported }
         /// One byte, and as many more as the number says.
         func attribute(_ tag: UInt32) -> EmulatedReader.Reply { .done([UInt8](repeating: 1, count: 1 + Int(tag))) }
         mutating func hostLeft() { calls.yield("host left") }
     }
 
-    /// What the field calls when a card may have come.
-    private struct Presence: Sendable {
-        var handler: (@Sendable () -> Void)?
-    }
+    /// A server that runs, and what its reader and its program have heard.
+    private final class Bench {
+        let folder: PrivateFolder
+        let server: ReaderServer
+        private let serving: Task<Void, Never>
+        private var heard: AsyncStream<String>.Iterator
+        private let presence: Locked<(@Sendable () -> Void)?>
 
-    private let folder: PrivateFolder
-    private let calls: AsyncStream<String>
-    private let presence: Locked<Presence>
-    private let server: ReaderServer
-
-    init() throws {
-        let (calls, continuation) = AsyncStream.makeStream(of: String.self)
-        let folder = try PrivateFolder.random("ocn-server")
-        let presence = Locked(Presence())
-        server = try ReaderServer(
-            in: folder,
-            reader: Firmware(calls: continuation),
-            observePresence: { handler in
-                presence.withLock { $0.handler = handler }
-                return nil
-            },
-            onNotice: { continuation.yield("\($0)") }
-        )
-        (self.folder, self.calls, self.presence) = (folder, calls, presence)
-    }
-
-    /// The next calls of the reader and notices of its program.
-    private static func next(
-        _ count: Int,
-        of heard: inout AsyncStream<String>.Iterator,
-        isolation: isolated (any Actor)? = #isolation
-    ) async -> [String] {
-        var calls: [String] = []
-        while calls.count < count, let call = await heard.next(isolation: isolation) { calls.append(call) }
-        return calls
-    }
-
-    private func end(_ serving: Task<Void, Never>) async {
-        server.stop()
-        await serving.value
-        folder.removeIfEmpty()
-    }
-
-    @Test func `hears that a driver comes and goes, and the reader that its host has left`() async throws {
-        let serving = server.start()
-        var heard = calls.makeAsyncIterator()
-        for _ in 0..<2 {
-            let driver = try await RawConnection.meet(folder)
-            #expect(await Self.next(2, of: &heard) == ["look anew", "connected"])
-            driver.end()
-            #expect(await Self.next(2, of: &heard) == ["host left", "disconnected"])
+        init(greetingLimit: TimeInterval? = nil) throws {
+            let (calls, continuation) = AsyncStream.makeStream(of: String.self)
+            let presence = Locked<(@Sendable () -> Void)?>(nil)
+            folder = try .random("ocn-server")
+            server = try ReaderServer(
+                in: folder,
+                reader: Firmware(calls: continuation),
+                observePresence: { handler in
+                    presence.withLock { $0 = handler }
+                    return nil
+                },
+                greetingLimit: greetingLimit ?? 5,
+                onNotice: { continuation.yield("\($0)") }
+            )
+            (heard, self.presence) = (calls.makeAsyncIterator(), presence)
+            serving = server.start()
         }
-        // A driver that breaks the protocol is no host any more.
-        let rude = try await RawConnection.meet(folder)
-        #expect(await Self.next(2, of: &heard) == ["look anew", "connected"])
-        #expect(rude.send(RawConnection.header("Z", 1)))
-        #expect(await Self.next(1, of: &heard) == ["host left"])
-        #expect(await callDriver { rude.endsInSilence(within: 30_000) })
-        rude.end()
-        await end(serving)
+
+        /// Expects the next calls and notices.
+        func expect(_ calls: String..., at location: SourceLocation = #_sourceLocation) async {
+            for call in calls {
+                let next = await heard.next(isolation: #isolation)
+                #expect(next == call, sourceLocation: location)
+            }
+        }
+
+        /// Something changes in the field, and the reader has looked.
+        func change() async {
+            presence.withLock { $0 }?()
+            await handedOver { done in server.whenSettled { done(()) } }
+        }
+
+        func meet() async throws -> RawConnection {
+            let driver = try await RawConnection.meet(folder)
+            await expect("look anew", "connected")
+            return driver
+        }
+
+        func end() async {
+            server.stop()
+            await serving.value
+            folder.removeIfEmpty()
+        }
     }
 
-    @Test func `has one driver at a time, and turns another one away at once`() async throws {
-        let serving = server.start()
-        let driver = try await RawConnection.meet(folder)
-        let other = RawConnection(descriptor: try #require(PrivateSocket.connect(folder.path + "/reader.sock")))
-        #expect(await callDriver { other.endsInSilence(within: 30_000) })
+    private static let question = RawConnection.header("G", 7, 4) + [0, 0, 0, 0]
+    private static let answer = RawConnection.header("R", 7, 2) + [0, 1]
+
+    @Test func `a driver: its reader looks for a card when it connects, and hears when it leaves`() async throws {
+        let bench = try Bench()
+        for _ in 0..<2 {
+            let driver = try await bench.meet()
+            driver.end()
+            await bench.expect("host left", "disconnected")
+        }
+        await bench.end()
+    }
+
+    @Test func `a second driver: turned away at once, the first one is served as before`() async throws {
+        let bench = try Bench()
+        let driver = try await bench.meet()
+        let other = try RawConnection.connect(bench.folder)
+        #expect(await callDriver { other.endsInSilence() })
         other.end()
-        // The first one is served as before.
-        #expect(driver.send(RawConnection.header("G", 7, 4) + [0, 0, 0, 0]))
-        #expect(await callDriver { driver.receive(8) } == RawConnection.header("R", 7, 2) + [0, 1])
+        #expect(driver.send(Self.question))
+        #expect(await callDriver { driver.receive(8) } == Self.answer)
         driver.end()
-        await end(serving)
+        await bench.end()
     }
 
-    @Test func `has its answers passed on with their length, however long they are`() async throws {
-        let serving = server.start()
-        let driver = try await RawConnection.meet(folder)
-        // The answer has its status before its bytes.
-        #expect(driver.send(RawConnection.header("G", 7, 4) + [0, 0, 1, 0]))
-        let short = Array(RawConnection.header("R", 7).prefix(4)) + [1, 2, 0] + [UInt8](repeating: 1, count: 0x0101)
-        #expect(await callDriver { driver.receive(6 + 0x0102) } == short)
-        #expect(driver.send(RawConnection.header("G", 8, 4) + [0, 1, 2, 1]))
-        let long = Array(RawConnection.header("R", 8).prefix(3)) + [1, 2, 3]
-        #expect(await callDriver { driver.receive(6) } == long)
+    @Test func `answers: their length has four bytes`() async throws {
+        let bench = try Bench()
+        let driver = try await bench.meet()
+        for (tag, length) in [([0, 0, 1, 0], [0, 0, 1, 2]), ([0, 1, 2, 1], [0, 1, 2, 3])] as [([UInt8], [UInt8])] {
+            #expect(driver.send(RawConnection.header("G", 7, 4) + tag))
+            let head = await callDriver { driver.receive(6) }
+            #expect(head == RawConnection.header("R", 7).prefix(2) + length)
+            let rest = length.reduce(0) { $0 << 8 | Int($1) }
+            #expect(await callDriver { driver.receive(rest) } == [0] + [UInt8](repeating: 1, count: rest - 1))
+        }
         driver.end()
-        await end(serving)
+        await bench.end()
     }
 
-    @Test func `has its socket until it is freed, though it was never started`() async throws {
+    @Test func `unplugged: the driver is left without a word, plugged in again: it may connect`() async throws {
+        let bench = try Bench()
+        let driver = try await bench.meet()
+        bench.server.setPlugged(false)
+        await bench.expect("host left", "disconnected")
+        #expect(await callDriver { driver.endsInSilence() })
+        driver.end()
+        #expect(PrivateSocket.connect(bench.folder.path + "/reader.sock") == nil)
+        for _ in 0..<2 { bench.server.setPlugged(true) }
+        let again = try await bench.meet()
+        again.end()
+        await bench.expect("host left", "disconnected")
+        await bench.end()
+    }
+
+    @Test func `a change in the field: reported to a driver that has greeted, to no other`() async throws {
+        let bench = try Bench()
+        await bench.change()
+        let early = try RawConnection.connect(bench.folder)
+        #expect(await callDriver { early.receive(7) } == RawConnection.greeting)
+        await bench.change()
+        early.end()
+        let driver = try await bench.meet()
+        await bench.change()
+        await bench.expect("look")
+        #expect(await callDriver { driver.receive(6) } == RawConnection.header("I"))
+        driver.end()
+        await bench.end()
+    }
+
+    @Test func `stopped: the card and the reader are reported gone, and the socket is removed`() async throws {
+        let bench = try Bench()
+        let driver = try await bench.meet()
+        await bench.end()
+        await bench.expect("host left")
+        #expect(await callDriver { driver.receive(12) } == RawConnection.header("O") + RawConnection.header("B"))
+        #expect(await callDriver { driver.endsInSilence() })
+        #expect(unsafe access(bench.folder.path + "/reader.sock", F_OK) != 0)
+        driver.end()
+    }
+
+    @Test func `greeting: a driver of another version, a silent or a rude one is turned away, a slow one is not`()
+        async throws
+    {
+        for reply in [
+            RawConnection.header("H", 0, 1) + [1], RawConnection.header("H", 0, 1) + [3],
+            RawConnection.header("P", 1, 1) + [1], [],
+        ] {
+            let bench = try Bench(greetingLimit: reply.first == UInt8(ascii: "H") ? 30 : 0.1)
+            let other = try RawConnection.connect(bench.folder)
+            #expect(await callDriver { other.receive(7) } == RawConnection.greeting)
+            _ = other.send(reply)
+            #expect(await callDriver { other.endsInSilence() }, "\(reply)")
+            other.end()
+            // It was no host.
+            await bench.end()
+            await bench.expect("host left")
+        }
+        let bench = try Bench(greetingLimit: 0.1)
+        let driver = try await bench.meet()
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(driver.send(Self.question))
+        #expect(await callDriver { driver.receive(8) } == Self.answer)
+        driver.end()
+        await bench.end()
+    }
+
+    @Test func `messages: malformed ones end the connection, the longest one is answered`() async throws {
+        let bench = try Bench()
+        for message in [
+            // A byte or much too long, of an unknown kind, incomplete, and a repeated greeting.
+            "54010001001D", "5401FFFFFFFF", "54017FFFFFFF", "5A0100000000", "500100000000", "50010000000109",
+            "430100000003010203", "470100000003010203", "480100000000", "48010000000102",
+        ] {
+            let driver = try await bench.meet()
+            #expect(driver.send([UInt8](hex: message)))
+            #expect(await callDriver { driver.endsInSilence() }, "\(message)")
+            driver.end()
+            await bench.expect("host left", "disconnected")
+        }
+        let driver = try await bench.meet()
+        #expect(
+            await callDriver {
+                var rest = ([0x54, 7, 0x00, 0x01, 0x00, 0x1C] + [UInt8](repeating: 0, count: 0x1_001C))[...]
+                // The socket does not block, and may have less room.
+                while !rest.isEmpty {
+                    let part = Array(rest.prefix(4096))
+                    if driver.send(part) { rest = rest.dropFirst(part.count) } else if errno != EAGAIN { return false }
+                }
+                return true
+            }
+        )
+        #expect(await callDriver { driver.receive(7) } == RawConnection.header("R", 7, 1) + [1])
+        driver.end()
+        await bench.end()
+    }
+
+    @Test func `the socket: mode 0600, kept while the server exists, and no file in its place is replaced`()
+        async throws
+    {
+        let bench = try Bench()
+        var status = stat()
+        #expect(unsafe lstat(bench.folder.path + "/reader.sock", &status) == 0 && status.st_mode & 0o7777 == 0o600)
         func another() throws(EmulationError) -> ReaderServer {
-            let (_, calls) = AsyncStream.makeStream(of: String.self)
-            let firmware = Firmware(calls: calls)
-            return try ReaderServer("other.sock", in: folder, reader: firmware, observePresence: { _ in nil })
+            let firmware = Firmware(calls: AsyncStream.makeStream(of: String.self).continuation)
+            return try ReaderServer("other.sock", in: bench.folder, reader: firmware, observePresence: { _ in nil })
         }
         var first: ReaderServer? = try another()
         #expect(throws: EmulationError.self) { _ = try another() }
-        #expect(first != nil)
+        withExtendedLifetime(first) {}
         first = nil
         // The socket is closed on the queue of the reader that is gone.
-        var second = try? another()
-        for _ in 0..<5000 where second == nil {
-            try await Task.sleep(for: .milliseconds(2))
-            second = try? another()
+        try await waitWhile((try? another()) == nil)
+        try bench.folder.remove("other.sock")
+        try bench.folder.write("other.sock", [])
+        #expect(throws: EmulationError.self) { _ = try another() }
+        try bench.folder.remove("other.sock")
+        await bench.end()
+    }
+
+    // MARK: Its parts
+
+    /// Connects to a socket as another user, whose number the connection has from then on.
+    private static func connect(_ path: String, as user: uid_t) -> RawConnection? {
+        guard seteuid(user) == 0 else { return nil }
+        defer { _ = seteuid(0) }
+        return PrivateSocket.connect(path).map(RawConnection.init)
+    }
+
+    /// In a process of its own, which is another user's for a moment.
+    @Test(.ownThreads) func `the socket: whoever waits when it is removed, and another user, are turned away`() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try PrivateFolder.random("ocn-socket")
+            let path = folder.path + "/reader.sock"
+            let queue = DispatchQueue(label: "socket")
+            let admitted = Locked(0)
+            let socket = try ListeningSocket("reader.sock", in: folder, queue: queue) { connection in
+                admitted.withLock { $0 += 1 }
+                close(connection)
+            }
+            queue.suspend()
+            if geteuid() == 0 {
+                #expect(unsafe chmod(folder.path, 0o755) == 0 && chmod(path, 0o666) == 0)
+                let other = Self.connect(path, as: 65_534)
+                queue.resume()
+                // In some places other users can't reach the temporary folder.
+                if let other { #expect(other.endsInSilence()) }
+                queue.suspend()
+            }
+            let waiting = try #require(PrivateSocket.connect(path).map(RawConnection.init))
+            socket.remove()
+            queue.resume()
+            #expect(unsafe access(path, F_OK) != 0)
+            var line = pollfd(fd: waiting.descriptor, events: Int16(POLLIN), revents: 0)
+            #expect(unsafe poll(&line, 1, 30_000) > 0 && line.revents & Int16(POLLHUP) != 0)
+            #expect(admitted.withLock { $0 } == 0)
+            withExtendedLifetime(socket) {}
+            folder.removeIfEmpty()
         }
-        #expect(second != nil)
-        second = nil
-        try folder.remove("other.sock")
-        await end(server.start())
     }
 
-    @Test func `leaves a file that is in the place of its socket, and says so`() async throws {
-        try folder.write("other.sock", [])
-        let (_, calls) = AsyncStream.makeStream(of: String.self)
-        let error = #expect(throws: EmulationError.self) {
-            try ReaderServer(
-                "other.sock",
-                in: folder,
-                reader: Firmware(calls: calls),
-                observePresence: { _ in nil }
-            )
+    /// Both ends of a connection.
+    private static func pair() -> (own: Int32, other: RawConnection) {
+        var ends: [Int32] = [-1, -1]
+        #expect(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
+        return (ends[0], RawConnection(descriptor: ends[1]))
+    }
+
+    @Test(arguments: [true, false])
+    func `channel: passes on what arrives, and hears that its other side is gone`(hasUnread: Bool) async {
+        let (own, other) = Self.pair()
+        let (heard, hearing) = AsyncStream.makeStream(of: [UInt8].self)
+        var events = heard.makeAsyncIterator()
+        let queue = DispatchQueue(label: "connection")
+        let channel = DescriptorChannel(
+            own,
+            queue: queue,
+            onBytes: { hearing.yield($0) },
+            onEnd: { hearing.yield([]) }
+        )
+        for byte: UInt8 in 1...3 {
+            #expect(other.send([byte]))
+            #expect(await events.next() == [byte])
         }
-        #expect(error?.reason.contains("other.sock is in the place of a socket.") == true)
-        try folder.remove("other.sock")
-        await end(server.start())
-    }
-
-    @Test func `unplugs the reader without a word, and plugs it in again`() async throws {
-        let serving = server.start()
-        var heard = calls.makeAsyncIterator()
-        let driver = try await RawConnection.meet(folder)
-        #expect(await Self.next(2, of: &heard) == ["look anew", "connected"])
-        server.setPlugged(false)
-        #expect(await Self.next(2, of: &heard) == ["host left", "disconnected"])
-        #expect(await callDriver { driver.endsInSilence(within: 30_000) })
-        driver.end()
-        #expect(PrivateSocket.connect(folder.path + "/reader.sock") == nil)
-        for _ in 0..<2 { server.setPlugged(true) }
-        let again = try await RawConnection.meet(folder)
-        #expect(await Self.next(2, of: &heard) == ["look anew", "connected"])
-        again.end()
-        #expect(await Self.next(2, of: &heard) == ["host left", "disconnected"])
-        await end(serving)
-    }
-
-    @Test func `is told when what has happened in the field is reported to pcscd, and only then`() async throws {
-        let serving = server.start()
-        var heard = calls.makeAsyncIterator()
-        let happens = try #require(presence.withLock { $0.handler })
-        let (settled, mark) = AsyncStream.makeStream(of: Void.self)
-        var marks = settled.makeAsyncIterator()
-        // Without a driver nobody is told of a card.
-        happens()
-        server.whenSettled { mark.yield() }
-        await marks.next()
-        let driver = try await RawConnection.meet(folder)
-        #expect(await Self.next(2, of: &heard) == ["look anew", "connected"])
-        happens()
-        server.whenSettled { mark.yield() }
-        await marks.next()
-        #expect(await Self.next(1, of: &heard) == ["look"])
-        #expect(await callDriver { driver.receive(6) } == RawConnection.header("I"))
-        driver.end()
-        await end(serving)
-    }
-
-    @Test func `takes no host for one that has not answered the greeting`() async throws {
-        let serving = server.start()
-        var heard = calls.makeAsyncIterator()
-        let happens = try #require(presence.withLock { $0.handler })
-        let (settled, mark) = AsyncStream.makeStream(of: Void.self)
-        var marks = settled.makeAsyncIterator()
-        let early = RawConnection(descriptor: try #require(PrivateSocket.connect(folder.path + "/reader.sock")))
-        #expect(await callDriver { early.receive(7) } == RawConnection.header("H", 0, 1) + [2])
-        happens()
-        server.whenSettled { mark.yield() }
-        await marks.next()
-        early.end()
-        // It has not been looked for a card, and no host has left.
-        let driver = try await RawConnection.meet(folder)
-        #expect(await Self.next(2, of: &heard) == ["look anew", "connected"])
-        driver.end()
-        await end(serving)
-    }
-
-    @Test(arguments: [1, 3] as [UInt8])
-    func `turns away a driver of another version, which is no host`(version: UInt8) async throws {
-        let serving = server.start()
-        var heard = calls.makeAsyncIterator()
-        let other = RawConnection(descriptor: try #require(PrivateSocket.connect(folder.path + "/reader.sock")))
-        await callDriver {
-            #expect(other.receive(7) == RawConnection.header("H", 0, 1) + [2])
-            #expect(other.send(RawConnection.header("H", 0, 1) + [version]))
-            #expect(other.endsInSilence(within: 30_000))
-        }
+        // Without it, the end is an error.
+        if hasUnread { #expect(channel.send([1])) }
         other.end()
-        // Its reader was not asked for a card, and nobody was told of a host.
-        server.stop()
-        await serving.value
-        #expect(await Self.next(1, of: &heard) == ["host left"])
-        folder.removeIfEmpty()
+        #expect(await events.next() == [])
+        withExtendedLifetime(channel) {}
     }
 
-    @Test func `takes its card and itself away when it ends, and its reader hears of that`() async throws {
-        let serving = server.start()
-        var heard = calls.makeAsyncIterator()
-        let driver = try await RawConnection.meet(folder)
-        #expect(await Self.next(2, of: &heard) == ["look anew", "connected"])
-        server.stop()
-        await serving.value
-        #expect(await Self.next(1, of: &heard) == ["host left"])
-        #expect(await callDriver { driver.receive(12) } == RawConnection.header("O") + RawConnection.header("B"))
-        #expect(await callDriver { driver.endsInSilence(within: 30_000) })
-        #expect(unsafe access(folder.path + "/reader.sock", F_OK) != 0)
-        driver.end()
-        folder.removeIfEmpty()
+    @Test
+    func `channel: sends everything to a slow side, gives up one that takes nothing, frames are whole or missing`()
+        async
+    {
+        let (own, other) = Self.pair()
+        let queue = DispatchQueue(label: "connection")
+        let channel = DescriptorChannel(own, queue: queue, sendLimit: 50, onBytes: { _ in }, onEnd: {})
+        // So that a frame need not be large.
+        var size: Int32 = 4096
+        #expect(unsafe setsockopt(own, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size)) == 0)
+        let much = [UInt8](repeating: 1, count: 1 << 16)
+        #expect(await callDriver { !channel.send(much) })
+        // There is no room for any of it, nor for the rest of the one before.
+        #expect(await callDriver { !channel.send([2, 2]) })
+        var (received, isSent) = ([UInt8](), false)
+        while !isSent, received.count < much.count {
+            let part = await callDriver { other.receive(1 << 17, within: 0) }
+            guard !part.isEmpty else { break }
+            received += part
+            isSent = await callDriver { channel.send([3, 3]) }
+        }
+        received += await callDriver { other.receive(1 << 17, within: 0) }
+        #expect(isSent && received == much + [3, 3])
+        other.end()
+        #expect(await callDriver { !channel.send(much) })
+        let (next, slow) = Self.pair()
+        let patient = DescriptorChannel(next, queue: queue, sendLimit: 30_000, onBytes: { _ in }, onEnd: {})
+        #expect(unsafe setsockopt(next, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size)) == 0)
+        async let all = callDriver { slow.receive(much.count, within: 30_000).count }
+        #expect(await callDriver { patient.send(much) })
+        #expect(await all == much.count)
+        slow.end()
+        withExtendedLifetime((channel, patient)) {}
     }
 
-    @Test func `gives a driver its whole time for the greeting, also when another one has just left`() async throws {
-        let (calls, continuation) = AsyncStream.makeStream(of: String.self)
-        let place = try PrivateFolder.random("ocn-server")
-        let server = try ReaderServer(
-            in: place,
-            reader: Firmware(calls: continuation),
-            observePresence: { _ in nil },
-            greetingLimit: 0.5,
-            onNotice: { continuation.yield("\($0)") }
-        )
-        let serving = server.start()
-        var heard = calls.makeAsyncIterator()
-        let driver = try await RawConnection.meet(place)
-        #expect(await Self.next(2, of: &heard) == ["look anew", "connected"])
-        // Most of the time of that one.
-        try await Task.sleep(for: .milliseconds(300))
-        driver.end()
-        #expect(await Self.next(2, of: &heard) == ["host left", "disconnected"])
-        let start = ContinuousClock.now
-        let silent = RawConnection(descriptor: try #require(PrivateSocket.connect(place.path + "/reader.sock")))
-        #expect(await callDriver { silent.receive(7) } == RawConnection.header("H", 0, 1) + [2])
-        #expect(await callDriver { silent.endsInSilence(within: 30_000) })
-        #expect(ContinuousClock.now - start > .milliseconds(400))
-        silent.end()
-        server.stop()
-        await serving.value
-        place.removeIfEmpty()
-        await end(self.server.start())
-    }
-
-    @Test func `keeps a driver that has answered the greeting, however long it stays`() async throws {
-        let (_, calls) = AsyncStream.makeStream(of: String.self)
-        let place = try PrivateFolder.random("ocn-server")
-        let server = try ReaderServer(
-            in: place,
-            reader: Firmware(calls: calls),
-            observePresence: { _ in nil },
-            greetingLimit: 0.1
-        )
-        let serving = server.start()
-        let driver = try await RawConnection.meet(place)
-        // Longer than the limit.
-        try await Task.sleep(for: .milliseconds(300))
-        #expect(driver.send(RawConnection.header("G", 7, 4) + [0, 0, 0, 0]))
-        #expect(await callDriver { driver.receive(8) } == RawConnection.header("R", 7, 2) + [0, 1])
-        driver.end()
-        server.stop()
-        await serving.value
-        place.removeIfEmpty()
-        await end(self.server.start())
+    /// In a process of its own, since other tests open descriptors too.
+    @Test(.ownThreads) func `channel: closed, or without a descriptor for its watch, it sends nothing to its number`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            for isClosed in [true, false] {
+                let (own, other) = Self.pair()
+                let queue = DispatchQueue(label: "connection")
+                let hasEnded = Locked(false)
+                var limit = rlimit()
+                unsafe getrlimit(__rlimit_resource_t(7), &limit)
+                let before = limit.rlim_cur
+                if !isClosed { limit.rlim_cur = 0 }
+                #expect(unsafe setrlimit(__rlimit_resource_t(7), &limit) == 0)
+                let channel = DescriptorChannel(
+                    own,
+                    queue: queue,
+                    onBytes: { _ in },
+                    onEnd: { hasEnded.withLock { $0 = true } }
+                )
+                limit.rlim_cur = before
+                #expect(unsafe setrlimit(__rlimit_resource_t(7), &limit) == 0)
+                if isClosed { channel.close() }
+                #expect(other.endsInSilence())
+                await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+                    queue.async { done.resume() }
+                }
+                #expect(hasEnded.withLock { $0 } == !isClosed)
+                let (next, peer) = Self.pair()
+                #expect(next == own && !channel.send([1]) && peer.receive(1, within: 0).isEmpty)
+            }
+        }
     }
 }

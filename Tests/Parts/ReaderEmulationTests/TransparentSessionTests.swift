@@ -1,376 +1,254 @@
 // SPDX-License-Identifier: Apache-2.0
-import ReaderEmulation
 import TagLink
 import Testing
 import VirtualTags
 
-/// Checks transparent sessions with an emulated reader (PC/SC part 3, amendment 1).
-@Suite struct `A transparent session` {
-    private static let done: [UInt8] = [0xC0, 3, 0, 0x90, 0x00]
-    private static let finish: [UInt8] = [0x90, 0x00]
-    private static let readBlock: [UInt8] = [0x02, 0x20, 0x05]
+@testable import ReaderEmulation  // data objects are internal
 
-    private let field = VirtualField()
+/// Transparent sessions with an emulated reader (PC/SC part 3, amendment 1).
+///
+/// Answers begin with the data object C0: the number of the object that failed, from 1, or 0; and a status.
+struct TransparentSessionTests {
+    private typealias Reader = HostScript<EmulatedReader>
+    private static let done = "C003009000"
 
-    private func reader(_ tag: any VirtualTag = VirtualType5Tag(.icodeSLIX)) async -> EmulatedReader {
-        field.bring(tag)
-        var reader = EmulatedReader(.acr1552u, field: field)
-        #expect(await reader.look() == .init(hasFound: true))
-        _ = await reader.setPower(.up)
+    private static func reader(_ tag: String, _ tags: [String: any VirtualTag] = [:]) async -> Reader {
+        var reader = Reader.reader(.acr1552u, tags)
+        await reader.run("+ \(tag)\nlook -> found\nup")
         return reader
     }
 
-    private static func send(
-        _ objects: [UInt8],
-        _ kind: UInt8,
-        p1: UInt8 = 0,
-        to reader: inout EmulatedReader
-    ) async -> [UInt8] {
-        let reply = await reader.transmit([0xFF, 0xC2, p1, kind, UInt8(objects.count)] + objects)
-        guard case .done(let bytes) = reply else { return [] }
-        return bytes
+    private static func run(_ tag: String, _ script: String, at location: SourceLocation = #_sourceLocation) async {
+        var reader = await reader(tag)
+        await reader.run(script, at: location)
     }
 
-    private static func failed(_ object: UInt8, _ status: [UInt8]) -> [UInt8] { [0xC0, 3, object] + status + finish }
-
-    @Test func `Another parameter is a function that is not there`() async {
-        var reader = await reader()
-        #expect(await Self.send([0x81, 0], 0x00, p1: 1, to: &reader) == [0x6A, 0x81])
-        #expect(await Self.send([0x81, 0], 0x03, to: &reader) == [0x6A, 0x81])
-        #expect(await Self.send([0x81, 0], 0x00, to: &reader) == Self.done + Self.finish)
-    }
-
-    @Test(
-        arguments: [
-            ([0x81], 0, [0x67, 0]), ([0x81, 1], 0, [0x67, 0]), ([0x5F], 0, [0x67, 0]), ([0x5F, 0x46], 0, [0x67, 0]),
-            ([0x81, 0x81], 0, [0x67, 0]), ([0x81, 0x82, 0], 0, [0x67, 0]), ([0x81, 0x83, 0, 0, 0], 0, [0x67, 0]),
-            ([0x81, 0, 0x85, 0], 2, [0x6A, 0x81]), ([0x5F, 0x46, 3, 0, 0, 0], 1, [0x67, 0]),
-            ([0x80, 0, 0x81, 0, 0x5F, 0x46, 5, 0, 0, 0, 0, 0], 3, [0x67, 0]),
-        ] as [([UInt8], UInt8, [UInt8])]
-    ) func `An object of another form is named by its number`(objects: [UInt8], object: UInt8, status: [UInt8]) async {
-        var reader = await reader()
-        #expect(await Self.send(objects, 0x00, to: &reader) == Self.failed(object, status))
-    }
-
-    @Test func `Lengths have one, two or three bytes`() async {
-        var reader = await reader()
-        let version: [UInt8] = [0x80, 3, 1, 0, 0]
-        #expect(await Self.send([0x80, 0], 0x00, to: &reader) == Self.done + version + Self.finish)
-        #expect(
-            await Self.send([0x81, 0x81, 0, 0x80, 0x82, 0, 0], 0x00, to: &reader) == Self.done + version + Self.finish
-        )
-        #expect(
-            await Self.send([0x95, 0x81, 3] + Self.readBlock, 0x01, to: &reader).prefix(14)
-                == Self.done + [0x92, 1, 0, 0x96, 2, 0, 0, 0x97, 5]
+    @Test func `a session: open, switch to ISO/IEC 15693, exchange frames, close`() async {
+        await Self.run(
+            "slix",
+            """
+            FFD60005 04 01020304 -> 9000
+            exchange 9503 022005 -> C003006985 9000         # not open
+            switch 8F02 0200 -> C003016A81 9000
+            manage 8100 -> C003009000 9000
+            exchange -> C003006985 9000                     # no frame
+            exchange 9500 -> C003006985 9000
+            switch 8F02 0200 -> C003009000 9000
+            exchange 9503 022005 -> C003009000 920100 96020000 9705 0001020304 9000
+            exchange 9303 022005 -> C003009000 9000         # sent without an answer
+            exchange 9502 9999 -> C003016401 9000           # no tag answers
+            manage 8200 -> C003009000 9000
+            exchange 9503 022005 -> C003006985 9000
+            FFC20100 02 8100 -> 6A81                        # P1 and P2
+            FFC20003 02 8100 -> 6A81
+            """
         )
     }
 
-    @Test func `It has to be open, and have a frame`() async {
-        var reader = await reader()
-        let frame = [0x95, 3] + Self.readBlock
-        #expect(await Self.send(frame, 0x01, to: &reader) == Self.failed(0, [0x69, 0x85]))
-        #expect(await Self.send([0x8F, 2, 2, 0], 0x02, to: &reader) == Self.failed(1, [0x6A, 0x81]))
-        _ = await Self.send([0x81, 0], 0x00, to: &reader)
-        #expect(await Self.send([], 0x01, to: &reader) == Self.failed(0, [0x69, 0x85]))
-        #expect(await Self.send([0x95, 0], 0x01, to: &reader) == Self.failed(0, [0x69, 0x85]))
-        #expect(await Self.send(frame, 0x01, to: &reader).count == 21)
-        _ = await Self.send([0x82, 0], 0x00, to: &reader)
-        #expect(await Self.send(frame, 0x01, to: &reader) == Self.failed(0, [0x69, 0x85]))
-    }
-
-    @Test(
-        arguments: [
-            ([0x90, 1, 0], 1, [0x67, 0]), ([0x91, 2, 0, 0], 1, [0x67, 0]),
-            ([0x90, 2, 0, 0, 0x5F, 0x46, 1, 0], 2, [0x67, 0]),
-            ([0x94, 0], 1, [0x6A, 0x81]), ([0x91, 1, 0, 0x99, 0], 2, [0x6A, 0x81]),
-        ] as [([UInt8], UInt8, [UInt8])]
-    ) func `An exchange names the object that is wrong`(objects: [UInt8], object: UInt8, status: [UInt8]) async {
-        var reader = await reader()
-        _ = await Self.send([0x81, 0], 0x00, to: &reader)
-        #expect(await Self.send(objects, 0x01, to: &reader) == Self.failed(object, status))
-    }
-
-    @Test(
-        arguments: [
-            ([0x8E, 2, 2, 0], [0x67, 0]), ([0x8F, 1, 2], [0x67, 0]), ([], [0x67, 0]), ([0x8F, 2, 4, 0], [0x6A, 0x81]),
-            ([0x8F, 2, 2, 5], [0x6A, 0x81]),
-        ] as [([UInt8], [UInt8])]
-    ) func `A protocol is one of four, with a layer up to 4`(objects: [UInt8], status: [UInt8]) async {
-        var reader = await reader()
-        _ = await Self.send([0x81, 0], 0x00, to: &reader)
-        #expect(await Self.send(objects, 0x02, to: &reader) == Self.failed(1, status))
-    }
-
-    @Test func `A layer of 3 or 4 selects the tag and gives its ATR, and a lower one does not`() async {
-        var reader = await reader()
-        _ = await Self.send([0x81, 0], 0x00, to: &reader)
-        for layer in [0, 2] as [UInt8] {
-            #expect(await Self.send([0x8F, 2, 2, layer], 0x02, to: &reader) == Self.done + Self.finish)
-        }
-        for layer in [3, 4] as [UInt8] {
-            let answer = await Self.send([0x8F, 2, 2, layer], 0x02, to: &reader)
-            #expect(answer.prefix(8) == Self.done + [0x5F, 0x51, 20] && answer.count == 8 + 20 + 2)
-        }
-        // The tag is gone.
-        field.removeAll()
-        #expect(await Self.send([0x8F, 2, 2, 3], 0x02, to: &reader) == Self.failed(1, [0x64, 0x01]))
-    }
-
-    @Test func `A frame goes out with the flags, bits and time that were set before`() async throws {
-        var reader = await reader(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
-        _ = await Self.send([0x81, 0, 0x84, 0], 0x00, to: &reader)
-        let read: [UInt8] = [0x30, 0x04]
-        let checked = read + CyclicRedundancyCheck.a(read).littleEndianBytes
-        #expect(await Self.send([0x95, 2] + read, 0x01, to: &reader).count == 5 + 3 + 4 + 2 + 16 + 2)
-        // Neither checksum is the reader's.
-        #expect(
-            await Self.send([0x90, 2, 0x00, 0x03, 0x95, 4] + checked, 0x01, to: &reader).count
-                == 5 + 3 + 4 + 2 + 18 + 2
+    @Test func `data objects: lengths of one to three bytes, and the number of the one that is wrong`() async throws {
+        await Self.run(
+            "slix",
+            """
+            manage 8000 -> C003009000 8003010000 9000
+            manage 81 8100 80 820000 -> C003009000 8003010000 9000
+            exchange 95 8103 022005 -> C003009000 920100 96020000 9705 ..5 9000
+            manage 81 -> C003006700 9000
+            manage 8101 -> C003006700 9000
+            manage 5F -> C003006700 9000
+            manage 5F46 -> C003006700 9000
+            manage 8181 -> C003006700 9000
+            manage 818200 -> C003006700 9000
+            manage 8183000000 -> C003006700 9000
+            manage 8100 8500 -> C003026A81 9000
+            manage 5F4603000000 -> C003016700 9000
+            manage 8000 8100 5F46050000000000 -> C003036700 9000
+            exchange 900100 -> C003016700 9000              # flags of two bytes
+            exchange 91020000 -> C003016700 9000            # bits of one byte
+            exchange 90020000 5F460100 -> C003026700 9000
+            exchange 9400 -> C003016A81 9000
+            exchange 910100 9900 -> C003026A81 9000
+            switch 8E020200 -> C003016700 9000
+            switch 8F0102 -> C003016700 9000
+            switch -> C003016700 9000
+            switch 8F020400 -> C003016A81 9000              # four standards
+            switch 8F020205 -> C003016A81 9000              # layers up to 4
+            switch 8F020200 8000 -> C003009000 9000         # the first object counts
+            switch 8000 8F020200 -> C003016700 9000
+            """
         )
-        // The sent one is the reader's, and the received one is not.
-        #expect(
-            await Self.send([0x90, 2, 0x02, 0x00, 0x95, 2] + read, 0x01, to: &reader).count == 5 + 3 + 4 + 2 + 18 + 2
-        )
-        // A NAK has four bits, and puts the tag to sleep.
-        #expect(
-            await Self.send([0x95, 2, 0x30, 0xFF], 0x01, to: &reader)
-                == Self.done + [0x92, 1, 4, 0x96, 2, 0, 0, 0x97, 1, 0x00] + Self.finish
-        )
-        #expect(await Self.send([0x95, 1, 0x52], 0x01, to: &reader) == Self.failed(1, [0x64, 0x01]))
-        #expect(
-            await Self.send([0x90, 2, 0, 3, 0x91, 1, 7, 0x95, 1, 0x52], 0x01, to: &reader)
-                == Self.done + [0x92, 1, 0, 0x96, 2, 0, 0, 0x97, 2, 0x44, 0x00] + Self.finish
-        )
-        // What is sent alone has no answer, whatever comes.
-        #expect(await Self.send([0x93, 1, 0x52], 0x01, to: &reader) == Self.done + Self.finish)
-        let link = try #require(field.link(for: .nfcA))
-        for (time, microseconds) in [([0xE8, 3, 0, 0], 1000), ([0xFF, 0xFF, 0xFF, 0xFF], 5_000_000)]
-            as [([UInt8], Int64)]
-        {
-            let before = link.statistics.airtime
-            #expect(
-                await Self.send([0x5F, 0x46, 4] + time + [0x91, 1, 0, 0x95, 1, 0x60], 0x01, to: &reader)
-                    == Self.failed(3, [0x64, 0x01])
-            )
-            let elapsed = (link.statistics.airtime - before).microseconds
-            #expect((microseconds...microseconds + 1000).contains(elapsed), "\(elapsed)")
-        }
-    }
-
-    @Test func `A last byte of 0 bits is a whole one, whatever the reserved bits are`() async throws {
-        var reader = await reader()
-        let frame = [0x95, 3] + Self.readBlock
-        _ = await Self.send([0x81, 0], 0x00, to: &reader)
-        for bits in [0x00, 0xF8] as [UInt8] {
-            #expect(await Self.send([0x91, 1, 7] + frame, 0x01, to: &reader) == Self.failed(2, [0x64, 0x01]))
-            let answer = await Self.send([0x91, 1, bits] + frame, 0x01, to: &reader)
-            try #require(answer.count == 21, "\(bits)")
-        }
-    }
-
-    @Test func `A session that begins anew has no setting of before, and the card's power ends it`() async {
-        var reader = await reader(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
-        let read: [UInt8] = [0x95, 2, 0x30, 0x04]
-        _ = await Self.send([0x81, 0], 0x00, to: &reader)
-        // The host's own checksums, and a frame of seven bits.
-        #expect(await Self.send([0x90, 2, 0, 3, 0x91, 1, 7], 0x01, to: &reader) == Self.failed(0, [0x69, 0x85]))
-        #expect(await Self.send(read, 0x01, to: &reader) == Self.failed(1, [0x64, 0x01]))
-        _ = await reader.setPower(.up)
-        for power in [EmulatedReader.Power.up, .reset] {
-            for _ in 0..<2 {
-                #expect(await Self.send([0x81, 0], 0x00, to: &reader) == Self.done + Self.finish)
-                #expect(await Self.send(read, 0x01, to: &reader).count == 5 + 3 + 4 + 2 + 16 + 2)
-                // For the next one.
-                _ = await Self.send([0x90, 2, 0, 3], 0x01, to: &reader)
-            }
-            _ = await reader.setPower(power)
-            #expect(await Self.send(read, 0x01, to: &reader) == Self.failed(0, [0x69, 0x85]))
-        }
-        // A host that comes anew finds none either.
-        _ = await Self.send([0x81, 0], 0x00, to: &reader)
-        #expect(await reader.lookAnew() == .init(hasFound: true))
-        #expect(await Self.send(read, 0x01, to: &reader) == Self.failed(0, [0x69, 0x85]))
-    }
-
-    @Test func `It ends when the card's power goes`() async {
-        var reader = await reader()
-        _ = await Self.send([0x81, 0], 0x00, to: &reader)
-        #expect(await reader.setPower(.down) == .done([]))
-        #expect(await Self.send([0x95, 3] + Self.readBlock, 0x01, to: &reader) == Self.failed(0, [0x69, 0x85]))
-    }
-
-    @Test func `A time that is set for the session is that of its frames`() async throws {
-        var reader = await reader(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
-        let time: [UInt8] = [0x81, 0, 0x5F, 0x46, 4, 0xE8, 3, 0, 0]
-        #expect(await Self.send(time, 0x00, to: &reader) == Self.done + Self.finish)
-        let link = try #require(field.link(for: .nfcA))
-        let before = link.statistics.airtime
-        field.removeAll()
-        #expect(await Self.send([0x95, 2, 0x30, 4], 0x01, to: &reader) == Self.failed(1, [0x64, 0x01]))
-        let elapsed = (link.statistics.airtime - before).microseconds
-        #expect((1000...2000).contains(elapsed), "\(elapsed)")
-    }
-
-    @Test func `A frame waits 50 milliseconds where no time is set`() async throws {
-        var reader = await reader(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
-        _ = await Self.send([0x81, 0], 0x00, to: &reader)
-        let link = try #require(field.link(for: .nfcA))
-        let before = link.statistics.airtime
-        field.removeAll()
-        #expect(await Self.send([0x95, 2, 0x30, 4], 0x01, to: &reader) == Self.failed(1, [0x64, 0x01]))
-        let elapsed = (link.statistics.airtime - before).microseconds
-        #expect((50_000...51_000).contains(elapsed), "\(elapsed)")
-    }
-
-    @Test func `A frame that is only sent has no answer, though the tag gives one`() async {
-        var reader = await reader()
-        _ = await Self.send([0x81, 0], 0x00, to: &reader)
-        #expect(await Self.send([0x95, 3] + Self.readBlock, 0x01, to: &reader).count == 21)
-        #expect(await Self.send([0x93, 3] + Self.readBlock, 0x01, to: &reader) == Self.done + Self.finish)
-    }
-
-    @Test func `Frames go to the technology that was switched to, also beside the card`() async {
-        var reader = await reader()
-        field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
-        _ = await Self.send([0x81, 0], 0x00, to: &reader)
-        #expect(await Self.send([0x8F, 2, 0, 0], 0x02, to: &reader) == Self.done + Self.finish)
-        #expect(
-            await Self.send([0x90, 2, 0, 3, 0x91, 1, 7, 0x95, 1, 0x26], 0x01, to: &reader)
-                == Self.done + [0x92, 1, 0, 0x96, 2, 0, 0, 0x97, 2, 0x44, 0x00] + Self.finish
-        )
-    }
-
-    private static func card(_ frontEnd: Type4FrontEnd? = nil) -> VirtualType4Tag {
-        VirtualType4Tag(card: ApplicationCard([NDEFApplication(size: 64)]), frontEnd: frontEnd)
-    }
-
-    @Test func `Each of the four standards has its number, and a switch to another one leaves the card`() async {
-        let tags: [(standard: UInt8, tag: any VirtualTag)] = [
-            (0, VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80])),
-            (1, Self.card(.nfcB(pupi: [1, 2, 3, 4]))), (2, VirtualType5Tag(.icodeSLIX)),
-            (3, VirtualType3Tag(FeliCaLiteSContents(idm: [0x02, 0xFE, 1, 2, 3, 4, 5, 6]))),
-        ]
-        for (own, tag) in tags {
-            field.removeAll()
-            var reader = await reader(tag)
-            _ = await Self.send([0x81, 0], 0x00, to: &reader)
-            for standard in UInt8(0)...3 {
-                let answer = await Self.send([0x8F, 2, standard, 4], 0x02, to: &reader)
-                if standard == own {
-                    #expect(answer.starts(with: Self.done + [0x5F, 0x51]), "\(own)")
-                } else {
-                    #expect(answer == Self.failed(1, [0x64, 0x01]), "\(own) \(standard)")
-                }
-                #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 0]) == .done(tag.identifier + Self.finish))
+        for tag in [0x97, 0xFF, 0x5F51, 0x1F10] as [UInt16] {
+            for count in [0, 1, 0x7F, 0x80, 0xFF, 0x100, 0x1234, 0xFFFF] {
+                let object = TransparentDataObject(tag: tag, value: SampleTag.longAnswer(count))
+                let bytes = object.bytes
+                #expect(bytes.count == (tag > 0xFF ? 2 : 1) + (count < 0x80 ? 1 : count < 0x100 ? 2 : 3) + count)
+                let found = try #require(TransparentDataObject.all(in: bytes + [0x80, 0]))
+                #expect(found.map(\.tag) == [tag, 0x80] && found[0].value == object.value, "\(tag) \(count)")
+                if count > 0 { #expect(TransparentDataObject.all(in: bytes.dropLast() + []) == nil) }
             }
         }
     }
 
-    @Test func `A card that speaks ISO-DEP is selected anew, and hears its commands`() async {
-        let select: [UInt8] = [0x00, 0xA4, 0x04, 0x00, 0x07, 0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01, 0x00]
-        for (standard, frontEnd) in [(0, nil), (1, .nfcB(pupi: [1, 2, 3, 4]))] as [(UInt8, Type4FrontEnd?)] {
-            field.removeAll()
-            var reader = await reader(Self.card(frontEnd))
-            #expect(await reader.transmit(select) == .done(Self.finish))
-            _ = await Self.send([0x81, 0], 0x00, to: &reader)
-            for _ in 0..<2 {
-                let answer = await Self.send([0x8F, 2, standard, 4], 0x02, to: &reader)
-                #expect(answer.starts(with: Self.done + [0x5F, 0x51]), "\(standard)")
-                #expect(await reader.transmit(select) == .done(Self.finish))
+    @Test func `frames: flags for checksums, bits of the last byte, and none of them in the next session`() async {
+        let read = "3004" + CyclicRedundancyCheck.a([0x30, 0x04]).littleEndianBytes.hex
+        await Self.run(
+            "ntag",
+            """
+            manage 8100 8400
+            exchange 9502 3004 -> C003009000 920100 96020000 9710 ..16 9000
+            exchange 90020003 9504 \(read) -> C003009000 920100 96020000 9712 ..18 9000
+            exchange 90020200 9502 3004 -> C003009000 920100 96020000 9712 ..18 9000
+            exchange 9502 30FF -> C003009000 920104 96020000 9701 00 9000   # a NAK of four bits
+            exchange 9501 52 -> C003016401 9000
+            exchange 90020003 910107 9501 52 -> C003009000 920100 96020000 9702 4400 9000
+            manage 8100
+            exchange 90020003 910107 -> C003006985 9000
+            exchange 9502 3004 -> C003016401 9000           # a frame of seven bits without a checksum
+            up
+            manage 8100
+            exchange 9502 3004 -> C003009000 920100 96020000 9710 ..16 9000
+            exchange 90020003
+            manage 8100                                     # has no settings of the session before
+            exchange 9502 3004 -> C003009000 920100 96020000 9710 ..16 9000
+            exchange 910107 9502 3004 -> C003026401 9000
+            """
+        )
+        await Self.run(
+            "slix",
+            """
+            manage 8100
+            exchange 910107 9503 022005 -> C003026401 9000
+            exchange 910100 9503 022005 -> C003009000 *
+            exchange 9101F8 9503 022005 -> C003009000 *     # reserved bits
+            """
+        )
+    }
+
+    @Test func `frames: wait 50 ms, or as long as the session or the exchange says, up to 5 s`() async throws {
+        for (session, exchange, object, microseconds) in [
+            ("", "", 1, 50_000), ("5F4604E8030000", "", 1, 1000), ("", "5F4604E8030000", 2, 1000),
+            ("", "5F4604FFFFFFFF", 2, 5_000_000),
+        ] as [(String, String, Int, Int64)] {
+            var reader = await Self.reader("ntag")
+            await reader.run("manage 8100 \(session) -> C003009000 9000\n-")
+            let field = reader.field
+            field.startRecording()
+            let failure = "C0030\(object)64019000"
+            #expect(await reader.device.answer(to: "exchange \(exchange) 9502 3004") == failure)
+            let elapsed = field.stopRecording().map(\.elapsed)
+            let time = Airtime.microseconds(microseconds)
+            #expect(elapsed == [field.exchange(Frame([0x30, 4]), over: .nfcA, timeout: time).elapsed])
+        }
+    }
+
+    @Test func `the power of the card ends a session, and so does a new host`() async {
+        for end in ["up", "reset", "down", "anew"] {
+            await Self.run("slix", "manage 8100 -> C003009000 9000\n\(end)\nexchange 9503 022005 -> C003006985 9000")
+        }
+    }
+
+    @Test func `layers: 3 and 4 select the tag and return its ATR, RATS is the host's in layer 3`() async {
+        await Self.run(
+            "slix",
+            """
+            manage 8100 8300                                # the field is off
+            switch 8F020203 -> C003009000 5F5114 ..20 9000
+            switch 8F020200 -> C003009000 9000
+            switch 8F020202 -> C003009000 9000
+            switch 8F020204 -> C003009000 5F5114 ..20 9000
+            -
+            switch 8F020203 -> C003016401 9000
+            """
+        )
+        let ats = "C003009000 920100 96020000 9705 0578807002 9000"
+        await Self.run(
+            "typeA",
+            """
+            manage 8100
+            switch 8F020003 -> C003009000 5F51 *
+            exchange 9502 E080 -> \(ats)
+            switch 8F020004 -> C003009000 5F51 *
+            exchange 9502 E080 -> C003016401 9000
+            00A4040007D276000085010100 -> 9000
+            switch 8F020004 -> C003009000 5F51 *
+            00A4040007D276000085010100 -> 9000
+            switch 8F020003 -> C003009000 5F51 *
+            exchange 9502 E080 -> \(ats)
+            """
+        )
+    }
+
+    @Test func `standards: the tag's own number selects it, another one fails and leaves the card`() async {
+        for (own, tag) in ["ntag", "typeB", "slix", "felica"].enumerated() {
+            var reader = await Self.reader(tag)
+            let identifier = reader.tag(tag).identifier.hex
+            await reader.run("manage 8100")
+            for standard in 0...3 {
+                let answer = standard == own ? Self.done + " 5F51 *" : "C003016401 9000"
+                await reader.run("switch 8F020\(standard)04 -> \(answer)\nFFCA0000 00 -> \(identifier) 9000", tag)
             }
         }
-    }
-
-    @Test func `RATS is the host's to send in layer 3, and the reader's in layer 4`() async {
-        var reader = await reader(Self.card())
-        let head = Self.done + [0x92, 1, 0, 0x96, 2, 0, 0, 0x97, 5]
-        let ats = head + [5, 0x78, 0x80, 0x70, 2] + Self.finish
-        _ = await Self.send([0x81, 0], 0x00, to: &reader)
-        for (layer, answer) in [(3, ats), (4, Self.failed(1, [0x64, 0x01])), (3, ats)] as [(UInt8, [UInt8])] {
-            #expect(await Self.send([0x8F, 2, 0, layer], 0x02, to: &reader).prefix(7) == Self.done + [0x5F, 0x51])
-            #expect(await Self.send([0x95, 2, 0xE0, 0x80], 0x01, to: &reader) == answer, "\(layer)")
-        }
-    }
-
-    @Test func `A layer of 3 turns the field on, in which the tag is selected`() async {
-        var reader = await reader()
-        _ = await Self.send([0x81, 0, 0x83, 0], 0x00, to: &reader)
-        let answer = await Self.send([0x8F, 2, 2, 3], 0x02, to: &reader)
-        #expect(answer.prefix(8) == Self.done + [0x5F, 0x51, 20] && answer.count == 8 + 20 + 2)
-    }
-
-    @Test func `One command may turn the field off and on, and a tag forgets then`() async {
-        var reader = await reader(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
-        let read: [UInt8] = [0x95, 2, 0x30, 0x04]
-        _ = await Self.send([0x81, 0], 0x00, to: &reader)
-        #expect(await Self.send(read, 0x01, to: &reader).count == 5 + 3 + 4 + 2 + 16 + 2)
-        #expect(await Self.send([0x83, 0, 0x84, 0], 0x00, to: &reader) == Self.done + Self.finish)
-        // The tag has to be selected again.
-        #expect(await Self.send(read, 0x01, to: &reader) == Self.failed(1, [0x64, 0x01]))
-        #expect(
-            await Self.send([0x90, 2, 0, 3, 0x91, 1, 7, 0x95, 1, 0x26], 0x01, to: &reader)
-                == Self.done + [0x92, 1, 0, 0x96, 2, 0, 0, 0x97, 2, 0x44, 0x00] + Self.finish
-        )
-        #expect(await Self.send([0x84, 0, 0x83, 0], 0x00, to: &reader) == Self.done + Self.finish)
-        #expect(await Self.send([0x95, 1, 0x52], 0x01, to: &reader) == Self.failed(1, [0x64, 0x01]))
-    }
-
-    @Test(arguments: [[0x85, 0], [0x5F, 0x46, 1, 0]] as [[UInt8]])
-    func `The objects before one that fails have their effect`(bad: [UInt8]) async {
-        var reader = await reader()
-        let status: [UInt8] = bad.count == 2 ? [0x6A, 0x81] : [0x67, 0x00]
-        #expect(await Self.send([0x81, 0, 0x83, 0] + bad, 0x00, to: &reader) == Self.failed(3, status))
-        #expect(await Self.send([0x95, 3] + Self.readBlock, 0x01, to: &reader) == Self.failed(1, [0x64, 0x01]))
-        #expect(await Self.send([0x84, 0] + bad, 0x00, to: &reader) == Self.failed(2, status))
-        #expect(await Self.send([0x95, 3] + Self.readBlock, 0x01, to: &reader).count == 21)
-    }
-
-    @Test func `The field goes off and on, and a tag forgets then`() async {
-        var reader = await reader()
-        _ = await Self.send([0x81, 0], 0x00, to: &reader)
-        #expect(await Self.send([0x83, 0], 0x00, to: &reader) == Self.done + Self.finish)
-        #expect(await Self.send([0x95, 3] + Self.readBlock, 0x01, to: &reader) == Self.failed(1, [0x64, 0x01]))
-        #expect(await Self.send([0x84, 0], 0x00, to: &reader) == Self.done + Self.finish)
-        #expect(await Self.send([0x95, 3] + Self.readBlock, 0x01, to: &reader).count == 21)
-    }
-
-    @Test func `Of two protocols in a command the first one counts`() async {
-        var reader = await reader()
-        _ = await Self.send([0x81, 0], 0x00, to: &reader)
-        #expect(await Self.send([0x8F, 2, 2, 0, 0x80, 0], 0x02, to: &reader) == Self.done + Self.finish)
-        #expect(await Self.send([0x80, 0, 0x8F, 2, 2, 0], 0x02, to: &reader) == Self.failed(1, [0x67, 0x00]))
-    }
-
-    @Test func `A reader does not switch to a technology that it has not`() async {
-        field.bring(VirtualType5Tag(.icodeSLIX))
         var profile = ReaderProfile.acr1552u
         profile.technologies = [.nfcA]
-        field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
-        var reader = EmulatedReader(profile, field: field)
-        #expect(await reader.look() == .init(hasFound: true))
-        _ = await Self.send([0x81, 0], 0x00, to: &reader)
-        #expect(await Self.send([0x8F, 2, 2, 3], 0x02, to: &reader) == Self.failed(1, [0x64, 0x01]))
-        #expect(await Self.send([0x8F, 2, 0, 3], 0x02, to: &reader).starts(with: Self.done + [0x5F, 0x51]))
+        await Reader.run(
+            profile,
+            """
+            + slix ntag
+            look -> found
+            manage 8100
+            switch 8F020203 -> C003016401 9000              # a technology that the reader does not have
+            switch 8F020003 -> C003009000 5F51 *
+            """
+        )
+        // A tag beside the card, of another technology.
+        await Self.run(
+            "slix",
+            """
+            + ntag
+            manage 8100
+            switch 8F020000 -> C003009000 9000
+            exchange 90020003 910107 9501 26 -> C003009000 920100 96020000 9702 4400 9000
+            """
+        )
     }
 
-    /// Sends a frame without a card, by an escape.
-    private static func escape(_ objects: [UInt8], _ kind: UInt8, to reader: inout EmulatedReader) async -> [UInt8] {
-        let reply = await reader.control(0x4200_0001, [0xFF, 0xC2, 0, kind, UInt8(objects.count)] + objects)
-        guard case .done(let bytes) = reply else { return [] }
-        return bytes
+    @Test func `the field: off and on in one command, objects before a wrong one have their effect`() async {
+        await Self.run(
+            "ntag",
+            """
+            manage 8100
+            exchange 9502 3004 -> C003009000 920100 96020000 9710 ..16 9000
+            manage 8300 8400 -> C003009000 9000
+            exchange 9502 3004 -> C003016401 9000           # has to be selected again
+            exchange 90020003 910107 9501 26 -> C003009000 *
+            manage 8400 8300 -> C003009000 9000
+            exchange 9501 52 -> C003016401 9000
+            """
+        )
+        for (wrong, status) in [("8500", "6A81"), ("5F460100", "6700")] {
+            await Self.run(
+                "slix",
+                """
+                manage 8100 8300 \(wrong) -> C00303\(status) 9000
+                exchange 9503 022005 -> C003016401 9000
+                manage 8400 \(wrong) -> C00302\(status) 9000
+                exchange 9503 022005 -> C003009000 *
+                """
+            )
+        }
     }
 
-    @Test func `A session has the technology of the card with which it began, and none without a card`() async {
-        var reader = await reader()
-        _ = await Self.send([0x81, 0], 0x00, to: &reader)
-        field.removeAll()
-        #expect(await reader.look() == .init(hasLost: true))
-        let frame = [0x95, 3] + Self.readBlock
-        #expect(await Self.escape(frame, 0x01, to: &reader) == Self.failed(1, [0x64, 0x01]))
-        // What is only sent is done, whether or not anybody hears it.
-        #expect(await Self.escape([0x93, 3] + Self.readBlock, 0x01, to: &reader) == Self.done + Self.finish)
-        _ = await Self.escape([0x81, 0], 0x00, to: &reader)
-        #expect(await Self.escape([0x80, 0], 0x00, to: &reader) == Self.done + [0x80, 3, 1, 0, 0] + Self.finish)
-        #expect(await Self.escape([0x91, 1, 0] + frame, 0x01, to: &reader) == Self.failed(2, [0x6A, 0x81]))
+    @Test func `without a card: an open session keeps its technology, a new one has none`() async {
+        await Self.run(
+            "slix",
+            """
+            manage 8100
+            -
+            look -> lost
+            escape FFC20001 05 9503 022005 -> C003016401 9000
+            escape FFC20001 05 9303 022005 -> C003009000 9000       # sent, whether or not a tag hears it
+            escape FFC20000 02 8100 -> C003009000 9000
+            escape FFC20001 08 910100 9503 022005 -> C003026A81 9000
+            """
+        )
     }
 }

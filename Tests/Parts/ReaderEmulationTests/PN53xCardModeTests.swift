@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import ReaderEmulation
+import TagLink
+import Testing
+import VirtualTags
+
+/// A PN532 that is a card for another reader (PN532 user manual UM0701-02, 7.3.14 to 7.3.21).
+@Suite(.timeLimit(.minutes(1))) struct PN53xCardModeTests {
+    /// The field of the other reader, and what the chip has called.
+    final class OtherField: CardPlace {
+        let cards = Locked<[HostedCard]>([])
+        let calls = Locked<[String]>([])
+        /// How often the host was told to ask again.
+        let changes = Locked(0)
+        var card: HostedCard? { cards.withLock { $0.last } }
+
+        func bring(_ card: HostedCard) {
+            cards.withLock { $0.append(card) }
+            calls.withLock { $0.append("bring") }
+        }
+
+        func remove() {
+            // The wait of a reader has to end before.
+            let isOver = card?.isListening == false
+            calls.withLock { $0.append(isOver ? "remove" : "remove a listening card") }
+        }
+    }
+
+    private let other = OtherField()
+
+    private func chip(_ field: VirtualField = VirtualField(), parameters: UInt8 = 0x34) async -> HostScript<PN53xChip> {
+        var host = HostScript(field) { field in
+            PN53xChip(field: field, place: other) { [other] in other.changes.withLock { $0 += 1 } }
+        }
+        await host.run("12 \([parameters].hex) -> empty")
+        return host
+    }
+
+    /// TgInitAsTarget for a card of ISO/IEC 14443-4 with the UID 08 11 22 33.
+    static func initiate(mode: String = "05", sak: String = "20", general: String = "", historical: String = "")
+        -> String
+    {
+        let (zeros, generalCount) = (String(repeating: "00", count: 28), UInt8(general.count / 2))
+        return "8C \(mode) 0403 112233 \(sak) \(zeros) \([generalCount].hex)\(general) "
+            + [UInt8(historical.count / 2)].hex + historical
+    }
+
+    /// A chip whose card a reader has activated.
+    private func activated() async throws -> (HostScript<PN53xChip>, HostedCard) {
+        var chip = await chip()
+        await chip.run(Self.initiate() + " -> waiting")
+        let card = try #require(other.card)
+        card.activated()
+        return (chip, card)
+    }
+
+    /// Lets a reader send a command, on a thread of its own.
+    private static func ask(_ card: HostedCard, _ command: [UInt8]) -> Task<[UInt8]?, Never> {
+        // Longer than any machine needs for the answer.
+        card.allow(seconds: 600)
+        return Task {
+            await handedOver { done in DispatchQueue.global().async { done(card.respond(to: command)) } }
+        }
+    }
+
+    /// TgGetData until the reader's command is there.
+    private static func data(_ host: inout HostScript<PN53xChip>) async -> String {
+        while true {
+            let answer = await host.device.answer(to: "86")
+            if answer != "waiting" { return answer }
+            await Task.yield()
+        }
+    }
+
+    @Test func `TgInitAsTarget: waits for a reader with the host's identity, then reports the reader's RATS`()
+        async throws
+    {
+        var chip = await chip()
+        let command = Self.initiate(general: "010203", historical: "CAFE")
+        await chip.run("\(command) -> waiting\n8A -> 00 00\n86 -> 27\n\(command) -> waiting")
+        let card = try #require(other.card)
+        #expect(card.identity.atqa == 0x0304 && card.identity.sak == 0x20)
+        #expect(card.identity.uid == [0x08, 0x11, 0x22, 0x33])
+        #expect(card.identity.answerToSelect == [7, 0x75, 0x33, 0x92, 0x03, 0xCA, 0xFE])
+        #expect(other.changes.withLock { $0 } == 0)
+        for _ in 0..<2 { card.activated() }
+        #expect(other.changes.withLock { $0 } == 1)
+        await chip.run("\(command) -> 08 E0 80\n8A -> 01 00")
+        #expect(other.calls.withLock { $0 } == ["bring"])
+        // Another identity is another card.
+        await chip.run(Self.initiate() + " -> waiting")
+        #expect(other.calls.withLock { $0 } == ["bring", "remove", "bring"])
+    }
+
+    @Test func `TgInitAsTarget without ISO-DEP in parameters, SEL_RES or mode: waits without a card`() async {
+        for (parameters, mode, sak) in [(0x14, "05", "20"), (0x34, "05", "00"), (0x34, "02", "20"), (0x34, "07", "20")]
+            as [(UInt8, String, String)]
+        {
+            var chip = await chip(parameters: parameters)
+            await chip.run("\(Self.initiate(mode: mode, sak: sak)) -> waiting\n86 -> 27")
+        }
+        #expect(other.calls.withLock { $0 } == [])
+        var chip = await chip()
+        await chip.run("\(Self.initiate()) -> waiting\n\(Self.initiate(mode: "02")) -> waiting")
+        #expect(other.calls.withLock { $0 } == ["bring", "remove"])
+    }
+
+    @Test func `TgInitAsTarget: 47 general and 48 historical bytes at most, in the length that is given`() async {
+        func bytes(_ count: Int) -> String { String(repeating: "01", count: count) }
+        var chip = await chip()
+        let whole = Self.initiate(general: bytes(47), historical: bytes(48))
+        await chip.run(
+            """
+            \(whole) -> waiting
+            \(Self.initiate(general: bytes(48))) -> syntax error
+            \(Self.initiate(historical: bytes(49))) -> syntax error
+            \(whole) 00 -> syntax error
+            \(whole.dropLast(2)) -> syntax error
+            \(Self.initiate().dropLast(2)) -> syntax error
+            \(Self.initiate(general: "010203").dropLast(3)) -> syntax error
+            8C -> syntax error
+            """
+        )
+        #expect(other.card?.identity.answerToSelect.count == 53)
+        // A syntax error leaves the card as it is.
+        #expect(other.calls.withLock { $0 } == ["bring"])
+    }
+
+    @Test func `TgInitAsTarget switches the chip's own field off`() async {
+        let field = VirtualField()
+        field.bring(SampleTag.ntag())
+        var chip = await chip(field)
+        await chip.run("4A 01 00 -> 01 *\n\(Self.initiate()) -> waiting\n42 30 00 -> 27\n40 01 30 00 -> 27")
+    }
+
+    @Test func `TgGetData and TgSetData: a reader's command and the host's answer, long ones in parts`() async throws {
+        var (chip, card) = try await activated()
+        await chip.run("8E 9000 -> 27\n86 -> waiting")
+        let first = Self.ask(card, [0x00, 0xA4])
+        #expect(await Self.data(&chip) == "0000A4")
+        await chip.run("86 -> waiting\n8E 9000 -> 00")
+        #expect(await first.value == [0x90, 0x00])
+        let long = SampleTag.longAnswer(600)
+        let second = Self.ask(card, long)
+        #expect(await Self.data(&chip) == "40" + long[..<262].hex)
+        await chip.run(
+            """
+            86 -> 40 \(Array(long[262..<524]).hex)
+            86 -> 00 \(Array(long[524...]).hex)
+            94 0102 -> 00                           # TgSetMetaData
+            94 03 -> 00
+            8E 9000 -> 00
+            """
+        )
+        #expect(await second.value == [1, 2, 3, 0x90, 0x00])
+        await chip.run("8E 9000 -> 27")
+        // For each command, and once for the activation.
+        #expect(other.changes.withLock { $0 } == 3)
+        // A host that answers a part does not get the rest.
+        let third = Self.ask(card, long)
+        #expect(await Self.data(&chip) == "40" + long[..<262].hex)
+        await chip.run("8E 6700 -> 00")
+        #expect(await third.value == [0x67, 0x00])
+        let fourth = Self.ask(card, [1])
+        #expect(await Self.data(&chip) == "0001")
+        await chip.run("8E 9000 -> 00")
+        #expect(await fourth.value == [0x90, 0x00])
+    }
+
+    @Test func `TgSetMetaData: 65538 bytes at most, then status 07 and a new answer`() async throws {
+        var (chip, card) = try await activated()
+        let asked = Self.ask(card, [1])
+        _ = await Self.data(&chip)
+        let most = [UInt8](repeating: 7, count: 65_538)
+        #expect(await chip.device.receive([0x94] + most) == .answer([0]))
+        #expect(await chip.device.receive([0x94, 1]) == .answer([0x07]))
+        #expect(await chip.device.receive([0x94] + most.dropLast()) == .answer([0]))
+        #expect(await chip.device.receive([0x8E, 8]) == .answer([0]))
+        #expect(await asked.value == most.dropLast() + [8])
+    }
+
+    @Test func `a reader that deselects the card or takes its field away: status 29 or 0A`() async throws {
+        for (isDeselected, status) in [(true, "29"), (false, "0A")] {
+            func leave(_ card: HostedCard) { if isDeselected { card.deselected() } else { card.lostField() } }
+            var chip = await chip()
+            await chip.run(Self.initiate() + " -> waiting")
+            let card = try #require(other.card)
+            // Nothing is lost before the activation.
+            leave(card)
+            #expect(card.isListening)
+            card.activated()
+            let before = other.changes.withLock { $0 }
+            for _ in 0..<2 { leave(card) }
+            #expect(other.changes.withLock { $0 } == before + 1)
+            await chip.run("8A -> 02 00\n86 -> \(status)\n8E 01 -> \(status)")
+            #expect(card.respond(to: [1]) == nil)
+            await chip.run(Self.initiate() + " -> waiting")
+            #expect(other.card !== card)
+        }
+    }
+
+    @Test func `a reader's time limit: no answer, and the host's late answer is status 0A`() async throws {
+        var (chip, card) = try await activated()
+        card.allow(seconds: 0)
+        #expect(card.respond(to: [1, 2]) == nil)
+        #expect(!card.isListening)
+        await chip.run("86 -> 00 0102\n8E 9000 -> 0A")
+    }
+
+    @Test(arguments: [
+        "40 01", "42 01", "44 00", "46", "4A 01 00", "4E", "50", "52 00", "54 01", "56", "60 01 01 00", "16 01",
+        "32 01 01",
+    ]) func `a command to a tag ends card mode and the wait of its reader`(command: String) async throws {
+        var (chip, card) = try await activated()
+        let asked = Self.ask(card, [1])
+        #expect(await Self.data(&chip) == "0001")
+        await chip.run(command)
+        #expect(!card.isListening)
+        #expect(await asked.value == nil)
+        #expect(other.calls.withLock { $0 } == ["bring", "remove"])
+        await chip.run("86 -> 27")
+    }
+
+    @Test func `a command about the chip itself keeps card mode, a reset or an abandoned wait ends it`() async throws {
+        var (chip, _) = try await activated()
+        await chip.run("00 01\n02\n04\n06 6302\n12 34\n8A -> 01 00")
+        // A host that stops waiting leaves a card that a reader has.
+        chip.device.stopWaiting()
+        #expect(other.calls.withLock { $0 } == ["bring"])
+        await chip.run("reset\n8A -> 00 00\n12 34\n\(Self.initiate()) -> waiting")
+        #expect(other.calls.withLock { $0 } == ["bring", "remove", "bring"])
+        chip.device.stopWaiting()
+        #expect(other.calls.withLock { $0 } == ["bring", "remove", "bring", "remove"])
+    }
+
+    @Test func `on a line: an acknowledgement of the host ends its wait, and removes the card only then`() async {
+        var device = PN532SerialDevice(field: VirtualField(), place: other)
+        let initiate = PN532LineTests.hostFrame(Self.initiate())
+        await device.receive(PN532LineTests.hostFrame("12 34") + initiate) { _ in }
+        #expect(other.calls.withLock { $0 } == ["bring"])
+        // It acknowledges an answer, and waits for nothing.
+        await device.receive(PN532LineTests.hostFrame("02") + PN532ChipFrame.acknowledge) { _ in }
+        #expect(other.calls.withLock { $0 } == ["bring"])
+        await device.receive(initiate + PN532ChipFrame.acknowledge) { _ in }
+        #expect(other.calls.withLock { $0 } == ["bring", "remove"])
+    }
+}

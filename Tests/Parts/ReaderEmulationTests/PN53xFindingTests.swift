@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+import ReaderEmulation
+import TagLink
+import Testing
+import VirtualTags
+
+/// How a PN532 finds tags and what it knows of them (PN532 user manual UM0701-02, 7.3.5 and 7.3.10 to 7.3.13).
+struct PN53xFindingTests {
+    private typealias Chip = HostScript<PN53xChip>
+
+    @Test func `malformed InListPassiveTarget and InAutoPoll: syntax error`() async {
+        await Chip.run(
+            """
+            + ntag
+            4A -> syntax error
+            4A 01 -> syntax error
+            4A 00 00 -> syntax error                # MaxTg is 1 or 2
+            4A 03 00 -> syntax error
+            4A 01 05 -> syntax error                # BrTy is 0 to 4
+            4A 01 00 010203 -> syntax error         # a UID of three bytes
+            4A 01 00 0102030405 -> syntax error
+            4A 01 00 8904A1B2C3D4E580 -> syntax error           # no cascade tag 88
+            4A 01 00 880102038904050607080910 -> syntax error   # none in the second level
+            4A 01 00 890102038804050607080910 -> syntax error
+            4A 01 01 -> syntax error                # FeliCa needs a polling payload
+            4A 01 01 00 FFFF 01 -> syntax error
+            4A 01 01 01 FFFF 01 00 -> syntax error
+            4A 01 02 00 FFFF 01 00 00 -> syntax error
+            4A 01 03 -> syntax error                # Type B needs an AFI
+            60 -> syntax error
+            60 01 01 -> syntax error
+            60 00 01 00 -> syntax error             # PollNr from 1
+            60 01 00 00 -> syntax error             # Period 1 to 15
+            60 01 10 00 -> syntax error
+            """
+        )
+    }
+
+    @Test func `InListPassiveTarget: each technology has its own target data and type in GetGeneralStatus`() async {
+        await Chip.run(
+            """
+            32 05 FF 01 00 -> empty
+            + ntag
+            4A 01 00 -> 01 01 0044 00 07 04A1B2C3D4E580
+            04 -> 00 00 01 01 00 00 00 00
+            -
+            + classic
+            4A 01 00 -> 01 01 0004 08 04 01020304
+            -
+            + typeA
+            4A 01 00 -> 01 01 .. .. 20 07 ..7 0578807002
+            -
+            + felica
+            4A 01 01 00 FFFF 00 00 -> 01 01 12 01 02FE010203040506 00F1000000014300
+            4A 01 02 00 12FC 01 00 -> 01 01 14 01 02FE010203040506 00F1000000014300 12FC
+            04 -> 00 00 01 01 01 01 10 00
+            4A 01 01 00 0003 01 00 -> 00            # another system
+            4A 01 01 00 FFFF 02 00 -> 01 01 14 01 02FE010203040506 00F1000000014300 0083
+            00 06 -> 00                             # still there, although it was asked for its rates
+            -
+            00 06 -> 01
+            + typeB
+            4A 01 03 00 -> 01 01 50 01020304 21000000 008175 01 01
+            4A 01 03 21 01 -> 01 01 50 01020304 21000000 008175 01 01
+            4A 01 03 20 -> 01 01 50 01020304 21000000 008175 01 01
+            4A 01 03 30 -> 00                       # another application family
+            -
+            + topaz
+            4A 01 04 -> 01 01 0C00 ..4
+            04 -> 00 00 01 01 00 00 02 00
+            4A 01 00 -> 00
+            """
+        )
+        var chip = Chip.chip(["ten": NFCATag(NFCAContents(uid: [1, 2, 3, 4], atqa: 0x0301, sak: 0x08))])
+        await chip.run(
+            """
+            + ten
+            4A 01 00 -> 01 01 0301 08 04 01020304   # SENS_RES with its high byte first
+            """
+        )
+    }
+
+    @Test func `InListPassiveTarget: the framing registers of the technology are set`() async {
+        for (tag, list, framing) in [
+            ("topaz", "04", "00"), ("ntag", "00", "80"), ("felica", "01 00 FFFF 00 00", "92"),
+            ("plainB", "03 00", "83"),
+        ] {
+            var chip = Chip.chip()
+            await chip.run(
+                """
+                + \(tag)
+                08 633D 07 633C 07 6302 11 6303 11 -> empty
+                4A 01 \(list) -> 01 *
+                06 6302 6303 633D 633C -> \(framing) \(framing) 00 00
+                """,
+                tag
+            )
+        }
+    }
+
+    @Test func `InListPassiveTarget with a UID: only that tag is listed, whole or by cascade levels`() async {
+        let ten: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+        let four = NFCATag(NFCAContents(uid: [1, 2, 3, 4], atqa: 0x0004, sak: 0x08))
+        var chip = Chip.chip([
+            "four": four, "ten": NFCATag(NFCAContents(uid: ten, atqa: 0x0084, sak: 0x40)),
+        ])
+        // In the second round all tags are halted.
+        let round = """
+            4A 01 00 8804A1B2C3D4E580 -> 01 01 0044 00 07 04A1B2C3D4E580
+            40 01 30 00 -> 00 ..7 80 *
+            4A 02 00 04A1B2C3D4E581 -> 01 01 0044 00 07 04A1B2C3D4E581
+            40 01 30 00 -> 00 ..7 81 *
+            52 00 -> 00
+            4A 01 00 8804A1B2C3D4E582 -> 01 01 0044 00 07 04A1B2C3D4E582
+            4A 01 00 01020304 -> 01 01 0004 08 04 01020304
+            4A 01 00 88010203880405060708090A -> 01 01 0084 40 0A 0102030405060708090A
+            4A 01 00 0102030405060708090A -> 01 01 0084 40 0A 0102030405060708090A
+
+            """
+        await chip.run("32 05 FF 01 00\n+ ntag ntag81 ntag82 four ten\n" + round + round)
+        await chip.run(
+            """
+            4A 01 00 09090909 -> 00
+            40 01 30 00 -> 27                       # no target is left
+            4A 01 00 8804A1B2 -> 00                 # the start of a UID is another UID
+            """
+        )
+    }
+
+    @Test func `InListPassiveTarget of two tags: both are listed, and each answers to its number`() async {
+        await Chip.run(
+            """
+            + ntag ntag81 ntag82
+            4A 01 00 -> 01 01 ..11
+            04 -> 00 00 01 01 00 00 00 00
+            4A 02 00 -> 02 01 0044 00 07 04A1B2C3D4E5 $a 02 0044 00 07 04A1B2C3D4E5 $b
+            04 -> 00 00 02 01 00 00 00 02 00 00 00 00
+            40 01 30 00 -> 00 ..7 $a *
+            40 02 30 00 -> 00 ..7 $b *
+            40 01 30 00 -> 00 ..7 $a *
+            """
+        )
+    }
+
+    @Test func `InListPassiveTarget of two ISO-DEP cards: the last one is active at once, and each answers`() async {
+        for (list, answer) in [
+            ("00", "02 01 ..4 $a ..6 02 ..4 $b ..6 0578807002"),
+            ("03 00", "02 01 50 $a ..10 01 01 02 50 $b ..10 01 01"),
+        ] {
+            var tags: [String: any VirtualTag] = [:]
+            for first in [2, 6] as [UInt8] {
+                var card = ScriptedCard()
+                card.answer([1], with: [first])
+                let frontEnd: Type4FrontEnd =
+                    list == "00"
+                    ? .nfcA(uid: [first, 1, 2, 3, 4, 5, 6], ats: SampleTag.ats) : .nfcB(pupi: [first, 1, 2, 3])
+                tags["\(first)"] = VirtualType4Tag(card: card, frontEnd: frontEnd)
+            }
+            var chip = Chip.chip(tags)
+            await chip.run(
+                """
+                + 2 6
+                4A 02 \(list) -> \(answer)
+                40 02 01 -> 00 $b
+                40 01 01 -> 00 $a
+                40 02 01 -> 00 $b
+                """,
+                list
+            )
+        }
+    }
+
+    @Test func `InListPassiveTarget without a tag: waits for one, unless MxRtyPassiveActivation ends it`() async {
+        await Chip.run(
+            """
+            + ntag
+            4A 01 04 -> waiting
+            32 05 00 01 02 -> empty
+            4A 01 04 -> 00
+            -
+            4A 01 00 -> 00
+            """
+        )
+    }
+
+    @Test func `SetParameters without automatic RATS: a card is listed without ATS, and the host starts ISO-DEP`() async
+    {
+        var contents = Type2Contents(blank: .ntag213, uid: SampleTag.ntagUID)
+        contents.sak = 0x20
+        var chip = Chip.chip(["silent": VirtualType2Tag(contents)])
+        await chip.run(
+            """
+            32 05 FF 01 00
+            + silent                                # its SAK promises ISO-DEP, but it does not answer RATS
+            4A 01 00 -> 00
+            12 04 -> empty
+            4A 01 00 -> 01 01 0044 20 07 04A1B2C3D4E580
+            -
+            + typeA
+            4A 01 00 -> 01 01 .. .. 20 07 ..7
+            42 E0 80 -> 00 0578807002
+            """
+        )
+    }
+
+    @Test func `FeliCa polling: waits 22 ms, takes the first of two answers, and no malformed one`() async {
+        let rest = SampleTag.idm + [0x00, 0xF1, 0x00, 0x00, 0x00, 0x01, 0x43, 0x00]
+        var chip = Chip.chip()
+        chip.field.startRecording()
+        #expect(await chip.device.answer(to: "4A 01 01 00 FFFF 00 00") == "waiting")
+        let records = chip.field.stopRecording()
+        let silence = chip.field.exchange(
+            Frame([6, 0x00, 0xFF, 0xFF, 0x00, 0x00]),
+            over: .nfcF,
+            timeout: .milliseconds(22)
+        )
+        #expect(records.map(\.request) == [Frame([6, 0x00, 0xFF, 0xFF, 0x00, 0x00])])
+        #expect(records.first?.elapsed == silence.elapsed)
+        await chip.run("32 05 FF 01 00")
+        // The length, the response code, and how many bytes follow.
+        let malformed: [(UInt8, UInt8, Int)] = [
+            (17, 1, 16), (19, 1, 17), (21, 1, 19), (18, 0, 16), (18, 3, 16), (18, 1, 15), (20, 1, 17), (18, 1, 0),
+        ]
+        for (length, code, count) in malformed {
+            chip.field.removeAll()
+            chip.field.bring(AnsweringTag(.nfcF, [length, code] + (rest + [0, 0, 0]).prefix(count)))
+            await chip.run("4A 01 01 00 FFFF 01 00 -> 00", "\(length) \(code) \(count)")
+        }
+        chip.field.removeAll()
+        chip.field.bring(AnsweringTag(.nfcF, [18, 1] + rest + [18, 1] + rest.reversed()))
+        await chip.run("4A 01 01 00 FFFF 00 01 -> 01 01 12 01 " + rest.hex)
+    }
+
+    @Test func `a FeliCa card of two systems: the wanted one is listed, and its presence is asked for by that`() async {
+        let systems = [0x0003, 0x88B4].map { FeliCaSystem(code: $0, files: []) }
+        let pmm: [UInt8] = [0x00, 0xF1, 0x00, 0x00, 0x00, 0x01, 0x43, 0x00]
+        let card = FeliCaStandardContents(idm: SampleTag.idm, pmm: pmm, systems: systems)
+        var chip = Chip.chip(["card": VirtualType3Tag(card)])
+        await chip.run(
+            """
+            + card
+            4A 01 01 00 88B4 01 00 -> 01 01 14 01 12FE010203040506 00F1000000014300 88B4
+            00 06 -> 00
+            """
+        )
+    }
+
+    // MARK: InAutoPoll
+
+    @Test func `InAutoPoll: each type finds its own tags only`() async {
+        let types = ["00", "01", "02", "03", "04", "05", "10", "11", "12", "20", "23", "40"]
+        for (tag, own) in [
+            ("ntag", "00 10"), ("typeA", "00 20"), ("typeB", "03 23"), ("felica", "01 02 11 12"), ("topaz", "04"),
+        ] {
+            for type in types {
+                var chip = Chip.chip()
+                let isFound = own.split(separator: " ").contains(Substring(type))
+                await chip.run("+ \(tag)\n60 01 01 \(type) -> " + (isFound ? "01 \(type) .. 01 *" : "00"), tag)
+            }
+        }
+    }
+
+    @Test func `InAutoPoll: the first of up to fifteen types with a tag ends it, and PollNr FF never does`() async {
+        let fourteen = String(repeating: "23", count: 14)
+        await Chip.run(
+            """
+            + ntag ntag81
+            60 01 0F 23 10 00 -> 01 10 0C 01 0044 00 07 ..7
+            04 -> 00 00 01 01 00 00 00 00
+            -
+            + ntag
+            60 02 01 \(fourteen) 00 -> 01 00 *
+            60 02 01 \(fourteen) 23 00 -> 00
+            60 FE 01 23 -> 00
+            60 FF 01 23 -> waiting
+            60 01 01 20 10 -> 01 10 *               # is no ISO-DEP card, and is found by the next type
+            -
+            + typeA
+            60 01 01 10 20 -> 01 20 *
+            52 00
+            -
+            60 01 01 01 -> 00 | 0600FFFF0000
+            60 01 01 12 -> 00 | 0600FFFF0000
+            """
+        )
+    }
+
+    // MARK: Targets
+
+    @Test func `InDeselect, InRelease, InSelect: a target is put to sleep once and known until released`() async {
+        await Chip.run(
+            """
+            + ntag ntag81
+            4A 02 00
+            44 -> syntax error
+            52 01 01 -> syntax error
+            54 -> syntax error
+            44 03 -> 27
+            52 03 -> 27
+            54 03 -> 27
+            54 00 -> 27
+            54 02 -> 00 | nothing                   # the last one listed is selected
+            54 01 -> 00
+            54 01 -> 00 | nothing
+            44 00 -> 00 | 5000
+            44 00 -> 00 | nothing
+            40 02 30 00 -> 00 ..16                  # selected again by itself
+            40 01 30 00 -> 00 ..16
+            52 01 -> 00 | 5000
+            40 01 30 00 -> 27
+            54 01 -> 27
+            00 06 -> 00                             # the first one that is still known
+            04 -> 00 00 01 02 00 00 00 00
+            40 02 30 00 -> 00 ..16
+            52 00 -> 00 | 5000
+            00 06 -> 27
+            04 -> 00 00 00 00
+            """
+        )
+        await Chip.run(
+            """
+            + typeA
+            4A 01 00
+            44 01 -> 00 | C2                        # S(DESELECT)
+            """
+        )
+    }
+
+    @Test func `two plain Type B cards: the selected one is halted by its PUPI before the other is selected`() async {
+        var chip = Chip.chip(["2": SampleTag.plainB([2, 3, 4, 5]), "6": SampleTag.plainB([6, 3, 4, 5])])
+        await chip.run(
+            """
+            + 2 6
+            4A 02 03 00 -> 02 01 50 $a ..10 00 02 50 $b ..10 00
+            54 01 -> 00 | 50 $b 030405, ...
+            54 02 -> 00 | 50 $a 030405, ...
+            """
+        )
+    }
+
+    @Test func `a target that left the field: exchanges time out, and Diagnose reports it until it is listed again`()
+        async
+    {
+        await Chip.run(
+            """
+            + ntag ntag81
+            4A 02 00
+            40 01 30 00 -> 00 ..16
+            -
+            00 06 -> 01
+            54 02 -> 01
+            40 02 30 00 -> 01
+            + ntag
+            4A 01 00
+            00 06 -> 00
+            """
+        )
+    }
+
+    @Test func `targets without a field: Diagnose reports them missing, and exchanges are out of context`() async {
+        for (tag, list) in [("plainB", "03 00"), ("felica", "01 00 FFFF 00 00"), ("ntag", "00")] {
+            var chip = Chip.chip()
+            await chip.run(
+                """
+                + \(tag)
+                4A 01 \(list)
+                00 06 -> 00
+                32 01 00 -> empty
+                00 06 -> 01
+                40 01 30 00 -> 27
+                42 30 00 -> 27
+                """,
+                tag
+            )
+        }
+    }
+
+    @Test func `a card that was deselected or had no power: the next exchange selects it again`() async {
+        for (tag, list, command, answer) in [
+            ("typeA", "00", "00A4040007D276000085010100", "9000"), ("topaz", "04", "01 08", "08 E1"),
+            ("felica", "01 00 FFFF 00 00", "06 00FFFF0000", "12 01 ..16"), ("ntag", "00", "30 00", "..16"),
+        ] {
+            var chip = Chip.chip()
+            await chip.run("+ \(tag)\n4A 01 \(list)")
+            for ending in ["44 01", "32 01 00\n32 01 01", "44 00\n54 01"] {
+                await chip.run(ending + "\n40 01 \(command) -> 00 \(answer)", "\(tag) \(ending)")
+            }
+        }
+    }
+}
+
+/// A tag that answers every frame with the same bytes.
+final class AnsweringTag: VirtualTag {
+    let technology: Technology
+    let identifier = SampleTag.idm
+    private let bytes: [UInt8]
+
+    init(_ technology: Technology, _ bytes: [UInt8]) {
+        (self.technology, self.bytes) = (technology, bytes)
+    }
+
+    func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? { TagAnswer(Frame(bytes)) }
+    func losePower() {}
+}
