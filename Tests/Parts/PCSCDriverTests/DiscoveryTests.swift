@@ -1,210 +1,361 @@
 // SPDX-License-Identifier: Apache-2.0
-import PCSCDriver
 import TagLink
 import TagProtocols
 import Testing
 
-/// Checks how the driver interprets readers' answers.
+@testable import PCSCDriver  // the samples' connections are internal
+
+/// How the driver finds a tag, its identity and the way to it through a reader.
 struct DiscoveryTests {
-    private static func discover(
-        _ service: ScriptedService,
-        _ choice: ReaderChoice = .first,
+    private typealias Cards = SampleCards
+
+    private static func identity(
+        _ answer: [UInt8],
+        _ table: [String: String],
         systemCodes: [UInt16] = [0x12FC]
-    ) async throws(LinkError) -> [DiscoveredTag] {
-        try await PCSCReader(choice, layer: service)
-            .discover(Set(Technology.allCases), systemCodes: systemCodes)
+    ) async throws(LinkError) -> DiscoveredTag.Identity? {
+        try await PCSCReader(.first, layer: Cards.service(answer, table: table))
+            .discover(Cards.everyTechnology, systemCodes: systemCodes).first?.identity
     }
 
-    @Test("A card with ISO-DEP has its UID and ATS, and takes APDUs")
-    func typeA() async throws {
-        let service = SampleCards.service(
-            [UInt8](hex: "3B8180018080"),
-            table: [
-                "ffca000000": "04112233445566 9000", "ffca010000": "0675778102 80 9000",
-                "00a4040007d276000085010100": "9000",
-            ]
-        )
-        let tag = try #require(try await Self.discover(service).first)
-        #expect(tag.identity == .nfcA(atqa: 0x0344, sak: 0x20, uid: [UInt8](hex: "04112233445566")))
-        guard case .commands(let link, let answer) = tag.port else { throw LinkError(.unsupported, "no APDUs") }
-        #expect(answer == [UInt8](hex: "067577810280"))
-        #expect(try await link.transmit([UInt8](hex: "00a4040007d276000085010100")) == [0x90, 0x00])
-        #expect(await link.isPresent())
-        service.change { $0.readers[0].card = nil }
-        #expect(await !link.isPresent())
-    }
-
-    @Test("A tag has left when the service, or the reader's driver, says so; nothing is sent to it")
-    func presence() async throws {
-        let service = SampleCards.service(
-            [UInt8](hex: "3B8180018080"),
-            table: ["ffca000000": "04112233445566 9000", "ffca010000": "0675778102 80 9000"]
-        )
-        // Whether the driver has the attribute SCARD_ATTR_ICC_PRESENCE, and says there is a card.
-        let presence: UInt32 = 0x0009_0300
-        let reader = PCSCReader(.first, layer: service)
-        for (value, isNear) in [(nil, true), ([2], true), ([4], true), ([0], false)] as [([UInt8]?, Bool)] {
-            service.change { $0.attributes[presence] = value }
-            let tag = try #require(try await reader.discover([.nfcA], systemCodes: []).first)
-            guard case .commands(let link, _) = tag.port else { throw LinkError(.unsupported, "no APDUs") }
-            let uid = [UInt8](hex: "04112233445566")
-            let arrival = try #require(reader.arrival(of: uid))
-            let commands = service.commands
-            #expect(await reader.isStillNear(uid, since: arrival) == isNear)
-            #expect(await link.isPresent() == isNear)
-            #expect(await !reader.isStillNear(uid, since: arrival + 2))
-            #expect(service.commands == commands)
-        }
-        // It left, and is back.
-        service.change { $0.attributes[presence] = [2] }
-        let tag = try #require(try await reader.discover([.nfcA], systemCodes: []).first)
-        guard case .commands(let link, _) = tag.port else { throw LinkError(.unsupported, "no APDUs") }
-        let arrival = try #require(reader.arrival(of: []))
-        service.change { $0.readers[0].events += 2 }
-        #expect(await !reader.isStillNear([], since: arrival))
-        #expect(await !link.isPresent())
-    }
-
-    @Test("An ATS that is not told is made of the ATR's historical bytes; historical bytes alone get a head")
-    func madeUpAnswer() async throws {
-        for (told, wanted) in [("6a81", "0408C105"), ("2F2F 9000", "04082F2F")] {
-            let service = SampleCards.service(
-                [UInt8](hex: "3B828001C10547"),
-                table: ["ffca000000": "04112233445566 9000", "ffca010000": told]
-            )
-            let tag = try #require(try await Self.discover(service).first)
-            guard case .commands(_, let answer?) = tag.port else { throw LinkError(.unsupported, "no ATS") }
-            #expect(answer == [UInt8](hex: wanted))
+    @Test func `an ISO-DEP card: identity, ATS and APDUs`() async throws {
+        for (historical, ats, wanted) in [
+            ("81800180 80", "067577810280 9000", "067577810280"), ("828001 C105 47", "6a81", "0408c105"),
+            ("828001 C105 47", "2f2f 9000", "04082f2f"),
+        ] {
+            let table = ["ffca000000": "04112233445566 9000", "ffca010000": ats, "00a4040001d2": "9000"]
+            let service = Cards.service([UInt8](hex: "3B" + historical), table: table)
+            let reader = PCSCReader(.first, layer: service)
+            let tag = try await Cards.tag(reader)
+            guard case .nfcA(_, 0x20, let uid) = tag.identity, case .commands(let link, let answer?) = tag.port else {
+                throw LinkError(.unsupported, "\(tag)")
+            }
+            #expect(uid.hex == "04112233445566" && answer.hex == wanted)
             #expect(try AnswerToSelect(answer).bytes == answer)
+            #expect(try await link.transmit([0x00, 0xA4, 0x04, 0x00, 0x01, 0xD2]) == [0x90, 0x00])
+        }
+        let typeB = try await Self.identity(
+            [UInt8](hex: "3B888001 1C2D94110081 8100"),
+            ["ffca000000": "01020304 9000"]
+        )
+        #expect(typeB == .nfcB(answer: [UInt8](hex: "50010203041C2D9411008181")))
+    }
+
+    @Test func `a storage card: its identity by what the reader answers, or no tag`() async throws {
+        let (chip, version) = ("ff00000002d402", "d50332010607 9000")
+        let (traverse, inventory) = ("fffd04010302200000", "fffd05010326010000")
+        let (block, withTraverse) = ("ffb0000004", [traverse: "00 E1400D01 9000"])
+        let (uid, vicinity) = ("e004015000112233", Cards.vicinityAnswer)
+        let found = DiscoveredTag.Identity.nfcV(uid: [UInt8](hex: uid), dsfid: 0)
+        let rows: [([UInt8], [String: String], DiscoveredTag.Identity?)] = [
+            (Cards.type1Answer, ["ffca000000": "01020304 9000"], nil),
+            (
+                Cards.type1Answer, ["ffca000000": "01020304 9000", chip: version],
+                .nfcA(atqa: 0x0C00, sak: nil, uid: [1, 2, 3, 4])
+            ),
+            (vicinity, ["ffca000000": uid + "9000", block: "01020304 9000"], found),
+            (vicinity, ["ffca000000": "33221100500104e0 9000", block: "01020304 9000"], found),
+            (
+                vicinity, withTraverse.merging([inventory: "0055 3322110015 0004E0 9000"]) { $1 },
+                .nfcV(uid: [UInt8](hex: "E004001500112233"), dsfid: 0x55)
+            ),
+            (vicinity, withTraverse.merging([inventory: "6401"]) { $1 }, nil),
+            (vicinity, withTraverse.merging([inventory: "0155 3322110015 0004E0 9000"]) { $1 }, nil),
+            (vicinity, [block: "01020304 9000"], nil),
+            ([UInt8](hex: "3B8F8001804F0CA0000003060600070000000000"), ["ffca000000": "01020304 9000"], nil),
+            ([UInt8](hex: "3B8F8001804F0CA0000003064000000000000000"), ["ffca000000": "01020304 9000"], nil),
+        ]
+        for (answer, table, wanted) in rows {
+            #expect(try await Self.identity(answer, table) == wanted, "\(answer.hex) \(table)")
         }
     }
 
-    @Test("A Type B card has its ATQB")
-    func typeB() async throws {
-        let service = SampleCards.service(
-            [UInt8](hex: "3B888001 1C2D94110081810040 00".replacing(" ", with: "")).prefix(12) + [],
-            table: ["ffca000000": "01020304 9000"]
-        )
-        let tag = try #require(try await Self.discover(service).first)
-        guard case .nfcB(let answer) = tag.identity else { throw LinkError(.unsupported, "\(tag.identity)") }
-        #expect(answer == [UInt8](hex: "50010203041C2D9411008181"))
-        #expect(try TagTarget(tag.identity).isISODEP)
-    }
-
-    @Test("A UID of ISO/IEC 15693 is turned round where the reader has it as on the air", arguments: [false, true])
-    func vicinity(isReversed: Bool) async throws {
-        let uid = [UInt8](hex: "E004015000112233")
-        let service = SampleCards.service(
-            SampleCards.vicinityAnswer,
-            table: ["ffca000000": (isReversed ? uid.reversed() : uid).hex + "9000", "ffb0000004": "e1400d01 9000"]
-        )
-        let tag = try #require(try await Self.discover(service).first)
-        #expect(tag.identity == .nfcV(uid: uid, dsfid: 0))
-        guard case .frames(let link) = tag.port else { throw LinkError(.unsupported, "no frames") }
-        let read = Frame([0x22, 0x20] + uid.reversed() + [0x00])
-        #expect(try await link.transceive(read, timeout: .milliseconds(20)).bytes.hex == "00e1400d01")
-    }
-
-    @Test("A FeliCa card of a reader with storage commands alone has the longest times")
-    func felicaStorage() async throws {
-        let service = SampleCards.service(
-            SampleCards.felicaAnswer,
-            table: [
-                "ffca000000": "02fe001122334455 9000", "ffa40001020b00": "9000",
-                "ffb0000010": "10040100040000000001000000000000 9000",
-            ]
-        )
-        let tag = try #require(try await Self.discover(service).first)
-        let idm = [UInt8](hex: "02fe001122334455")
-        #expect(tag.identity == .nfcF(idm: idm, pmm: [UInt8](repeating: 0xFF, count: 8), systemCode: nil))
-        guard case .frames(let link) = tag.port else { throw LinkError(.unsupported, "no frames") }
-        let read = Frame([0x10, 0x06] + idm + [0x01, 0x0B, 0x00, 0x01, 0x80, 0x00])
-        let answer = try await link.transceive(read, timeout: .milliseconds(20))
-        #expect(
-            answer.bytes.hex == "1d0702fe0011223344550000011004010004000000000100000000000 0".replacing(" ", with: "")
-        )
-    }
-
-    @Test("A contact card is refused in so many words, unless its reader was named")
-    func contactCard() async throws {
-        let answer = [UInt8](hex: "3BDA18FF81B1FE751F030031F573C001600090001C")
-        let service = SampleCards.service(answer, table: [:])
-        do throws(LinkError) {
-            _ = try await Self.discover(service)
-            Issue.record("It was taken.")
-        } catch {
-            #expect(error.code == .readerUnavailable)
-            #expect(error.reason.contains("has contacts"))
+    @Test func `a FeliCa card: polled for the wanted systems in their order, by frames or storage commands`()
+        async throws
+    {
+        let (idm, pmm) = ("02fe001122334455", "00f1000000014300")
+        func poll(_ code: String) -> String { "ff00000008d4420600\(code)0100" }
+        func answer(_ length: String, _ system: String) -> String { "d54300\(length)01\(idm)\(pmm)\(system) 9000" }
+        let chip = ["ffca000000": idm + "9000", "ff00000002d402": "d50332010607 9000"]
+        let rows: [([UInt16], [String: String], UInt16?)] = [
+            ([0xFE00, 0x12FC], [poll("fe00"): "d543019000", poll("12fc"): answer("14", "12fc")], 0x12FC),
+            ([0x12FC], [poll("12fc"): answer("12", "")], 0x12FC), ([], [poll("ffff"): answer("14", "88b4")], 0x88B4),
+            ([], [poll("ffff"): answer("12", "")], 0xFFFF), ([0x88FF], [poll("88ff"): answer("14", "88b4")], 0x88B4),
+            ([0xFE00], [poll("12fc"): answer("14", "12fc")], nil),
+        ]
+        for (codes, polls, system) in rows {
+            let found = try await Self.identity(Cards.felicaAnswer, chip.merging(polls) { $1 }, systemCodes: codes)
+            let wanted = DiscoveredTag.Identity.nfcF(
+                idm: [UInt8](hex: idm),
+                pmm: [UInt8](hex: pmm),
+                systemCode: system
+            )
+            #expect(found == (system == nil ? nil : wanted), "\(codes)")
         }
-        let tag = try #require(try await Self.discover(service, .named("ACR122")).first)
-        guard case .nfcA(_, let sak, let uid) = tag.identity else { throw LinkError(.unsupported, "not NFC-A") }
-        #expect(sak == 0x20 && uid.isEmpty)
+        let block = "10040100040000000001000000000000"
+        let table = ["ffca000000": idm + "9000", "ffa40001020b00": "9000", "ffb0000010": block + "9000"]
+        let reader = PCSCReader(.first, layer: Cards.service(Cards.felicaAnswer, table: table))
+        let link = try await Cards.frames(reader)
+        let read = Frame([UInt8](hex: "1006\(idm)010b00018000"))
+        #expect(try await link.transceive(read, timeout: .milliseconds(20)).bytes.hex == "1d07\(idm)000001\(block)")
     }
 
-    @Test(
-        "Where the reader refuses to report a UID, or reports what can't be one, there is none",
-        arguments: ["6a81", "6300", "01020304 6300"]
-            + (0...16).filter { ![4, 7, 10].contains($0) }.map { String(repeating: "01", count: $0) + " 9000" }
-    )
-    func unknownIdentifier(answer: String) async throws {
-        for atr in [[UInt8](hex: "3B8180018080"), SampleCards.type2Answer] {
-            let service = SampleCards.service(atr, table: ["ffca000000": answer])
-            let tag = try #require(try await Self.discover(service).first)
-            let target = try TagTarget(tag.identity)
-            #expect(target.identifier.isEmpty && target.technology == .nfcA)
+    @Test func `other cards: an invalid ATR is looked for again, a card with contacts is refused unless named`() async {
+        for answer in ["", "00", "3B", "3BFF"] {
+            let reader = PCSCReader(.first, layer: Cards.service([UInt8](hex: answer), table: [:]))
+            #expect(await Cards.poll(reader) == (nil, .transmission), "\(answer)")
+        }
+        let service = Cards.service(Cards.contactAnswer, table: [:])
+        #expect(await Cards.poll(PCSCReader(.first, layer: service)) == (nil, .readerUnavailable))
+        #expect(await Cards.poll(PCSCReader(.named("ACR122"), layer: service)) == (1, nil))
+    }
+
+    @Test func `a poll: only tags of a wanted technology`() async throws {
+        let reader = PCSCReader(.first, layer: Cards.card())
+        #expect(try await reader.discover([.nfcA], systemCodes: []).count == 1)
+        #expect(try await reader.discover([.nfcV], systemCodes: []).isEmpty)
+    }
+
+    @Test func `SCardConnect fails: the tag is looked for again, the reader may come back, or an error`() async {
+        let rows: [(SmartCardError.Code, Int?, LinkError.Code?)] = [
+            (.noSmartcard, nil, .transmission), (.removedCard, nil, .transmission),
+            (.unresponsiveCard, nil, .transmission), (.unpoweredCard, nil, .transmission),
+            (.notTransacted, nil, .transmission), (.protocolMismatch, nil, .transmission), (.readerUnavailable, 0, nil),
+            (.unknownReader, 0, nil), (.noService, 0, nil), (.unsupportedFeature, nil, .unsupported),
+            (.invalidValue, nil, .frameTooLong),
+        ]
+        for (code, count, expected) in rows {
+            let service = Cards.card()
+            service.change { $0.connectFailure = code }
+            #expect(await Cards.poll(PCSCReader(.first, layer: service)) == (count, expected), "\(code)")
         }
     }
 
-    @Test("An ISO/IEC 15693 tag whose UID the reader does not report is asked for it")
-    func inventory() async throws {
-        let service = SampleCards.service(
-            SampleCards.vicinityAnswer,
-            table: [
-                // Traverse, of which a read of block 0 shows that the reader has it.
-                "fffd04010302200000": "00 E1400D01 9000", "fffd05010326010000": "0055 3322110015 0004E0 9000",
-            ]
-        )
-        let tag = try await Self.discover(service).first
-        #expect(tag?.identity == .nfcV(uid: [UInt8](hex: "E004001500112233"), dsfid: 0x55))
-    }
-
-    @Test(
-        "What phones do not read is left out",
-        arguments: ["3B8F8001804F0CA0000003060600070000000000", "3B8F8001804F0CA0000003064000000000000000"]
-    )
-    func other(answer: String) async throws {
-        let service = SampleCards.service([UInt8](hex: answer), table: ["ffca000000": "01020304 9000"])
-        #expect(try await Self.discover(service).isEmpty)
-    }
-
-    @Test("An ATR that is none is tried again later", arguments: ["", "00", "3B", "3BFF"])
-    func garbage(answer: String) async {
-        let service = SampleCards.service([UInt8](hex: answer), table: [:])
-        await #expect(throws: LinkError(.transmission, "")) { try await Self.discover(service) }
-    }
-
-    @Test("A tag that leaves while it is looked at is looked for again")
-    func leaves() async throws {
-        let service = SampleCards.service(SampleCards.type2Answer) { _ throws(SmartCardError) in
-            throw SmartCardError(.removedCard, "SCardTransmit")
+    @Test func `a tag that fails while it is identified: looked for again, or an error that no retry mends`() async {
+        let rows: [(SmartCardError.Code, Int?, LinkError.Code?)] = [
+            (.notTransacted, nil, .transmission), (.removedCard, nil, .transmission), (.sharingViolation, nil, .inUse),
+            (.unsupportedFeature, nil, .unsupported), (.readerUnavailable, 0, nil),
+        ]
+        for (code, count, expected) in rows {
+            let service = Cards.service(Cards.type2Answer) { _ throws(SmartCardError) in throw SmartCardError(code, "")
+            }
+            #expect(await Cards.poll(PCSCReader(.first, layer: service)) == (count, expected), "\(code)")
         }
-        await #expect(throws: LinkError(.transmission, "")) { try await Self.discover(service) }
-        service.change { $0.readers[0].card = nil }
-        #expect(try await Self.discover(service).isEmpty)
     }
 
-    @Test("A card is in use where another program has opened it, and not where no reader is")
-    func inUse() async throws {
-        let service = ScriptedService([ScriptedService.Reader(name: "ACS ACR122U 00 00")])
-        let reader = PCSCReader(.firstContactless, layer: service)
-        #expect(try await !reader.isCardInUse())
-        service.change {
-            $0.readers[0].card = ScriptedService.Card(answerToReset: [0x3B, 0x80, 0x80, 0x01]) { _ in [] }
+    @Test func `a tag that leaves while its way is looked for: the way is found with the next tag`() async throws {
+        let table = [
+            "ffca000000": "e004015000112233 9000", "ffc2000002810000": "c003009000 9000",
+            "ffc20002048f02020300": "c003009000 9000", "ff00000002d402": "d50332010607 9000",
+        ]
+        for (answer, prefix) in [(Cards.vicinityAnswer, "ffc2"), (Cards.type1Answer, "ff00000002d402")] {
+            let isGone = Locked(true)
+            let service = Cards.service(answer) { command throws(SmartCardError) in
+                if command.hex.hasPrefix(prefix), isGone.withLock({ $0 }) { throw SmartCardError(.removedCard, "") }
+                return [UInt8](hex: table[command.hex] ?? "6a81")
+            }
+            let reader = PCSCReader(.first, layer: service)
+            #expect(await Cards.poll(reader) == (nil, .transmission))
+            isGone.withLock { $0 = false }
+            #expect(try await Cards.frames(reader).countsAir)
         }
-        #expect(try await !reader.isCardInUse())
-        service.change { $0.readers[0].isInUse = true }
-        #expect(try await reader.isCardInUse())
+    }
+
+    @Test func `what a reader can do: asked once for each technology, and again after it was plugged in again`()
+        async throws
+    {
+        let identifier = Cards.uid.hex + "9000"
+        let service = Cards.service(Cards.type2Answer, table: ["ffca000000": identifier])
+        let reader = PCSCReader(.first, layer: service)
+        func asked() async throws -> [String] {
+            let before = service.commands.count
+            _ = try await reader.discover(Cards.everyTechnology, systemCodes: [])
+            return Array(service.commands[before...])
+        }
+        func asksChip(_ commands: [String]) -> Bool { commands.contains("ff00000002d402") }
+        func asksSession(_ commands: [String]) -> Bool { commands.contains { $0.hasPrefix("ffc2") } }
+        let first = try await asked()
+        #expect(asksChip(first) && asksSession(first))
+        #expect(try await asked() == ["ffca000000"])
+        await reader.release()
+        service.change { $0.readers.append(ScriptedService.Reader(name: "Another reader 01 00")) }
+        #expect(try await asked() == ["ffca000000"])
+        service.change { $0.readers.removeLast() }
+        #expect(try await asked() == ["ffca000000"])
+        service.change { $0.readers[0].card?.answerToReset = Cards.felicaAnswer }
+        let felica = try await asked()
+        #expect(!asksChip(felica) && asksSession(felica))
+        let present = service.look { $0.readers[0] }
         service.change { $0.readers = [] }
-        #expect(try await !reader.isCardInUse())
+        #expect(try await asked() == [])
+        service.change { $0.readers = [present] }
+        #expect(asksChip(try await asked()))
+    }
+
+    @Test func `technologies: a PN53x, by the reader's name or answer, has no ISO/IEC 15693`() async throws {
+        let without = Cards.everyTechnology.subtracting([.nfcV])
+        for (name, wanted) in [
+            ("ACS ACR122U PICC Interface 00 00", without), ("SCM Micro SCL3711-NFC&RW 00 00", without),
+            ("ACS ACR1552 1S CL Reader PICC 0 00 00", Cards.everyTechnology),
+        ] { #expect(PCSCReader(.named(name), layer: ScriptedService()).technologies == wanted, "\(name)") }
+        let service = Cards.chip()
+        let reader = PCSCReader(.first, layer: service)
+        _ = try await Cards.tag(reader)
+        #expect(reader.technologies == without)
+        // Another reader under the same name.
+        service.change { $0.readers = [] }
+        _ = await Cards.poll(reader)
+        let plain = Cards.service(Cards.type2Answer, table: ["ffca000000": Cards.uid.hex + "9000"])
+        let other = plain.look { $0.readers[0] }
+        service.change { $0.readers = [other] }
+        #expect(try await !Cards.frames(reader).countsAir && reader.technologies == Cards.everyTechnology)
+    }
+
+    // MARK: Links
+
+    @Test func `a Type 2 tag by storage commands: NDEF is written and read, no frames, no resets`() async throws {
+        var bytes = [UInt8](hex: "04a1b29fc3d4e5807248 0000 e1101200 0300fe") + [UInt8](repeating: 0, count: 161)
+        bytes.replaceSubrange(0..<19, with: [UInt8](hex: "04a1b29fc3d4e58072480000e11012000300fe"))
+        let memory = Locked(bytes)
+        let service = Cards.service(Cards.type2Answer) { command in
+            let start = command.count > 4 ? Int(command[3]) * 4 : 0
+            switch command[1] {
+            case 0xCA: return Cards.uid + [0x90, 0x00]
+            case 0xB0:
+                return memory.withLock { bytes in
+                    guard start < bytes.count else { return [0x63, 0x00] }
+                    return (0..<Int(command[4])).map { bytes[(start + $0) % bytes.count] } + [0x90, 0x00]
+                }
+            case 0xD6:
+                memory.withLock { $0.replaceSubrange(start..<start + 4, with: command[5..<9]) }
+                return [0x90, 0x00]
+            default: return [0x6A, 0x81]
+            }
+        }
+        let reader = PCSCReader(.first, layer: service)
+        let tag = try await Cards.tag(reader)
+        guard case .nfcA(let target) = try TagTarget(tag.identity), case .frames(let link) = tag.port else { return }
+        let message = [UInt8](hex: "D101055402656E4869")
+        try await Type2Tag(target: target, link: link).writeNDEF(message)
+        #expect(memory.withLock { Array($0[16..<28]).hex } == "0309d101055402656e4869fe")
+        let again = Type2Tag(target: target, link: link)
+        #expect(try await again.readNDEF() == message)
+        // GET_VERSION can't be sent, so the product is not known.
+        #expect(try await again.identifyProduct() == nil)
+        #expect(try await again.versionBytes() == nil)
+        #expect(service.look(\.resets) == 0 && !link.countsAir && !reader.tellsActivation)
+        let before = service.commands.count
+        for frame in ["60", "3a0004", "1b00000000", "c2ff", "5000", "39ff"] {
+            await #expect(throws: LinkError(.unsupported, ""), "\(frame)") {
+                _ = try await link.transceive(Frame([UInt8](hex: frame)), timeout: .milliseconds(5))
+            }
+        }
+        #expect(service.commands.count == before)
+    }
+
+    @Test func `statistics: frames on the air through a chip, none of the tag before`() async throws {
+        let service = Cards.chip([
+            "ff00000004d4423000": "d54300 0448656c6c6f a3bf 9000", "ff00000008d442a20401020304": "d543000a9000",
+        ])
+        let reader = PCSCReader(.first, layer: service)
+        let link = try await Cards.frames(reader)
+        let (write, read) = (Frame([0xA2, 4, 1, 2, 3, 4]), Frame([0x30, 0]))
+        let answer = try await link.transceive(write, timeout: .milliseconds(10))
+        #expect(answer.nibble == 0x0A)
+        // A wrong checksum is an exchange too.
+        await #expect(throws: LinkError(.transmission, "")) {
+            _ = try await link.transceive(read, timeout: .milliseconds(5))
+        }
+        var wanted = LinkStatistics.zero
+        wanted.count(request: write, response: answer, timing: FrameTiming(.nfcA), timeout: .zero)
+        wanted.count(request: read, response: nil, timing: FrameTiming(.nfcA), timeout: .zero)
+        #expect(link.countsAir && link.statistics == wanted)
+        let second = try await Cards.frames(reader)
+        await #expect(throws: LinkError(.tagRemoved, "")) {
+            _ = try await link.transceive(read, timeout: .milliseconds(5))
+        }
+        #expect(second.statistics == .zero && link.statistics == wanted)
+        // The reader's own counts go on from one tag to the next, and stay when it is let go of.
+        #expect(reader.statistics.exchanges == service.commands.count)
+        await reader.release()
+        #expect(reader.statistics.exchanges == service.commands.count)
+    }
+
+    @Test func `reactivation: the tag is reset and known by its UID, another one in its place is lost`() async throws {
+        let service = Cards.chip()
+        let reader = PCSCReader(.first, layer: service)
+        let tag = try await Cards.tag(reader)
+        guard case .frames(let link) = tag.port else { throw LinkError(.unsupported, "no frames") }
+        let before = service.commands.count
+        try await link.reactivate()
+        #expect(service.look(\.resets) == 1)
+        // The chip checks checksums while its reader resets the tag.
+        let begun = ["ff00000005d408630380", "ffca000000", "ff00000005d408630300"]
+        #expect(Array(service.commands[before...]) == begun)
+        let present = service.look { $0.readers[0] }
+        service.change { $0.readers[0].card?.respond = { _ in [0x63, 0x00] } }
+        await #expect(throws: LinkError(.tagRemoved, "")) { try await link.reactivate() }
+        service.change { $0.readers[0] = present }
+        try await link.reactivate()
+        service.change { $0.readers[0].card?.respond = { _ in [0x04, 9, 9, 9, 9, 9, 9, 0x90, 0x00] } }
+        await #expect(throws: LinkError(.tagRemoved, "")) { try await link.reactivate() }
+        // Nothing goes to the other tag, which keeps its power.
+        let commands = service.commands.count
+        await #expect(throws: LinkError(.tagRemoved, "")) {
+            _ = try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(5))
+        }
+        await #expect(throws: LinkError(.tagRemoved, "")) { try await link.reactivate() }
+        await #expect(throws: LinkError(.tagRemoved, "")) { try await reader.select(tag) }
+        #expect(service.commands.count == commands && service.look(\.resets) == 4)
+        #expect(service.look(\.open).isEmpty && service.look(\.dispositions) == [.leave])
+    }
+
+    @Test func `a way to a tag: ended before a reset and with its tag, not in a reader that was unplugged`()
+        async throws
+    {
+        for instruction in ["c2", "50"] {
+            let (head, done) = ("ff" + instruction, "c003009000 9000")
+            let (open, change, end) = (head + "000002810000", head + "0002048f02020300", head + "000002820000")
+            let get = "ffca000000"
+            let service = Cards.service(
+                Cards.vicinityAnswer,
+                table: [get: "33221100500104e0 9000", open: done, change: done, end: done]
+            )
+            let reader = PCSCReader(.first, layer: service)
+            func sent(_ work: () async throws -> Void) async rethrows -> [String] {
+                let before = service.commands.count
+                try await work()
+                return Array(service.commands[before...])
+            }
+            let link = try await Cards.frames(reader)
+            #expect(service.commands.suffix(2) == [open, change])
+            #expect(try await sent { try await link.reactivate() } == [end, get, open, change])
+            #expect(try await sent { _ = try await Cards.tag(reader) } == [end, get, open, change])
+            let present = service.look { $0.readers[0] }
+            service.change { $0.readers = [] }
+            await #expect(throws: LinkError(.tagRemoved, "")) { try await link.reactivate() }
+            _ = await Cards.poll(reader)
+            service.change { $0.readers = [present] }
+            #expect(try await sent { _ = try await Cards.tag(reader) }.suffix(3) == [get, open, change])
+            #expect(await sent { await reader.release() } == [end])
+            #expect(await sent { await reader.release() } == [])
+            #expect(service.look(\.dispositions).last == .unpower)
+        }
+    }
+
+    @Test func `long APDUs: not sent to a reader that takes 256 bytes (PC/SC part 10, dwMaxAPDUDataSize)`() async throws
+    {
+        let long = [UInt8](repeating: 0, count: 300)
+        for (properties, limits) in [
+            ([10, 4, 0, 1, 0, 0], (261, 258)), ([10, 4, 0, 0, 1, 0], (65_544, 65_538)), ([], (65_544, 65_538)),
+        ] as [([UInt8], (Int, Int))] {
+            let service = Cards.card()
+            service.change { $0.controls = [0x4200_0D48: [0x12, 4, 0x42, 0, 0, 9], 0x4200_0009: properties] }
+            let link = try await Cards.commands(PCSCReader(.first, layer: service))
+            #expect((link.maximumCommandLength, link.maximumResponseLength) == limits)
+            #expect(try await link.transmit([UInt8](repeating: 0, count: 261)) == [0x90, 0x00])
+            let isSent = try? await link.transmit(long) == [0x90, 0x00]
+            #expect(isSent == (limits.0 == 261 ? nil : true))
+        }
     }
 }

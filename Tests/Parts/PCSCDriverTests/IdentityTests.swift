@@ -1,78 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
+import TagProtocols
 import Testing
 
-@testable import PCSCDriver
+@testable import PCSCDriver  // ATRs, kinds and routes are internal
 
-/// Checks how the few data that a reader reports about a tag and itself are interpreted.
+/// What the few data that a reader reports tell about a tag and about the reader itself.
 struct IdentityTests {
     private typealias Kind = AnswerToReset.StorageCard.Kind
 
-    private static func kind(_ standard: UInt8, _ name: UInt16) -> AnswerToReset.StorageCard.Kind {
-        AnswerToReset.StorageCard(standard: standard, name: name).kind
-    }
+    // MARK: ATR (ISO/IEC 7816-3, 8.2; PC/SC part 3, 3.1.3.2.3)
 
-    @Test("A storage card's kind goes by its name where readers use names of their own, and by its standard else")
-    func kinds() {
-        for name: UInt16 in [0xF004, 0x002F, 0x0030] { #expect(Self.kind(0x03, name) == .type1) }
-        for name: UInt16 in [0xF011, 0xF012, 0x003B] { #expect(Self.kind(0x03, name) == .nfcF) }
-        for sak: UInt8 in [0x00, 0x08, 0xFF] { #expect(Self.kind(0x03, 0xFF00 | UInt16(sak)) == .nfcA(sak: sak)) }
-        #expect(Self.kind(0x02, 0xFF08) == .nfcA(sak: nil) && Self.kind(0x03, 0xFEFF) == .nfcA(sak: nil))
-        let saks: [UInt16: UInt8] = [
-            0x0001: 0x08, 0x0002: 0x18, 0x0003: 0x00, 0x0026: 0x09, 0x0036: 0x08, 0x0037: 0x18, 0x0038: 0x10,
-            0x0039: 0x11, 0x003A: 0x00, 0x003D: 0x00,
-        ]
-        for (name, sak) in saks {
-            for standard: UInt8 in [0x00, 0x01, 0x02, 0x03] { #expect(Self.kind(standard, name) == .nfcA(sak: sak)) }
-        }
-        for name: UInt16 in [0x0012, 0x0014, 0x0015, 0x0016, 0x0017, 0x0018, 0x0035] {
-            #expect(Self.kind(0, name) == .nfcV)
-        }
-        #expect(Self.kind(0, 0x0013) == .other("card of an unknown kind"))
-        #expect(Self.kind(0x04, 0) == .other("card of an unknown kind") && Self.kind(0x12, 0) == Self.kind(0x04, 0))
-        for standard: UInt8 in 0x05...0x07 { #expect(Self.kind(standard, 0) == .other("Type B memory card")) }
-        #expect(Self.kind(0x08, 0) == .other("card of an unknown kind"))
-        for standard: UInt8 in 0x09...0x0C { #expect(Self.kind(standard, 0) == .nfcV) }
-        for standard: UInt8 in 0x0D...0x10 { #expect(Self.kind(standard, 0) == .other("memory card with contacts")) }
-        #expect(Self.kind(0x11, 0) == .nfcF && Self.kind(0x40, 0) == .other("low frequency transponder"))
-        let technologies: [Technology?] = [Kind.nfcA(sak: 0), .type1, .nfcF, .nfcV, .other("")].map(\.technology)
-        #expect(technologies == [.nfcA, .nfcA, .nfcF, .nfcV, nil])
-    }
-
-    @Test("An ATR's interface bytes are counted through all their groups")
-    func interfaceBytes() throws {
-        let cases: [(String, String, Bool)] = [
-            ("3B00", "", false), ("3F00", "", false), ("3B80 8001", "", true), ("3B81 8001 77", "77", true),
-            ("3F81 8001 77", "77", false), ("3B82 8001 7788", "7788", true), ("3B81 8001 77 00", "77", true),
+    @Test func `ATR: interface bytes are counted through all groups, historical bytes found, others refused`() {
+        let rows: [(String, String?, Bool)] = [
+            ("3B00", "", false), ("3F00", "", false), ("3B80 8001", "", true), ("3B80 8001 01", "", true),
+            ("3B81 8001 77", "77", true), ("3F81 8001 77", "77", false), ("3B82 8001 7788", "7788", true),
+            ("3B81 8001 77 00", "77", true), ("3B81 8001 80 80", "80", true),
             ("3B F1 96 00 81 31 FE 45 77 55", "77", false), ("3BD1 18FF 81 B1 FE 75 1F 03 77", "77", false),
+            ("3BDA 18FF 81 B1 FE 75 1F 03 0031F573C00160009000 1C", "0031f573c00160009000", false),
+            ("", nil, false), ("3B", nil, false), ("3C00", nil, false), ("3BFF", nil, false), ("0000", nil, false),
         ]
-        for (hex, historical, isContactless) in cases {
-            let answer = AnswerToReset([UInt8](hex: hex))
-            #expect(answer?.historicalBytes.hex == historical, "\(hex)")
-            #expect(answer?.isContactless == isContactless, "\(hex)")
+        for (text, historical, isContactless) in rows {
+            let answer = AnswerToReset([UInt8](hex: text))
+            #expect(answer?.historicalBytes.hex == historical, "\(text)")
+            #expect(answer.map(\.isContactless) == historical.map { _ in isContactless }, "\(text)")
         }
         let longest = [UInt8](hex: "3B8F8001") + [UInt8](repeating: 0, count: 29)
         #expect(AnswerToReset(longest) != nil && AnswerToReset(longest + [0]) == nil)
-        #expect(AnswerToReset([0x3B]) == nil && AnswerToReset([0x3C, 0]) == nil)
+        for length in 0..<SampleCards.type2Answer.count - 1 {
+            #expect(AnswerToReset(Array(SampleCards.type2Answer.prefix(length))) == nil, "\(length)")
+        }
+        for byte in UInt8.min...UInt8.max { _ = AnswerToReset([0x3B, byte] + [UInt8](repeating: byte, count: 20)) }
     }
 
-    @Test("A storage card has the identifier of PC/SC's list of names in its historical bytes")
-    func registered() {
+    @Test func `ATR of a storage card: the RID of PC/SC, standard and card name give the kind of tag`() {
         func card(_ historical: String) -> AnswerToReset.StorageCard? {
             let bytes = [UInt8](hex: historical)
             return AnswerToReset([0x3B, 0x80 | UInt8(bytes.count), 0x80, 0x01] + bytes)?.storageCard
         }
         #expect(card("804F0CA000000306030001") == AnswerToReset.StorageCard(standard: 3, name: 1))
         #expect(card("804F0CA0000003060300FF00000000") == AnswerToReset.StorageCard(standard: 3, name: 0xFF))
-        for bad in [
-            "804F0CA0000003060300", "814F0CA000000306030001", "80500CA000000306030001", "804F0CA000000307030001",
-        ] {
-            #expect(card(bad) == nil)
+        for other in [
+            "804F0CA0000003060300", "814F0CA000000306030001", "80500CA000000306030001", "804F0CA000000307030001", "80",
+        ] { #expect(card(other) == nil, "\(other)") }
+        let unknown = Kind.other("card of an unknown kind")
+        let kinds: [(standards: [UInt8], names: [UInt16], kind: Kind)] = [
+            ([0x00, 0x03], [0xF004, 0x002F, 0x0030], .type1), ([0x00, 0x03], [0xF011, 0xF012, 0x003B], .nfcF),
+            ([0x11], [0], .nfcF), ([0x00, 0x01, 0x02, 0x03], [0x0001, 0x0036], .nfcA(sak: 0x08)),
+            ([0x00, 0x03], [0x0002, 0x0037], .nfcA(sak: 0x18)),
+            ([0x00, 0x03], [0x0003, 0x003A, 0x003D], .nfcA(sak: 0)),
+            ([0x03], [0x0026], .nfcA(sak: 0x09)), ([0x03], [0x0038], .nfcA(sak: 0x10)),
+            ([0x03], [0x0039], .nfcA(sak: 0x11)), ([0x03], [0xFF20], .nfcA(sak: 0x20)),
+            ([0x03], [0xFFFF], .nfcA(sak: 0xFF)), ([0x02], [0xFF08], .nfcA(sak: nil)),
+            ([0x03], [0xFEFF], .nfcA(sak: nil)),
+            ([0], [0x0012, 0x0014, 0x0015, 0x0016, 0x0017, 0x0018, 0x0035], .nfcV),
+            ([0x09, 0x0A, 0x0B, 0x0C], [0], .nfcV), ([0x00], [0x0013], unknown), ([0x04, 0x08, 0x12], [0], unknown),
+            ([0x05, 0x06, 0x07], [0], .other("Type B memory card")),
+            ([0x0D, 0x0E, 0x0F, 0x10], [0], .other("memory card with contacts")),
+            ([0x40], [0], .other("low frequency transponder")),
+        ]
+        for (standards, names, kind) in kinds {
+            for standard in standards {
+                for name in names {
+                    let found = AnswerToReset.StorageCard(standard: standard, name: name).kind
+                    #expect(found == kind, "\(standard) \(name)")
+                }
+            }
         }
+        let technologies: [Technology?] = [Kind.nfcA(sak: 0), .type1, .nfcF, .nfcV, .other("")].map(\.technology)
+        #expect(technologies == [.nfcA, .nfcA, .nfcF, .nfcV, nil])
     }
 
-    @Test("A card with ISO-DEP is of Type B by its application data, and of Type A else")
-    func cards() throws {
+    // MARK: Cards and tags
+
+    @Test func `an ISO-DEP card: Type B by its application data, otherwise Type A with ATQA by its UID`() throws {
         func card(_ atr: String, _ identifier: String, ats: [UInt8]? = nil) throws -> (DiscoveredTag.Identity, [UInt8]?)
         {
             let answer = try #require(AnswerToReset([UInt8](hex: atr)))
@@ -80,20 +81,18 @@ struct IdentityTests {
             return (found.identity, found.answerToSelect)
         }
         let typeB = "3B888001 01020304 05 81 71 00"
-        let b = try card(typeB, "11223344")
-        #expect(b.0 == .nfcB(answer: [UInt8](hex: "50 11223344 01020304 058171")) && b.1 == nil)
-        // Whatever of it is missing, it is a card of Type A with these historical bytes.
+        let found = try card(typeB, "11223344")
+        #expect(found.0 == .nfcB(answer: [UInt8](hex: "50 11223344 01020304 058171")) && found.1 == nil)
         for (atr, identifier, ats) in [
             (typeB, "1122334455", nil), (typeB, "11223344", [2, 0]), ("3B888001 01020304 05 80 71 01", "11223344", nil),
             ("3B888001 01020304 05 80 71 00", "11223344", nil), ("3B878001 01020304 05 81 71", "11223344", nil),
             ("3F888001 01020304 05 81 71 00", "11223344", nil),
         ] as [(String, String, [UInt8]?)] {
             let found = try card(atr, identifier, ats: ats)
-            guard case .nfcA(_, 0x20, _) = found.0 else {
-                Issue.record("\(atr) is \(found.0)")
+            guard case .nfcA(_, 0x20, _) = found.0, found.1?.isEmpty == false else {
+                Issue.record("\(atr) is \(found)")
                 continue
             }
-            #expect(found.1?.isEmpty == false)
         }
         let plain = try card("3B82800177 88", "01020304")
         #expect(plain.0 == .nfcA(atqa: 0x0004, sak: 0x20, uid: [1, 2, 3, 4]) && plain.1 == [4, 0x08, 0x77, 0x88])
@@ -107,53 +106,122 @@ struct IdentityTests {
         #expect(try card("3B818001 80", "0102030405").0 == .nfcA(atqa: 0x0004, sak: 0x20, uid: []))
     }
 
-    @Test("An ATS is the reader's where it has a length, and made of historical bytes else")
-    func answersToSelect() throws {
-        func told(_ answer: String) throws -> [UInt8]? {
-            let service = SampleCards.service(SampleCards.cardAnswer, table: ["ffca010000": answer])
-            let connection = CardConnection(
-                service: ServiceConnection(layer: service, limits: .usual),
-                reader: SampleCards.name
-            )
-            try connection.open(isInUse: false)
-            defer { connection.close(.leave) }
-            return try TagIdentification.answerToSelect(connection)?.bytes
-        }
-        #expect(try told("03 7780 9000".replacing(" ", with: "")) == [3, 0x77, 0x80])
-        #expect(try told("047780" + "9000") == [5, 8, 4, 0x77, 0x80])
-        #expect(try told("9000") == [2, 8])
-        #expect(try told("6a81") == nil)
-        #expect(TagIdentification.makeAnswerToSelect(historicalBytes: [UInt8](repeating: 1, count: 300)).count == 255)
-    }
-
-    @Test("A UID of ISO/IEC 15693 begins with E0 when it is turned round, and has eight bytes")
-    func vicinity() {
-        let uid: [UInt8] = [0xE0, 4, 1, 2, 3, 4, 5, 6]
-        #expect(TagIdentification.vicinityIdentifier(uid) == uid)
-        #expect(TagIdentification.vicinityIdentifier(uid.reversed()) == uid)
-        let both: [UInt8] = [0xE0, 1, 2, 3, 4, 5, 6, 0xE0]
-        #expect(TagIdentification.vicinityIdentifier(both) == both)
-        let neither: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
-        #expect(TagIdentification.vicinityIdentifier(neither) == neither)
-        #expect(TagIdentification.vicinityIdentifier(Array(uid.dropLast())) == nil)
+    @Test func `identifiers: UIDs of 4, 7 or 10 bytes; ISO/IEC 15693 UIDs begin with E0, turned round if necessary`() {
         for count in 0...11 {
             let found = TagIdentification.uniqueIdentifier([UInt8](repeating: 1, count: count))
             #expect(found.count == ([4, 7, 10].contains(count) ? count : 0))
         }
+        for (told, uid) in [
+            ("E004010203040506", "e004010203040506"), ("06050403020104E0", "e004010203040506"),
+            ("E0010203040506E0", "e0010203040506e0"), ("0102030405060708", "0102030405060708"), ("E0040102030405", nil),
+        ] as [(String, String?)] {
+            #expect(TagIdentification.vicinityIdentifier([UInt8](hex: told))?.hex == uid, "\(told)")
+        }
     }
 
-    @Test("A reader's answer ends with its status word, of four digits")
-    func readerAnswers() {
-        #expect(ReaderAnswer([0x90]) == nil)
-        #expect(ReaderAnswer([0x90, 0x00])?.isDone == true && ReaderAnswer([0x90, 0x00])?.data == [])
-        #expect(ReaderAnswer([1, 2, 0x63, 0x00])?.data == [1, 2] && ReaderAnswer([1, 0x90, 0x01])?.isDone == false)
-        #expect(ReaderAnswer([0x00, 0x0F])?.statusText == "000f" && ReaderAnswer([0x6A, 0x81])?.statusText == "6a81")
+    @Test func `ATS: the reader's if it has a length byte, otherwise made of historical bytes`() throws {
+        for (answer, ats) in [
+            ("037780 9000", [3, 0x77, 0x80]), ("047780 9000", [5, 8, 4, 0x77, 0x80]), ("9000", [2, 8]), ("6a81", nil),
+        ] as [(String, [UInt8]?)] {
+            let service = SampleCards.service(SampleCards.cardAnswer, table: ["ffca010000": answer])
+            let connection = SampleCards.connection(service)
+            try connection.open(isInUse: false)
+            #expect(try TagIdentification.answerToSelect(connection)?.bytes == ats, "\(answer)")
+            connection.close(.leave)
+        }
+        #expect(TagIdentification.makeAnswerToSelect(historicalBytes: [UInt8](repeating: 1, count: 300)).count == 255)
+    }
+
+    // MARK: Tags behind frames
+
+    private static let idm: [UInt8] = [0x02, 0xFE, 1, 2, 3, 4, 5, 6]
+    private static let pmm: [UInt8] = [0x00, 0xF1, 0x00, 0x00, 0x00, 0x01, 0x43, 0x00]
+
+    private static func identity(
+        of kind: Kind,
+        _ identifier: [UInt8] = [],
+        by route: any FrameRoute,
+        systemCodes: [UInt16] = []
+    ) throws(LinkError) -> DiscoveredTag.Identity? {
+        let connection = SampleCards.connection(SampleCards.service([], table: [:]))
+        return try kind.identity(identifier, route, connection, systemCodes)
+    }
+
+    @Test func `FeliCa: of the system that was polled for, or that the card reports for a wildcard`() throws {
+        let rows: [(code: UInt16, told: [UInt8], system: UInt16)] = [
+            (0x12FC, [0x12, 0xFC], 0x12FC), (0x12FC, [], 0x12FC), (0x12FC, [0x12], 0x12FC),
+            (0x12FC, [0x88, 0xB4], 0x12FC), (0xFEFE, [0x88, 0xB4], 0xFEFE), (0xFFFF, [0x88, 0xB4], 0x88B4),
+            (0xFF12, [0x34, 0x12], 0x3412), (0x12FF, [0x12, 0x34], 0x1234), (0xFFFF, [], 0xFFFF),
+        ]
+        for (code, told, system) in rows {
+            let answer: [UInt8] = [UInt8(18 + told.count), 0x01] + Self.idm + Self.pmm + told
+            let route = ChosenRoute([.success(answer)])
+            let found = try Self.identity(of: .nfcF, by: route, systemCodes: [code])
+            #expect(found == .nfcF(idm: Self.idm, pmm: Self.pmm, systemCode: system), "\(code) \(told)")
+            #expect(route.requests.withLock { $0 } == [[6, 0, UInt8(code >> 8), UInt8(code & 0xFF), 1, 0]])
+            #expect(route.timeouts.withLock { $0 } == [.milliseconds(20)])
+        }
+    }
+
+    @Test func `FeliCa: polled for one wanted system after the other, for any if none is wanted`() throws {
+        let whole: [UInt8] = [18, 0x01] + Self.idm + Self.pmm
+        let route = ChosenRoute([
+            .failure(.timeout), .failure(.transmission), .success(Array(whole.dropLast())),
+            .success([18, 0x03] + Self.idm + Self.pmm), .success([]), .success(whole),
+        ])
+        let found = try Self.identity(of: .nfcF, by: route, systemCodes: [1, 2, 3, 4, 5, 6, 7])
+        #expect(found == .nfcF(idm: Self.idm, pmm: Self.pmm, systemCode: 6))
+        #expect(route.requests.withLock { $0.map { $0[3] } } == [1, 2, 3, 4, 5, 6])
+        let silent = ChosenRoute([])
+        #expect(try Self.identity(of: .nfcF, by: silent) == nil)
+        #expect(silent.requests.withLock { $0 } == [[6, 0, 0xFF, 0xFF, 1, 0]])
+        #expect(throws: LinkError(.tagRemoved, "")) {
+            _ = try Self.identity(
+                of: .nfcF,
+                by: ChosenRoute([.failure(.tagRemoved), .success(whole)]),
+                systemCodes: [1, 2]
+            )
+        }
+        // Behind storage commands only the reader's identifier of eight bytes is known.
+        let storage = Type3StorageRoute(idm: Self.idm)
+        let longest = [UInt8](repeating: 0xFF, count: 8)
+        let known = try Self.identity(of: .nfcF, Self.idm, by: storage)
+        #expect(known == .nfcF(idm: Self.idm, pmm: longest, systemCode: nil))
+        for identifier in [[], Array(Self.idm.dropLast()), Self.idm + [7]] as [[UInt8]] {
+            #expect(try Self.identity(of: .nfcF, identifier, by: storage) == nil)
+        }
+    }
+
+    @Test func `ISO/IEC 15693: an unknown UID is asked for by an inventory, malformed answers are no tag`() throws {
+        let uid: [UInt8] = [0xE0, 4, 1, 0x50, 0, 0x11, 0x22, 0x33]
+        let onAir = Array(uid.reversed())
+        let route = ChosenRoute([.success([0x00, 0x55] + onAir)])
+        #expect(try Self.identity(of: .nfcV, by: route) == .nfcV(uid: uid, dsfid: 0x55))
+        #expect(route.requests.withLock { $0 } == [[0x26, 0x01, 0x00]])
+        let none: [Result<[UInt8], LinkError>] = [
+            .success([]), .success([0x00]), .success([0x01, 0x55] + onAir), .success([0x00, 0x55] + onAir.dropLast()),
+            .success([0x00, 0x55] + onAir + [0]), .failure(.timeout), .failure(.transmission), .failure(.unsupported),
+        ]
+        for answer in none {
+            #expect(try Self.identity(of: .nfcV, by: ChosenRoute([answer])) == nil, "\(answer)")
+        }
+        #expect(throws: LinkError(.tagRemoved, "")) {
+            _ = try Self.identity(of: .nfcV, by: ChosenRoute([.failure(.tagRemoved)]))
+        }
+        let told = ChosenRoute([])
+        #expect(try Self.identity(of: .nfcV, onAir, by: told) == .nfcV(uid: uid, dsfid: 0))
+        let others: [(Kind, DiscoveredTag.Identity?)] = [
+            (.nfcA(sak: nil), .nfcA(atqa: 0x0004, sak: 0x00, uid: [1, 2, 3, 4])),
+            (.nfcA(sak: 0x18), .nfcA(atqa: 0x0004, sak: 0x18, uid: [1, 2, 3, 4])),
+            (.type1, .nfcA(atqa: 0x0C00, sak: nil, uid: [1, 2, 3, 4])), (.other("card"), nil),
+        ]
+        for (kind, wanted) in others { #expect(try Self.identity(of: kind, [1, 2, 3, 4], by: told) == wanted) }
+        #expect(told.requests.withLock { $0.isEmpty })
     }
 
     // MARK: The reader
 
-    @Test("A reader's features are read from its lists, and a list that is cut ends there")
-    func features() {
+    @Test func `features and properties of a reader: read from its lists (PC/SC part 10, 2.2 and 2.6.14)`() {
         func features(_ list: String, _ properties: String) -> ReaderFeatures {
             ReaderFeatures { code in
                 code == 0x4200_0D48 ? [UInt8](hex: list) : code == 0x4233_0012 ? [UInt8](hex: properties) : nil
@@ -162,54 +230,83 @@ struct IdentityTests {
         let list = "1204 42330012 1304 42000001"
         let all = features(list, "0a04 00000100 0b02 2f07 0c02 0023 0803 312e32")
         #expect(all.codes == [0x12: 0x4233_0012, 0x13: 0x4200_0001] && all.escapeCode == 0x4200_0001)
-        #expect(all.usbIdentifier == "072f:2300" && all.firmware == "1.2")
-        #expect(all.takesExtendedAPDUs == true)
-        #expect(features(list, "0a04 00010000").takesExtendedAPDUs == false)
-        #expect(features(list, "0a04 01010000").takesExtendedAPDUs == true)
-        #expect(
-            features(list, "0a00").takesExtendedAPDUs == nil
-                && features(list, "0a05 0101000000").takesExtendedAPDUs == nil
-        )
-        #expect(features(list, "0a01 05").takesExtendedAPDUs == false)
-        #expect(features(list, "0b02 2f07").usbIdentifier == nil && features(list, "0c02 2f07").usbIdentifier == nil)
-        #expect(features(list, "0b01 0f 0c01 01").usbIdentifier == "000f:0001")
-        #expect(features(list, "0803 312e").firmware == nil && features(list, "08").properties == [:])
-        #expect(features(list, "0900 0801 31").firmware == "1")
+        #expect(all.usbIdentifier == "072f:2300" && all.firmware == "1.2" && all.takesExtendedAPDUs == true)
+        for (properties, takes) in [
+            ("0a04 00010000", false), ("0a04 01010000", true), ("0a00", nil), ("0a05 0101000000", nil),
+            ("0a01 05", false),
+        ] as [(String, Bool?)] { #expect(features(list, properties).takesExtendedAPDUs == takes, "\(properties)") }
+        for (properties, identifier) in [("0b02 2f07", nil), ("0c02 2f07", nil), ("0b01 0f 0c01 01", "000f:0001")]
+            as [(String, String?)]
+        { #expect(features(list, properties).usbIdentifier == identifier, "\(properties)") }
+        #expect(features(list, "0803 312e").firmware == nil && features(list, "0900 0801 31").firmware == "1")
         // An entry of another length, and one that is cut.
         #expect(features("1203 42330012 1304 42000001", "").codes == [0x13: 0x4200_0001])
         #expect(features("1204 42330012 1304 420000", "").codes == [0x12: 0x4233_0012])
         #expect(ReaderFeatures { _ in nil }.codes == [:] && features("13", "").codes == [:])
     }
 
-    @Test("A reader is contactless by a word of its name, and one with contacts by another")
-    func names() {
-        for word in [
-            "CL", "Contactless", "FeliCa", "NFC", "PaSoRi", "PCD", "PICC", "RF", "RFID", "TouchATag", "ACR122U",
-            "ACR1255U",
-            "ACR1281", "ACR1552", "Arygon", "PN533", "SCL3711", "RC-S380", "5022", "5023", "5027", "5422", "5427CK",
-            "3700",
-            "3720", "4701", "ACR125",
-        ] {
+    @Test func `a reader's name: contactless, with contacts, or with a PN53x by whole words`() {
+        let words = """
+            CL Contactless FeliCa NFC PaSoRi PCD PICC RF RFID TouchATag ACR122U ACR1255U ACR1281 ACR1552 Arygon PN533
+            SCL3711 RC-S380 5022 5023 5027 5422 5427CK 3700 3720 4701 ACR125
+            """
+        for word in words.split(whereSeparator: \.isWhitespace) {
             #expect(ReaderChoice.isContactless(SmartCardReaderState("Some [\(word)] reader")), "\(word)")
             #expect(!ReaderChoice.isContactless(SmartCardReaderState("Some X\(word) reader")), "\(word)")
             for contact in ["SAM", "ICC", "Contact"] {
-                #expect(!ReaderChoice.isContactless(SmartCardReaderState("Some \(word) \(contact)")))
+                #expect(!ReaderChoice.isContactless(SmartCardReaderState("Some \(word) \(contact)")), "\(word)")
             }
         }
-        for name in ["ACR122U", "x PN532 y", "SCL3711", "touchatag"] { #expect(ReaderChoice.hasPN53x(name)) }
-        for name in ["ACR1252", "x APN532", "RC-S380"] { #expect(!ReaderChoice.hasPN53x(name)) }
+        for name in ["ACR122U", "x PN532 y", "SCL3711", "touchatag"] { #expect(ReaderChoice.hasPN53x(name), "\(name)") }
+        for name in ["ACR1252", "x APN532", "RC-S380"] { #expect(!ReaderChoice.hasPN53x(name), "\(name)") }
     }
 
-    @Test("Of readers whose names begin alike, or have a part alike, the better match is taken")
-    func choices() {
-        let states = ["B reader", "Reader A", "Reader", "SAM"].map { SmartCardReaderState($0) }
-        #expect(ReaderChoice.named("reader").pick(from: states) == "Reader")
-        #expect(ReaderChoice.named("reader ").pick(from: states) == "Reader A")
-        #expect(ReaderChoice.named("read").pick(from: states) == "Reader A")
-        #expect(ReaderChoice.named("am").pick(from: states) == "SAM")
-        #expect(ReaderChoice.first.pick(from: [states[3]]) == "SAM")
-        #expect(ReaderChoice.first.pick(from: [states[3], states[0]]) == "B reader")
-        #expect(ReaderChoice.first.pick(from: [states[0], SmartCardReaderState("NFC")]) == "NFC")
-        #expect(ReaderChoice.first.pick(from: []) == nil)
+    @Test func `choosing a reader: by name whole, at its start, or in part; contactless ones first`() {
+        let names = [
+            "Alcor Micro AU9540 00 00", "HID Global OMNIKEY 5422 Smartcard Reader 01 00",
+            "ACS ACR1252 Dual Reader [ACR1252 Dual Reader SAM] 01 00",
+            "ACS ACR1252 Dual Reader [ACR1252 Dual Reader PICC] 00 00", "Sony FeliCa Port/PaSoRi 3.0 00 00",
+        ]
+        let (similar, alike) = (["Another ACS 00 00", "ACS 00 00", "ACS"], ["B reader", "Reader A", "Reader", "SAM"])
+        let rows: [(ReaderChoice, [String], String?)] = [
+            (.firstContactless, names, names[1]), (.firstContactless, Array(names[2...]), names[3]),
+            (.firstContactless, [names[0]], nil), (.firstContactless, [], nil), (.named(names[4]), names, names[4]),
+            (.named("sony"), names, names[4]), (.named("picc"), names, names[3]), (.named("nothing"), names, nil),
+            (.named("acs 0"), similar, similar[1]), (.named("acs"), similar, similar[2]),
+            (.named("other acs"), similar, similar[0]), (.named("reader"), alike, "Reader"),
+            (.named("reader "), alike, "Reader A"), (.named("read"), alike, "Reader A"), (.named("am"), alike, "SAM"),
+            (.first, ["SAM"], "SAM"), (.first, ["SAM", "B reader"], "B reader"), (.first, ["B reader", "NFC"], "NFC"),
+            (.first, ["A SAM 00 00", "B 00 00"], "B 00 00"), (.first, [], nil),
+        ]
+        for (choice, names, wanted) in rows {
+            let states = names.map { SmartCardReaderState($0, flags: .empty) }
+            #expect(choice.pick(from: states) == wanted, "\(choice) \(names)")
+        }
+        // A card in a reader shows better than a name what the reader is.
+        var states = ["Something 00 00", "ACS ACR122U 00 00"].map { SmartCardReaderState($0, flags: .empty) }
+        for (atr, wanted) in [("3B8180018080", 0), ("3BDA18FF81B1FE751F030031F573C001600090001C", 1)] {
+            states[0].answerToReset = [UInt8](hex: atr)
+            #expect(ReaderChoice.firstContactless.pick(from: states) == states[wanted].reader)
+        }
     }
+}
+
+/// A route whose results a test chooses, one for each request. Nothing answers afterwards.
+private struct ChosenRoute: FrameRoute {
+    let results: Locked<[Result<[UInt8], LinkError>]>
+    let requests = Locked<[[UInt8]]>([])
+    let timeouts = Locked<[Airtime]>([])
+
+    init(_ results: [Result<[UInt8], LinkError>]) { self.results = Locked(results) }
+
+    func exchange(_ frame: Frame, timeout: Airtime, _ connection: CardConnection) throws(LinkError) -> Frame {
+        requests.withLock { $0.append(frame.bytes) }
+        timeouts.withLock { $0.append(timeout) }
+        let next = results.withLock { $0.isEmpty ? .failure(.timeout) : $0.removeFirst() }
+        return Frame(try next.get())
+    }
+}
+
+extension Result where Failure == LinkError {
+    fileprivate static func failure(_ code: LinkError.Code) -> Self { .failure(LinkError(code, "A test's failure.")) }
 }

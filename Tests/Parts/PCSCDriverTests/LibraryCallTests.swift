@@ -5,166 +5,154 @@ import TagLink
 import TestThreads
 import Testing
 
-@testable import PCSCDriver
+@testable import PCSCDriver  // the library's functions are internal
 
-/// Checks what goes into libpcsclite's calls, and what is made of what they write.
-@Suite("A call to libpcsclite", .serialized)
-struct LibraryCallTests {
+/// What goes into libpcsclite's calls, what is made of what they write, and in which order calls are made.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct LibraryCallTests {
     private static let cards = SystemSmartCards { _ in .scripted }
     private static let card = SmartCardHandle(handle: 77, activeProtocol: 2, answerToReset: [])
 
-    /// Runs a body with a library that answers so, and returns what its calls were given.
-    private static func with(_ library: Library, _ body: () throws -> Void) throws -> [String] {
+    /// Runs a body with a library that answers so.
+    ///
+    /// - Returns: the error's code, and the calls that the library got.
+    @discardableResult
+    private static func with(
+        _ library: Library,
+        _ body: () throws(SmartCardError) -> Void
+    ) -> (code: SmartCardError.Code?, calls: [String]) {
         Library.current.withLock { $0 = library }
-        try body()
-        return Library.current.withLock { $0.calls }
-    }
-
-    private static func code(_ body: () throws(SmartCardError) -> Void) -> SmartCardError.Code? {
         do throws(SmartCardError) {
             try body()
-            return nil
-        } catch {
-            return error.code
+            return (nil, Library.current.withLock { $0.calls })
+        } catch { return (error.code, Library.current.withLock { $0.calls }) }
+    }
+
+    @Test func `SCardListReaders: in the promised length, up to four times while it grows, none is no error`() {
+        let (one, two) = (Array("One\0\0".utf8), Array("R\0R\0\0".utf8))
+        let rows: [(Library, [String]?, SmartCardError.Code?, Int)] = [
+            (Library(list: Array("One\0Two 00\0\0".utf8)), ["One", "Two 00"], nil, 2),
+            // The second call may write less than the first one promised.
+            (Library(list: one, promises: [12]), ["One"], nil, 2),
+            (Library(list: two, promises: [3, 4, 5]), ["R", "R"], nil, 6),
+            (Library(list: two, promises: [3, 3, 3, 3, 5]), nil, .insufficientBuffer, 8),
+            (Library(list: one, statuses: [Library.noReaders]), [], nil, 1),
+            (Library(list: one, statuses: [0, Library.noReaders]), [], nil, 2),
+            (Library(list: one, statuses: [Library.noService]), nil, .noService, 1),
+            (Library(list: one, statuses: [0, Library.noService]), nil, .noService, 2),
+        ]
+        for (index, row) in rows.enumerated() {
+            var names: [String]?
+            let found = Self.with(row.0) { () throws(SmartCardError) in names = try Self.cards.listReaders(5) }
+            #expect(names == row.1 && found.code == row.2 && found.calls.count == row.3, "\(index): \(found)")
         }
     }
 
-    @Test("lists readers in the length that the library says")
-    func list() throws {
-        let names: [UInt8] = Array("One\0Two 00\0\0".utf8)
-        let calls = try Self.with(Library(list: names)) {
-            let found = try Self.cards.listReaders(5)
-            #expect(found == ["One", "Two 00"])
-        }
-        #expect(calls == ["list 5", "list 5 of \(names.count)"])
-        // The second call may write less than the first one promised.
-        _ = try Self.with(Library(list: Array("One\0\0".utf8), promises: [names.count])) {
-            let found = try Self.cards.listReaders(5)
-            #expect(found == ["One"])
-        }
-    }
-
-    @Test("lists readers again when there are more meanwhile, four times in all")
-    func longerList() throws {
-        let list = Array("R\0R\0\0".utf8)
-        let calls = try Self.with(Library(list: list, promises: [3, 4, list.count])) {
-            let found = try Self.cards.listReaders(5)
-            #expect(found == ["R", "R"])
-        }
-        #expect(calls.count == 6)
-        Library.current.withLock { $0 = Library(list: list, promises: [3, 3, 3, 3, list.count]) }
-        #expect(Self.code { () throws(SmartCardError) in _ = try Self.cards.listReaders(5) } == .insufficientBuffer)
-        #expect(Library.current.withLock { $0.calls.count } == 8)
-    }
-
-    @Test("lists none where the library says so, at either call, and passes on another error")
-    func noReaders() throws {
-        for statuses in [[Library.noReaders], [0, Library.noReaders]] as [[Int]] {
-            _ = try Self.with(Library(list: Array("One\0\0".utf8), statuses: statuses)) {
-                let found = try Self.cards.listReaders(5)
-                #expect(found == [])
+    @Test func `SCardGetStatusChange: the given time or INFINITE, a timeout is nil`() {
+        let states = [SmartCardReaderState("A"), SmartCardReaderState("B")]
+        for (limit, status, readers, code) in [
+            (250, 0, ["A", "B"], nil), (nil, 0, ["A", "B"], nil), (1, 0x8010_000A, nil, nil),
+            (1, Library.noService, nil, .noService),
+        ] as [(UInt32?, Int, [String]?, SmartCardError.Code?)] {
+            var names: [String]?
+            let found = Self.with(Library(statuses: [status])) { () throws(SmartCardError) in
+                names = try Self.cards.waitForChange(5, milliseconds: limit, of: states)?.map(\.reader)
             }
-        }
-        for statuses in [[Library.noService], [0, Library.noService]] as [[Int]] {
-            Library.current.withLock { $0 = Library(list: Array("One\0\0".utf8), statuses: statuses) }
-            #expect(Self.code { () throws(SmartCardError) in _ = try Self.cards.listReaders(5) } == .noService)
+            #expect(names == readers && found.code == code)
+            #expect(found.calls == ["change 5 \(limit ?? UInt32.max) of 2"])
         }
     }
 
-    @Test("waits for as long as it is told, and a time that is up is no error")
-    func changes() throws {
-        for (limit, said) in [(UInt32(250), "250"), (nil, "4294967295")] as [(UInt32?, String)] {
-            let calls = try Self.with(Library()) {
-                let states = [SmartCardReaderState("A"), SmartCardReaderState("B")]
-                let found = try Self.cards.waitForChange(5, milliseconds: limit, of: states)?.map(\.reader)
-                #expect(found == ["A", "B"])
-            }
-            #expect(calls == ["change 5 \(said) of 2"])
-        }
-        _ = try Self.with(Library(statuses: [0x8010_000A])) {
-            let found = try Self.cards.waitForChange(5, milliseconds: 1, of: [])
-            #expect(found == nil)
-        }
-        Library.current.withLock { $0 = Library(statuses: [Library.noService]) }
-        let code = Self.code { () throws(SmartCardError) in
-            _ = try Self.cards.waitForChange(5, milliseconds: 1, of: [])
-        }
-        #expect(code == .noService)
-    }
-
-    @Test("opens and resets a card with its ATR, and a reader alone without one")
-    func opens() throws {
-        let calls = try Self.with(Library(answer: [0x3B, 0x80, 0x80, 0x01])) {
+    @Test func `SCardConnect, SCardReconnect, SCardStatus, SCardDisconnect: arguments and ATR`() {
+        let atr: [UInt8] = [0x3B, 0x80, 0x80, 0x01]
+        let found = Self.with(Library(answer: atr)) { () throws(SmartCardError) in
             let card = try Self.cards.connect(5, reader: "One", .shared)
-            #expect(card.handle == 77 && card.activeProtocol == 2 && card.answerToReset == [0x3B, 0x80, 0x80, 0x01])
+            #expect(card.handle == 77 && card.activeProtocol == 2 && card.answerToReset == atr)
             let reader = try Self.cards.connect(5, reader: "One", .direct)
             #expect(reader.handle == 77 && reader.answerToReset.isEmpty)
             let again = try Self.cards.reset(card, .exclusive)
-            #expect(again.handle == 77 && again.activeProtocol == 1)
-            #expect(again.answerToReset == [0x3B, 0x80, 0x80, 0x01])
+            #expect(again.handle == 77 && again.activeProtocol == 1 && again.answerToReset == atr)
             Self.cards.disconnect(card, .unpower)
             Self.cards.releaseContext(5)
         }
+        // SCARD_SHARE_EXCLUSIVE 1, SHARED 2, DIRECT 3; SCARD_RESET_CARD 1, UNPOWER_CARD 2; T=0 and T=1 are 3.
         #expect(
-            calls == [
-                "connect 5 One \(SmartCardShare.shared.rawValue) 3", "status 77 33",
-                "connect 5 One \(SmartCardShare.direct.rawValue) 0",
-                "reconnect 77 \(SmartCardShare.exclusive.rawValue) 3 1", "status 77 33",
-                "disconnect 77 \(SmartCardDisposition.unpower.rawValue)", "release 5",
+            found.calls == [
+                "connect 5 One 2 3", "status 77 33", "connect 5 One 3 0", "reconnect 77 1 3 1", "status 77 33",
+                "disconnect 77 2", "release 5",
             ]
         )
         // A card whose ATR can't be read is open.
-        _ = try Self.with(Library(answer: [0x3B, 0x00], statuses: [0, Library.noService])) {
-            let found = try Self.cards.connect(5, reader: "One", .shared).answerToReset
-            #expect(found == [])
+        Self.with(Library(answer: [0x3B, 0x00], statuses: [0, Library.noService])) { () throws(SmartCardError) in
+            let card = try Self.cards.connect(5, reader: "One", .shared)
+            #expect(card.answerToReset == [])
         }
-        Library.current.withLock { $0 = Library(statuses: [Library.noService, Library.noService]) }
-        let connect = Self.code { () throws(SmartCardError) in
+        let failing = Library(statuses: [Library.noService])
+        let connect = Self.with(failing) { () throws(SmartCardError) in
             _ = try Self.cards.connect(5, reader: "One", .shared)
         }
-        let reset = Self.code { () throws(SmartCardError) in _ = try Self.cards.reset(Self.card, .shared) }
-        #expect(connect == .noService && reset == .noService)
+        let reset = Self.with(failing) { () throws(SmartCardError) in _ = try Self.cards.reset(Self.card, .shared) }
+        #expect(connect.code == .noService && reset.code == .noService)
     }
 
-    @Test("sends what it is given, and returns as much as was written")
-    func sends() throws {
-        let calls = try Self.with(Library(answer: [1, 2, 3])) {
-            let response = try Self.cards.transmit(Self.card, [9, 8])
-            #expect(response == [1, 2, 3])
-            let attribute = try Self.cards.attribute(Self.card, 0x9_0303)
-            #expect(attribute == [1, 2, 3])
-            let control = try Self.cards.control(Self.card, code: 0x4200_0001, [7])
-            #expect(control == [1, 2, 3])
+    @Test func `SCardTransmit, SCardGetAttrib, SCardControl: bytes and room, the answer as it was written`() {
+        // The longest answer of an extended APDU is 65538 bytes.
+        for answer in [[1, 2, 3], [], (0..<65_538).map { UInt8(truncatingIfNeeded: $0) }] as [[UInt8]] {
+            let found = Self.with(Library(answer: answer)) { () throws(SmartCardError) in
+                let response = try Self.cards.transmit(Self.card, [9, 8])
+                #expect(response == answer)
+                if answer.count > 264 { return }
+                let attribute = try Self.cards.attribute(Self.card, 0x9_0303)
+                let control = try Self.cards.control(Self.card, code: 0x4200_0001, [7])
+                #expect(attribute == answer && control == answer)
+            }
+            let calls = [
+                "transmit 77 [2, 16] [9, 8] 65548", "attribute 77 590595 264", "control 77 1107296257 [7] 1024",
+            ]
+            #expect(found.calls == Array(calls.prefix(answer.count > 264 ? 1 : 3)))
         }
-        #expect(
-            calls == ["transmit 77 [2, 16] [9, 8] 65548", "attribute 77 590595 264", "control 77 1107296257 [7] 1024"]
-        )
-        // The longest answer of an extended APDU.
-        let long = (0..<65_538).map { UInt8(truncatingIfNeeded: $0) }
-        _ = try Self.with(Library(answer: long)) {
-            let found = try Self.cards.transmit(Self.card, [])
-            #expect(found == long)
+        let failed = Self.with(Library(answer: [1], statuses: [Library.noService])) { () throws(SmartCardError) in
+            _ = try Self.cards.transmit(Self.card, [1])
         }
-        _ = try Self.with(Library(answer: [])) {
-            let found = try Self.cards.transmit(Self.card, [1])
-            #expect(found == [])
-        }
-        Library.current.withLock { $0 = Library(answer: [1], statuses: [Library.noService, 0]) }
-        #expect(Self.code { () throws(SmartCardError) in _ = try Self.cards.transmit(Self.card, [1]) } == .noService)
-        _ = try Self.cards.transmit(Self.card, [1])
+        #expect(failed.code == .noService)
     }
 
-    @Test("has the memory for its answer from the call before")
-    func reuse() throws {
-        _ = try Self.with(Library(answer: [0x90, 0x00])) {
-            for _ in 0..<3 { _ = try Self.cards.transmit(Self.card, [1]) }
+    @Test func `a table of readers: laid out as SCARD_READERSTATE of pcsc-lite`() {
+        let states = [
+            SmartCardReaderState("A", flags: [.present, .changed]), SmartCardReaderState("B", answerToReset: [1, 2]),
+        ]
+        // Five words and 33 bytes of ATR, filled up to whole words.
+        let (word, stride) = (MemoryLayout<UInt>.size, 5 * MemoryLayout<UInt>.size + 40)
+        let table = ReaderStateTable(states)
+        unsafe table.withPointer { memory in
+            let present = UInt(SmartCardReaderState.Flags.present.rawValue)
+            #expect(unsafe memory.load(fromByteOffset: 2 * word, as: UInt.self) == present)
+            #expect(unsafe memory.load(fromByteOffset: stride + 2 * word, as: UInt.self) == 0)
+            let name = unsafe memory.load(fromByteOffset: stride, as: UnsafePointer<CChar>.self)
+            #expect(unsafe String(cString: name) == "B")
+            unsafe memory.storeBytes(of: 0x0001_0022, toByteOffset: stride + 3 * word, as: UInt.self)
+            unsafe memory.storeBytes(of: 2, toByteOffset: stride + 4 * word, as: UInt.self)
+            unsafe memory.storeBytes(of: 0x803B, toByteOffset: stride + 5 * word, as: UInt16.self)
+            unsafe memory.storeBytes(of: 99, toByteOffset: 4 * word, as: UInt.self)
         }
-        let places = Library.current.withLock { $0.places }
-        #expect(places.count == 3 && Set(places).count == 1)
+        let read = table.states
+        #expect(read.map(\.reader) == ["A", "B"])
+        #expect(read[1].flags.rawValue == 0x0001_0022 && read[1].answerToReset == [0x3B, 0x80])
+        // More bytes than an ATR has are not taken.
+        #expect(read[0].answerToReset.count == 33 && read[0].flags == [])
+        #expect(ReaderStateTable([]).states.isEmpty)
+        // A response has room for 65548 bytes, and a library that lies is not believed.
+        let buffer = ResponseBuffer()
+        for (length, status, count) in [(3, 0, 3), (3, 7, 0), (1_000_000, 0, 65_548)] {
+            let found = unsafe buffer.fill { _, room in
+                #expect(unsafe room.pointee == 65_548)
+                unsafe room.pointee = UInt(length)
+                return status
+            }
+            #expect(found.status == status && found.response.count == count)
+        }
     }
 
-    @Test("that connects says when the user may not use the socket of the service", .ownThreads)
-    func forbidden() async throws {
+    @Test(.ownThreads) func `a socket that the user may not use: socketForbidden`() async throws {
         let folder = "/tmp/nfc-tests-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -181,35 +169,119 @@ struct LibraryCallTests {
                 ("/none", Library.noService, .noService), ("/closed", 0, nil),
             ] as [(String, Int, SmartCardError.Code?)] {
                 _ = unsafe setenv("PCSCLITE_CSOCK_NAME", folder + name, 1)
-                Library.current.withLock { $0 = Library(statuses: [status]) }
-                let found = LibraryCallTests.code { () throws(SmartCardError) in
+                let found = LibraryCallTests.with(Library(statuses: [status])) { () throws(SmartCardError) in
                     _ = try LibraryCallTests.cards.establishContext(WaitCut())
                 }
-                #expect(found == code, "\(name)")
                 // SCARD_SCOPE_SYSTEM
-                #expect(Library.current.withLock { $0.calls } == ["establish 2"])
+                #expect(found == (code, ["establish 2"]), "\(name)")
             }
         }
     }
 
-    @Test("gives back the memory that it took", .ownThreads)
-    func memory() async {
+    // MARK: Several threads, and the end of the process
+
+    @Test(.ownThreads) func `calls that close something: one at a time`() async {
         await #expect(processExitsWith: .success) {
-            func pages() throws -> Int {
-                let sizes = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
-                return try #require(Int(sizes[5]))
+            Library.current.withLock { $0.closingTime = 2000 }
+            await withTaskGroup { group in
+                for number in 0..<8 {
+                    group.addTask {
+                        if number % 2 == 0 {
+                            Self.cards.releaseContext(number)
+                        } else {
+                            Self.cards.disconnect(Self.card, .leave)
+                        }
+                    }
+                }
             }
-            let states = (0..<500).map { SmartCardReaderState("Reader \($0)") }
-            func use() {
-                for _ in 0..<1000 { _ = (ResponseBuffer(), ReaderStateTable(states)) }
-                for _ in 0..<1_000_000 { _ = Monitor(0) }
+            #expect(Library.current.withLock { $0.calls.count == 8 && $0.mostClosings == 1 })
+        }
+    }
+
+    /// A socket of a service that hangs up on a probe, and waits for the end of the library's connection.
+    private static func service() throws -> Socket {
+        let socket = try Socket()
+        let service = Thread {
+            close(socket.accept())
+            let peer = socket.accept()
+            var byte: UInt8 = 0
+            _ = unsafe read(peer, &byte, 1)
+            close(peer)
+        }
+        service.start()
+        return socket
+    }
+
+    @Test(.ownThreads) func `a call that is abandoned: ended by its context's connection, or by the library`()
+        async throws
+    {
+        let socket = try Self.service()
+        await #expect(processExitsWith: .success) { [path = socket.path as String] in
+            _ = unsafe setenv("PCSCLITE_CSOCK_NAME", path, 1)
+            Library.current.withLock { $0.isConnecting = true }
+            let context = try Self.cards.establishContext(WaitCut())
+            let own = Library.current.withLock { $0.socket }
+            #expect(context == 5 && own >= 0)
+            let copies = ServiceSocket.connections().subtracting([own])
+            let copy = try #require(copies.first)
+            #expect(copies.count == 1 && fcntl(copy, F_GETFD) & FD_CLOEXEC != 0)
+            var byte: UInt8 = 0
+            #expect(unsafe recv(own, &byte, 1, Int32(MSG_DONTWAIT)) == -1)
+            Self.cards.abandon(context)
+            #expect(unsafe recv(own, &byte, 1, Int32(MSG_DONTWAIT)) == 0)
+            Self.cards.releaseContext(context)
+            #expect(fcntl(copy, F_GETFD) == -1 && fcntl(own, F_GETFD) != -1)
+            // Another context's connection is not known.
+            Self.cards.abandon(9)
+            try await waitWhile(Library.current.withLock { !$0.calls.contains("cancel 9") })
+            #expect(Library.current.withLock { $0.calls } == ["establish 2", "release 5", "cancel 9"])
+        }
+    }
+
+    @Test(.ownThreads) func `a connection to a silent service: cut, and nothing stays open`() async throws {
+        let socket = try Self.service()
+        await #expect(processExitsWith: .success) { [path = socket.path as String] in
+            _ = unsafe setenv("PCSCLITE_CSOCK_NAME", path, 1)
+            Library.current.withLock { ($0.isConnecting, $0.isSilent) = (true, true) }
+            let cut = WaitCut()
+            let cutter = Thread {
+                waitWhile(Library.current.withLock { $0.socket } == -1)
+                cut.cut()
             }
-            use()
-            let before = try pages()
-            use()
-            // What stays of a thousand buffers of 64 KiB would be 16000 pages, and of a million locks 12000. The stack of a
-            // thread that begins meanwhile has 2000.
-            #expect(try pages() < before + 8000)
+            cutter.start()
+            #expect(throws: SmartCardError(.noService, "")) { _ = try Self.cards.establishContext(cut) }
+            let own = Library.current.withLock { $0.socket }
+            #expect(ServiceSocket.connections().subtracting([own]).isEmpty)
+        }
+    }
+
+    private static let hasLibrary = unsafe dlopen("libpcsclite.so.1", RTLD_NOW) != nil
+
+    @Test(.ownThreads, .enabled(if: hasLibrary, "libpcsclite is not installed"))
+    func `the end of the process: no call begins, one that closes something is waited for`() async {
+        await #expect(processExitsWith: .exitCode(42)) {
+            // Handlers run in the reverse order: this one after what the library's opening has registered.
+            atexit {
+                PCSCLite.close { _exit(1) }
+                guard Library.current.withLock({ $0.calls }) == ["closing", "closed"] else { _exit(2) }
+                do throws(SmartCardError) {
+                    _ = try PCSCLite.forCall("SCardListReaders")
+                    _exit(3)
+                } catch { _exit(error.code == .cancelled ? 42 : 4) }
+            }
+            _ = try PCSCLite.forCall("SCardReleaseContext")
+            let thread = Thread {
+                PCSCLite.close {
+                    Library.current.withLock { $0.calls.append("closing") }
+                    // Until the process ends, and then a moment.
+                    while (try? PCSCLite.forCall("SCardReleaseContext")) != nil { usleep(100) }
+                    usleep(5000)
+                    Library.current.withLock { $0.calls.append("closed") }
+                }
+            }
+            thread.start()
+            while Library.current.withLock({ $0.calls.isEmpty }) { usleep(100) }
+            exit(5)
         }
     }
 }
@@ -229,12 +301,44 @@ private struct Library {
     /// How the calls end, one after the other; well after the last.
     var statuses: [Int] = []
     var calls: [String] = []
-    /// Where it wrote the answers of cards.
-    var places: [UInt] = []
+    /// Whether it connects to the service's socket, and waits for an answer that never comes.
+    var isConnecting = false
+    var isSilent = false
+    var socket: Int32 = -1
+    /// How long calls take that close something, in microseconds, and how many there were at a time.
+    var closingTime: UInt32 = 0
+    var closings = 0
+    var mostClosings = 0
 
     mutating func end(_ call: String) -> Int {
         calls.append(call)
         return statuses.isEmpty ? 0 : statuses.removeFirst()
+    }
+
+    static func closing(_ call: String) -> Int {
+        let time = current.withLock { library in
+            library.closings += 1
+            library.mostClosings = max(library.mostClosings, library.closings)
+            return library.closingTime
+        }
+        usleep(time)
+        return current.withLock { library in
+            library.closings -= 1
+            return library.end(call)
+        }
+    }
+
+    static func establish(_ scope: UInt) -> Int {
+        let (status, isConnecting, isSilent) = current.withLock {
+            ($0.end("establish \(scope)"), $0.isConnecting, $0.isSilent)
+        }
+        guard isConnecting else { return status }
+        let descriptor = Socket.connect(ServiceSocket.path)
+        current.withLock { $0.socket = descriptor }
+        guard isSilent else { return 0 }
+        var byte: UInt8 = 0
+        _ = unsafe read(descriptor, &byte, 1)
+        return noService
     }
 
     /// Writes the answer.
@@ -250,12 +354,15 @@ private struct Library {
 }
 
 extension PCSCLite {
-    /// A library that answers as it is told.
+    /// A library that answers as the current one says.
     fileprivate static var scripted: PCSCLite {
         unsafe PCSCLite(
-            establish: { scope, _, _, _ in Library.current.withLock { $0.end("establish \(scope)") } },
-            release: { context in Library.current.withLock { $0.end("release \(context)") } },
-            cancel: { _ in 0 },
+            establish: { scope, _, _, context in
+                unsafe context.pointee = 5
+                return Library.establish(scope)
+            },
+            release: { context in Library.closing("release \(context)") },
+            cancel: { context in Library.current.withLock { $0.end("cancel \(context)") } },
             list: { context, _, names, length in
                 let room = unsafe length.pointee
                 return Library.current.withLock { library in
@@ -284,24 +391,17 @@ extension PCSCLite {
                 unsafe active.pointee = 1
                 return Library.current.withLock { $0.end("reconnect \(handle) \(share) \(protocols) \(start)") }
             },
-            disconnect: { handle, disposition in
-                Library.current.withLock { $0.end("disconnect \(handle) \(disposition)") }
-            },
+            disconnect: { handle, disposition in Library.closing("disconnect \(handle) \(disposition)") },
             status: { handle, _, _, _, _, memory, count in
                 let room = unsafe count?.pointee ?? 0
-                let status = Library.current.withLock { $0.end("status \(handle) \(room)") }
                 unsafe Library.write(memory, count)
-                return status
+                return Library.current.withLock { $0.end("status \(handle) \(room)") }
             },
             transmit: { handle, header, command, length, _, memory, count in
                 let words = unsafe [header[0], header[1]]
                 let (bytes, room) = unsafe (Library.bytes(command, length), count.pointee)
-                let place = UInt(bitPattern: memory)
                 unsafe Library.write(memory, count)
-                return Library.current.withLock { library in
-                    library.places.append(place)
-                    return library.end("transmit \(handle) \(words) \(bytes) \(room)")
-                }
+                return Library.current.withLock { $0.end("transmit \(handle) \(words) \(bytes) \(room)") }
             },
             control: { handle, code, data, length, memory, room, count in
                 let bytes = unsafe Library.bytes(data?.assumingMemoryBound(to: UInt8.self), length)

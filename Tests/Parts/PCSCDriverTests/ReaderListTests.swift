@@ -1,104 +1,223 @@
 // SPDX-License-Identifier: Apache-2.0
-import PCSCDriver
 import TagLink
 import Testing
 
-/// Checks which of the service's readers are found, and what is reported of all of them.
-@Suite("The readers of the service")
+@testable import PCSCDriver  // reports are made of internal findings
+
+/// The readers of the service, what is reported of them, and its errors.
 struct ReaderListTests {
+    private typealias Cards = SampleCards
     private static let names = ["Slot 00 00", "An NFC reader 01 00", "Another NFC reader 02 00"]
 
     private static func service() -> ScriptedService {
         ScriptedService(names.map { ScriptedService.Reader(name: $0) })
     }
 
-    @Test("are not asked for where no service seems to run, unless one of them is named")
-    func unlikely() async throws {
-        let service = Self.service()
-        service.change { $0.isLikely = false }
-        #expect(try PCSCReader.findContactless(service) == nil)
-        #expect(await PCSCReader.reports(service, askingReaders: false).isEmpty)
-        #expect(service.look(\.looks) == 0)
-        #expect(try PCSCReader.find(.named("an nfc"), service).name == Self.names[1])
+    private static func code(_ work: () throws(LinkError) -> Void) -> LinkError.Code? {
+        do throws(LinkError) {
+            try work()
+            return nil
+        } catch { return error.code }
     }
 
-    @Test("are found by what is wanted, and have their whole names at once")
-    func found() throws {
+    @Test func `finding a reader: by choice, a whole name at once, nothing stays open`() async throws {
         let service = Self.service()
         #expect(try PCSCReader.findContactless(service)?.name == Self.names[1])
         #expect(try PCSCReader.find(.first, service).name == Self.names[1])
         #expect(try PCSCReader.find(.named("another"), service).name == Self.names[2])
         #expect(service.look { $0.contexts.isEmpty && $0.open.isEmpty })
+        #expect(PCSCReader(.first, layer: service).name == "PC/SC")
+        let reader = PCSCReader(.named("another"), layer: service)
+        #expect(reader.name == "another")
+        #expect(await Cards.poll(reader) == (0, nil))
+        #expect(reader.name == Self.names[2])
+        // Not asked for where no service seems to run, unless one is named.
+        let looks = service.look(\.looks)
+        service.change { $0.isLikely = false }
+        #expect(try PCSCReader.findContactless(service) == nil)
+        #expect(await PCSCReader.reports(service, askingReaders: false).isEmpty)
+        #expect(service.look(\.looks) == looks)
+        #expect(try PCSCReader.find(.named("an nfc"), service).name == Self.names[1])
         service.change { $0.readers.removeLast(2) }
         #expect(try PCSCReader.findContactless(service) == nil)
         #expect(try PCSCReader.find(.first, service).name == Self.names[0])
     }
 
-    @Test("are called as they were chosen until one of them was found")
-    func called() async throws {
+    @Test func `no reader: the sentence says what to do, or which readers there are`() {
         let service = Self.service()
-        #expect(PCSCReader(.first, layer: service).name == "PC/SC")
-        let reader = PCSCReader(.named("another"), layer: service)
-        #expect(reader.name == "another")
-        #expect(try await reader.discover(Set(Technology.allCases), systemCodes: []).isEmpty)
-        #expect(reader.name == Self.names[2])
-    }
-
-    @Test("are named where none of them is the wanted one")
-    func missing() {
-        let service = Self.service()
-        service.change { state in
-            state.readers.removeLast()
-            state.readers[1].name = "Other slot 01 00"
-        }
-        let named = #expect(throws: LinkError.self) { _ = try PCSCReader.find(.named("PICC"), service) }
-        #expect(named?.code == .readerUnavailable)
+        let states = Self.names.map { SmartCardReaderState($0) }
+        let list = #"There are: "Slot 00 00", "An NFC reader 01 00", "Another NFC reader 02 00"."#
         #expect(
-            named?.reason
-                == #"There is no PC/SC reader named "PICC". There are: "Slot 00 00", "Other slot 01 00"."#
+            PCSCReader.missing(.named("PICC"), among: states) == #"There is no PC/SC reader named "PICC". "# + list
         )
-        let contactless = #expect(throws: LinkError.self) { _ = try PCSCReader.find(.firstContactless, service) }
-        #expect(contactless?.reason.hasPrefix("None of the PC/SC readers seems to be contactless. There are: ") == true)
+        #expect(
+            PCSCReader.missing(.firstContactless, among: states)
+                == "None of the PC/SC readers seems to be contactless. " + list
+        )
+        #expect(PCSCReader.missing(.first, among: []).contains("Plug one in"))
+        #expect(
+            Self.code { () throws(LinkError) in _ = try PCSCReader.find(.named("x"), service) } == .readerUnavailable
+        )
         service.change { $0.readers = [] }
-        let none = #expect(throws: LinkError.self) { _ = try PCSCReader.find(.named("PICC"), service) }
-        #expect(none?.reason.contains("Plug one in") == true)
-    }
-
-    @Test("are waited for as long as is wanted; that the service is silent is an error, and that it is gone is none")
-    func silent() async throws {
-        let service = Self.service()
-        service.change { $0.hanging = [.establish] }
-        let limit = Duration.milliseconds(20)
-        let silent = #expect(throws: LinkError.self) { _ = try PCSCReader.findContactless(service, within: limit) }
-        #expect(silent?.code == .readerUnavailable)
-        #expect(silent?.reason.contains("systemctl restart pcscd") == true)
-        let named = #expect(throws: LinkError.self) { _ = try PCSCReader.find(.first, service, within: limit) }
-        #expect(named?.code == .readerUnavailable && named?.reason == silent?.reason)
+        #expect(Self.code { () throws(LinkError) in _ = try PCSCReader.find(.first, service) } == .readerUnavailable)
         service.change { state in
-            state.hanging = []
             state.isRunning = false
             state.isLikely = true
         }
-        #expect(try PCSCReader.findContactless(service) == nil)
-        #expect(await PCSCReader.reports(service, askingReaders: true).isEmpty)
-        // Who wants one of them hears why there is none.
-        let stopped = #expect(throws: LinkError.self) { _ = try PCSCReader.find(.first, service) }
-        #expect(stopped?.code == .readerUnavailable)
-        #expect(stopped?.reason.contains("systemctl start pcscd.socket") == true)
+        // That it is gone is an error only for who wants one of its readers.
+        #expect(Self.code { () throws(LinkError) in _ = try PCSCReader.findContactless(service) } == nil)
+        #expect(Self.code { () throws(LinkError) in _ = try PCSCReader.find(.first, service) } == .readerUnavailable)
+        service.change { state in
+            state.isRunning = true
+            state.hanging = [.establish]
+        }
+        let limit = Duration.milliseconds(20)
+        for silent in [
+            Self.code { () throws(LinkError) in _ = try PCSCReader.findContactless(service, within: limit) },
+            Self.code { () throws(LinkError) in _ = try PCSCReader.find(.first, service, within: limit) },
+        ] { #expect(silent == .readerUnavailable) }
     }
 
-    @Test("are reported in its order, and opened only where they are to be asked")
-    func reports() async {
-        let card = ScriptedService.Card(answerToReset: SampleCards.cardAnswer) { _ in [0x6A, 0x81] }
+    // MARK: Reports
+
+    @Test func `reports: in the service's order, readers are opened only to be asked, cards are switched off`() async {
+        let card = ScriptedService.Card(answerToReset: Cards.cardAnswer) { _ in [0x6A, 0x81] }
         let service = ScriptedService(Self.names.map { ScriptedService.Reader(name: $0, card: card) })
-        let plain = await PCSCReader.reports(service, askingReaders: false)
-        #expect(plain.map(\.name) == Self.names && plain.allSatisfy { $0.presence == .tag })
-        #expect(service.commands.isEmpty && service.look { $0.dispositions.isEmpty })
-        let asked = await PCSCReader.reports(service, askingReaders: true)
-        #expect(asked.map(\.name) == Self.names && asked.allSatisfy { $0.presence == .tag })
-        #expect(!service.commands.isEmpty)
-        // Each card is switched off, and each reader left when its driver was asked.
+        for isAsked in [false, true] {
+            let reports = await PCSCReader.reports(service, askingReaders: isAsked)
+            #expect(reports.map(\.name) == Self.names && reports.allSatisfy { $0.presence == .tag })
+            #expect(service.commands.isEmpty == !isAsked)
+        }
         #expect(service.look(\.dispositions) == [.unpower, .leave, .unpower, .leave, .unpower, .leave])
         #expect(service.look { $0.contexts.isEmpty && $0.open.isEmpty })
+    }
+
+    @Test func `a reader that is asked: features and chip without a tag, the problem of a tag`() async throws {
+        func report(_ service: ScriptedService, asking: Bool = true) async throws -> PCSCReaderReport {
+            let states = try PCSCReader.states(service)
+            return try #require(await PCSCReader.reports(states, service, askingReaders: asking).first)
+        }
+        let service = ScriptedService([ScriptedService.Reader(name: "Some reader")])
+        service.change { state in
+            state.controls[0x4200_0D48] = [UInt8](hex: "1304 42000001 1204 42330012")
+            state.controls[0x4233_0012] = [UInt8](hex: "0b02 2f07 0c02 0023")
+        }
+        for (answer, chip) in [
+            ("d50332010607 9000", "PN532 1.6"), ("d50332010607 6300", nil), ("d505320106079000", nil), ("9000", nil),
+            ("90", nil),
+        ] as [(String, String?)] {
+            service.change { $0.controls[0x4200_0001] = [UInt8](hex: answer) }
+            let asked = try await report(service)
+            #expect(asked.usbIdentifier == "072f:2300" && asked.hasEscapeCommands && asked.chip == chip, "\(answer)")
+            #expect(asked.problem == nil && asked.presence == .empty)
+        }
+        #expect(service.look { $0.open.isEmpty && $0.contexts.isEmpty && Set($0.dispositions) == [.leave] })
+        let unasked = try await report(service, asking: false)
+        #expect(unasked.usbIdentifier == nil && !unasked.hasEscapeCommands && unasked.chip == nil)
+        // A tag is let go of before the reader is asked by itself.
+        let storage = Cards.service(Cards.type2Answer, table: ["ffca000000": "04a1b2c3d4e580 9000"])
+        storage.change { $0.controls[0x4200_0D48] = [UInt8](hex: "1304 42000001") }
+        let withTag = try await report(storage)
+        #expect(withTag.presence == .tag && withTag.hasEscapeCommands && withTag.problem == nil)
+        #expect(withTag.findings.chip == .some(nil) && withTag.findings.transparent[.nfcA] == .some(nil))
+        #expect(storage.look(\.dispositions) == [.unpower, .leave])
+        #expect(try await report(Cards.service([0x00], table: [:])).problem?.isEmpty == false)
+    }
+
+    private static func report(
+        _ flags: SmartCardReaderState.Flags = .empty,
+        name: String = "Some NFC reader",
+        _ change: (inout PCSCReaderReport) -> Void = { _ in }
+    ) -> PCSCReaderReport {
+        var report = PCSCReaderReport(SmartCardReaderState(name, flags: flags, answerToReset: [0x3B]))
+        change(&report)
+        return report
+    }
+
+    @Test func `a report's presence: by the flags of the service`() {
+        let rows: [(SmartCardReaderState.Flags, PCSCReaderReport.Presence, Bool)] = [
+            (.empty, .empty, false), ([], .empty, false), (.present, .tag, false), ([.present, .mute], .mute, false),
+            ([.unavailable, .present], .unplugged, false), ([.present, .inUse], .tag, true),
+            ([.present, .exclusive], .tag, true),
+        ]
+        for (flags, presence, isInUse) in rows {
+            let report = Self.report(flags)
+            #expect(report.presence == presence && report.isInUse == isInUse, "\(flags)")
+        }
+        #expect(Self.report().isContactless && !Self.report(name: "A slot").isContactless)
+    }
+
+    @Test func `a report's calls: support by chip, transparent session, Traverse or storage commands`() {
+        func support(_ report: PCSCReaderReport, _ name: String) -> ServedCall.Support? {
+            report.calls.first { $0.name.contains(name) }?.support
+        }
+        for (name, wanted) in [
+            ("NFCNDEFTag.readNDEF", .yes), ("NFCISO7816Tag.sendCommand", .yes), ("PollingOption.pace", .yes),
+            ("NFCVASReaderSession", .no),
+        ] as [(String, ServedCall.Support)] { #expect(support(Self.report(), name) == wanted, "\(name)") }
+        for takes in [nil, 1, 0] as [UInt8?] {
+            let report = Self.report { report in report.features.properties[10] = takes.map { [$0, $0, $0, 0] } }
+            #expect(report.takesExtendedAPDUs == takes.map { $0 == 1 })
+        }
+        let named = Self.report(name: "ACS ACR122U")
+        for (technology, name) in [
+            (.nfcA, "sendMiFareCommand"), (.nfcF, "NFCFeliCaTag's"), (.nfcV, "NFCISO15693Tag's"),
+        ] as [(Technology, String)] {
+            let isV = technology == .nfcV
+            let rows: [(PCSCReaderReport, ServedCall.Support)] = [
+                (Self.report(), .unknown), (Self.report { $0.findings.chip = .some("PN532 1.6") }, isV ? .no : .yes),
+                (named, isV ? .no : .unknown),
+                (Self.report { $0.findings.transparent[technology] = .some(0xC2) }, .yes),
+                (Self.report { $0.findings.transparent[technology] = .some(nil) }, .partly),
+                (Self.report { $0.findings.traverse = true }, isV ? .yes : .unknown),
+                (Self.report { $0.findings.traverse = false }, .unknown),
+            ]
+            for (index, row) in rows.enumerated() { #expect(support(row.0, name) == row.1, "\(name) \(index)") }
+            let transparent = Self.report { $0.findings.transparent[technology] = .some(0xC2) }
+            #expect(transparent.transparentTechnologies == [technology])
+        }
+        // A reader that is known to have no chip polls for every technology, whatever its name.
+        let other = Self.report(name: "ACS ACR122U") { $0.findings.chip = .some(nil) }
+        #expect(other.technologies == Cards.everyTechnology && named.technologies == [.nfcA, .nfcB, .nfcF])
+    }
+
+    // MARK: Errors (pcsclite.h)
+
+    @Test func `each code of the service: its number, the link's error, and whether service or connection is lost`() {
+        // S: the service is lost. C: the connection. Both cut what was open.
+        let known: [(SmartCardError.Code, UInt32, LinkError.Code, String)] = [
+            (.libraryMissing, 1, .readerUnavailable, "S"), (.socketForbidden, 2, .readerUnavailable, "S"),
+            (.cancelled, 0x8010_0002, .cancelled, "C"), (.invalidHandle, 0x8010_0003, .readerUnavailable, "S"),
+            (.invalidParameter, 0x8010_0004, .frameTooLong, ""), (.insufficientBuffer, 0x8010_0008, .frameTooLong, ""),
+            (.unknownReader, 0x8010_0009, .readerUnavailable, ""), (.timeout, 0x8010_000A, .readerUnavailable, "C"),
+            (.sharingViolation, 0x8010_000B, .inUse, ""), (.noSmartcard, 0x8010_000C, .tagRemoved, ""),
+            (.protocolMismatch, 0x8010_000F, .readerUnavailable, ""), (.invalidValue, 0x8010_0011, .frameTooLong, ""),
+            (.communicationError, 0x8010_0013, .readerUnavailable, "S"), (.notTransacted, 0x8010_0016, .timeout, ""),
+            (.readerUnavailable, 0x8010_0017, .readerUnavailable, ""),
+            (.noService, 0x8010_001D, .readerUnavailable, "S"),
+            (.serviceStopped, 0x8010_001E, .readerUnavailable, "S"),
+            (.unsupportedFeature, 0x8010_001F, .unsupported, ""),
+            (.noReaders, 0x8010_002E, .readerUnavailable, ""), (.unresponsiveCard, 0x8010_0066, .timeout, ""),
+            (.unpoweredCard, 0x8010_0067, .tagRemoved, ""), (.resetCard, 0x8010_0068, .tagRemoved, ""),
+            (.removedCard, 0x8010_0069, .tagRemoved, ""), (.securityViolation, 0x8010_006A, .readerUnavailable, "S"),
+            (.init(rawValue: 0x8010_0001), 0x8010_0001, .readerUnavailable, ""),
+        ]
+        for (code, number, link, lost) in known {
+            let error = SmartCardError(code, "SCardConnect")
+            #expect(code.rawValue == number && LinkError(error).code == link, "\(error)")
+            #expect(error.isServiceLost == (lost == "S") && error.isConnectionLost == !lost.isEmpty, "\(error)")
+        }
+        #expect(SmartCardError(.timeout, "a") == SmartCardError(.timeout, "b"))
+        // A sentence for each, of which some say what to do.
+        for code in UInt32(0x8010_0001)...0x8010_006F {
+            #expect(!SmartCardError(SmartCardError.Code(rawValue: code), "").reason.isEmpty)
+        }
+        for (code, command) in [
+            (.libraryMissing, "libpcsclite1"), (.securityViolation, "polkit"), (.timeout, "systemctl restart pcscd"),
+            (.noService, "systemctl start pcscd.socket"), (.sharingViolation, "in use by another program"),
+            (.init(rawValue: 0x8010_0001), "80100001"),
+        ] as [(SmartCardError.Code, String)] {
+            #expect(SmartCardError(code, "").reason.contains(command), "\(code)")
+        }
     }
 }

@@ -2,23 +2,13 @@
 import TagLink
 import Testing
 
-@testable import PCSCDriver
+@testable import PCSCDriver  // routes are internal
 
-/// Checks each route for frames alone: the commands to the reader, and the results of its answers.
+/// The ways for frames through a reader: what each sends to the reader for a frame, and what it makes of the answers.
 struct RouteTests {
-    /// The result of a frame: its answer in hex, with the number of bits in an incomplete last byte, or an error.
-    private enum Outcome: Equatable {
-        case answer(String)
-        case bits(UInt8, Int)
-        case error(LinkError.Code)
-    }
-
-    /// A connection to a card that answers by a table of commands in hex, and 6A81 to all others.
+    /// A connection to a card that answers by a table of commands, and 6A81 to all others.
     private static func connection(_ table: [String: String]) throws -> (CardConnection, ScriptedService) {
-        let service = SampleCards.service(
-            SampleCards.type2Answer,
-            table: table.mapValues { $0.filter { $0 != " " } }
-        )
+        let service = SampleCards.service(SampleCards.type2Answer, table: table)
         let connection = CardConnection(
             service: ServiceConnection(layer: service, limits: .usual),
             reader: SampleCards.name
@@ -27,335 +17,425 @@ struct RouteTests {
         return (connection, service)
     }
 
-    private static func outcome(
+    /// Checks rows of a frame, the exchanges with the reader in their order, and the answer or the error's code:
+    ///
+    ///     3004 : ffb0000410 = 000102030405060708090a0b0c0d0e0f 9000 : 000102030405060708090a0b0c0d0e0f
+    ///
+    /// An incomplete last byte has its number of bits behind a slash.
+    private static func check(
         _ route: some FrameRoute,
-        _ frame: Frame,
         timeout: Airtime = .milliseconds(20),
-        _ table: [String: String]
-    ) throws -> (outcome: Outcome, commands: [String]) {
+        checksum: Frame.Checksum = .automatic,
+        _ rows: String,
+        at location: SourceLocation = #_sourceLocation
+    ) throws {
+        for row in rows.split(separator: "\n").map({ $0.filter { $0 != " " } }) where !row.hasPrefix("#") {
+            let columns = row.split(separator: ":", omittingEmptySubsequences: false)
+            let exchanges = columns[1].split(separator: ",").map { $0.split(separator: "=").map(String.init) }
+            let table = Dictionary(exchanges.map { ($0[0], $0[1]) }) { first, _ in first }
+            let (connection, service) = try connection(table)
+            defer { connection.close(.leave) }
+            let outcome: String
+            do throws(LinkError) {
+                let frame = Frame([UInt8](hex: String(columns[0])), checksum: checksum)
+                let answer = try route.exchange(frame, timeout: timeout, connection)
+                let bits = answer.validBitsInLastByte
+                outcome = answer.bytes.hex + (bits == 8 ? "" : "/\(bits)")
+            } catch {
+                outcome = "\(error.code)"
+            }
+            #expect(outcome == columns[2], "\(row)", sourceLocation: location)
+            #expect(service.commands == exchanges.map { $0[0] }, "\(row)", sourceLocation: location)
+        }
+    }
+
+    /// Checks which answers to a route's first command let it begin, and what it has sent in the end.
+    private static func begin(
+        _ route: some FrameRoute,
+        _ table: [String: String],
+        at location: SourceLocation = #_sourceLocation
+    ) throws -> (code: LinkError.Code?, commands: [String]) {
         let (connection, service) = try connection(table)
         defer { connection.close(.leave) }
         do throws(LinkError) {
-            let answer = try route.exchange(frame, timeout: timeout, connection)
-            let isWhole = answer.validBitsInLastByte == 8
-            return (
-                isWhole ? .answer(answer.bytes.hex) : .bits(answer.bytes[0], answer.validBitsInLastByte),
-                service.commands
-            )
-        } catch {
-            return (.error(error.code), service.commands)
-        }
+            try route.begin(connection)
+            return (nil, service.commands)
+        } catch { return (error.code, service.commands) }
     }
 
-    private static func frame(_ hex: String) -> Frame { Frame([UInt8](hex: hex)) }
+    // MARK: Commands for storage cards (PC/SC part 3, 3.2.2)
 
-    @Test("A status that a sentence names has four digits")
-    func statusText() throws {
-        for (answer, text) in [("6a81", "6a81"), ("07000a", "000a"), ("0000", "0000")] {
-            #expect(ReaderAnswer([UInt8](hex: answer))?.statusText == text)
-        }
-        let missing = StorageCommands.missing(try #require(ReaderAnswer([0x6D, 0x00])))
-        #expect(missing.reason == "The reader has no commands for this kind of tag (6d00).")
-    }
-
-    // MARK: Type 2
-
-    @Test(
-        "A page of a Type 2 tag is READ by sixteen bytes and WRITTEN by four",
-        arguments: [
-            (
-                "3004", "ffb0000410", "000102030405060708090a0b0c0d0e0f 9000",
-                .answer("000102030405060708090a0b0c0d0e0f")
-            ),
-            ("3004", "ffb0000410", "00010203 9000", .error(.transmission)),
-            ("3004", "ffb0000410", "9000", .error(.transmission)), ("3004", "ffb0000410", "6300", .bits(0, 4)),
-            ("3004", "ffb0000410", "6982", .bits(0, 4)), ("3004", "ffb0000410", "6d00", .error(.unsupported)),
-            ("3004", "ffb0000410", "6e00", .error(.unsupported)), ("3004", "ffb0000410", "6881", .error(.unsupported)),
-            ("a205aabbccdd", "ffd6000504aabbccdd", "9000", .bits(0x0A, 4)),
-            ("a205aabbccdd", "ffd6000504aabbccdd", "6300", .bits(0, 4)),
-            ("a205aabbccdd", "ffd6000504aabbccdd", "6d00", .error(.unsupported)),
-        ] as [(String, String, String, RouteTests.Outcome)]
-    )
-    private func type2(request: String, command: String, answer: String, wanted: Outcome) throws {
-        let (outcome, commands) = try Self.outcome(Type2StorageRoute(), Self.frame(request), [command: answer])
-        #expect(outcome == wanted && commands == [command])
-    }
-
-    @Test("The reader's word on a block's length is taken, once")
-    func length() throws {
-        let (outcome, commands) = try Self.outcome(
-            Type2StorageRoute(),
-            Self.frame("3004"),
-            ["ffb0000410": "6c04", "ffb0000404": "01020304 9000"]
+    @Test func `Type 2 by storage commands: a page is READ by sixteen bytes and WRITTEN by four`() throws {
+        let route = Type2StorageRoute()
+        try Self.check(
+            route,
+            """
+            3004 : ffb0000410 = 000102030405060708090a0b0c0d0e0f 9000 : 000102030405060708090a0b0c0d0e0f
+            3004 : ffb0000410 = 00010203 9000 : transmission
+            3004 : ffb0000410 = 9000 : transmission
+            3004 : ffb0000410 = 6300 : 00/4
+            3004 : ffb0000410 = 6982 : 00/4
+            3004 : ffb0000410 = 6d00 : unsupported
+            3004 : ffb0000410 = 6e00 : unsupported
+            3004 : ffb0000410 = 6881 : unsupported
+            # The reader's word on the length is taken, once.
+            3004 : ffb0000410 = 6c04, ffb0000404 = 01020304 9000 : transmission
+            a205aabbccdd : ffd6000504aabbccdd = 9000 : 0a/4
+            a205aabbccdd : ffd6000504aabbccdd = 6300 : 00/4
+            a205aabbccdd : ffd6000504aabbccdd = 6d00 : unsupported
+            30 : : unsupported
+            300400 : : unsupported
+            a204010203 : : unsupported
+            a20401020304ff : : unsupported
+             : : unsupported
+            1b01020304 : : unsupported
+            """
         )
-        #expect(outcome == .error(.transmission) && commands == ["ffb0000410", "ffb0000404"])
-        let blocks = try Self.outcome(
-            Type5StorageRoute(uid: []),
-            Self.frame("022000"),
-            ["ffb0000004": "6c08", "ffb0000008": "0102030405060708 9000"]
-        )
-        #expect(blocks.outcome == .answer("000102030405060708") && blocks.commands == ["ffb0000004", "ffb0000008"])
+        try Self.check(route, checksum: .none, "3004 : : unsupported")
+        #expect(!route.carriesFrames && route.maximumFrameLength == 18)
     }
 
-    @Test(
-        "A frame that is no page's READ or WRITE is not sent",
-        arguments: ["30", "300400", "a204010203", "a20401020304ff", "", "1b01020304"]
-    )
-    func type2Others(_ hex: String) throws {
-        let (outcome, commands) = try Self.outcome(Type2StorageRoute(), Self.frame(hex), [:])
-        #expect(outcome == .error(.unsupported) && commands.isEmpty)
-        let plain = try Self.outcome(Type2StorageRoute(), Frame([0x30, 4], checksum: .none), [:])
-        #expect(plain.outcome == .error(.unsupported) && plain.commands.isEmpty)
-        #expect(!Type2StorageRoute().carriesFrames && Type2StorageRoute().maximumFrameLength == 18)
-    }
-
-    // MARK: Type 5
-
-    @Test(
-        "A Type 5 tag's requests for blocks are the reader's commands, and its refusals are the tag's errors",
-        arguments: [
-            ("022005", ["ffb0000504": "01020304 9000"], .answer("0001020304")),
-            ("02300501", ["ffb0010504": "01020304 9000"], .answer("0001020304")),
-            ("02230501", ["ffb0000504": "0102 9000", "ffb0000604": "0304 9000"], .answer("0001020304")),
-            ("02230501", ["ffb0000504": "0102 9000", "ffb0000604": "6a82"], .answer("0110")),
-            ("022105aabb", ["ffd6000502aabb": "9000"], .answer("00")),
-            ("02310501aabb", ["ffd6010502aabb": "9000"], .answer("00")),
-            ("422105aabb", ["ffd6000502aabb": "9000"], .answer("00")),
-            ("022005", ["ffb0000504": "6a82"], .answer("0110")), ("022005", ["ffb0000504": "6a83"], .answer("0110")),
-            ("022005", ["ffb0000504": "6b00"], .answer("0110")), ("022005", ["ffb0000504": "6981"], .answer("0112")),
-            ("022005", ["ffb0000504": "6982"], .answer("0112")), ("022005", ["ffb0000504": "6986"], .answer("0112")),
-            ("022005", ["ffb0000504": "6300"], .answer("010f")),
-            ("022005", ["ffb0000504": "6d00"], .error(.unsupported)),
-            ("2220 0807060504030201 05", ["ffb0000504": "01020304 9000"], .answer("0001020304")),
-        ] as [(String, [String: String], RouteTests.Outcome)]
-    )
-    private func type5(request: String, table: [String: String], wanted: Outcome) throws {
+    @Test func `Type 5 by storage commands: blocks one by one, a reader's refusal is the tag's error`() throws {
         let route = Type5StorageRoute(uid: [1, 2, 3, 4, 5, 6, 7, 8])
-        let (outcome, commands) = try Self.outcome(route, Self.frame(request), table)
-        #expect(outcome == wanted && Set(commands) == Set(table.keys))
-    }
-
-    @Test(
-        "A Type 5 request with flags or a length that no reader's command has is not sent",
-        arguments: [
-            ("062005", .unsupported), ("0a2005", .unsupported), ("122005", .unsupported), ("422005", .unsupported),
-            ("42230501", .unsupported), ("02200500", .unsupported), ("0220", .unsupported), ("0230 05", .unsupported),
-            ("022305", .unsupported), ("0223050102", .unsupported), ("022105", .unsupported), ("0222 05", .unsupported),
-            ("02", .unsupported), ("", .unsupported), ("2220 0807060504030209 05", .timeout),
-            ("2220 08070605", .timeout),
-            ("2220 0807060504030201", .unsupported),
-        ] as [(String, LinkError.Code)]
-    )
-    func type5Others(_ hex: String, code: LinkError.Code) throws {
-        let route = Type5StorageRoute(uid: [1, 2, 3, 4, 5, 6, 7, 8])
-        let (outcome, commands) = try Self.outcome(route, Self.frame(hex), [:])
-        #expect(outcome == .error(code) && commands.isEmpty)
-        let plain = try Self.outcome(route, Frame([0x02, 0x20, 5], checksum: .none), [:])
-        #expect(plain.outcome == .error(.unsupported) && plain.commands.isEmpty)
-        #expect(!route.carriesFrames)
-    }
-
-    @Test("A block of 255 bytes is the longest that a reader's command writes")
-    func type5Length() throws {
-        let route = Type5StorageRoute(uid: [])
         let long = String(repeating: "07", count: 255)
-        let written = try Self.outcome(route, Self.frame("022105" + long), ["ffd60005ff" + long: "9000"])
-        #expect(written.outcome == .answer("00"))
-        let (outcome, commands) = try Self.outcome(route, Self.frame("022105" + long + "07"), [:])
-        #expect(outcome == .error(.frameTooLong) && commands.isEmpty)
-    }
-
-    @Test("A Type 5 route begins by a look at the first block, which tells whether the reader has the commands")
-    func type5Begin() throws {
-        for (answer, isThere) in [
-            ("01020304 9000", true), ("6982", true), ("6e00", false), ("6d00", false), ("6881", false),
-        ] {
-            let (connection, service) = try Self.connection(["ffb0000004": answer])
-            defer { connection.close(.leave) }
-            do throws(LinkError) {
-                try Type5StorageRoute(uid: []).begin(connection)
-                #expect(isThere)
-            } catch {
-                #expect(!isThere && error.code == .unsupported)
-            }
-            #expect(service.commands == ["ffb0000004"])
-        }
-    }
-
-    // MARK: Type 3
-
-    private static let idm: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
-    private static let block = String(repeating: "ab", count: 16)
-
-    /// A FeliCa command to the card with this IDm: its code, and the bytes after the IDm.
-    private static func felica(_ code: UInt8, _ rest: String, idm: [UInt8] = idm) -> Frame {
-        let body = [code] + idm + [UInt8](hex: rest)
-        return Frame([UInt8(body.count + 1)] + body)
-    }
-
-    @Test("Blocks of a FeliCa service are read and written one by one, in either form of their numbers")
-    func type3() throws {
-        let route = Type3StorageRoute(idm: Self.idm)
-        let chosen = ["ffa4000102" + "0b00": "9000"]
-        let read = try Self.outcome(
+        try Self.check(
             route,
-            Self.felica(0x06, "01 0b00 02 8005 00 0601"),
-            chosen.merging(["ffb0000510": Self.block + "9000", "ffb0010610": Self.block + "9000"]) { $1 }
+            """
+            022005 : ffb0000504 = 01020304 9000 : 0001020304
+            022005 : ffb0000504 = 6c08, ffb0000508 = 0102030405060708 9000 : 000102030405060708
+            02300501 : ffb0010504 = 01020304 9000 : 0001020304
+            02230501 : ffb0000504 = 0102 9000, ffb0000604 = 0304 9000 : 0001020304
+            02230501 : ffb0000504 = 0102 9000, ffb0000604 = 6a82 : 0110
+            022105aabb : ffd6000502aabb = 9000 : 00
+            02310501aabb : ffd6010502aabb = 9000 : 00
+            422105aabb : ffd6000502aabb = 9000 : 00
+            2220 0807060504030201 05 : ffb0000504 = 01020304 9000 : 0001020304
+            022005 : ffb0000504 = 6a82 : 0110
+            022005 : ffb0000504 = 6a83 : 0110
+            022005 : ffb0000504 = 6b00 : 0110
+            022005 : ffb0000504 = 6981 : 0112
+            022005 : ffb0000504 = 6982 : 0112
+            022005 : ffb0000504 = 6986 : 0112
+            022005 : ffb0000504 = 6300 : 010f
+            022005 : ffb0000504 = 6d00 : unsupported
+            022105\(long) : ffd60005ff\(long) = 9000 : 00
+            022105\(long)07 : : frameTooLong
+            # Flags, lengths and commands that a reader has no command for; another tag's UID.
+            062005 : : unsupported
+            0a2005 : : unsupported
+            122005 : : unsupported
+            422005 : : unsupported
+            42230501 : : unsupported
+            02200500 : : unsupported
+            0220 : : unsupported
+            023005 : : unsupported
+            022305 : : unsupported
+            0223050102 : : unsupported
+            022105 : : unsupported
+            022205 : : unsupported
+            02 : : unsupported
+             : : unsupported
+            2220 0807060504030209 05 : : timeout
+            2220 08070605 : : timeout
+            2220 0807060504030201 : : unsupported
+            """
         )
-        #expect(read.outcome == .answer("2d07" + Self.idm.hex + "000002" + Self.block + Self.block))
-        #expect(read.commands == ["ffa40001020b00", "ffb0000510", "ffb0010610"])
-        let other = String(repeating: "cd", count: 16)
-        let written = try Self.outcome(
-            route,
-            Self.felica(0x08, "01 0b00 02 8005 8007" + Self.block + other),
-            chosen.merging(["ffd6000510" + Self.block: "9000", "ffd6000710" + other: "9000"]) { $1 }
-        )
-        #expect(written.outcome == .answer("0c09" + Self.idm.hex + "0000"))
-        #expect(written.commands == ["ffa40001020b00", "ffd6000510" + Self.block, "ffd6000710" + other])
-    }
-
-    @Test("A FeliCa command has 15 blocks at most")
-    func type3Length() throws {
-        var table = ["ffa40001020b00": "9000"]
-        for block in UInt8(0)..<15 { table["ffb000" + [block].hex + "10"] = Self.block + "9000" }
-        let numbers = (UInt8(0)..<15).map { "80" + [$0].hex }.joined()
-        let (outcome, commands) = try Self.outcome(
-            Type3StorageRoute(idm: Self.idm),
-            Self.felica(0x06, "01 0b00 0f" + numbers),
-            table
-        )
-        #expect(outcome == .answer("fd07" + Self.idm.hex + "00000f" + String(repeating: Self.block, count: 15)))
-        #expect(commands.count == 16)
-    }
-
-    @Test("A FeliCa block that fails is named by its bit, a service by its own status")
-    func type3Errors() throws {
-        let route = Type3StorageRoute(idm: Self.idm)
-        let chosen = ["ffa40001020b00": "9000"]
-        let head = "0c07" + Self.idm.hex
-        func read(_ table: [String: String]) throws -> Outcome {
-            try Self.outcome(route, Self.felica(0x06, "01 0b00 02 8005 8006"), table).outcome
-        }
-        #expect(try read(chosen) == .answer(head + "01a8"))
-        #expect(try read(chosen.merging(["ffb0000510": Self.block + "9000"]) { $1 }) == .answer(head + "02a8"))
-        #expect(try read(chosen.merging(["ffb0000510": "0102 9000"]) { $1 }) == .answer(head + "01a8"))
-        // What a reader sends with an error is not a block's content.
-        let torn = ["ffb0000510": Self.block + "6300", "ffb0000610": Self.block + "9000"]
-        #expect(try read(chosen.merging(torn) { $1 }) == .answer(head + "01a8"))
-        #expect(try read(["ffa40001020b00": "6a82"]) == .answer(head + "ffa6"))
-        #expect(try read(["ffa40001020b00": "6d00"]) == .error(.unsupported))
-        func write(_ rest: String, _ table: [String: String]) throws -> Outcome {
-            try Self.outcome(route, Self.felica(0x08, rest), chosen.merging(table) { $1 }).outcome
-        }
-        let written = "0c09" + Self.idm.hex
-        #expect(try write("01 0b00 01 8005" + Self.block, [:]) == .answer(written + "01a8"))
-        #expect(
-            try write("01 0b00 02 8005 8006" + Self.block + Self.block, ["ffd6000510" + Self.block: "9000"])
-                == .answer(written + "02a8")
-        )
-        #expect(try write("01 0b00 01 8005" + Self.block.dropLast(2), [:]) == .answer(written + "ffa9"))
-        #expect(try write("01 0b00 01 8005" + Self.block + "00", [:]) == .answer(written + "ffa9"))
-        // The ninth block has the first bit again.
-        let nine = (0..<9).map { "80" + [UInt8($0)].hex }.joined()
-        let eight = Dictionary(
-            uniqueKeysWithValues: (0..<8).map { ("ffb000" + [UInt8($0)].hex + "10", Self.block + "9000") }
-        )
-        let ninth = try Self.outcome(route, Self.felica(0x06, "01 0b00 09" + nine), chosen.merging(eight) { $1 })
-        #expect(ninth.outcome == .answer(head + "01a8"))
-    }
-
-    @Test(
-        "A FeliCa command of another kind is not sent",
-        arguments: [
-            "02 0b00 0b00 01 8005", "01 0b00 00 0000", "01 0b00 01 8105", "01 0b00 02 8005", "01 0b00 01 0005",
-            "01 0b00 10" + String(repeating: "8001", count: 16), "01 0b00", "01 0b", "",
-        ]
-    )
-    func type3Others(_ rest: String) throws {
-        let route = Type3StorageRoute(idm: Self.idm)
-        for frame in [
-            Self.felica(0x06, rest), Self.felica(0x06, "01 0b00 01 8005", idm: [9, 2, 3, 4, 5, 6, 7, 8]),
-            Self.felica(0x04, "01 0b00 01 8005"),
-            Frame([0x09] + Self.felica(0x06, "01 0b00 01 8005").bytes.dropFirst()),
-            Frame(Self.felica(0x06, "01 0b00 01 8005").bytes, checksum: .none), Frame([]), Frame([0x01]),
-        ] {
-            let (outcome, commands) = try Self.outcome(route, frame, [:])
-            #expect(outcome == .error(.unsupported) && commands.isEmpty)
-        }
+        try Self.check(route, checksum: .none, "022005 : : unsupported")
         #expect(!route.carriesFrames)
+        for (answer, code) in [
+            ("01020304 9000", nil), ("6982", nil), ("6e00", .unsupported), ("6d00", .unsupported),
+            ("6881", .unsupported),
+        ] as [(String, LinkError.Code?)] {
+            let found = try Self.begin(Type5StorageRoute(uid: []), ["ffb0000004": answer])
+            #expect(found.code == code && found.commands == ["ffb0000004"], "\(answer)")
+        }
     }
 
-    // MARK: Traverse
+    @Test func `FeliCa by storage commands: a service is chosen, blocks are read and written one by one`() throws {
+        let (idm, block) = ("0102030405060708", String(repeating: "ab", count: 16))
+        let other = String(repeating: "cd", count: 16)
+        let chosen = "ffa40001020b00 = 9000"
+        /// The blocks with these numbers, read well.
+        func reads(_ numbers: Range<UInt8>) -> String {
+            numbers.map { "ffb000\([$0].hex)10 = \(block)9000" }.joined(separator: ", ")
+        }
+        func frame(_ code: String, _ rest: String, idm: String = idm) -> String {
+            let body = (code + idm + rest).filter { $0 != " " }
+            return [UInt8(body.count / 2 + 1)].hex + body
+        }
+        let fifteen = (UInt8(0)..<15).map { "80" + [$0].hex }.joined()
+        let (read, written) = ("07\(idm)", "0c09\(idm)")
+        let two = frame("06", "01 0b00 02 8005 8006")
+        try Self.check(
+            Type3StorageRoute(idm: [1, 2, 3, 4, 5, 6, 7, 8]),
+            """
+            \(frame("06", "01 0b00 02 8005 00 0601")) : \(chosen), \(reads(5..<6)), ffb0010610 = \(block)9000 : \
+            2d\(read)000002\(block)\(block)
+            \(frame("06", "01 0b00 0f" + fifteen)) : \(chosen), \(reads(0..<15)) : \
+            fd\(read)00000f\(String(repeating: block, count: 15))
+            \(frame("08", "01 0b00 02 8005 8007 \(block) \(other)")) : \(chosen), ffd6000510\(block) = 9000, \
+            ffd6000710\(other) = 9000 : \(written)0000
+            # The failing block is named by its bit, and a service by its own status.
+            \(two) : \(chosen), ffb0000510 = 6a81 : 0c\(read)01a8
+            \(two) : \(chosen), \(reads(5..<6)), ffb0000610 = 6a81 : 0c\(read)02a8
+            \(two) : \(chosen), ffb0000510 = 0102 9000 : 0c\(read)01a8
+            \(two) : \(chosen), ffb0000510 = \(block)6300 : 0c\(read)01a8
+            \(two) : ffa40001020b00 = 6a82 : 0c\(read)ffa6
+            \(two) : ffa40001020b00 = 6d00 : unsupported
+            \(frame("06", "01 0b00 09" + fifteen.prefix(36))) : \(chosen), \(reads(0..<8)), ffb0000810 = 6a81 : \
+            0c\(read)01a8
+            \(frame("08", "01 0b00 01 8005" + block)) : \(chosen), ffd6000510\(block) = 6a81 : \(written)01a8
+            \(frame("08", "01 0b00 02 8005 8006" + block + block)) : \(chosen), ffd6000510\(block) = 9000, \
+            ffd6000610\(block) = 6a81 : \(written)02a8
+            # Commands that a reader has no command for.
+            \(frame("06", "02 0b00 0b00 01 8005")) : : unsupported
+            \(frame("06", "01 0b00 00 0000")) : : unsupported
+            \(frame("06", "01 0b00 01 8105")) : : unsupported
+            \(frame("06", "01 0b00 02 8005")) : : unsupported
+            \(frame("06", "01 0b00 01 0005")) : : unsupported
+            \(frame("06", "01 0b00 10" + String(repeating: "8001", count: 16))) : : unsupported
+            \(frame("06", "01 0b00")) : : unsupported
+            \(frame("06", "01 0b")) : : unsupported
+            \(frame("06", "")) : : unsupported
+            \(frame("06", "01 0b00 01 8005", idm: "0902030405060708")) : : unsupported
+            \(frame("04", "01 0b00 01 8005")) : : unsupported
+            09\(frame("06", "01 0b00 01 8005").dropFirst(2)) : : unsupported
+            01 : : unsupported
+             : : unsupported
+            """
+        )
+        let wrong = "01 0b00 01 8005" + block
+        for data in [String(wrong.dropLast(2)), wrong + "00"] {
+            try Self.check(
+                Type3StorageRoute(idm: [1, 2, 3, 4, 5, 6, 7, 8]),
+                "\(frame("08", data)) : \(chosen) : \(written)ffa9"
+            )
+        }
+    }
 
-    @Test("Traverse has the shortest of its waiting times that is long enough")
-    func traverseTimes() throws {
+    // MARK: Traverse (HID OMNIKEY)
+
+    @Test func `Traverse: the shortest waiting time that is long enough, at most 250 bytes`() throws {
+        let route = TraverseRoute()
         let times: [(Int64, String)] = [
-            (1, "00"), (500, "00"), (501, "01"), (1000, "01"), (2000, "02"), (5000, "03"), (10000, "04"), (25000, "05"),
-            (50000, "06"), (75000, "07"), (100_000, "08"), (250_000, "09"), (500_000, "0a"), (750_000, "0b"),
-            (1_000_000, "0c"), (1_000_001, "0c"), (9_000_000, "0c"),
+            (1, "00"), (500, "00"), (501, "01"), (1000, "01"), (2000, "02"), (5000, "03"), (10_000, "04"),
+            (25_000, "05"), (50_000, "06"), (75_000, "07"), (100_000, "08"), (250_000, "09"), (500_000, "0a"),
+            (750_000, "0b"), (1_000_000, "0c"), (1_000_001, "0c"), (9_000_000, "0c"),
         ]
         for (microseconds, code) in times {
-            let (outcome, commands) = try Self.outcome(
-                TraverseRoute(),
-                Self.frame("022000"),
-                timeout: .microseconds(microseconds),
-                ["fffd" + code + "010302200000": "0011 9000"]
-            )
-            #expect(outcome == .answer("0011") && commands == ["fffd" + code + "010302200000"])
+            let row = "022000 : fffd\(code)010302200000 = 0011 9000 : 0011"
+            try Self.check(route, timeout: .microseconds(microseconds), row)
         }
-    }
-
-    @Test(
-        "Traverse's answers are the tag's, its silence, or that there is no Traverse",
-        arguments: [
-            ("00 9000", .answer("00")), ("9000", .error(.timeout)), ("6d00", .error(.unsupported)),
-            ("6e00", .error(.unsupported)), ("6a81", .error(.unsupported)), ("6881", .error(.unsupported)),
-            ("6b00", .error(.unsupported)), ("6300", .error(.timeout)), ("6401", .error(.timeout)),
-        ] as [(String, RouteTests.Outcome)]
-    )
-    private func traverse(answer: String, wanted: Outcome) throws {
-        let (outcome, _) = try Self.outcome(
-            TraverseRoute(),
-            Self.frame("0220 00"),
-            timeout: .milliseconds(10),
-            ["fffd04010302200000": answer]
-        )
-        #expect(outcome == wanted)
-        let (connection, _) = try Self.connection(["fffd04010302200000": answer])
-        defer { connection.close(.leave) }
-        let begins = (try? TraverseRoute().begin(connection)) != nil
-        #expect(begins == (wanted == .answer("00")))
-    }
-
-    @Test(
-        "Traverse is there where the tag answers with its flags, an error or not",
-        arguments: [("00", true), ("010f", true), ("02", false), ("ff", false)]
-    )
-    func traverseBegin(answer: String, isThere: Bool) throws {
-        let (connection, _) = try Self.connection(["fffd04010302200000": answer + "9000"])
-        defer { connection.close(.leave) }
-        do throws(LinkError) {
-            try TraverseRoute().begin(connection)
-            #expect(isThere)
-        } catch {
-            #expect(!isThere && error.code == .unsupported)
-        }
-        TraverseRoute().end(connection)
-    }
-
-    @Test("Traverse takes 250 bytes at most, with their checksum")
-    func traverseLength() throws {
-        let route = TraverseRoute()
-        #expect(route.carriesFrames && route.maximumFrameLength == 256)
         let long = String(repeating: "00", count: 250)
-        #expect(
-            try Self.outcome(route, Self.frame(long), ["fffd0501fa" + long + "00": "00 9000"]).outcome == .answer("00")
+        try Self.check(
+            route,
+            """
+            \(long) : fffd0501fa\(long)00 = 00 9000 : 00
+            \(long)00 : : unsupported
+             : : unsupported
+            """
         )
-        for frame in [
-            Self.frame(long + "00"), Frame([]), Frame([2, 0x20, 0], checksum: .none), Frame([2], checksum: .crcB),
+        for checksum in [Frame.Checksum.none, .crcB] {
+            try Self.check(route, checksum: checksum, "022000 : : unsupported")
+        }
+        #expect(route.carriesFrames && route.maximumFrameLength == 256)
+    }
+
+    @Test func `Traverse: an answer is the tag's, its silence, or shows that there is no Traverse`() throws {
+        for (answer, outcome, begins) in [
+            ("009000", "00", true), ("010f9000", "010f", true), ("029000", "02", false), ("ff9000", "ff", false),
+            ("9000", "timeout", false), ("6d00", "unsupported", false), ("6e00", "unsupported", false),
+            ("6a81", "unsupported", false), ("6881", "unsupported", false), ("6b00", "unsupported", false),
+            ("6300", "timeout", false), ("6401", "timeout", false),
         ] {
-            let (outcome, commands) = try Self.outcome(route, frame, [:])
-            #expect(outcome == .error(.unsupported) && commands.isEmpty)
+            let command = "fffd04010302200000"
+            try Self.check(
+                TraverseRoute(),
+                timeout: .milliseconds(10),
+                "022000 : \(command) = \(answer) : \(outcome)"
+            )
+            #expect((try Self.begin(TraverseRoute(), [command: answer]).code == nil) == begins, "\(answer)")
         }
     }
+
+    // MARK: A PN53x inside (ACR122U API 2.04; UM0701-02, 7.1)
+
+    private static let chip = PN53xRoute(technology: .nfcA, isType1: false)
+    private static let read = "ff00000004d4423000"
+
+    @Test func `PN53x: frames by InCommunicateThru, a Type 1 tag's by InDataExchange, up to 253 bytes`() throws {
+        let longest = String(repeating: "07", count: 253)
+        try Self.check(
+            Self.chip,
+            """
+            \(longest) : ff000000ffd442\(longest) = d54300 0a 9000 : 0a/4
+            \(longest)07 : : frameTooLong
+             : : unsupported
+            """
+        )
+        for checksum in [Frame.Checksum.none, .crcB] {
+            try Self.check(Self.chip, checksum: checksum, "26 : : unsupported")
+        }
+        let type1 = PN53xRoute(technology: .nfcA, isType1: true)
+        try Self.check(
+            type1,
+            checksum: .crcB,
+            "01080001020304 : ff0000000ad44001 01080001020304 = d54100 08aa 9000 : 08aa"
+        )
+        try Self.check(type1, "3004 : : unsupported")
+        let nfcB = PN53xRoute(technology: .nfcB, isType1: false)
+        try Self.check(nfcB, "050000 : ff00000005d442050000 = d54300 50 9000 : 50")
+        #expect(Self.chip.maximumFrameLength == 250 && Self.chip.carriesFrames)
+        // Answers of NFC-A may have four bits without a checksum, so the chip does not check it meanwhile.
+        for (route, isOff) in [
+            (Self.chip, true), (type1, false), (nfcB, false), (PN53xRoute(technology: .nfcF, isType1: false), false),
+        ] {
+            let (connection, service) = try Self.connection(["ff00000005d408630300": "d509 9000"])
+            try route.begin(connection)
+            route.end(connection)
+            #expect(service.commands == (isOff ? ["ff00000005d408630300", "ff00000005d408630380"] : []))
+            connection.close(.leave)
+        }
+    }
+
+    @Test func `PN53x: the answer is four bits or bytes with the right CRC_A`() throws {
+        let checksum = CyclicRedundancyCheck.a([7]).littleEndianBytes.hex
+        try Self.check(
+            Self.chip,
+            """
+            3000 : \(Self.read) = d54300 fa 9000 : 0a/4
+            3000 : \(Self.read) = d54300 07\(checksum) 9000 : 07
+            3000 : \(Self.read) = d54300 6363 9000 : transmission
+            3000 : \(Self.read) = d54300 0102 9000 : transmission
+            3000 : \(Self.read) = d54300 070000 9000 : transmission
+            # What the reader says itself; an answer that it keeps until it is fetched.
+            3000 : \(Self.read) = 6300 : timeout
+            3000 : \(Self.read) = 6301 : timeout
+            3000 : \(Self.read) = 6327 : timeout
+            3000 : \(Self.read) = 637f : timeout
+            3000 : \(Self.read) = 6302 : unsupported
+            3000 : \(Self.read) = 6a81 : unsupported
+            3000 : \(Self.read) = 6d00 : unsupported
+            3000 : \(Self.read) = 9000 : transmission
+            3000 : \(Self.read) = d5 9000 : transmission
+            3000 : \(Self.read) = d443000a 9000 : transmission
+            3000 : \(Self.read) = d542000a 9000 : transmission
+            3000 : \(Self.read) = d543 9000 : transmission
+            3000 : \(Self.read) = d54300 9000 : timeout
+            3000 : \(Self.read) = 90 : tagRemoved
+            3000 : \(Self.read) = 6105, ffc0000005 = d543000a 9000 : 0a/4
+            3000 : \(Self.read) = 6105, ffc0000005 = 6300 : timeout
+            """
+        )
+    }
+
+    @Test func `PN53x: each status of the chip, with any upper bits, is an error of the link`() throws {
+        let codes: [(LinkError.Code, [UInt8])] = [
+            (.timeout, [0x01, 0x0A]), (.transmission, [0x02, 0x03, 0x04, 0x05, 0x0B, 0x13, 0x14, 0x3F]),
+            (.collision, [0x06]), (.frameTooLong, [0x07, 0x09, 0x0E]), (.readerUnavailable, [0x0D, 0x2D]),
+            (.tagRemoved, [0x25, 0x26, 0x27, 0x29, 0x2A, 0x2B]),
+        ]
+        for (code, statuses) in codes {
+            for status in statuses.flatMap({ [$0, $0 | 0xC0] }) {
+                try Self.check(Self.chip, "3000 : \(Self.read) = d543 \([status].hex) 0a 9000 : \(code)")
+            }
+        }
+    }
+
+    @Test func `PN53x: known by its firmware version`() throws {
+        for (answer, name) in [
+            ("d503 32010607 9000", "PN532 1.6"), ("d503 33020807 9000", "PN533 2.8"), ("d503 0402 9000", "PN531 4.2"),
+            ("d503 320106 9000", nil), ("d503 9000", nil), ("d503 01 9000", nil), ("d505 32010607 9000", nil),
+            ("6a81", nil),
+        ] as [(String, String?)] {
+            let (connection, service) = try Self.connection(["ff00000002d402": answer])
+            defer { connection.close(.leave) }
+            #expect(PN53xRoute.firmware(connection) == name, "\(answer)")
+            #expect(service.commands == ["ff00000002d402"])
+            #expect(PN53xRoute.firmware(in: [UInt8](hex: answer).dropLast(2)) == name, "\(answer)")
+        }
+    }
+
+    // MARK: Transparent sessions (PC/SC part 3, amendment 1)
+
+    @Test func `transparent session: begins, switches to the technology, and ends where that fails`() throws {
+        let (done, open) = ("c003009000 9000", "ffc2000002810000")
+        for (technology, standard) in [(.nfcA, "0003"), (.nfcB, "0103"), (.nfcV, "0203"), (.nfcF, "0300")]
+            as [(Technology, String)]
+        {
+            let route = TransparentRoute(instruction: 0xC2, technology: technology)
+            let change = "ffc20002048f02\(standard)00"
+            #expect(try Self.begin(route, [open: done, change: done]) == (nil, [open, change]))
+            #expect(try Self.begin(route, [open: done]) == (.unsupported, [open, change, "ffc2000002820000"]))
+            #expect(try Self.begin(route, [:]) == (.unsupported, [open]))
+        }
+        #expect(TransparentRoute.instructions == [0xC2, 0x50])
+    }
+
+    /// The command for a frame, with its timer of 4 bytes.
+    private static func transparent(_ frame: String, microseconds: UInt32 = 25_000) -> String {
+        let data = "5f4604\(microseconds.littleEndian.bytes.hex)95\([UInt8(frame.count / 2)].hex)\(frame)"
+        return "ffc20001\([UInt8(data.count / 2)].hex)\(data)00"
+    }
+
+    @Test func `transparent exchange: the answer's objects and statuses are frames or errors`() throws {
+        for (technology, objects, outcome) in [
+            (.nfcA, "970107", "07/4"), (.nfcA, "920104 9701fa", "0a/4"), (.nfcA, "920104 960108 9701fa", "0a/4"),
+            (.nfcA, "92020400 960108 9701fa", "0a/4"), (.nfcA, "960108 9701fa", "transmission"),
+            (.nfcA, "97020102", "0102"), (.nfcV, "920104 9701fa", "fa"), (.nfcV, "970107", "07"),
+            (.nfcA, "960102 97020102", "collision"), (.nfcA, "960103 97020102", "collision"),
+            (.nfcA, "960101 97020102", "transmission"), (.nfcA, "960104 97020102", "transmission"),
+            (.nfcA, "960108 97020102", "transmission"), (.nfcA, "960110 97020102", "0102"), (.nfcA, "9700", "timeout"),
+            (.nfcA, "", "timeout"), (.nfcA, "9702 01", "transmission"),
+        ] as [(Technology, String, String)] {
+            let route = TransparentRoute(instruction: 0xC2, technology: technology)
+            try Self.check(route, "3000 : \(Self.transparent("3000")) = c003009000 \(objects) 9000 : \(outcome)")
+        }
+        for (object, outcome) in [
+            ("c003019000", "0102"), ("c003016401", "timeout"), ("c003016400", "transmission"),
+            ("c003016201", "transmission"), ("c003016300", "transmission"), ("c003016f00", "transmission"),
+            ("c003016a81", "unsupported"), ("c003019001", "unsupported"), ("c0029000", "0102"), ("", "0102"),
+        ] {
+            let route = TransparentRoute(instruction: 0xC2, technology: .nfcV)
+            try Self.check(route, "3000 : \(Self.transparent("3000")) = \(object) 97020102 9000 : \(outcome)")
+        }
+    }
+
+    @Test func `transparent exchange: 127 bytes with their own checksum, times up to four bytes`() throws {
+        let route = TransparentRoute(instruction: 0xC2, technology: .nfcV)
+        let long = String(repeating: "07", count: 127)
+        try Self.check(
+            route,
+            """
+            \(long) : \(Self.transparent(long)) = c003009000 970107 9000 : 07
+            \(long)07 : : frameTooLong
+             : : unsupported
+            07 : \(Self.transparent("07")) = 6a81 : unsupported
+            """
+        )
+        for checksum in [Frame.Checksum.none, .crcB] { try Self.check(route, checksum: checksum, "07 : : unsupported") }
+        // The reader's own 5 ms are added.
+        let slow = Self.transparent("07", microseconds: 70_005_000)
+        try Self.check(route, timeout: .milliseconds(70_000), "07 : \(slow) = c003009000 970107 9000 : 07")
+        #expect(route.maximumFrameLength == 240)
+    }
+
+    @Test func `data objects: short and long lengths, two-byte tags are skipped, cut ones are refused`() {
+        let long = [UInt8](repeating: 7, count: 200)
+        let rows: [([UInt8], [UInt8: [UInt8]]?)] = [
+            ([], [:]), ([0x92, 0x01, 0x04, 0x97, 0x00], [0x92: [4], 0x97: []]),
+            ([0x97, 0x81, 200] + long, [0x97: long]),
+            ([0x97, 0x82, 0, 200] + long + [0x92, 1, 4], [0x97: long, 0x92: [4]]),
+            ([0x97, 0x80] + long.prefix(128), [0x97: Array(long.prefix(128))]),
+            ([0x5F, 0x46, 0x02, 1, 2, 0x97, 1, 9], [0x97: [9]]), ([0x97], nil), ([0x5F], nil), ([0x5F, 0x46], nil),
+            ([0x97, 1], nil), ([0x97, 0x81], nil), ([0x97, 0x82, 0], nil), ([0x97, 0x81, 2, 1], nil),
+            ([0x97, 0x83, 0, 0, 1, 1], nil),
+        ]
+        for (bytes, objects) in rows { #expect(DataObjects.parse(bytes) == objects, "\(bytes.prefix(8))") }
+    }
+}
+
+extension UInt32 {
+    /// Its bytes as they are in memory.
+    fileprivate var bytes: [UInt8] { unsafe withUnsafeBytes(of: self) { Array($0) } }
 }

@@ -282,19 +282,3 @@ final class ScriptedService: SmartCardLayer {
         throw SmartCardError(.communicationError, "SCardTransmit")
     }
 }
-
-extension [UInt8] {
-    init(hex: String) {
-        var bytes: [UInt8] = []
-        var rest = hex.filter { $0 != " " }[...]
-        while !rest.isEmpty {
-            bytes.append(UInt8(rest.prefix(2), radix: 16) ?? 0)
-            rest = rest.dropFirst(2)
-        }
-        self = bytes
-    }
-
-    var hex: String {
-        map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
-}

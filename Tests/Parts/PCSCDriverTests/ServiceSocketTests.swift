@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
-import SystemLibrary
 import TagLink
 import TestThreads
 import Testing
 
-@testable import PCSCDriver
+@testable import PCSCDriver  // sockets and probes are internal
 
 /// A socket in place of pcscd's. It and its folder end with this object.
 final class Socket: Sendable {
@@ -51,11 +50,9 @@ final class Socket: Sendable {
     }
 }
 
-/// Each test runs in a process of its own, because the socket is named by a variable.
-@Suite("The socket of the service", .timeLimit(.minutes(2)))
-struct ServiceProbeTests {
-    @Test("is named by a variable, and has an address if that is short enough", .ownThreads)
-    func address() async {
+/// The socket of the service. Each test runs in a process of its own, because a variable names the socket.
+@Suite(.timeLimit(.minutes(2))) struct ServiceSocketTests {
+    @Test(.ownThreads) func `path: PCSCLITE_CSOCK_NAME or the default, up to 107 bytes`() async {
         await #expect(processExitsWith: .success) {
             _ = unsafe unsetenv("PCSCLITE_CSOCK_NAME")
             #expect(ServiceSocket.path == "/run/pcscd/pcscd.comm")
@@ -71,8 +68,7 @@ struct ServiceProbeTests {
         }
     }
 
-    @Test("is known by its name among all that the process has open", .ownThreads)
-    func connections() async throws {
+    @Test(.ownThreads) func `connections: found by the name of the socket among all open descriptors`() async throws {
         let (first, other) = (try Socket(), try Socket())
         await #expect(processExitsWith: .success) { [first = first.folder as String, other = other.folder as String] in
             _ = unsafe setenv("PCSCLITE_CSOCK_NAME", first + "/pcscd.comm", 1)
@@ -89,8 +85,7 @@ struct ServiceProbeTests {
         }
     }
 
-    @Test("is asked until the service hangs up, by a probe that is known and then closed", .ownThreads)
-    func hangsUp() async throws {
+    @Test(.ownThreads) func `a probe: waits until the service hangs up, then it is closed`() async throws {
         let socket = try Socket()
         let service = Thread {
             let peer = socket.accept()
@@ -116,8 +111,7 @@ struct ServiceProbeTests {
         }
     }
 
-    @Test("that nobody listens at, or that is not there, is no failure", .ownThreads)
-    func absence() async throws {
+    @Test(.ownThreads) func `a probe without a listening socket: no failure`() async throws {
         let socket = try Socket()
         await #expect(processExitsWith: .success) { [folder = socket.folder as String] in
             #expect(FileManager.default.createFile(atPath: folder + "/file", contents: nil))
@@ -130,8 +124,7 @@ struct ServiceProbeTests {
         }
     }
 
-    @Test("is not waited for when the wait is cut: before it, in it, and while the queue is full", .ownThreads)
-    func cut() async throws {
+    @Test(.ownThreads) func `a probe that is cut: before it, in it, and while the queue is full`() async throws {
         let (socket, full) = (try Socket(), try Socket(queue: 0))
         await #expect(processExitsWith: .success) { [folder = socket.folder as String, full = full.folder as String] in
             func expectCut(_ path: String, _ isReady: @escaping @Sendable (Locked<Set<Int32>>) -> Bool) {
@@ -159,8 +152,7 @@ struct ServiceProbeTests {
         }
     }
 
-    @Test("is given up in the end where the service hangs, and where its queue stays full", .ownThreads)
-    func patience() async throws {
+    @Test(.ownThreads) func `a probe of a service that hangs or whose queue stays full: timeout`() async throws {
         let (socket, full) = (try Socket(), try Socket(queue: 0))
         await #expect(processExitsWith: .success) { [folder = socket.folder as String, full = full.folder as String] in
             // One that waits in the queue, which then has no room.
@@ -179,27 +171,6 @@ struct ServiceProbeTests {
         withExtendedLifetime((socket, full)) {}
     }
 
-    @Test("is waited for until the wait is cut also where the process can open no more", .ownThreads)
-    func noDescriptors() async {
-        await #expect(processExitsWith: .success) {
-            var limit = rlimit()
-            unsafe getrlimit(__rlimit_resource_t(7), &limit)
-            let before = limit.rlim_cur
-            limit.rlim_cur = 0
-            let cut = WaitCut()
-            let cutter = Thread {
-                usleep(20_000)
-                cut.cut()
-            }
-            cutter.start()
-            #expect(unsafe setrlimit(__rlimit_resource_t(7), &limit) == 0)
-            SystemSmartCards.shared.waitForService(milliseconds: 600_000, cut)
-            limit.rlim_cur = before
-            #expect(unsafe setrlimit(__rlimit_resource_t(7), &limit) == 0)
-            #expect(cut.isCut)
-        }
-    }
-
     /// Whether this process watches a folder.
     private static var isWatching: Bool {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fdinfo")) ?? []
@@ -208,8 +179,9 @@ struct ServiceProbeTests {
         }
     }
 
-    @Test("is waited for until something is made or changed on the way to it, or the wait is cut", .ownThreads)
-    func waiting() async throws {
+    @Test(.ownThreads) func `waiting for the service: ends with any change on the way to its socket, or a cut`()
+        async throws
+    {
         let socket = try Socket()
         await #expect(processExitsWith: .success) { [folder = socket.folder as String] in
             _ = unsafe setenv("PCSCLITE_CSOCK_NAME", folder + "/later/pcscd.comm", 1)
@@ -218,7 +190,7 @@ struct ServiceProbeTests {
             for round in 0..<4 {
                 let (cut, isOver) = (WaitCut(), Locked(false))
                 let other = Thread {
-                    while !ServiceProbeTests.isWatching { usleep(1000) }
+                    while !ServiceSocketTests.isWatching { usleep(1000) }
                     isOver.withLock { $0 = true }
                     switch round {
                     case 0: cut.cut()
@@ -230,7 +202,7 @@ struct ServiceProbeTests {
                 other.start()
                 SystemSmartCards.shared.waitForService(milliseconds: 600_000, cut)
                 #expect(isOver.withLock { $0 })
-                #expect(!ServiceProbeTests.isWatching)
+                #expect(!ServiceSocketTests.isWatching)
             }
         }
         withExtendedLifetime(socket) {}

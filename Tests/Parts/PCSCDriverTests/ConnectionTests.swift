@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TagLink
+import TestThreads
+import Testing
+
+@testable import PCSCDriver  // connections and their limits are internal
+
+/// The connections to the service and to a card: opened, limited, cut and closed.
+@Suite(.timeLimit(.minutes(2))) struct ConnectionTests {
+    private typealias Cards = SampleCards
+    private static let long = SampleCards.longTime
+
+    private static func connection(
+        _ service: ScriptedService,
+        call: Int = long,
+        look: Int = long,
+        silence: Int = long
+    ) -> ServiceConnection {
+        ServiceConnection(layer: service, limits: CallLimits(call: call, look: look, absence: long, silence: silence))
+    }
+
+    // MARK: The service
+
+    @Test func `the service: opened once, opened again after it was closed or lost`() throws {
+        let service = Cards.card()
+        let connection = Self.connection(service)
+        for _ in 0..<2 { #expect(try connection.readers().map(\.reader) == [Cards.name]) }
+        let first = service.look(\.contexts)
+        #expect(first.count == 1)
+        for _ in 0..<2 { connection.close() }
+        #expect(service.look { $0.contexts.isEmpty })
+        _ = try connection.readers()
+        #expect(service.look(\.contexts).count == 1 && service.look(\.contexts).isDisjoint(with: first))
+        #expect(connection.losses == 0)
+        service.change { $0.isRunning = false }
+        // The connection is lost at the first call; at the second there is none.
+        for _ in 0..<2 {
+            #expect(throws: SmartCardError(.noService, "")) { try connection.readers() }
+            #expect(service.look { $0.contexts.isEmpty } && connection.losses == 1)
+        }
+        service.change { $0.isRunning = true }
+        #expect(try connection.readers().count == 1)
+        // Without readers, no state is asked for.
+        let empty = ScriptedService()
+        #expect(try Self.connection(empty).readers().isEmpty && empty.look(\.looks) == 0)
+    }
+
+    @Test func `a silent service: given up at the shortest limit of caller, look and call`() {
+        for (within, look, call) in [
+            (30, Self.long, Self.long), (nil, 30, Self.long), (Self.long, 30, Self.long), (nil, Self.long, 30),
+            (Self.long, Self.long, 30),
+        ] as [(Int?, Int, Int)] {
+            let service = Cards.card()
+            service.change { $0.hanging = [.establish] }
+            #expect(throws: SmartCardError(.timeout, "")) {
+                try Self.connection(service, call: call, look: look).readers(within: within)
+            }
+        }
+        let usual = CallLimits.usual
+        #expect(usual.call == 20_000 && usual.look == 10_000 && usual.absence == 4000 && usual.silence == 1000)
+    }
+
+    @Test func `a service that does not answer to its release: cut, and remembered for a while`() throws {
+        for (silence, isKnown) in [(Self.long, true), (0, false)] {
+            let service = Cards.card()
+            do {
+                let connection = Self.connection(service, silence: silence)
+                _ = try connection.readers()
+                #expect(!connection.wasSilent)
+                service.change { $0.hanging = [.release] }
+                connection.close()
+                #expect(connection.wasSilent == isKnown && service.look { $0.contexts.isEmpty })
+                service.change { $0.hanging = [] }
+                #expect(try connection.readers().count == 1)
+                service.change { $0.hanging = [.release] }
+            }
+            // One that is freed is closed too.
+            #expect(service.look { $0.contexts.isEmpty && $0.abandoned.count == 2 })
+        }
+    }
+
+    @Test func `interrupted: calls and pauses fail with cancelled until resumed, the connection is let go of`() throws {
+        let service = Cards.card()
+        let connection = Self.connection(service)
+        try connection.pause(milliseconds: 1)
+        #expect(service.look { $0.contexts.isEmpty })
+        _ = try connection.readers()
+        service.change { $0.hanging = [.release] }
+        connection.interrupt()
+        #expect(throws: SmartCardError(.cancelled, "")) { try connection.readers() }
+        #expect(service.look { $0.contexts.isEmpty && $0.abandoned.count == 1 })
+        #expect(!connection.wasSilent && connection.losses == 0)
+        service.change { $0.hanging = [] }
+        #expect(throws: SmartCardError(.cancelled, "")) { try connection.readers() }
+        #expect(throws: SmartCardError(.cancelled, "")) { try connection.pause(milliseconds: Self.long) }
+        connection.resume()
+        #expect(try connection.readers().count == 1)
+        let began = ContinuousClock.now
+        try connection.pause(milliseconds: 30)
+        #expect(ContinuousClock.now - began >= .milliseconds(30))
+        let other = Thread {
+            usleep(20_000)
+            connection.interrupt()
+        }
+        other.start()
+        #expect(throws: SmartCardError(.cancelled, "")) { try connection.pause(milliseconds: Self.long) }
+        connection.resume()
+        service.change { $0.hanging = [.connect] }
+        #expect(throws: SmartCardError(.timeout, "")) {
+            try connection.call(within: 30) { layer, context throws(SmartCardError) in
+                _ = try layer.connect(context, reader: Cards.name, .direct)
+            }
+        }
+    }
+
+    // MARK: A card
+
+    @Test func `a card: opened again each time, an earlier one can't be used, its ATR is that after a reset`() throws {
+        let service = Cards.service(Cards.cardAnswer, table: ["00010203": "9000"])
+        let connection = Cards.connection(service)
+        #expect(throws: LinkError(.tagRemoved, "")) { try connection.transmit([0, 1, 2, 3]) }
+        #expect(!connection.isOpen && !connection.isUsable && !connection.isLost && connection.generation == 0)
+        #expect(connection.answerToReset.isEmpty && !connection.isCardThere())
+        try connection.open(isInUse: false)
+        #expect(connection.isOpen && connection.isUsable && connection.generation == 1 && connection.isCardThere())
+        #expect(try connection.transmit([0, 1, 2, 3], generation: 1) == [0x90, 0x00])
+        #expect(connection.statistics.exchanges == 1 && connection.statistics.bytesOnAir == 6)
+        try connection.open(isInUse: false)
+        #expect(service.look(\.dispositions) == [.reset] && connection.generation == 2)
+        #expect(throws: LinkError(.tagRemoved, "")) { try connection.transmit([0, 1, 2, 3], generation: 1) }
+        #expect(throws: LinkError(.tagRemoved, "")) { try connection.check(1) }
+        try connection.check(2)
+        #expect(service.commands == ["00010203"] && connection.answerToReset == Cards.cardAnswer)
+        service.change { $0.readers[0].card?.answerToReset = Cards.type2Answer }
+        try connection.reset()
+        #expect(connection.answerToReset == Cards.type2Answer)
+        for _ in 0..<2 { connection.close(.unpower) }
+        #expect(service.look(\.dispositions) == [.reset, .unpower] && !connection.isOpen)
+        // It is closed with the connection to the service, and not once more after that.
+        try connection.open(isInUse: false)
+        connection.service.close()
+        connection.close(.unpower)
+        #expect(!connection.isOpen && service.look { $0.dispositions.count == 2 && $0.contexts.isEmpty })
+    }
+
+    @Test func `a card that can't be woken: the reader is left as it is`() throws {
+        let service = Cards.card()
+        let connection = Cards.connection(service)
+        let card = try #require(service.look { $0.readers[0].card })
+        service.change { $0.readers[0].card = nil }
+        #expect(throws: SmartCardError(.noSmartcard, "")) { try connection.wake() }
+        #expect(service.look { $0.open.isEmpty && $0.dispositions == [.leave] } && !connection.isOpen)
+        service.change { $0.readers[0].card = card }
+        try connection.wake()
+        #expect(connection.isOpen && connection.generation == 1 && service.look(\.resets) == 2)
+        connection.close(.leave)
+    }
+
+    @Test func `a card that left or whose reader was unplugged: closed without a change of what is there`() throws {
+        for (failure, wanted, done) in [
+            (.removedCard, .reset, .reset), (.removedCard, .unpower, .leave), (.noSmartcard, .unpower, .leave),
+            (.readerUnavailable, .reset, .leave), (.readerUnavailable, .unpower, .leave),
+            (.notTransacted, .unpower, .unpower),
+        ] as [(SmartCardError.Code, SmartCardDisposition, SmartCardDisposition)] {
+            let service = Cards.service(Cards.cardAnswer) { _ throws(SmartCardError) in
+                throw SmartCardError(failure, "")
+            }
+            let connection = Cards.connection(service)
+            try connection.open(isInUse: false)
+            #expect(throws: LinkError.self) { try connection.transmit([0, 1, 2, 3]) }
+            #expect(connection.isOpen && connection.isUsable == (failure != .readerUnavailable), "\(failure)")
+            #expect(connection.isLost == (failure != .notTransacted) && connection.statistics.exchanges == 0)
+            connection.close(wanted)
+            #expect(service.look(\.dispositions) == [done], "\(failure)")
+            // Another card has not left.
+            try connection.open(isInUse: false)
+            #expect(connection.isUsable && !connection.isLost)
+            connection.close(wanted)
+            #expect(service.look(\.dispositions) == [done, wanted])
+        }
+        for answer in [[], [0x90]] as [[UInt8]] {
+            let connection = Cards.connection(Cards.service(Cards.cardAnswer) { _ in answer })
+            try connection.open(isInUse: false)
+            #expect(throws: LinkError(.tagRemoved, "")) { try connection.transmit([0, 1, 2, 3]) }
+            #expect(connection.isLost && connection.isOpen && connection.statistics.exchanges == 1)
+            connection.close(.leave)
+        }
+    }
+
+    @Test func `a card and a service that hangs or is lost: the connection is cut`() throws {
+        for call in [ScriptedService.Call.connect, .disconnect] {
+            let service = Cards.card()
+            let limits = CallLimits(call: call == .connect ? 100 : Self.long, look: Self.long, absence: Self.long)
+            let connection = Cards.connection(service, limits: limits)
+            if call == .connect {
+                service.change { $0.hanging = [.connect] }
+                #expect(throws: SmartCardError(.timeout, "")) { try connection.open(isInUse: false) }
+                #expect(connection.generation == 0)
+            } else {
+                try connection.open(isInUse: false)
+                service.change { $0.hanging = [.disconnect] }
+                connection.close(.unpower)
+                #expect(connection.service.wasSilent && connection.service.losses == 0)
+            }
+            #expect(!connection.isOpen && service.look { $0.contexts.isEmpty && $0.abandoned.count == 1 })
+        }
+        let lost = Cards.service(Cards.cardAnswer) { _ throws(SmartCardError) in throw SmartCardError(.noService, "") }
+        let connection = Cards.connection(lost)
+        try connection.open(isInUse: false)
+        #expect(throws: LinkError(.readerUnavailable, "")) { try connection.transmit([0, 1, 2, 3]) }
+        #expect(!connection.isOpen && connection.service.losses == 1 && lost.look { $0.contexts.isEmpty })
+        // A response that came when its call was cut already is valid, but the card is closed.
+        let box = Locked<ServiceConnection?>(nil)
+        let late = Cards.service(Cards.cardAnswer) { _ in
+            box.withLock { $0 }?.cancel()
+            return [0x90, 0x00]
+        }
+        let other = Cards.connection(late)
+        try other.open(isInUse: false)
+        box.withLock { $0 = other.service }
+        #expect(try other.transmit([0, 1, 2, 3]) == [0x90, 0x00])
+        #expect(!other.isOpen && late.commands == ["00010203"])
+        box.withLock { $0 = nil }
+    }
+
+    // MARK: Limits and waits
+
+    @Test func `a call limit: cuts a call once at its own time, none that came back, none while interrupted`()
+        async throws
+    {
+        let (cuts, continuation) = AsyncStream.makeStream(of: Void.self)
+        weak var freed: CallLimit?
+        do {
+            let limit = CallLimit(milliseconds: 3_600_000) { continuation.yield() }
+            freed = limit
+            var next = cuts.makeAsyncIterator()
+            for _ in 0..<5 {
+                try limit.begin()
+                // The thread that watches sleeps until the first limit, an hour, once it has looked.
+                usleep(2000)
+                #expect(limit.end() == nil)
+                try limit.begin(within: 1)
+                _ = await next.next(isolation: nil)
+                #expect(limit.end() == .timeout)
+            }
+            limit.cancel()
+            try limit.begin()
+            #expect(limit.end() == nil)
+            try limit.begin()
+            for _ in 0..<2 { limit.cancel() }
+            #expect(limit.end() == .timeout)
+            limit.interrupt()
+            #expect(throws: SmartCardError.self) { try limit.begin() }
+            limit.resume()
+            try limit.begin()
+            limit.interrupt()
+            #expect(limit.end() == .cancelled)
+            continuation.finish()
+            var count = 0
+            while await next.next(isolation: nil) != nil { count += 1 }
+            #expect(count == 2)
+            limit.finish()
+        }
+        // It keeps no thread, and nothing of itself.
+        try await waitWhile(freed != nil)
+    }
+
+    @Test func `a cut wait: ended once while it runs, does not begin afterwards`() throws {
+        let (cut, ends) = (WaitCut(), Locked(0))
+        let end: @Sendable () -> Void = { ends.withLock { $0 += 1 } }
+        #expect(try cut.wait(endedBy: end) { 7 } == 7)
+        #expect(!cut.isCut)
+        cut.cut()
+        #expect(cut.isCut && ends.withLock { $0 } == 0)
+        let hasBegun = Locked(false)
+        #expect(throws: SmartCardError(.cancelled, "")) {
+            try cut.wait(endedBy: end) { hasBegun.withLock { $0 = true } }
+        }
+        #expect(throws: SmartCardError(.cancelled, "")) { try cut.sleep(milliseconds: Self.long) }
+        #expect(hasBegun.withLock { !$0 } && ends.withLock { $0 } == 0)
+        let other = WaitCut()
+        try other.wait(endedBy: end) { other.cut() }
+        #expect(ends.withLock { $0 } == 1)
+        let began = ContinuousClock.now
+        try WaitCut().sleep(milliseconds: 30)
+        #expect(ContinuousClock.now - began >= .milliseconds(30))
+    }
+
+    @Test(.ownThreads) func `threads: few for many calls and connections, and each knows its own work`() async {
+        await #expect(processExitsWith: .success) {
+            func threads() throws -> Int {
+                try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count
+            }
+            func use() throws {
+                let connection = ServiceConnection(layer: Cards.card(), limits: .usual)
+                for _ in 0..<5 { _ = try connection.readers() }
+                DriverThread().run {}
+            }
+            try use()
+            let before = try threads()
+            for _ in 0..<100 { try use() }
+            // The process may have started some of its own.
+            try await waitWhile(threads() > before + 50)
+            #expect(try threads() <= before + 50)
+            let thread = DriverThread()
+            let isCurrent = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
+                thread.run { continuation.resume(returning: thread.isCurrent) }
+            }
+            #expect(isCurrent && !thread.isCurrent && !DriverThread().isCurrent)
+        }
+        await #expect(processExitsWith: .failure) { DriverThread().checkIsolated() }
+    }
+
+    @Test(.ownThreads) func `the monitor: not waited for without observers, interrupted, or while the service is away`()
+        throws
+    {
+        /// Whether waits end at once. Ten that are not ended take twenty seconds.
+        func endsWaits(_ monitor: ReaderMonitor) -> Bool {
+            let began = ContinuousClock.now
+            for _ in 0..<10 { monitor.waitUntilWatching() }
+            return began.duration(to: .now) < .seconds(15)
+        }
+        let service = Cards.card()
+        service.change { $0.hanging = [.establish] }
+        let monitor = ReaderMonitor(layer: service, absence: Self.long)
+        #expect(endsWaits(monitor))
+        let observation = monitor.observe {}
+        monitor.setInterrupted(true)
+        #expect(endsWaits(monitor))
+        withExtendedLifetime(observation) {}
+        let away = Cards.card()
+        away.change { $0.isRunning = false }
+        let (other, calls) = (ReaderMonitor(layer: away, absence: Self.long), Locked(0))
+        let second = other.observe { calls.withLock { $0 += 1 } }
+        waitWhile(away.look(\.serviceWaits).isEmpty)
+        #expect(endsWaits(other) && !other.isServiceGone && calls.withLock { $0 } == 1)
+        // The rest of the time of a restart, and not the time after which a lost service is looked for again.
+        let wait = try #require(away.look(\.serviceWaits).first)
+        #expect(wait > 10_000 && wait <= Self.long)
+        away.change { $0.isRunning = true }
+        waitWhile(calls.withLock { $0 } < 2)
+        #expect(!other.isServiceGone)
+        withExtendedLifetime(second) {}
+        // Waited for until it has looked, with each first observer.
+        let present = Cards.card()
+        let watching = ReaderMonitor(layer: present, absence: Self.long)
+        for _ in 0..<5 {
+            present.change { $0.looks = 0 }
+            do {
+                let began = ContinuousClock.now
+                let observation = watching.observe {}
+                watching.waitUntilWatching()
+                // A machine that is very busy takes longer than the wait.
+                #expect(present.look(\.looks) > 0 || began.duration(to: .now) >= .seconds(2))
+                withExtendedLifetime(observation) {}
+            }
+            waitWhile(!present.look(\.contexts).isEmpty)
+        }
+    }
+}

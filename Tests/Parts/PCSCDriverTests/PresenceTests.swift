@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Foundation
+import PCSCDriver
+import TagLink
+import TestThreads
+import Testing
+
+/// Tags, readers and the service that come and go.
+@Suite(.timeLimit(.minutes(2))) struct PresenceTests {
+    private typealias Cards = SampleCards
+
+    // MARK: Arrivals
+
+    @Test func `an arrival: keeps its number while the tag stays, has another one after anything was away`()
+        async throws
+    {
+        let service = Cards.card()
+        let reader = PCSCReader(.first, layer: service)
+        #expect(reader.arrival(of: []) == nil)
+        func arrival() async -> UInt64? {
+            _ = await Cards.poll(reader)
+            return reader.arrival(of: [])
+        }
+        #expect(await arrival() == 0)
+        #expect(await arrival() == 0)
+        #expect(try await reader.discover([.nfcV], systemCodes: []).isEmpty)
+        #expect(reader.arrival(of: []) == 0)
+        // Other users of the reader do not change it.
+        await reader.release()
+        #expect(reader.arrival(of: []) == nil)
+        #expect(await !reader.isStillNear(Cards.uid, since: 0))
+        #expect(await arrival() == 0)
+        service.change { $0.readers[0].events += 2 }
+        #expect(await arrival() == 2)
+        // A tag that comes while the reader is opened has its own number.
+        service.change { $0.eventsAtConnect = 2 }
+        #expect(await arrival() == 4)
+        service.change { $0.isRunning = false }
+        #expect(await arrival() == nil)
+        service.change { $0.isRunning = true }
+        let later = try #require(await arrival())
+        #expect(later == 4 + 1 << 16)
+        // A connection of before a restart of the service is opened again at once.
+        service.change { $0.abandoned = $0.contexts }
+        #expect(await arrival() != later)
+        let link = try await Cards.commands(reader)
+        let present = service.look { $0.readers[0] }
+        let before = reader.arrival(of: [])
+        service.change { $0.readers = [] }
+        await #expect(throws: LinkError(.readerUnavailable, "")) { _ = try await link.transmit([0, 0, 0, 0]) }
+        #expect(await Cards.poll(reader) == (0, nil))
+        service.change { $0.readers = [present] }
+        #expect(await arrival() != before)
+        // The link of the first time is of no use for the tag that is there now.
+        await #expect(throws: LinkError(.tagRemoved, "")) { _ = try await link.transmit([0, 0, 0, 0]) }
+    }
+
+    @Test func `still near: by the service's count and the attribute SCARD_ATTR_ICC_PRESENCE, nothing is sent`()
+        async throws
+    {
+        let service = Cards.card()
+        let reader = PCSCReader(.first, layer: service)
+        for (value, isNear) in [(nil, true), ([2], true), ([4], true), ([0], false)] as [([UInt8]?, Bool)] {
+            service.change { $0.attributes[0x0009_0300] = value }
+            let link = try await Cards.commands(reader)
+            let commands = service.commands
+            let arrival = try #require(reader.arrival(of: Cards.uid))
+            #expect(await reader.isStillNear(Cards.uid, since: arrival) == isNear, "\(value ?? [])")
+            #expect(await link.isPresent() == isNear)
+            #expect(await !reader.isStillNear(Cards.uid, since: arrival + 2))
+            #expect(service.commands == commands)
+        }
+        service.change { $0.attributes = [:] }
+        for (code, isNear) in [
+            (.notTransacted, true), (.unsupportedFeature, true), (.removedCard, false), (.readerUnavailable, false),
+            (.communicationError, false),
+        ] as [(SmartCardError.Code, Bool)] {
+            service.change { $0.attributeFailure = nil }
+            let link = try await Cards.commands(reader)
+            service.change { $0.attributeFailure = code }
+            #expect(await link.isPresent() == isNear, "\(code)")
+        }
+        service.change { $0.attributeFailure = nil }
+        let (link, again) = (try await Cards.commands(reader), try await Cards.commands(reader))
+        #expect(await !link.isPresent())
+        #expect(await again.isPresent())
+        // It left, and is back.
+        service.change { $0.readers[0].events += 2 }
+        #expect(await !again.isPresent())
+    }
+
+    @Test func `a lost tag: reset before the next poll, left alone in an unplugged reader, and another arrival`()
+        async throws
+    {
+        for (code, disposition) in [
+            (.removedCard, .reset), (.noSmartcard, .reset), (.notTransacted, .reset), (.readerUnavailable, .leave),
+        ] as [(SmartCardError.Code, SmartCardDisposition)] {
+            let isFailing = Locked(false)
+            let service = Cards.card { _ throws(SmartCardError) in
+                if isFailing.withLock({ $0 }) { throw SmartCardError(code, "SCardTransmit") }
+                return [0x90, 0x00]
+            }
+            let reader = PCSCReader(.first, layer: service)
+            let link = try await Cards.commands(reader)
+            let arrival = reader.arrival(of: [])
+            isFailing.withLock { $0 = true }
+            await #expect(throws: LinkError.self) { _ = try await link.transmit([0, 0, 0, 0]) }
+            isFailing.withLock { $0 = false }
+            _ = try await Cards.commands(reader)
+            #expect(service.look(\.dispositions) == [disposition], "\(code)")
+            #expect((reader.arrival(of: []) == arrival) == (code == .notTransacted), "\(code)")
+        }
+        let service = Cards.card()
+        let reader = PCSCReader(.first, layer: service)
+        let tag = try await Cards.tag(reader)
+        try await reader.select(tag)
+        service.change {
+            $0.readers[0].card?.respond = { _ throws(SmartCardError) in throw SmartCardError(.noService, "") }
+        }
+        guard case .commands(let link, _) = tag.port else { return }
+        await #expect(throws: LinkError(.readerUnavailable, "")) { _ = try await link.transmit([0, 0, 0, 0]) }
+        await #expect(throws: LinkError(.tagRemoved, "")) { try await reader.select(tag) }
+    }
+
+    // MARK: Tags that the service does not report
+
+    @Test func `a tag that arrives before the last one's leaving is counted: found in ten polls, another arrival`()
+        async throws
+    {
+        let service = Cards.card()
+        let reader = PCSCReader(.first, layer: service)
+        let card = try #require(service.look { $0.readers[0].card })
+        #expect(await Cards.poll(reader) == (1, nil))
+        var arrivals = [reader.arrival(of: [])]
+        for _ in 0..<3 {
+            service.change { $0.readers[0].card = nil }
+            for _ in 0..<9 {
+                #expect(await Cards.poll(reader) == (nil, .transmission))
+                #expect(reader.arrival(of: []) == nil)
+            }
+            service.change { state in
+                state.readers[0].card = card
+                state.readers[0].isHidden = true
+            }
+            #expect(await Cards.poll(reader) == (1, nil))
+            arrivals.append(reader.arrival(of: []))
+        }
+        #expect(arrivals == [0, 1 << 16, 2 << 16, 3 << 16])
+        service.change { $0.readers[0].card = nil }
+        for _ in 0..<10 { #expect(await Cards.poll(reader) == (nil, .transmission)) }
+        #expect(await Cards.poll(reader) == (0, nil))
+        // When the service has counted, an empty reader is empty at once.
+        service.change { $0.readers[0].card = card }
+        #expect(await Cards.poll(reader) == (1, nil))
+        service.change { state in
+            state.readers[0].card = nil
+            state.readers[0].events += 1
+        }
+        #expect(await Cards.poll(reader) == (0, nil))
+        // The first poll may fail too.
+        let early = PCSCReader(.first, layer: service)
+        service.change { state in
+            state.readers[0].card = card
+            state.connectFailure = .noSmartcard
+        }
+        #expect(await Cards.poll(early) == (nil, .transmission))
+        service.change { state in
+            state.connectFailure = nil
+            state.readers[0].isHidden = true
+        }
+        #expect(await Cards.poll(early) == (1, nil))
+    }
+
+    @Test func `a mute tag: woken within ten polls, then not before another arrival`() async throws {
+        for polls in [9, 10] {
+            let service = Cards.card()
+            let reader = PCSCReader(.first, layer: service)
+            let card = service.look { $0.readers[0].card }
+            service.change { state in
+                state.readers[0].card = nil
+                state.readers[0].isMute = true
+            }
+            for _ in 0..<polls { #expect(await Cards.poll(reader) == (nil, .transmission)) }
+            #expect(service.look { $0.open.isEmpty && $0.dispositions.allSatisfy { $0 == .leave } })
+            service.change { $0.readers[0].card = card }
+            #expect(await Cards.poll(reader) == (polls < 10 ? 1 : 0, nil))
+            service.change { $0.readers[0].events += 2 }
+            #expect(await Cards.poll(reader) == (1, nil))
+        }
+    }
+
+    // MARK: Readers and the service
+
+    @Test func `the service and the reader: away for a moment, nothing is found, then the tag`() async throws {
+        let service = Cards.card()
+        let reader = PCSCReader(.first, layer: service)
+        #expect(await Cards.poll(reader) == (1, nil))
+        try await reader.prepare()
+        let present = service.look { $0.readers[0] }
+        service.change { $0.readers = [] }
+        await #expect(throws: LinkError(.readerUnavailable, "")) { try await reader.prepare() }
+        #expect(await Cards.poll(reader) == (0, nil))
+        service.change { $0.readers = [present] }
+        #expect(await Cards.poll(reader) == (1, nil))
+        service.change { $0.isRunning = false }
+        #expect(await Cards.poll(reader) == (0, nil))
+        service.change { $0.isRunning = true }
+        #expect(await Cards.poll(reader) == (1, nil))
+        // A look at the readers fails.
+        for (failures, count, code) in [
+            ([.unknownReader], 1, nil), ([.unknownReader, .unknownReader], nil, .readerUnavailable),
+            ([.unsupportedFeature], nil, .unsupported), ([.noService], 1, nil), ([.noService, .noService], 0, nil),
+        ] as [([SmartCardError.Code], Int?, LinkError.Code?)] {
+            service.change { $0.lookFailures = failures }
+            #expect(await Cards.poll(reader) == (count, code), "\(failures)")
+            #expect(service.look(\.lookFailures).isEmpty)
+        }
+        await reader.release()
+        service.change { $0.readers = [] }
+        #expect(await Cards.poll(reader) == (nil, .readerUnavailable))
+        #expect(service.look { $0.contexts.count } <= 1)
+    }
+
+    @Test func `several readers: the one that was used stays, an unavailable one is not used`() async throws {
+        let card = try #require(Cards.card().look { $0.readers[0].card })
+        let service = ScriptedService([ScriptedService.Reader(name: "Some reader 00 00", card: card)])
+        let reader = PCSCReader(.first, layer: service)
+        #expect(await Cards.poll(reader) == (1, nil))
+        service.change { $0.readers.insert(ScriptedService.Reader(name: "An NFC reader 00 00"), at: 0) }
+        #expect(await Cards.poll(reader) == (1, nil))
+        #expect(reader.name == "Some reader 00 00")
+        service.change { state in
+            state.readers.removeLast()
+            state.readers[0].card = card
+        }
+        #expect(await Cards.poll(reader) == (1, nil))
+        #expect(reader.name == "An NFC reader 00 00")
+        service.change { $0.readers.insert(ScriptedService.Reader(name: "ACS ACR122U 00 00", isGone: true), at: 0) }
+        let other = PCSCReader(.first, layer: service)
+        #expect(await Cards.poll(other) == (1, nil))
+        #expect(other.name == "An NFC reader 00 00")
+    }
+
+    @Test func `a card in use by another program: waited for two seconds, then inUse`() async throws {
+        for (violations, isFound) in [(2, true), (1000, false)] {
+            let service = Cards.card()
+            service.change { $0.sharingViolations = violations }
+            #expect(await Cards.poll(PCSCReader(.first, layer: service)) == (isFound ? (1, nil) : (nil, .inUse)))
+            // Every tenth of a second.
+            #expect(service.look(\.sharingViolations) == max(0, violations - 20))
+        }
+        let service = Cards.card()
+        let reader = PCSCReader(.firstContactless, layer: service, limits: .same(Cards.longTime))
+        #expect(try await !reader.isCardInUse())
+        service.change { $0.readers[0].isInUse = true }
+        #expect(try await reader.isCardInUse())
+        let task = Task { await Cards.poll(reader) }
+        // It has looked for the reader, and whether its card is free.
+        try await waitWhile(service.look(\.looks) < 5)
+        #expect(service.look(\.open).isEmpty)
+        service.change { $0.readers[0].isInUse = false }
+        #expect(await task.value == (1, nil))
+        service.change { $0.readers = [] }
+        #expect(try await !reader.isCardInUse())
+    }
+
+    // MARK: Observers
+
+    /// A reader's observer, and how often it was called.
+    private static func observe(_ reader: PCSCReader) -> (calls: Locked<Int>, observation: PresenceObservation?) {
+        let calls = Locked(0)
+        return (calls, reader.observePresence { calls.withLock { $0 += 1 } })
+    }
+
+    @Test func `an observer: called for each change of cards, readers and the service, not for another program`()
+        async throws
+    {
+        let card = ScriptedService.Card(answerToReset: Cards.cardAnswer) { _ in [] }
+        let service = ScriptedService([ScriptedService.Reader(name: "NFC reader")])
+        let (calls, observation) = Self.observe(PCSCReader(.first, layer: service))
+        // The first look ends at once, and the second one waits for a change.
+        try await waitWhile(service.look(\.looks) < 2)
+        let changes: [@Sendable (inout ScriptedService.State) -> Void] = [
+            { state in (state.readers[0].card, state.readers[0].events) = (card, 1) },
+            // A card that was swapped: its flags are the same, only the count is not.
+            { $0.readers[0].events += 2 }, { $0.readers[0].isMute = true },
+            {
+                $0.readers[0].card = nil; $0.readers[0].isMute = false
+            },
+        ]
+        for (index, change) in changes.enumerated() {
+            service.change(change)
+            try await waitWhile(calls.withLock { $0 } <= index || service.look(\.looks) < 3 + index)
+        }
+        #expect(calls.withLock { $0 } == changes.count && service.look(\.looks) == 2 + changes.count)
+        service.change { $0.readers[0].isInUse = true }
+        try await waitWhile(service.look(\.looks) < 3 + changes.count)
+        #expect(calls.withLock { $0 } == changes.count)
+        service.change { $0.readers.append(ScriptedService.Reader(name: "Another NFC reader")) }
+        try await waitWhile(calls.withLock { $0 } == changes.count)
+        var before = calls.withLock { $0 }
+        let contexts = service.look(\.contexts)
+        // A reader goes between its name and its state.
+        service.change { state in
+            state.readers[0].events += 2
+            state.lookFailures = [.unknownReader]
+        }
+        try await waitWhile(calls.withLock { $0 } < before + 2)
+        #expect(service.look(\.contexts) == contexts && contexts.count == 1)
+        for isRunning in [false, true] {
+            before = calls.withLock { $0 }
+            service.change { $0.isRunning = isRunning }
+            try await waitWhile(calls.withLock { $0 } == before || service.look { $0.contexts.isEmpty } == isRunning)
+        }
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test func `a service that does not come back: the observer is called again, polls fail until it is there`()
+        async throws
+    {
+        let service = Cards.card()
+        let limits = CallLimits(call: Cards.longTime, look: Cards.longTime, absence: 50)
+        let reader = PCSCReader(.first, layer: service, limits: limits)
+        let (calls, observation) = Self.observe(reader)
+        #expect(await Cards.poll(reader) == (1, nil))
+        for round in 0..<2 {
+            service.change { $0.isRunning = false }
+            // Once when it is gone, and once when it has not come back.
+            try await waitWhile(calls.withLock { $0 } < 3 * round + 2)
+            #expect(await Cards.poll(reader) == (nil, .readerUnavailable))
+            // Now only its socket wakes the observer's thread, or a long time.
+            try await waitWhile(service.look(\.serviceWaits).last != 10_000)
+            service.change { $0.isRunning = true }
+            #expect(await Cards.poll(reader) == (1, nil))
+            try await waitWhile(calls.withLock { $0 } < 3 * round + 3)
+        }
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test func `two observers: each is called, one goes on when the other has gone, none keeps a thread`() async throws
+    {
+        let service = ScriptedService([ScriptedService.Reader(name: "NFC reader")])
+        let reader = PCSCReader(.first, layer: service)
+        let first = Self.observe(reader)
+        var second: (calls: Locked<Int>, observation: PresenceObservation?)? = Self.observe(reader)
+        // An observer that holds the last reference to another one ends with it.
+        var nested: PresenceObservation? = reader.observePresence { [observation = second?.observation] in
+            withExtendedLifetime(observation) {}
+        }
+        try await waitWhile(service.look(\.looks) < 2)
+        service.change { $0.readers[0].events += 2 }
+        try await waitWhile(first.calls.withLock { $0 } == 0 || second?.calls.withLock { $0 } == 0)
+        (second, nested) = (nil, nil)
+        service.change { $0.readers[0].events += 2 }
+        try await waitWhile(first.calls.withLock { $0 } < 2)
+        withExtendedLifetime((first, nested)) {}
+        // A service that hangs keeps no thread of an observer that has gone.
+        let hanging = Cards.card()
+        hanging.change { $0.hanging = [.establish] }
+        for _ in 0..<5 {
+            do {
+                let observation = PCSCReader(.first, layer: hanging).observePresence {}
+                try await waitWhile(hanging.look(\.waiting) == 0)
+                withExtendedLifetime(observation) {}
+            }
+            try await waitWhile(hanging.look(\.waiting) > 0)
+        }
+    }
+
+    @Test func `an observer that came while the last one's call ran: not called by that thread`() async throws {
+        let service = ScriptedService([ScriptedService.Reader(name: "NFC reader")])
+        let reader = PCSCReader(.first, layer: service)
+        let gate = DispatchSemaphore(value: 0)
+        let thread = Locked<String?>(nil)
+        var first = reader.observePresence {
+            thread.withLock { $0 = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self") }
+            gate.wait()
+        }
+        #expect(first != nil)
+        try await waitWhile(service.look(\.looks) < 2)
+        service.change { $0.readers[0].events += 2 }
+        try await waitWhile(thread.withLock { $0 } == nil)
+        first = nil
+        let second = Self.observe(reader)
+        gate.signal()
+        let path = "/proc/" + (thread.withLock { $0 } ?? "")
+        try await waitWhile(FileManager.default.fileExists(atPath: path) && second.calls.withLock { $0 } == 0)
+        #expect(second.calls.withLock { $0 } == 0)
+        withExtendedLifetime(second) {}
+    }
+}
