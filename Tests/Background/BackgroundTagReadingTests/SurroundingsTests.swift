@@ -2,8 +2,10 @@
 import BackgroundTagReading
 import Testing
 
-@Suite struct `The surroundings of the service` {
+/// When tags are read in the background: the seven conditions, and the sources that they come from.
+struct SurroundingsTests {
     private static let session = LoginSession(id: "c1", isActive: true, isLocked: false)
+    private static let idle = LoginSession(id: "c1", isActive: true, isLocked: false, isIdle: true)
 
     private func surroundings(_ change: (inout Surroundings) -> Void = { _ in }) -> Surroundings {
         var surroundings = Surroundings()
@@ -14,246 +16,239 @@ import Testing
         return surroundings
     }
 
-    @Test func `A condition without a source allows reading, except for the reader`() {
+    @Test func `Conditions: tags are read when all seven hold, each other has its obstacle and reason`() {
+        for bits in 0..<128 {
+            let isGood = (0..<7).map { bits >> $0 & 1 == 1 }
+            let conditions = ReadingConditions(
+                isSupported: isGood[0],
+                wasUnlocked: isGood[1],
+                isDisplayOn: isGood[2],
+                isReaderSessionActive: !isGood[3],
+                isWalletActive: !isGood[4],
+                isCameraActive: !isGood[5],
+                isAirplaneModeOn: !isGood[6]
+            )
+            let missing = ReadingConditions.Obstacle.allCases.enumerated().filter { !isGood[$0.offset] }.map(\.element)
+            #expect(conditions.obstacles == missing)
+            #expect(conditions.allowReading == (bits == 127))
+            #expect(Set(missing.map(\.reason)).count == missing.count)
+        }
+    }
+
+    @Test func `Surroundings: without sources only the reader is an obstacle`() {
         #expect(Surroundings().conditions.obstacles == [.unsupported])
         #expect(surroundings().conditions.allowReading)
-        let without = surroundings { $0.session = nil }
-        #expect(without.conditions.allowReading)
+        #expect(surroundings { $0.session = nil }.conditions.allowReading)
         #expect(Surroundings().findings.map(\.obstacle) == ReadingConditions.Obstacle.allCases)
+        let names = ["reader", "unlocked-once", "display", "reader-session", "wallet", "camera", "airplane-mode"]
+        #expect(Surroundings().findings.map(\.name) == names)
     }
 
-    @Test func `Each source is a condition of its own`() {
-        func obstacles(_ change: (inout Surroundings) -> Void) -> [ReadingConditions.Obstacle] {
-            surroundings(change).conditions.obstacles
+    @Test func `Surroundings: each source is one condition, in the order of the conditions`() {
+        var off = RadioSwitches()
+        off.take([0, 0, 0, 0, 1, 0, 1, 0])
+        let rows: [(ReadingConditions.Obstacle, (inout Surroundings) -> Void)] = [
+            (.neverUnlocked, { $0.wasUnlocked = false }), (.displayOff, { $0.isGoingToSleep = true }),
+            (.displayOff, { $0.powerSaveMode = 3 }), (.displayOff, { $0.isDisplayLit = false }),
+            (.displayOff, { $0.session = Self.idle }), (.displayOff, { $0.session?.isActive = false }),
+            (.readerSession, { $0.isReaderSessionActive = true }), (.wallet, { $0.isCardActive = true }),
+            (.camera, { $0.isCameraOpen = true }), (.airplaneMode, { $0.radios = off }),
+        ]
+        for (index, row) in rows.enumerated() {
+            #expect(surroundings(row.1).conditions.obstacles == [row.0], "row \(index)")
         }
-        #expect(obstacles { $0.wasUnlocked = false } == [.neverUnlocked])
-        #expect(obstacles { $0.isGoingToSleep = true } == [.displayOff])
-        #expect(obstacles { $0.powerSaveMode = 3 } == [.displayOff])
-        #expect(obstacles { $0.isDisplayLit = false } == [.displayOff])
-        #expect(obstacles { $0.session = LoginSession(id: "c1", isActive: false, isLocked: false) } == [.displayOff])
-        #expect(obstacles { $0.isReaderSessionActive = true } == [.readerSession])
-        #expect(obstacles { $0.isCardActive = true } == [.wallet])
-        #expect(obstacles { $0.isCameraOpen = true } == [.camera])
-        // What the compositor says counts for more than what logind guesses.
-        let idle = LoginSession(id: "c1", isActive: true, isLocked: false, isIdle: true)
-        #expect(obstacles { $0.session = idle } == [.displayOff])
-        var both = surroundings { $0.session = idle }
-        both.powerSaveMode = 0
-        #expect(both.conditions.allowReading)
+        let all = surroundings { state in for row in rows { row.1(&state) } }
+        #expect(all.conditions.obstacles == Array(ReadingConditions.Obstacle.allCases.dropFirst()))
     }
 
-    @Test func `Of the display the system's sleep counts first, then the compositor, the driver, and logind`() {
-        let idle = LoginSession(id: "c1", isActive: true, isLocked: false, isIdle: true)
-        let asleep = surroundings {
-            $0.isGoingToSleep = true
-            $0.powerSaveMode = 0
+    @Test func `Display: sleep counts before the compositor, the driver and logind`() {
+        let rows: [(Bool, (inout Surroundings) -> Void)] = [
+            (
+                false,
+                {
+                    $0.isGoingToSleep = true; $0.powerSaveMode = 0
+                }
+            ),
+            (
+                true,
+                {
+                    $0.powerSaveMode = 0; $0.isDisplayLit = false
+                }
+            ),
+            (
+                true,
+                {
+                    $0.isDisplayLit = true; $0.session = Self.idle
+                }
+            ),
+            (
+                true,
+                {
+                    $0.powerSaveMode = 0; $0.session = Self.idle
+                }
+            ),
+        ]
+        for (index, row) in rows.enumerated() {
+            #expect(surroundings(row.1).conditions.allowReading == row.0, "row \(index)")
         }
-        #expect(asleep.conditions.obstacles == [.displayOff])
-        let composed = surroundings {
-            $0.powerSaveMode = 0
-            $0.isDisplayLit = false
+    }
+
+    @Test func `Lock: it does not stop reading, and one source is enough`() {
+        let rows: [(isLocked: Bool, isUnlocked: Bool, change: (inout Surroundings) -> Void)] = [
+            (false, true, { _ in }),
+            (
+                true, false,
+                {
+                    $0.session?.isLocked = true; $0.isScreenSaverOn = false
+                }
+            ),
+            (true, false, { $0.isScreenSaverOn = true }), (false, false, { $0.session?.isActive = false }),
+            (true, false, { $0.silentSavers = ["a"] }), (true, false, { $0.isLoginSilent = true }),
+            (
+                true, false,
+                {
+                    $0.isScreenSaverOn = false; $0.silentSavers = ["a", "b"]; $0.silentSavers = ["b"]
+                }
+            ),
+            (
+                false, true,
+                {
+                    $0.isScreenSaverOn = false; $0.silentSavers = ["a"]; $0.silentSavers = []
+                }
+            ),
+            // What was locked stays locked when its source ends, until another one reports the contrary.
+            (
+                true, false,
+                {
+                    $0.session?.isLocked = true; $0.session = nil
+                }
+            ),
+            (
+                false, false,
+                {
+                    $0.session?.isLocked = true; $0.session = nil; $0.isScreenSaverOn = false
+                }
+            ),
+            (
+                true, false,
+                {
+                    $0.session = nil; $0.isScreenSaverOn = true; $0.isScreenSaverOn = nil
+                }
+            ),
+            (
+                false, true,
+                {
+                    $0.isScreenSaverOn = true; $0.isScreenSaverOn = nil; $0.session = Self.session
+                }
+            ),
+            (
+                true, false,
+                {
+                    $0.session?.isLocked = true; $0.isLoginSilent = true; $0.session = nil; $0.isLoginSilent = false
+                }
+            ),
+            (
+                false, false,
+                {
+                    $0.session = nil; $0.isScreenSaverOn = false
+                }
+            ),
+        ]
+        for (index, row) in rows.enumerated() {
+            let state = surroundings(row.change)
+            #expect(state.isLocked == row.isLocked && state.isUnlocked == row.isUnlocked, "row \(index)")
         }
-        #expect(composed.conditions.allowReading)
-        let lit = surroundings {
-            $0.isDisplayLit = true
-            $0.session = idle
+        let locked = surroundings { $0.session?.isLocked = true }
+        #expect(locked.conditions.allowReading)
+    }
+
+    @Test func `Lock: while logind is silent, what was unlocked before counts`() {
+        for wasUnlocked in [true, false] {
+            let silent = surroundings {
+                $0.session = nil
+                $0.isLoginSilent = true
+                $0.wasUnlocked = wasUnlocked
+            }
+            #expect(silent.conditions.allowReading == wasUnlocked)
         }
-        #expect(lit.conditions.allowReading)
     }
 
-    @Test func `A locked screen changes nothing of what is read`() {
-        let locked = surroundings { $0.session = LoginSession(id: "c1", isActive: true, isLocked: true) }
-        #expect(locked.isLocked && !locked.isUnlocked && locked.conditions.allowReading)
-        let saver = surroundings { $0.isScreenSaverOn = true }
-        #expect(saver.isLocked && !saver.isUnlocked)
-        #expect(surroundings().isUnlocked)
-        let unseen = surroundings { $0.session = LoginSession(id: "c1", isActive: false, isLocked: false) }
-        #expect(!unseen.isUnlocked)
-    }
-
-    @Test func `A screen stays locked when what reported the lock has ended`() {
-        var known = surroundings { $0.session?.isLocked = true }
-        known.session = nil
-        #expect(known.isLocked)
-        // The screen saver reports that the screen is not locked.
-        known.isScreenSaverOn = false
-        #expect(!known.isLocked)
-        known.isScreenSaverOn = true
-        known.isScreenSaverOn = nil
-        #expect(known.isLocked)
-        known.session = Self.session
-        #expect(!known.isLocked)
-    }
-
-    @Test func `A screen saver that does not answer counts as locked until it has`() {
-        var known = surroundings { $0.isScreenSaverOn = false }
-        known.silentSavers = ["org.gnome.ScreenSaver"]
-        #expect(known.isLocked && !known.isUnlocked)
-        // Its answer, or another's, changes nothing while one is silent.
-        known.isScreenSaverOn = false
-        #expect(known.isLocked)
-        known.silentSavers = []
-        #expect(!known.isLocked && known.isUnlocked)
-        // A source that does not know the answer changes nothing.
-        var unknown = Surroundings()
-        unknown.silentSavers = ["org.gnome.ScreenSaver"]
-        unknown.silentSavers = []
-        #expect(!unknown.isLocked)
-        unknown.isScreenSaverOn = true
-        unknown.silentSavers = ["org.gnome.ScreenSaver"]
-        unknown.isScreenSaverOn = nil
-        unknown.silentSavers = []
-        #expect(unknown.isLocked)
-    }
-
-    @Test func `A logind that does not answer counts as locked until it has, and as one that was not unlocked yet`() {
-        var known = surroundings()
-        known.isLoginSilent = true
-        #expect(known.isLocked && !known.isUnlocked)
-        // A screen saver's answer changes nothing, and what was remembered counts.
-        known.isScreenSaverOn = false
-        #expect(known.isLocked && known.conditions.allowReading)
-        known.isLoginSilent = false
-        #expect(!known.isLocked && known.isUnlocked)
-        var unknown = surroundings {
-            $0.session = nil
-            $0.wasUnlocked = false
-        }
-        unknown.isLoginSilent = true
-        #expect(unknown.conditions.obstacles == [.neverUnlocked])
-    }
-
-    @Test func `The reader is the obstacle when it does not answer, and when nothing else keeps it from being asked`() {
-        func finding(_ reader: ReaderState, isCameraOpen: Bool) -> Surroundings.Finding? {
-            surroundings {
+    @Test func `Reader: one that was not asked is an obstacle unless another obstacle keeps it from being asked`() {
+        let rows: [(ReaderState, isCameraOpen: Bool, isMet: Bool)] = [
+            (.ready(name: "R"), true, true), (.ready(name: "R"), false, true), (.missing(reason: "Gone."), true, false),
+            (.missing(reason: "Gone."), false, false), (.unasked(name: nil), true, true),
+            (.unasked(name: "R"), true, true), (.unasked(name: "R"), false, false),
+        ]
+        for (reader, isCameraOpen, isMet) in rows {
+            let state = surroundings {
                 $0.reader = reader
                 $0.isCameraOpen = isCameraOpen
-            }.findings.first
-        }
-        #expect(finding(.ready(name: "R"), isCameraOpen: true)?.isMet == true)
-        #expect(finding(.ready(name: "R"), isCameraOpen: false)?.source == "R")
-        #expect(finding(.missing(reason: "Gone."), isCameraOpen: true)?.isMet == false)
-        #expect(finding(.missing(reason: "Gone."), isCameraOpen: false)?.source == "Gone.")
-        for name in [nil, "R"] {
-            #expect(finding(.unasked(name: name), isCameraOpen: true)?.isMet == true)
-            #expect(finding(.unasked(name: name), isCameraOpen: false)?.isMet == false)
-            let kept = finding(.unasked(name: name), isCameraOpen: true)
-            let awaited = finding(.unasked(name: name), isCameraOpen: false)
-            #expect(kept?.source == (name == nil ? "The reader was not asked yet." : "R, when it was last asked."))
-            #expect(awaited?.source == (name == nil ? "The reader did not answer yet." : "R: it did not answer yet."))
+            }
+            #expect(state.findings.first?.isMet == isMet, "\(reader)")
         }
         let waiting = surroundings { $0.reader = .unasked(name: "R") }
-        #expect(waiting.conditions.obstacles == [.unsupported] && waiting.conditions.allowLooking)
-        let dark = surroundings { $0.powerSaveMode = 3 }
-        #expect(!dark.conditions.allowLooking)
+        #expect(!waiting.conditions.allowReading && waiting.conditions.allowLooking)
+        #expect(!surroundings { $0.powerSaveMode = 3 }.conditions.allowLooking)
     }
 
-    @Test func `The session is the process's own, or else the one that is seen`() {
+    @Test func `Session: it is the process's own, else the visible one of a user`() {
         let seen = Self.session
         let other = LoginSession(id: "a9", isActive: false, isLocked: true)
-        let greeter = LoginSession(id: "0", sessionClass: "greeter", isActive: true, isLocked: false)
-        #expect(LoginSession.shown([greeter, other, seen], own: nil) == seen)
-        #expect(LoginSession.shown([greeter, other, seen], own: "a9") == other)
-        #expect(LoginSession.shown([greeter, other], own: "") == other)
-        #expect(LoginSession.shown([greeter], own: nil) == nil)
-        // Who is here over the network does not look at this screen.
-        let remote = LoginSession(id: "9", hasSeat: false, isActive: true, isLocked: false)
-        #expect(LoginSession.shown([remote, other], own: "9") == other)
-        #expect(LoginSession.shown([remote], own: nil) == remote)
-        // Where nobody is seen it is always the same one.
         let unseen = LoginSession(id: "b1", isActive: false, isLocked: false)
-        #expect(LoginSession.shown([unseen, other], own: nil) == other)
-        #expect(LoginSession.shown([other, unseen], own: nil) == other)
+        let greeter = LoginSession(id: "0", sessionClass: "greeter", isActive: true, isLocked: false)
+        let remote = LoginSession(id: "9", hasSeat: false, isActive: true, isLocked: false)
+        let rows: [([LoginSession], own: String?, LoginSession?)] = [
+            ([greeter, other, seen], nil, seen), ([greeter, other, seen], "a9", other), ([greeter, other], "", other),
+            ([greeter], nil, nil), ([remote, other], "9", other), ([remote], nil, remote),
+            ([unseen, other], nil, other),
+            ([other, unseen], nil, other),
+        ]
+        for (index, row) in rows.enumerated() {
+            #expect(LoginSession.shown(row.0, own: row.own) == row.2, "row \(index)")
+        }
+        for (name, isSeen) in [("user", true), ("user-early", true), ("background", false), ("manager", false)] {
+            let session = LoginSession(id: "1", sessionClass: name, isActive: true, isLocked: true)
+            #expect((LoginSession.shown([session], own: nil) != nil) == isSeen, "\(name)")
+        }
     }
-}
 
-@Suite struct `The switches of the radios` {
-    private func event(_ index: UInt8, _ type: UInt8, _ operation: UInt8, soft: UInt8 = 0, hard: UInt8 = 0) -> [UInt8] {
-        [index, 0, 0, 0, type, operation, soft, hard]
-    }
+    // MARK: Radios
 
-    @Test func `Airplane mode is when all are blocked, in software or by a switch`() {
+    /// Events of /dev/rfkill (linux/rfkill.h): index, type, operation, soft block, hard block; and whether all radios are off.
+    @Test func `Airplane mode: it is on when all radios are blocked, or the NFC radio`() {
+        let rows: [(events: [[UInt8]], isOn: Bool)] = [
+            ([], false), ([[0, 1, 0, 1, 0]], true), ([[0, 1, 0, 1, 0], [1, 2, 0, 0, 0]], false),
+            ([[0, 1, 0, 1, 0], [1, 2, 0, 0, 0], [1, 2, 2, 0, 1]], true),
+            ([[0, 1, 0, 1, 0], [1, 2, 0, 1, 0], [9, 0, 3, 0, 0]], false),
+            ([[0, 1, 0, 0, 0], [1, 2, 0, 0, 0], [9, 0, 3, 1, 0]], true),
+            ([[0, 1, 0, 1, 0], [1, 2, 0, 0, 0], [9, 2, 3, 1, 0]], true), ([[0, 1, 0, 1, 0], [0, 1, 1, 0, 0]], false),
+            ([[0, 1, 0, 1, 0], [1, 2, 0, 0, 0], [1, 2, 1, 0, 0]], true), ([[0, 1, 0, 0, 0], [7, 8, 0, 1, 0]], true),
+            ([[0, 1, 0, 1, 0], [0, 1, 77, 0, 0]], true),
+        ]
+        for (events, isOn) in rows {
+            var radios = RadioSwitches()
+            for event in events { radios.take([event[0], 0, 0, 0] + event[1...]) }
+            #expect(radios.isAirplaneModeOn == isOn, "\(events)")
+        }
         var radios = RadioSwitches()
-        #expect(!radios.isAirplaneModeOn)
-        radios.take(event(0, 1, 0, soft: 1))
-        radios.take(event(1, 2, 0))
-        #expect(!radios.isAirplaneModeOn)
-        radios.take(event(1, 2, 2, hard: 1))
-        #expect(radios.isAirplaneModeOn)
-        radios.take(event(0, 0, 3))
-        #expect(!radios.isAirplaneModeOn)
-        radios.take(event(0, 0, 3, soft: 1))
-        #expect(radios.isAirplaneModeOn)
-        radios.take(event(0, 1, 1))
-        radios.take(event(1, 2, 1))
-        #expect(!radios.isAirplaneModeOn)
+        let isTaken = radios.take([1, 2, 3])
+        #expect(!isTaken && radios == RadioSwitches())
     }
 
-    @Test func `All of a type are switched at once, and the others stay`() {
-        var radios = RadioSwitches()
-        for (index, type): (UInt8, UInt8) in [(0, 1), (1, 2), (2, 2)] { radios.take(event(index, type, 0)) }
-        radios.take(event(9, 2, 3, soft: 1))
-        #expect(!radios.isAirplaneModeOn)
-        radios.take(event(0, 1, 2, soft: 1))
-        #expect(radios.isAirplaneModeOn)
-        radios.take(event(9, 1, 3))
-        #expect(!radios.isAirplaneModeOn)
-    }
-
-    @Test func `No more switches are kept than a computer has`() {
-        func switches(_ count: Int) -> RadioSwitches {
+    @Test func `Airplane mode: a radio is known by all four bytes of its index, and at most 256 are kept`() {
+        for place in 0..<4 {
+            var index: [UInt8] = [0, 0, 0, 0]
+            index[place] = 1
+            var radios = RadioSwitches()
+            radios.take([0, 0, 0, 0, 1, 0, 1, 0])
+            radios.take(index + [2, 0, 0, 0])
+            #expect(!radios.isAirplaneModeOn, "byte \(place)")
+        }
+        for (count, isOn) in [(255, false), (256, true)] {
             var radios = RadioSwitches()
             for index in 0..<count { radios.take([UInt8(index & 0xFF), UInt8(index >> 8), 0, 0, 1, 0, 1, 0]) }
-            return radios
-        }
-        // The last one is on: where it counts, not every radio is off.
-        for (count, isOff) in [(255, false), (256, true)] {
-            var radios = switches(count)
             radios.take([0xFF, 0xFF, 0, 0, 1, 0, 0, 0])
-            #expect(radios.isAirplaneModeOn == isOff)
-            // An event of a known radio is still accepted.
-            radios.take([0, 0, 0, 0, 1, 2, 0, 0])
-            #expect(!radios.isAirplaneModeOn)
+            #expect(radios.isAirplaneModeOn == isOn)
         }
-    }
-
-    @Test func `A blocked NFC radio is enough, and what is no event changes nothing`() {
-        var radios = RadioSwitches()
-        radios.take(event(0, 1, 0))
-        radios.take(event(7, 8, 0, soft: 1) + [9, 9])
-        #expect(radios.isAirplaneModeOn)
-        let before = radios
-        let isTaken = radios.take([1, 2, 3])
-        #expect(!isTaken)
-        radios.take(event(0, 1, 77))
-        #expect(radios == before)
-    }
-}
-
-@Suite struct `What the desktop is asked to show` {
-    @Test func `Markup only where the desktop has it, actions only where it has them, and a button beside the click`()
-        throws
-    {
-        let uri = try Fixture.uri("mailto:a&b'@c.example")
-        let content = try #require(NotificationContent(uri, route: .system(.mail)))
-        let plain = NotificationRequest(content, capabilities: ["body", "actions"], replacing: 7)
-        #expect(plain.body == "Write a mail to “a&b'@c.example”")
-        #expect(plain.actions == ["default", "Open"])
-        #expect(plain.replacedNumber == 7)
-        let markup = NotificationRequest(content, capabilities: ["body-markup"])
-        #expect(markup.body == "Write a mail to “a&amp;b&#39;@c.example”")
-        #expect(markup.actions.isEmpty && markup.replacedNumber == 0)
-        // A desktop without persistent notifications must keep this one.
-        #expect(plain.staysUntilClosed)
-        #expect(!NotificationRequest(content, capabilities: ["persistence"]).staysUntilClosed)
-        #expect(NotificationRequest(.unusable, capabilities: ["actions"]).actions.isEmpty)
-        #expect(["default", "open", "close", ""].map(NotificationRequest.opens) == [true, false, false, false])
-    }
-
-    @Test func `Why something was not opened is shown plainly`() {
-        let content = NotificationContent.notOpened(reason: "a\u{202E}b\n" + String(repeating: "x", count: 1000))
-        #expect(content.body.unicodeScalars.count == 300)
-        #expect(!content.body.contains("\u{202E}") && !content.body.contains("\n"))
-        #expect(content.actionTitle != nil)
     }
 }
