@@ -29,6 +29,7 @@ package final class SessionBus {
         process.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-daemon")
         process.arguments = ["--nofork", "--config-file=\(folder.path("bus.conf"))", "--print-address"]
         process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
         try process.run()
         address = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)

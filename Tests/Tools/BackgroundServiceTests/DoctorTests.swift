@@ -164,17 +164,17 @@ struct ServiceAnswerTests {
 
     @Test func `nfc with a hanging pcscd: status 3 and what to restart`() throws {
         let hanging = try HangingSocket(backlog: 16)
-        for words in [["scan", "--timeout", "1"], ["tag", "read", "--timeout", "1", "--reader", "pcsc"]] {
-            let nfc = TestProgram("nfc", ["PCSCLITE_CSOCK_NAME": hanging.path])
-            let outcome = try nfc.run(words + ["--json"])
-            #expect(outcome.status == 3 && outcome.output.contains("systemctl restart pcscd"), "\(words)")
-        }
-        // Its queue of connections is full after the first.
+        // The queue of its connections is full after the first.
         let full = try HangingSocket(backlog: 0)
-        for _ in 0..<2 {
-            let nfc = TestProgram("nfc", ["PCSCLITE_CSOCK_NAME": full.path])
-            let outcome = try nfc.run("scan", "--timeout", "0.2", "--json")
-            #expect(outcome.status == 3 && outcome.output.contains("systemctl restart pcscd"), "\(outcome)")
+        let scan = ["scan", "--timeout", "0.2"]
+        let rows: [(path: String, words: [String])] = [
+            (hanging.path, scan), (hanging.path, ["tag", "read", "--timeout", "1", "--reader", "pcsc"]),
+            (full.path, scan), (full.path, scan),
+        ]
+        DispatchQueue.concurrentPerform(iterations: rows.count) { index in
+            let nfc = TestProgram("nfc", ["PCSCLITE_CSOCK_NAME": rows[index].path])
+            let outcome = try? nfc.run(rows[index].words + ["--json"])
+            #expect(outcome?.status == 3 && outcome?.output.contains("systemctl restart pcscd") == true)
         }
     }
 
@@ -185,13 +185,11 @@ struct ServiceAnswerTests {
         try user.add()
         try user.program("xdg-open")
         bus.stop()
-        for words in [["background", "status"], ["inbox", "open"]] {
-            let outcome = try user.nfc.run(words)
-            #expect(outcome.status == 1 && outcome.error.contains("The session bus does not answer."), "\(words)")
+        let rows = [["background", "status"], ["inbox", "open"]]
+        DispatchQueue.concurrentPerform(iterations: rows.count) { index in
+            let outcome = try? user.nfc.run(rows[index])
+            #expect(outcome?.status == 1 && outcome?.error.contains("The session bus does not answer.") == true)
         }
         #expect(user.opened.isEmpty && user.inbox.count == 1)
-        let doctor = try user.nfc.run("background", "doctor")
-        #expect(doctor.output.contains("no    bus: The session bus does not answer."))
-        #expect(!doctor.output.contains("nfcd does not run"))
     }
 }

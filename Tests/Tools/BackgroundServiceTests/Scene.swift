@@ -5,6 +5,7 @@ import LinkDelivery
 import NDEF
 import PrivateStorage
 import ProgramTesting
+import TestThreads
 import Testing
 import UserBus
 
@@ -21,6 +22,7 @@ struct User {
         ].mapValues(folder.path)
         variables["PATH"] = folder.path("bin") + ":/usr/bin:/bin"
         nfc = TestProgram("nfc", variables.merging(environment) { $1 })
+        try folder.makeFolder("home")
         try installApp(domains: ["good.site.example"])
     }
 
@@ -47,7 +49,7 @@ struct User {
     func installBrowser() throws {
         let script = "#!/bin/sh\nprintf '%s\\n' \"$1\" \"${XDG_ACTIVATION_TOKEN-none}\" >> '\(folder.path("opened"))'\n"
         try folder.write("bin/fox", script, mode: 0o755)
-        try entry("fox", "Name=Fox", "Exec=fox %u")
+        try entry("fox", "Name=Fox", "Exec=\(folder.path("bin/fox")) %u")
         try folder.write("config/mimeapps.list", "[Default Applications]\nx-scheme-handler/https=fox.desktop\n")
     }
 
@@ -185,10 +187,10 @@ final class Daemon {
 
     /// Waits for its end.
     ///
-    /// - Returns: its exit status, or the number of the signal that killed it.
+    /// - Returns: its exit status, or the number of the signal that killed it; -1 if it still runs after a minute.
     func ended() -> Int32 {
-        process.waitUntilExit()
-        return process.terminationStatus
+        waitWhile(process.isRunning)
+        return process.isRunning ? -1 : process.terminationStatus
     }
 
     /// Asks it to end.

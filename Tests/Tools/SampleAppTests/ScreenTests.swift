@@ -38,7 +38,7 @@ import Testing
             [?]
             Help
               s           scans one card
-              The messages are in \(app.folder.path("messages.json"))
+              The messages are in
             [q]
             Messages
             [d]

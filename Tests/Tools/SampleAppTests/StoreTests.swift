@@ -60,17 +60,6 @@ import Testing
         #expect(size == 64 << 20 + 1)
     }
 
-    @Test func `store: a list that would grow over 64 MiB, full until a message is deleted`() throws {
-        let payload = String(repeating: "ICAg", count: 16 << 20 - 50)
-        let record = #"{"format":5,"type":"","identifier":"","payload":"\#(payload)"}"#
-        try app.folder.write("messages.json", #"{"version":1,"messages":[{"records":[\#(record)]}]}"#)
-        let outcome = try app.run("scan", "delete 1", "scan")
-        #expect(
-            outcome.error.contains("The list is full: \(store) would be larger than 64 MiB. Delete some messages. ")
-        )
-        #expect(outcome.status == 1 && outcome.lines.last?.contains("not saved") == false, "\(outcome.lines)")
-    }
-
     @Test func `store: a pipe, a device or a folder in its place, refused at once`() throws {
         try #require(unsafe mkfifo(app.folder.path("pipe"), 0o600) == 0)
         for path in [app.folder.path("pipe"), "/dev/zero", app.folder.path] {
