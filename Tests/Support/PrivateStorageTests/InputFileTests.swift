@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import Synchronization
 import TestThreads
 import Testing
 
-@testable import PrivateStorage
+@testable import PrivateStorage  // the loop over parts of a file is internal
 
-@Suite struct `Files that are read up to a limit` {
+/// Files that are read up to a limit, and those that must not be open to others.
+@Suite(.timeLimit(.minutes(5))) struct InputFileTests {
     private let place: Place
 
     init() throws { place = try Place() }
@@ -15,86 +15,155 @@ import Testing
         String(decoding: try InputFile(path, limit: limit, takesPipes: takesPipes).readToEnd(), as: UTF8.self)
     }
 
-    @Test func `A file is read up to the limit and not beyond`() throws {
+    @Test func `a file: read up to the limit, through links, refused beyond before anything is read`() throws {
         let path = try place.file("file", "12345")
         #expect(try read(path, limit: 5) == "12345")
-        #expect(throws: StorageError(.tooLarge, "")) { try read(path, limit: 4) }
-        #expect(throws: StorageError(.missing, "")) { try read(place.path("none"), limit: 5) }
-    }
-
-    @Test func `The size is looked at before anything is read`() throws {
-        let path = try place.file("huge", "")
-        try #require(unsafe truncate(path, 1 << 40) == 0)
-        let error = #expect(throws: StorageError.self) { try InputFile(path, limit: 16 << 20) }
-        #expect(error?.reason == "\(path) is larger than 16 MiB, and no more is read.")
+        #expect(try read(place.link("link", to: "file"), limit: 5) == "12345")
+        try #require(unsafe truncate(place.file("huge", ""), 1 << 40) == 0)
+        for (path, limit, wanted) in [
+            (path, 4, .tooLarge), (place.path("huge"), 16 << 20, .tooLarge), (place.path("none"), 5, .missing),
+            (try place.link("loop", to: "loop"), 4, .unsafe), ("/proc/self/mem", 1, .failed),
+        ] as [(String, Int, StorageError.Code)] {
+            #expect(try code { _ = try read(path, limit: limit) } == wanted, "\(path)")
+        }
+        // A person reads the limit.
         for (limit, size) in [(4, "4 bytes"), (1 << 20, "1 MiB"), (3 << 19, "1572864 bytes")] {
-            let error = #expect(throws: StorageError.self) { try InputFile(path, limit: limit) }
-            #expect(error?.reason == "\(path) is larger than \(size), and no more is read.")
+            let error = #expect(throws: StorageError.self) { try InputFile(place.path("huge"), limit: limit) }
+            #expect(error?.reason == "\(place.path("huge")) is larger than \(size), and no more is read.")
+        }
+        #expect(try code { _ = try InputFile(owning: -1, name: "Nothing", limit: 1) } == .failed)
+    }
+
+    @Test func `pipes, devices, folders and sockets: refused at once if a file is wanted`() throws {
+        close(try PrivateSocket.listen("socket", in: PrivateFolder(place.path("own"))))
+        for path in [try place.pipe("pipe"), "/dev/zero", place.folder, place.path("own/socket")] {
+            #expect(throws: StorageError(.notAFile, ""), "\(path)") { try InputFile(path, limit: 1 << 20) }
+            #expect(throws: StorageError(.unsafe, ""), "\(path)") { try TrustedFile.read(path, limit: 4) }
         }
     }
 
-    @Test func `What can't be read is an error with its reason, and a number of before is none`() throws {
-        // No memory is at the start of a process.
-        let error = #expect(throws: StorageError(.failed, "")) { try read("/proc/self/mem", limit: 1) }
-        #expect(error?.reason == "/proc/self/mem can't be read: Input/output error.")
-        #expect(throws: StorageError(.failed, "")) { try InputFile(owning: -1, name: "Nothing", limit: 1) }
-        let input = try InputFile(place.file("file", "text"), limit: 4)
-        errno = EIO
-        let bytes = try input.readToEnd()
-        #expect(bytes == Array("text".utf8))
-    }
-
-    @Test func `A pipe, a device, a folder and a socket are refused at once where a file is wanted`() throws {
-        for path in [try place.pipe("pipe"), "/dev/zero", place.folder, try place.socket("socket")] {
-            let error = #expect(throws: StorageError(.notAFile, "")) { try InputFile(path, limit: 1 << 20) }
-            #expect(error?.reason.hasSuffix("Name a file.") == true)
-        }
-    }
-
-    @Test(.ownThreads) func `A pipe or a device is read up to the limit where it is taken`() async throws {
-        let path = try place.pipe("pipe")
-        let writer = Task.detached { try OutputFile.write(Array("through".utf8), waitingFor: path) }
-        #expect(try read(path, limit: 7, takesPipes: true) == "through")
-        try await writer.value
+    @Test(.ownThreads) func `pipes and devices: read up to the limit if they are taken, also a non-blocking one`()
+        throws
+    {
         #expect(try read("/dev/null", limit: 1, takesPipes: true) == "")
         #expect(throws: StorageError(.tooLarge, "")) { try read("/dev/zero", limit: 1 << 20, takesPipes: true) }
-    }
-
-    @Test(.ownThreads) func `A pipe that does not wait is waited for all the same`() throws {
         let path = try place.pipe("pipe")
-        let reader = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        let writer = unsafe open(path, O_WRONLY | O_CLOEXEC)
-        try #require(reader >= 0 && writer >= 0)
-        let input = try InputFile(owning: reader, name: "A pipe", limit: 4)
-        let thread = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
-        let isAsleep = Mutex(false)
-        // This task blocks its thread, and tasks may have no other one. So the writer needs its own thread.
-        Thread {
-            // Who tries again and again in place of waiting is never asleep.
-            let end = ContinuousClock.now + .seconds(20)
-            while !isAsleep.withLock({ $0 }), ContinuousClock.now < end {
-                let status = try? String(contentsOfFile: "/proc/\(thread)/stat", encoding: .utf8)
-                if status?.split(separator: ")").last?.hasPrefix(" S ") == true { isAsleep.withLock { $0 = true } }
+        for flags in [O_RDONLY, O_RDONLY | O_NONBLOCK] {
+            // A pipe that is open for reading and writing can be opened for either.
+            let both = unsafe open(path, O_RDWR | O_CLOEXEC)
+            let reader = unsafe open(path, flags | O_CLOEXEC)
+            let input = try InputFile(owning: reader, name: "A pipe", limit: 7)
+            let writer = Thread {
+                usleep(20_000)
+                _ = unsafe Glibc.write(both, "through", 7)
+                close(both)
             }
-            _ = unsafe Glibc.write(writer, "text", 4)
-            close(writer)
-        }.start()
-        #expect(try input.readToEnd() == Array("text".utf8))
-        #expect(isAsleep.withLock { $0 })
+            writer.start()
+            #expect(try input.readToEnd() == Array("through".utf8))
+        }
     }
 
-    @Test func `A file that is a link to another one is read`() throws {
+    @Test(.ownThreads) func `standard input: read to its end, stays open; descriptor 0 is one like any other`()
+        async throws
+    {
         _ = try place.file("file", "text")
-        #expect(try read(place.link("link", to: "file"), limit: 4) == "text")
-        #expect(throws: StorageError.self) { try read(place.link("loop", to: "loop"), limit: 4) }
+        _ = try place.link("link", to: "made")
+        await #expect(processExitsWith: .success) { [folder = place.folder as String] in
+            var ends: [Int32] = [-1, -1]
+            #expect(unsafe pipe(&ends) == 0 && dup2(ends[0], 0) == 0 && write(ends[1], "text", 4) == 4)
+            close(ends[1])
+            #expect((try? InputFile.standardInput(limit: 4).readToEnd()) == Array("text".utf8))
+            #expect(fcntl(0, F_GETFD) >= 0)
+            close(0)
+            #expect((try? InputFile(folder + "/file", limit: 4).readToEnd()) == Array("text".utf8))
+            #expect(fcntl(0, F_GETFD) < 0)
+            try OutputFile.write(Array("a".utf8), to: folder + "/link", readers: .everyone)
+            try PrivateLog(folder + "/log", replacing: []).append(Array("b".utf8))
+            let own = try PrivateFolder(folder + "/own/in", newMode: 0o755)
+            let listener = try PrivateSocket.listen("socket", in: own)
+            let client = try #require(PrivateSocket.connect(own.path + "/socket"))
+            let server = try #require(PrivateSocket.accept(listener))
+            for descriptor in [client, server, listener] { close(descriptor) }
+            #expect(fcntl(0, F_GETFD) < 0)
+        }
+        #expect(try place.text("made") == "a" && place.text("log") == "b" && place.mode("own") == 0o755)
     }
-}
 
-extension OutputFile {
-    /// Writes to a pipe whose reader may come a moment later.
-    fileprivate static func write(_ bytes: [UInt8], waitingFor path: String) throws {
-        let file = unsafe open(path, O_WRONLY | O_CLOEXEC)
-        defer { close(file) }
-        try #require(unsafe Glibc.write(file, bytes, bytes.count) == bytes.count)
+    @Test func `parts of a file: written to the end, EINTR is tried again, no progress is an error`() {
+        for (results, error, wanted) in [([2, 2, 2], 0, 0), ([0], 0, EIO), ([-1, -1, 5], EINTR, 0), ([-1], EIO, EIO)]
+            as [([Int], Int32, Int32)]
+        {
+            var rest = results[...]
+            let found = OpenFile.inParts(5) { _ in
+                errno = error
+                return rest.popFirst() ?? 5
+            }
+            #expect(found == wanted && rest.isEmpty, "\(results)")
+        }
+    }
+
+    // MARK: Files that decide
+
+    @Test func `a trusted file: only its owner writes it, it belongs to this user or root`() async throws {
+        for (mode, isTrusted) in [
+            (0o600, true), (0o644, true), (0o755, true), (0o444, true), (0o620, false), (0o602, false), (0o664, false),
+            (0o646, false),
+        ] as [(mode_t, Bool)] {
+            let path = try place.file("list", "text", mode: mode)
+            let found = try code {
+                let text = try TrustedFile.read(path, limit: 4)
+                #expect(text == Array("text".utf8))
+            }
+            #expect(found == (isTrusted ? nil : .unsafe), "\(mode)")
+        }
+        #expect(try code { _ = try TrustedFile.read(place.path("none"), limit: 4) } == .missing)
+        #expect(try code { _ = try TrustedFile.read(place.file("long", "12345"), limit: 4) } == .tooLarge)
+        guard Place.isRoot else { return }
+        let foreign = try place.file("foreign", "text")
+        try Place.give(foreign)
+        #expect(try code { _ = try TrustedFile.read(foreign, limit: 4) } == .unsafe)
+    }
+
+    @Test(.ownThreads) func `an ordinary user: trusts own files and those of root, reads no others`() async throws {
+        let own = try place.file("own", "text")
+        _ = try place.file("other", "text")
+        if Place.isRoot { try Place.give(own) }
+        await #expect(processExitsWith: .success) { [folder = place.folder as String] in
+            Place.becomeOrdinary(with: folder)
+            for name in ["own", "other"] {
+                #expect((try? TrustedFile.read(folder + "/" + name, limit: 4)) == Array("text".utf8), "\(name)")
+            }
+            #expect(unsafe chmod(folder + "/own", 0o200) == 0)
+            #expect(throws: StorageError(.denied, "")) { try InputFile(folder + "/own", limit: 4) }
+            #expect(unsafe chmod(folder + "/own", 0o400) == 0)
+            #expect(throws: StorageError(.denied, "")) { try PrivateLog(folder + "/own", replacing: []) }
+        }
+    }
+
+    @Test func `a path that root loads from: the first part that others can change, also of a link's target`() throws {
+        let (own, way) = (geteuid(), try place.makeFolder("way", 0o755))
+        let file = try place.file("way/library", "")
+        #expect(TrustedPath.partOpenToOthers(file, owner: own) == nil)
+        for (fileMode, wayMode, part) in [
+            (0o664, 0o755, file), (0o646, 0o755, file), (0o644, 0o775, way), (0o644, 0o757, way), (0o644, 0o777, way),
+        ] as [(mode_t, mode_t, String)] {
+            try #require(unsafe chmod(file, fileMode) == 0 && chmod(way, wayMode) == 0)
+            #expect(TrustedPath.partOpenToOthers(file, owner: own) == part)
+        }
+        #expect(try TrustedPath.partOpenToOthers(place.link("link", to: file), owner: own) == way)
+        for path in ["way/library", ".", "", place.path("gone")] {
+            #expect(TrustedPath.partOpenToOthers(path, owner: own) == path)
+        }
+        guard Place.isRoot else { return }
+        try #require(unsafe chmod(way, 0o755) == 0)
+        #expect(TrustedPath.partOpenToOthers(file) == nil)
+        #expect(TrustedPath.partOpenToOthers(existingPartOf: file + "-gone/x") == nil)
+        let wide = try place.makeFolder("wide", 0o777)
+        #expect(TrustedPath.partOpenToOthers(existingPartOf: wide + "/gone/x") == wide)
+        try Place.give(file)
+        #expect(
+            TrustedPath.partOpenToOthers(file) == file && TrustedPath.partOpenToOthers(existingPartOf: file) == file
+        )
+        #expect(TrustedPath.partOpenToOthers(file, owner: Place.stranger) == nil)
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import PrivateStorage
 import Testing
 
 /// A folder for one test. It is deleted with this object.
@@ -56,11 +57,6 @@ final class Place {
         .filter { $0.hasPrefix(folder) }.sorted()
     }
 
-    /// How many descriptors this process has.
-    static var openCount: Int {
-        get throws { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
-    }
-
     /// What the process takes off the mode of new files.
     static var mask: mode_t {
         get throws {
@@ -78,4 +74,32 @@ final class Place {
         #expect(unsafe chown(folder, 12345, 12345) == 0)
         #expect(seteuid(12345) == 0)
     }
+
+    /// Makes a folder with a mode.
+    func makeFolder(_ name: String, _ mode: mode_t) throws -> String {
+        try #require(unsafe mkdir(path(name), 0o700) == 0 && chmod(path(name), mode) == 0)
+        return path(name)
+    }
+
+    /// A user's number that no process of a test has.
+    static let stranger: uid_t = 12345
+
+    /// Gives a file to that user.
+    static func give(_ path: String) throws { try #require(unsafe lchown(path, stranger, stranger) == 0) }
+
+    /// Limits how many bytes a file that this process writes may have.
+    static func limitFiles(to count: rlim_t) {
+        signal(SIGXFSZ, SIG_IGN)
+        var limit = rlimit(rlim_cur: count, rlim_max: count)
+        // RLIMIT_FSIZE
+        #expect(unsafe setrlimit(__rlimit_resource_t(1), &limit) == 0)
+    }
+}
+
+/// The code of the error that a body throws; nil for none.
+func code(_ body: () throws -> Void) throws -> StorageError.Code? {
+    do {
+        try body()
+        return nil
+    } catch let error as StorageError { return error.code }
 }
