@@ -3,7 +3,8 @@ import TagLink
 import TagTrace
 import Testing
 
-@Suite struct `Captures for Wireshark` {
+/// Captures of a trace for Wireshark (pcapng, link type ISO 14443).
+struct PacketCaptureTests {
     private static let a = Trace.Medium.frames(.nfcA)
 
     private static func exchange(
@@ -19,7 +20,7 @@ import Testing
     private static let reqA = Frame(bits: [0x26], validBitsInLastByte: 7)
     private static let atqA = Frame([0x44, 0x00], checksum: .none)
 
-    @Test func `A file has a section, an interface, and a packet for each frame`() {
+    @Test func `capture file: a section, an interface, and a packet for each frame with its time`() {
         let trace = Trace([Self.exchange(Self.reqA, .success(Self.atqA), at: .seconds(5), for: .nanoseconds(700))])
         let capture = trace.pcapng()
         let expected = """
@@ -38,7 +39,7 @@ import Testing
         #expect(packets[1].comments == ["ATQA: UID of 7 bytes"])
     }
 
-    @Test func `Frames have the checksum that was on the air`() {
+    @Test func `frames: with the checksum that was on the air`() {
         let rall = Frame([0x00, 0x00, 0x00, 1, 2, 3, 4], checksum: .crcB)
         let trace = Trace([
             Self.exchange(Frame([0x30, 0x04]), .success(Frame([UInt8](repeating: 0, count: 16)))),
@@ -56,7 +57,7 @@ import Testing
         )
     }
 
-    @Test func `The field is a packet without a frame, and a missing answer is none`() {
+    @Test func `field events: packets without a frame; a missing answer is no packet`() {
         let trace = Trace([
             Trace.Entry(at: .zero, .field(isOn: true)), Self.exchange(Self.reqA, .failure(LinkError(.timeout, ""))),
             Trace.Entry(.field(isOn: false)),
@@ -66,7 +67,7 @@ import Testing
         #expect(packets.map(\.comments) == [[], ["REQA"], []])
     }
 
-    @Test func `A damaged answer is a comment, and a collision has the bits before it`() {
+    @Test func `damaged answer: a comment; collision: a packet with the bits before it`() {
         let collision = LinkError.Collision(bitIndex: 9, bits: [0x08, 0x01])
         let anticollision = Frame([0x93, 0x20], checksum: .none)
         let trace = Trace([
@@ -80,7 +81,7 @@ import Testing
         #expect(packets[2].comments == ["9 bits before the tags differ"])
     }
 
-    @Test func `Passwords are zeros, and the bits of an incomplete byte are in the comment`() {
+    @Test func `password: zeros; incomplete byte: its bits in the comment`() {
         let nak = Frame(bits: [0x4], validBitsInLastByte: 4)
         let packets = Packet.all(of: Trace([Self.exchange(Frame([0x1B, 1, 2, 3, 4]), .success(nak))]).pcapng())
         let zeros: [UInt8] = [0x1B, 0, 0, 0, 0]
@@ -90,12 +91,15 @@ import Testing
     }
 
     @Test(
-        "The comment says how many bits the last byte has, but for a whole byte and a short frame",
         arguments: [
             (1, 7, false), (1, 6, true), (1, 8, false), (2, 7, true), (3, 7, true), (3, 1, true), (3, 8, false),
         ]
     )
-    func incompleteBytes(count: Int, bits: Int, isSaid: Bool) {
+    func `incomplete last byte: its bits in the comment, but for a whole byte and a short frame`(
+        count: Int,
+        bits: Int,
+        isSaid: Bool
+    ) {
         let frame = Frame(bits: Array([0x26, 0x27, 0x01].prefix(count)), validBitsInLastByte: bits)
         let packets = Packet.all(of: Trace([Self.exchange(frame, .success(frame))]).pcapng())
         let end = " (\(bits) bit\(bits == 1 ? "" : "s") in the last byte)"
@@ -106,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `What the link type does not have is left out with a note`() {
+    @Test func `exchanges that the link type can't hold: left out with a note`() {
         let trace = Trace([
             Self.exchange(Frame([0x06]), nil, over: .frames(.nfcF)),
             Self.exchange(Frame([0x26, 0x01, 0x00]), nil, over: .frames(.nfcV)),
@@ -126,7 +130,7 @@ import Testing
         for note in capture.notes { #expect(capture.bytes.contains(Array(note.utf8))) }
     }
 
-    @Test func `Notes of a trace are comments of the next packet, or of the file`() {
+    @Test func `notes of a trace: comments of the next packet, or of the file`() {
         let trace = Trace([
             Trace.Entry(.note("look for nfc-a")), Self.exchange(Self.reqA, nil), Trace.Entry(.note("the end")),
         ])
@@ -135,7 +139,7 @@ import Testing
         #expect(capture.bytes.contains(Array("the end".utf8)))
     }
 
-    @Test func `Times count from the start that is given, and are never negative`() {
+    @Test func `times: from the given start, and never negative`() {
         let entries = [
             Self.exchange(Self.reqA, nil, at: .milliseconds(2)), Self.exchange(Self.reqA, nil),
             Self.exchange(Self.reqA, nil, at: .seconds(-3)),
@@ -149,8 +153,7 @@ import Testing
         #expect(Packet.all(of: early.pcapng(start: .seconds(2))).map(\.nanoseconds) == [1_500_000_000])
     }
 
-    @Test("A comment that is too long for its field ends early, and the packets behind it are whole")
-    func longComments() {
+    @Test func `comment longer than its field: cut, and the packets behind it are whole`() {
         let note = String(repeating: "n", count: 0x1_0000)
         let trace = Trace([
             Trace.Entry(.note(note)), Self.exchange(Self.reqA, nil), Trace.Entry(.note(String(note.dropLast()))),
@@ -161,11 +164,8 @@ import Testing
         #expect(packets.map { $0.comments.last } == ["REQA", "REQA"])
     }
 
-    @Test(
-        "A comment that ends early ends with a whole character",
-        arguments: [("ü", 65_534), ("€", 65_535), ("😀", 65_532)]
-    )
-    func wholeCharacters(character: String, count: Int) {
+    @Test(arguments: [("ü", 65_534), ("€", 65_535), ("😀", 65_532)])
+    func `comment that is cut: it ends with a whole character`(character: String, count: Int) {
         let size = character.utf8.count
         let note = String(repeating: character, count: 65_536 / size + 1)
         let packets = Packet.all(of: Trace([Trace.Entry(.note(note)), Self.exchange(Self.reqA, nil)]).pcapng())

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import TagLink
+import TagTrace
 import Testing
 
-@testable import TagTrace
-
-/// What is recorded of a reader that finds tags by itself, call by call.
-@Suite("A recorder of a reader that finds tags")
+/// What is recorded of a reader, call by call, and what is not written of it.
 struct RecorderTests {
     /// A file for a recording, which is removed with this.
-    final class Scratch: Sendable {
+    private final class Scratch: Sendable {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("ocn-\(UUID().uuidString).jsonl").path
         deinit { try? FileManager.default.removeItem(atPath: path) }
         var recording: Recording { get throws { try Recording(path: path) } }
+        var steps: [Recording.Step] { get throws { try recording.steps } }
+
+        func recorded(_ reader: Reader) throws -> any DiscoveringDriver {
+            try #require(Recorder(path: path).recording(.discovering(reader)).discovering)
+        }
     }
 
     private final class Card: APDULink {
@@ -30,132 +33,91 @@ struct RecorderTests {
         func wasActivated() { activations.withLock { $0 += 1 } }
     }
 
+    private static let uid: [UInt8] = [1, 2, 3, 4]
+
+    private static func tag(_ card: Card = Card()) -> DiscoveredTag {
+        DiscoveredTag(identity: .nfcA(atqa: 0x0344, sak: 0x20, uid: uid), port: .commands(card, answerToSelect: [1]))
+    }
+
     private final class Reader: DiscoveringDriver {
         let name = "a reader"
         let technologies: Set<Technology> = [.nfcB, .nfcA]
         let statistics = LinkStatistics.zero
-        let looks: Locked<[Result<[DiscoveredTag], LinkError>]>
-        let selected = Locked(0)
-        let interruptions = Locked(0)
+        private let looks: Locked<[Result<[DiscoveredTag], LinkError>]>
+        private let presence: String?
         let handler = Locked<(@Sendable () -> Void)?>(nil)
         let onRelease = Locked<(@Sendable () -> Void)?>(nil)
-        let tellsPresence: Bool
-        let reportsAtOnce: Bool
+        let calls = Locked<[String]>([])
+        /// Whether the tag has left since it was found.
+        let isGone = Locked(false)
 
-        init(
-            _ looks: [Result<[DiscoveredTag], LinkError>],
-            tellsPresence: Bool = true,
-            reportsAtOnce: Bool = false
-        ) {
-            self.looks = Locked(looks)
-            self.tellsPresence = tellsPresence
-            self.reportsAtOnce = reportsAtOnce
+        /// - Parameter presence: "early" if it reports a change as soon as it is observed, nil if it never does.
+        init(_ looks: [Result<[DiscoveredTag], LinkError>] = [], presence: String? = "later") {
+            (self.looks, self.presence) = (Locked(looks), presence)
         }
 
         func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
-            guard tellsPresence else { return nil }
+            guard let presence else { return nil }
             self.handler.withLock { $0 = handler }
-            if reportsAtOnce { handler() }
+            if presence == "early" { handler() }
             return PresenceObservation {}
         }
 
         func discover(_: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
-            let look = looks.withLock { looks -> Result<[DiscoveredTag], LinkError> in
-                looks.isEmpty ? .success([]) : looks.removeFirst()
-            }
+            let look = looks.withLock { $0.isEmpty ? .success([]) : $0.removeFirst() }
             return try look.get()
         }
 
-        func select(_ tag: DiscoveredTag) async throws(LinkError) { selected.withLock { $0 += 1 } }
-        func release() async { if let work = onRelease.withLock({ $0 }) { work() } }
-        func interrupt() { interruptions.withLock { $0 += 1 } }
-
-        /// Whether the tag has left since it was found.
-        let isGone = Locked(false)
-
-        func arrival(of identifier: [UInt8]) -> UInt64? {
-            identifier == [1, 2, 3, 4] && !isGone.withLock { $0 } ? 7 : nil
-        }
+        func select(_ tag: DiscoveredTag) async throws(LinkError) { calls.withLock { $0.append("select") } }
+        func release() async { onRelease.withLock { $0 }?() }
+        func interrupt() { calls.withLock { $0.append("interrupt") } }
+        func arrival(of identifier: [UInt8]) -> UInt64? { identifier == uid && !isGone.withLock { $0 } ? 7 : nil }
     }
 
-    private static func tag(_ card: Card) -> DiscoveredTag {
-        DiscoveredTag(
-            identity: .nfcA(atqa: 0x0344, sak: 0x20, uid: [1, 2, 3, 4]),
-            port: .commands(card, answerToSelect: [1])
-        )
-    }
+    // MARK: A reader that finds tags
 
-    private static func recorded(_ reader: Reader, to scratch: Scratch) throws -> any DiscoveringDriver {
-        guard case .discovering(let recorded) = try Recorder(path: scratch.path).recording(.discovering(reader)) else {
-            throw LinkError(.unsupported, "")
-        }
-        return recorded
-    }
-
-    /// The numbers of the tags that each look of a recording has found; nil for a look that failed.
-    private static func looks(_ recording: Recording) -> [[Int]?] {
-        recording.steps.map { step -> [Int]? in
-            if case .tags(let tags)? = step.outcome { tags.map(\.number) } else { nil }
-        }
-    }
-
-    @Test("Looks that find nothing are written once, and what is found behind them is not lost")
-    func looks() async throws {
+    @Test func `looks that find nothing: written once, and another look by itself`() async throws {
         let scratch = Scratch()
-        let found = Self.tag(Card())
-        let reader = Reader([
-            .success([]), .success([]), .success([]), .success([found]), .success([]), .success([]),
-            .failure(LinkError(.transmission, "Noise.")), .success([]),
-        ])
-        let recorded = try Self.recorded(reader, to: scratch)
+        let recorded = try scratch.recorded(
+            Reader([
+                .success([]), .success([]), .success([]), .success([Self.tag()]), .success([]), .success([]),
+                .failure(LinkError(.transmission, "Noise.")), .success([]),
+            ])
+        )
         for _ in 0..<8 { _ = try? await recorded.discover([.nfcA], systemCodes: []) }
-        // Another look is one of its own, though it finds nothing either.
         _ = try await recorded.discover([.nfcA], systemCodes: [0x12FC])
         let recording = try scratch.recording
-        #expect(Self.looks(recording) == [[], [1], [], nil, [], []])
+        let looks = recording.steps.map { step -> [Int]? in
+            if case .tags(let tags)? = step.outcome { tags.map(\.number) } else { nil }
+        }
+        #expect(looks == [[], [1], [], nil, [], []])
         #expect(recording.steps.allSatisfy { $0.outcome != nil } && !recording.isCutOff)
         #expect(recording.header.technologies == [.nfcA, .nfcB] && !recording.header.isField)
     }
 
-    @Test("A report before the first look is behind the header, which says that there are reports")
-    func presence() async throws {
-        for tellsPresence in [true, false] {
-            let scratch = Scratch()
-            let reader = Reader([], tellsPresence: tellsPresence)
-            let recorded = try Self.recorded(reader, to: scratch)
-            let told = Locked(0)
-            let observation = recorded.observePresence { told.withLock { $0 += 1 } }
-            #expect((observation != nil) == tellsPresence)
-            if let report = reader.handler.withLock({ $0 }) { report() }
-            await recorded.release()
-            let recording = try scratch.recording
-            #expect(recording.header.tellsPresence == tellsPresence && told.withLock { $0 } == (tellsPresence ? 1 : 0))
-            let actions: [Recording.Action] = tellsPresence ? [.presence, .release] : [.release]
-            #expect(recording.steps.map(\.action) == actions)
-        }
-    }
-
-    @Test("A report that comes before the observation does not hide that there are reports")
-    func earlyReport() async throws {
+    @Test(arguments: ["later", "early", nil])
+    func `reports before the first look: behind the header that promises them`(
+        presence: String?
+    ) async throws {
         let scratch = Scratch()
-        let recorded = try Self.recorded(Reader([], reportsAtOnce: true), to: scratch)
-        let observation = recorded.observePresence {}
+        let reader = Reader(presence: presence)
+        let recorded = try scratch.recorded(reader)
+        let told = Locked(0)
+        let observation = recorded.observePresence { told.withLock { $0 += 1 } }
+        if presence == "later" { reader.handler.withLock { $0 }?() }
         await recorded.release()
         let recording = try scratch.recording
-        #expect(observation != nil && recording.header.tellsPresence)
-        #expect(recording.steps.map(\.action) == [.presence, .release])
+        #expect((observation != nil) == (presence != nil) && recording.header.tellsPresence == (presence != nil))
+        #expect(told.withLock { $0 } == (presence == nil ? 0 : 1))
+        #expect(recording.steps.map(\.action) == (presence == nil ? [.release] : [.presence, .release]))
     }
 
-    @Test("A card has its own limits, is told when it was activated, and is replayed with the same")
-    func card() async throws {
-        let scratch = Scratch()
-        let card = Card()
+    @Test func `card: used, recorded without its PIN, and replayed with the same results`() async throws {
+        let (scratch, card) = (Scratch(), Card())
         let reader = Reader([.success([Self.tag(card)])])
-        let recorded = try Self.recorded(reader, to: scratch)
         /// Uses the card, and returns what its calls gave.
         func flow(_ reader: any DiscoveringDriver) async throws -> [String] {
-            let found = try await reader.discover([.nfcA], systemCodes: [])
-            let tag = try #require(found.first)
+            let tag = try #require(try await reader.discover([.nfcA], systemCodes: []).first)
             guard case .commands(let card, let answerToSelect) = tag.port else { return [] }
             try await reader.select(tag)
             card.wasActivated()
@@ -164,161 +126,234 @@ struct RecorderTests {
                 card.singleBlockResponseLength,
             ]
             var results = ["\(limits)", "\(answerToSelect ?? [])"]
-            let verified = try await card.transmit([0x00, 0x20, 0x00, 0x81, 4, 0x31, 0x32, 0x33, 0x34])
-            let isThere = await card.isPresent()
-            let challenge = try await card.transmit([0, 0x84, 0, 0, 8])
-            results += ["\(verified)", "\(isThere)", "\(challenge)"]
-            do throws(LinkError) { _ = try await card.transmit([7]) } catch { results.append("\(error)") }
-            let isStillThere = await card.isPresent()
-            results.append("\(isStillThere)")
+            results.append("\(try await card.transmit([0x00, 0x20, 0x00, 0x81, 4, 0x31, 0x32, 0x33, 0x34]))")
+            results.append("\(await card.isPresent())")
+            results.append("\(try await card.transmit([0, 0x84, 0, 0, 8]))")
+            do throws(LinkError) { _ = try await card.transmit([7]) } catch { results.append("\(error.code)") }
+            results.append("\(await card.isPresent())")
             await reader.release()
             return results
         }
+        let recorded = try scratch.recorded(reader)
         let results = try await flow(recorded)
-        #expect(
-            results == [
-                "[261, 258, 100, 90]", "[1]", "[144, 0]", "true", "[144, 0]", "timeout: Silence.", "false",
-            ]
-        )
-        #expect(card.activations.withLock { $0 } == 1 && reader.selected.withLock { $0 } == 1)
+        #expect(results == ["[261, 258, 100, 90]", "[1]", "[144, 0]", "true", "[144, 0]", "timeout", "false"])
+        recorded.interrupt()
+        #expect(card.activations.withLock { $0 } == 1 && reader.calls.withLock { $0 } == ["select", "interrupt"])
         // The card has got its PIN, which is not in the file.
         #expect(card.commands.withLock { $0.first?.suffix(4) } == [0x31, 0x32, 0x33, 0x34])
         let text = try String(contentsOfFile: scratch.path, encoding: .utf8)
         #expect(!text.contains("31323334") && text.contains("002000810400000000"))
         let replay = RecordingReplay(try scratch.recording)
-        guard case .discovering(let again) = replay.reader else { throw LinkError(.unsupported, "") }
+        let again = try #require(replay.reader.discovering)
         #expect(try await flow(again) == results)
         #expect(replay.departure == nil && replay.remainingExchangeCount == 0)
         // Commands and responses are counted, since the blocks are not known: 9, 5 and 1 bytes, and two status words.
         #expect(again.statistics == LinkStatistics(exchanges: 3, bytesOnAir: 19))
     }
 
-    @Test("A call is in the file when the reader gets it, and a reader that waits is interrupted")
-    func order() async throws {
-        let scratch = Scratch()
-        let reader = Reader([])
-        let recorded = try Self.recorded(reader, to: scratch)
+    @Test func `call: in the file when the reader gets it; a tag of another reader is not selected`() async throws {
+        let (scratch, reader) = (Scratch(), Reader())
+        let recorded = try scratch.recorded(reader)
         let outcomes = Locked<[Recording.Outcome?]>([])
-        let look: @Sendable () -> Void = {
-            let steps = try? scratch.recording.steps
-            outcomes.withLock { $0 = steps?.map(\.outcome) ?? [] }
-        }
-        reader.onRelease.withLock { $0 = look }
+        reader.onRelease.withLock { $0 = { outcomes.withLock { $0 = (try? scratch.steps.map(\.outcome)) ?? [] } } }
         await recorded.release()
         #expect(outcomes.withLock { $0 } == [nil])
-        #expect(try scratch.recording.steps.map(\.outcome) == [.done])
-        recorded.interrupt()
-        #expect(reader.interruptions.withLock { $0 } == 1)
+        #expect(try scratch.steps.map(\.outcome) == [.done])
+        await #expect(throws: LinkError(.tagRemoved, "")) { try await recorded.select(Self.tag()) }
+        #expect(reader.calls.withLock { $0 } == [])
     }
 
-    @Test("A tag of another reader is not selected")
-    func foreignTag() async throws {
-        let scratch = Scratch()
-        let reader = Reader([])
-        let recorded = try Self.recorded(reader, to: scratch)
-        await #expect(throws: LinkError(.tagRemoved, "")) { try await recorded.select(Self.tag(Card())) }
-        #expect(reader.selected.withLock { $0 } == 0)
-    }
-
-    @Test("Whether a tag has stayed near is recorded with the answer, and its arrival once")
-    func stays() async throws {
-        let scratch = Scratch()
-        let recorded = try Self.recorded(Reader([.success([Self.tag(Card())])]), to: scratch)
-        _ = try await recorded.discover([.nfcA], systemCodes: [])
-        for _ in 0..<2 { #expect(recorded.arrival(of: [1, 2, 3, 4]) == 7 && recorded.arrival(of: [5]) == nil) }
-        #expect(await recorded.isStillNear([1, 2, 3, 4], since: 7))
-        #expect(await !recorded.isStillNear([1, 2, 3, 4], since: 6))
-        let recording = try scratch.recording
-        let near = Recording.Action.isStillNear([1, 2, 3, 4])
-        #expect(recording.steps.dropFirst().map(\.action) == [.arrival([1, 2, 3, 4], number: 7), near, near])
-        #expect(recording.steps.dropFirst().map(\.outcome) == [.done, .isPresent(true), .isPresent(false)])
-        #expect(!recording.isCutOff)
-    }
-
-    @Test("A tag that was gone when its arrival was asked for is gone in the replay too")
-    func gone() async throws {
-        let scratch = Scratch()
-        let reader = Reader([.success([Self.tag(Card())])])
-        let uid: [UInt8] = [1, 2, 3, 4]
-        func arrivals(_ driver: any DiscoveringDriver, onDeparture: () -> Void) async throws -> [UInt64?] {
+    @Test func `arrival and stay of a tag: the arrival once, each question with its answer, also in the replay`()
+        async throws
+    {
+        let (scratch, reader) = (Scratch(), Reader([.success([Self.tag()])]))
+        let uid = Self.uid
+        func flow(_ driver: any DiscoveringDriver, onDeparture: () -> Void) async throws -> [String] {
             _ = try await driver.discover([.nfcA], systemCodes: [])
-            let first = driver.arrival(of: uid)
-            _ = await driver.isStillNear(uid, since: 7)
+            var results: [String] = []
+            for _ in 0..<2 { results.append("\(driver.arrival(of: uid) ?? 0) \(driver.arrival(of: [5]) ?? 0)") }
+            results.append("\(await driver.isStillNear(uid, since: 7)) \(await driver.isStillNear(uid, since: 6))")
             onDeparture()
-            return [first, driver.arrival(of: uid), driver.arrival(of: uid)]
+            for _ in 0..<2 { results.append("\(driver.arrival(of: uid) ?? 0)") }
+            return results
         }
-        let recorded = try Self.recorded(reader, to: scratch)
-        let live = try await arrivals(recorded) { reader.isGone.withLock { $0 = true } }
-        #expect(live == [7, nil, nil])
+        let live = try await flow(try scratch.recorded(reader)) { reader.isGone.withLock { $0 = true } }
+        #expect(live == ["7 0", "7 0", "true false", "0", "0"])
         let recording = try scratch.recording
         let near = Recording.Action.isStillNear(uid)
-        #expect(
-            recording.steps.dropFirst().map(\.action) == [
-                .arrival(uid, number: 7), near, .arrival(uid, number: nil),
-            ]
-        )
-        #expect(recording.trace.lines.contains { $0.meaning == "01020304 is gone" })
-        guard case .discovering(let replayed) = RecordingReplay(recording).reader else {
-            throw LinkError(.unsupported, "")
-        }
-        let again = try await arrivals(replayed) {}
-        #expect(again == live)
+        let steps = recording.steps.dropFirst()
+        #expect(steps.map(\.action) == [.arrival(uid, number: 7), near, near, .arrival(uid, number: nil)])
+        #expect(steps.map(\.outcome) == [.done, .isPresent(true), .isPresent(false), .done])
+        #expect(recording.trace.lines.contains { $0.meaning == "01020304 is gone" } && !recording.isCutOff)
+        #expect(try await flow(try #require(RecordingReplay(recording).reader.discovering)) {} == live)
     }
 
-    @Test(
-        "A tag that takes frames is recorded with its link, and its password until another tag is used",
-        arguments: ["select", "discover"]
-    )
-    func frames(next: String) async throws {
-        func tag(_ number: Int) -> String {
-            #"{"tag":\#(number),"technology":"nfc-a","atqa":"0044","sak":"00","uid":"0\#(number)","#
-                + #""maximum_frame_length":64,"counts_air":false}"#
-        }
-        func send(_ number: Int, to tag: Int, _ hex: String, _ answer: String) -> [String] {
-            [
-                #"{"n":\#(number),"us":0,"do":"send","tag":\#(tag),"technology":"nfc-a","hex":"\#(hex)","timeout_us":1}"#,
-                #"{"n":\#(number),"us":0,\#(answer)}"#,
-            ]
-        }
-        let (ack, done) = (#""got":"0a","bits":4,"checksum":"none""#, #"{"us":0,"done":true}"#)
-        let look = #"{"us":0,"do":"discover","technologies":["nfc-a"],"systems":[]}"#
-        let other =
-            next == "select"
-            ? [#"{"us":0,"do":"select","tag":2}"#, done] : [look, tag(3), tag(4), #"{"us":0,"found":2}"#]
-        let head =
-            #"{"opencorenfc_recording":1,"reader":"R","kind":"discovering","technologies":["nfc-a"],"#
-            + #""maximum_frame_length":256,"tells_presence":false}"#
+    @Test(arguments: ["select", "discover"])
+    func `tag that takes frames: its password page is concealed until another tag is used`(next: String) async throws {
+        let pages = [Script.send(1, "60", "0004040201000f03"), Script.send(2, "a22b00000000", "0a", bits: 4)]
+        let other = next == "select" ? Script.call(#""select","tag":2"#) : Script.look(3)
+        let last = Script.send(3, "a22b31323334", "0a", tag: next == "select" ? 2 : 4, bits: 4)
         // A replay is the reader that is recorded. Page 2B of this product has the password.
-        var lines = [head, look, tag(1), tag(2), #"{"us":0,"found":2}"#, #"{"us":0,"do":"wake","tag":1}"#, done]
-        lines += send(1, to: 1, "60", #""got":"0004040201000f03""#) + send(2, to: 1, "a22b00000000", ack)
-        lines += other + send(3, to: next == "select" ? 2 : 4, "a22b31323334", ack)
-        let replay = RecordingReplay(try Recording(parsing: Array((lines.joined(separator: "\n") + "\n").utf8)))
+        let replay = try Script.replay(Script.look(1) + Script.call(#""wake","tag":1"#) + pages.joined() + other + last)
         let scratch = Scratch()
-        guard case .discovering(let reader) = try Recorder(path: scratch.path).recording(replay.reader) else { return }
+        let recorded = try Recorder(path: scratch.path).recording(replay.reader)
+        let reader = try #require(recorded.discovering)
         var found = try await reader.discover([.nfcA], systemCodes: [])
-        guard case .frames(let first) = found[0].port else { return }
+        let first = try #require(found[0].frames)
         #expect(first.maximumFrameLength == 64 && !first.countsAir)
         try await first.reactivate()
-        for request: [UInt8] in [[0x60], [0xA2, 0x2B, 1, 2, 3, 4]] {
-            _ = try await first.transceive(Frame(request), timeout: .milliseconds(5))
-        }
+        try await first.send([0x60])
+        try await first.send([0xA2, 0x2B, 1, 2, 3, 4])
         if next == "select" {
             try await reader.select(found[1])
         } else {
             found = try await reader.discover([.nfcA], systemCodes: [])
         }
-        guard case .frames(let second) = found[1].port else { return }
-        _ = try await second.transceive(Frame([0xA2, 0x2B, 0x31, 0x32, 0x33, 0x34]), timeout: .milliseconds(5))
+        try await found[1].frames?.send([0xA2, 0x2B, 0x31, 0x32, 0x33, 0x34])
         #expect(replay.departure == nil && replay.remainingExchangeCount == 0)
         let recording = try scratch.recording
+        let requests: [[UInt8]] = [[0x60], [0xA2, 0x2B, 0, 0, 0, 0], [0xA2, 0x2B, 0x31, 0x32, 0x33, 0x34]]
+        #expect(recording.trace.exchanges.map(\.request.bytes) == requests)
+        #expect(recording.steps.map(\.action).contains(.reactivate(tag: 1)))
+        guard case .tags(let tags)? = recording.steps.first?.outcome else { return #expect(Bool(false)) }
         #expect(
-            recording.trace.exchanges.map(\.request.bytes) == [
-                [0x60], [0xA2, 0x2B, 0, 0, 0, 0], [0xA2, 0x2B, 0x31, 0x32, 0x33, 0x34],
+            tags.map(\.port) == [
+                .frames(maximumLength: 64, countsAir: false), .frames(maximumLength: 64, countsAir: false),
             ]
         )
-        #expect(recording.steps.map(\.action).contains(.reactivate(tag: 1)))
-        guard case .tags(let tags)? = recording.steps.first?.outcome else { return }
-        let port = Recording.Tag.Port.frames(maximumLength: 64, countsAir: false)
-        #expect(tags.map(\.port) == [port, port])
+    }
+
+    // MARK: A reader whose host sends every frame
+
+    @Test func `field reader: its header, and times that begin with the recording`() async throws {
+        var writer = RecordingWriter(reader: "R", technologies: [.nfcA, .nfcV], maximumFrameLength: 64)
+        writer.add(Frame([0x30, 4]), Frame([UInt8](repeating: 4, count: 16)))
+        writer.add(Frame([0x30, 8]), Frame([UInt8](repeating: 8, count: 16)))
+        writer.addArrival(of: [4, 5, 6, 7], number: 2, at: .zero)
+        writer.addPresence(at: .zero)
+        writer.add(Frame([0x30, 12]), Frame([UInt8](repeating: 12, count: 16)))
+        let scratch = Scratch()
+        let reader = RecordingReplay(try Recording(parsing: writer.bytes)).reader
+        let base = try #require(reader.field)
+        try await base.link(for: .nfcA)?.send([0x30, 4])
+        #expect(base.statistics.airtime > .zero)
+        let origin = base.statistics.airtime
+        let field = try #require(try Recorder(path: scratch.path).recording(reader).field)
+        let link = try #require(field.link(for: .nfcA))
+        // A report is before what its listener asks.
+        let observation = field.observePresence { _ = field.arrival(of: [4, 5, 6, 7]) }
+        var times: [Int64] = []
+        for page: UInt8 in [8, 12] {
+            try await link.send([0x30, page])
+            times.append((field.statistics.airtime - origin).duration.wholeMicroseconds)
+        }
+        #expect(observation != nil && link.maximumFrameLength == 64 && times[0] > 0 && times[1] > times[0])
+        let recording = try scratch.recording
+        #expect(recording.header.isField && recording.header.tellsPresence)
+        #expect(recording.header.technologies == [.nfcA, .nfcV] && recording.header.maximumFrameLength == 64)
+        #expect(recording.steps[1...2].map(\.action) == [.presence, .arrival([4, 5, 6, 7], number: 2)])
+        #expect(recording.steps.map(\.time.wholeMicroseconds) == [0, times[0], times[0], times[0]])
+        #expect(recording.steps.first?.endTime?.wholeMicroseconds == times[0])
+        #expect(recording.steps.last?.endTime?.wholeMicroseconds == times[1])
+    }
+
+    // MARK: The file
+
+    @Test func `file of a recorder: a recording is replaced, another file is kept, a full disk is reported`() throws {
+        let scratch = Scratch()
+        let file = URL(fileURLWithPath: scratch.path)
+        try Data("hello".utf8).write(to: file)
+        #expect(throws: RecordingError(.notARecording, "")) { try Recorder(path: scratch.path) }
+        #expect(try Data(contentsOf: file) == Data("hello".utf8))
+        try Data(RecordingWriter(reader: "R").bytes).write(to: file)
+        let recorder = try Recorder(path: scratch.path)
+        #expect(recorder.path == scratch.path && recorder.failure == nil)
+        #expect(try Data(contentsOf: file).isEmpty)
+        #expect(throws: RecordingError(.unwritable, "")) { try Recorder(path: "/nonexistent/r.jsonl") }
+        let full = try Recorder(path: "/dev/full")
+        #expect(full.failure == nil)
+        _ = full.recording(RecordingReplay(try Recording(parsing: RecordingWriter(reader: "R").bytes)).reader)
+        #expect(full.failure?.code == .unwritable)
+    }
+
+    // MARK: A writer without a reader
+
+    @Test func `recording writer: what was written is read as it happened`() throws {
+        var writer = RecordingWriter(reader: "simulator")
+        writer.addField(isOn: true, at: .milliseconds(1))
+        writer.addPresence(at: .milliseconds(2))
+        writer.addExchange(
+            .nfcA,
+            request: Frame(bits: [0x26], validBitsInLastByte: 7),
+            result: .success(Frame([0x44, 0x00], checksum: .none)),
+            timeout: .milliseconds(5),
+            at: .milliseconds(3),
+            duration: .microseconds(428)
+        )
+        // An arrival is written when it is new, and once.
+        for (milliseconds, number) in [(4, 2), (5, 2), (6, 4), (7, 4), (8, 2)] as [(Int, UInt64)] {
+            writer.addArrival(of: [4, 5, 6, 7], number: number, at: .milliseconds(milliseconds))
+            writer.addArrival(of: [8, 5, 6, 7], number: 2, at: .milliseconds(milliseconds))
+        }
+        writer.addExchange(
+            .nfcF,
+            request: Frame([0x06, 0x00, 0x12, 0xFC, 0x01, 0x03]),
+            result: .failure(LinkError(.timeout, "No tag answered in time.")),
+            timeout: .milliseconds(5),
+            at: .milliseconds(9),
+            duration: .milliseconds(8)
+        )
+        writer.addField(isOn: false, at: .milliseconds(18))
+        let recording = try Recording(parsing: writer.bytes)
+        #expect(recording.readerName == "simulator" && recording.exchangeCount == 2)
+        #expect(recording.trace.exchanges[0].answer == .success(Frame([0x44, 0x00], checksum: .none)))
+        #expect(recording.trace.exchanges.map(\.duration) == [.microseconds(428), .milliseconds(8)])
+        let lines = recording.trace.lines.map { line in
+            "\(line.time.map { "\($0.wholeMicroseconds / 1000) " } ?? "")\(line.meaning)"
+        }
+        #expect(
+            lines == [
+                "1 field on", "2 a tag came or left", "3 REQA", "3 ATQA: UID of 7 bytes",
+                "4 04050607 is near, arrival 2", "4 08050607 is near, arrival 2", "6 04050607 is near, arrival 4",
+                "8 04050607 is near, arrival 2", "9 POLLING for system 12FC (NDEF), 4 slots", "17 no answer",
+                "18 field off",
+            ]
+        )
+    }
+
+    @Test func `recording writer: passwords are zeros, page by page until the field goes off`() throws {
+        let (write, ack) = (Frame([0xA2, 0x2B, 0xDE, 0xAD, 0xBE, 0xEF]), Frame(bits: [0x0A], validBitsInLastByte: 4))
+        let key = Frame([0xA2, 0x2C, 0xDE, 0xAD, 0xBE, 0xEF])
+        let version = (Frame([0x60]), Frame([0, 4, 4, 2, 1, 0, 0x0F, 3]))
+        let authentication = (Frame([0x1A, 0x00]), Frame([0xAF] + [UInt8](repeating: 7, count: 8)))
+        let rows: [(first: (Frame, Frame), off: Bool, last: Frame, isSecret: Bool)] = [
+            (version, false, write, true), (version, true, write, false), (authentication, false, key, true),
+            ((Frame([0x1A, 0x00]), Frame([0x00])), false, key, false),
+            (version, false, Frame([0x1B, 0xDE, 0xAD, 0xBE, 0xEF]), true),
+        ]
+        for row in rows {
+            var writer = RecordingWriter(reader: "simulator")
+            writer.add(row.first.0, row.first.1)
+            if row.off { writer.addField(isOn: false, at: .zero) }
+            writer.add(row.last, ack)
+            #expect(String(decoding: writer.bytes, as: UTF8.self).contains("deadbeef") == !row.isSecret)
+            let last = try Recording(parsing: writer.bytes).trace.exchanges.last?.request.bytes
+            let head = row.last.bytes.dropLast(4)
+            #expect(last == (row.isSecret ? head + [0, 0, 0, 0] : row.last.bytes))
+        }
+    }
+}
+
+extension RecordingWriter {
+    /// Adds an exchange of NFC-A.
+    fileprivate mutating func add(_ request: Frame, _ answer: Frame) {
+        addExchange(
+            .nfcA,
+            request: request,
+            result: .success(answer),
+            timeout: .milliseconds(5),
+            at: .zero,
+            duration: .zero
+        )
     }
 }

@@ -21,10 +21,19 @@ struct Transcript: Sendable, CustomTestStringConvertible {
     var entries: [Trace.Entry] = []
     var testDescription: String { title }
 
-    static func parts(of name: String) throws -> [Transcript] {
+    static let media: [Substring: Trace.Medium] = [
+        "A": .frames(.nfcA), "B": .frames(.nfcB), "F": .frames(.nfcF), "V": .frames(.nfcV), "C": .commands,
+    ]
+
+    /// The text of a file with vectors.
+    static func text(of name: String) throws -> String {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Vectors/\(name)")
+        return try String(contentsOf: file, encoding: .utf8)
+    }
+
+    static func parts(of name: String) throws -> [Transcript] {
         var parts: [Transcript] = []
-        for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+        for line in try text(of: name).split(separator: "\n") {
             if line.hasPrefix("# ") {
                 parts.append(Transcript(title: String(line.dropFirst(2))))
             } else {
@@ -46,27 +55,18 @@ struct Transcript: Sendable, CustomTestStringConvertible {
         let words = line.head.split(separator: " ")
         let bytes = words.count > 2 ? String(words[2]) : ""
         if words[1] == ">" {
-            let exchange = Trace.Exchange(try medium(words[0]), request: try frame(bytes), answer: nil)
-            entries.append(Trace.Entry(.exchange(exchange)))
+            let medium = try #require(Self.media[words[0]])
+            entries.append(Trace.Entry(.exchange(Trace.Exchange(medium, request: try frame(bytes), answer: nil))))
         } else if case .exchange(var exchange) = entries.removeLast().event {
             exchange.answer = bytes == "none" ? .failure(LinkError(.timeout, "")) : .success(try frame(bytes))
             entries.append(Trace.Entry(.exchange(exchange)))
         }
     }
 
-    private func medium(_ letter: Substring) throws -> Trace.Medium {
-        let media: [Substring: Trace.Medium] = [
-            "A": .frames(.nfcA), "B": .frames(.nfcB), "F": .frames(.nfcF), "V": .frames(.nfcV), "C": .commands,
-        ]
-        return try #require(media[letter])
-    }
-
     private func frame(_ text: String) throws -> Frame {
-        let hex = Array(text.prefix { $0.isHexDigit })
-        let bytes = try stride(from: 0, to: hex.count, by: 2).map { index in
-            try #require(UInt8(String(hex[index..<min(index + 2, hex.count)]), radix: 16))
-        }
-        switch text.dropFirst(hex.count) {
+        let digits = text.prefix { $0.isHexDigit }
+        let bytes = try #require([UInt8](hexadecimal: digits.utf8))
+        switch text.dropFirst(digits.count) {
         case "": return Frame(bytes)
         case "-": return Frame(bytes, checksum: .none)
         case "+B": return Frame(bytes, checksum: .crcB)
