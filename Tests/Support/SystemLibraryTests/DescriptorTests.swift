@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Foundation
+import Glibc
+import ProgramTesting
+import Synchronization
+import SystemLibrary
+import TestThreads
+import Testing
+
+/// Pipes, watches and interrupts of a thread, and other small parts of the system.
+@Suite(.timeLimit(.minutes(5))) struct DescriptorTests {
+    private static var openCount: Int {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
+    }
+
+    /// Sets how many descriptors the process may have.
+    private static func limit(_ count: rlim_t) {
+        var limit = rlimit()
+        unsafe getrlimit(__rlimit_resource_t(7), &limit)
+        limit.rlim_cur = count
+        #expect(unsafe setrlimit(__rlimit_resource_t(7), &limit) == 0)
+    }
+
+    private static func isReadable(_ descriptor: Int32) -> Bool {
+        var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&poller, 1, 0) == 1
+    }
+
+    @Test func `a pipe: closed in programs, blocking if wanted`() throws {
+        for blocks in [true, false] {
+            let pipe = try #require(DescriptorPipe(blocks: blocks))
+            defer { for end in [pipe.reader, pipe.writer] { close(end) } }
+            for end in [pipe.reader, pipe.writer] {
+                #expect(fcntl(end, F_GETFD) & FD_CLOEXEC != 0 && (fcntl(end, F_GETFL) & O_NONBLOCK == 0) == blocks)
+            }
+            #expect(unsafe write(pipe.writer, "ab", 2) == 2)
+            var bytes = [UInt8](repeating: 0, count: 4)
+            #expect(unsafe Glibc.read(pipe.reader, &bytes, 4) == 2 && bytes == [0x61, 0x62, 0, 0])
+        }
+    }
+
+    @Test func `names in a folder: sorted, up to a limit, a hundred entries read for each that is wanted`() throws {
+        let folder = try TestFolder()
+        for index in 0..<250 { try Data().write(to: URL(fileURLWithPath: folder.path("\(index)"))) }
+        let descriptor = unsafe open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { close(descriptor) }
+        let all = try #require(FolderNames.read(folder.path))
+        #expect(all == (0..<250).map(String.init).sorted() && FolderNames.read(descriptor) == all)
+        #expect(FolderNames.read(folder.path, limit: 2)?.count == 2 && FolderNames.read(descriptor, limit: 0) == [])
+        #expect(FolderNames.read(folder.path) { $0 > "98" } == ["99"])
+        for (limit, count) in [(1, 100), (2, 200), (3, 252), (.max, 252)] {
+            var asked = 0
+            // No name is wanted, and this sees the folder itself and the one above too.
+            let names = FolderNames.read(descriptor, limit: limit) { _ in
+                asked += 1
+                return "."
+            }
+            #expect(names == [] && asked == count, "\(limit)")
+        }
+        #expect(FolderNames.read(-1) == nil && FolderNames.read("/proc/self/stat") == nil)
+        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == folder.path
+        }
+        #expect(open == 1)
+    }
+
+    // MARK: Watches of descriptors
+
+    /// A connection's own end, which does not block, and the other one.
+    private static func pair() -> (own: Int32, other: Int32) {
+        var ends: [Int32] = [-1, -1]
+        #expect(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
+        _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+        return (ends[0], ends[1])
+    }
+
+    private static func read(_ descriptor: Int32) -> Int {
+        var buffer = [UInt8](repeating: 0, count: 64)
+        return unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+    }
+
+    /// A `DispatchSource` would miss an end that comes right after the last bytes.
+    @Test func `a watch: hears the end of each connection on its queue, however soon after the last bytes`()
+        async throws
+    {
+        let (queue, key) = (DispatchQueue(label: "watched"), DispatchSpecificKey<Bool>())
+        queue.setSpecific(key: key, value: true)
+        for round in 0..<500 {
+            let (own, other) = Self.pair()
+            let (ends, continuation) = AsyncStream.makeStream(of: Int.self)
+            let heard = Mutex(0)
+            let watch = try #require(
+                ReadWatch(own, queue: queue) {
+                    let count = Self.read(own)
+                    let isOnQueue = DispatchQueue.getSpecific(key: key) == true
+                    if count > 0, isOnQueue { heard.withLock { $0 += count } }
+                    return count > 0 || count < 0 && errno == EAGAIN
+                } onClose: {
+                    close(own)
+                    continuation.yield(DispatchQueue.getSpecific(key: key) == true ? heard.withLock { $0 } : -1)
+                    continuation.finish()
+                }
+            )
+            var byte: UInt8 = 1
+            #expect(unsafe write(other, &byte, 1) == 1)
+            for _ in 0..<(round % 100) { sched_yield() }
+            close(other)
+            var iterator = ends.makeAsyncIterator()
+            #expect(await iterator.next() == 1)
+            withExtendedLifetime(watch) {}
+        }
+    }
+
+    /// In a process of its own, whose descriptors are counted.
+    @Test(.ownThreads) func `a watch that is cancelled or freed: silent, closes once, leaves no descriptor`() async {
+        await #expect(processExitsWith: .success) {
+            let queue = DispatchQueue(label: "watched")
+            let before = try Self.openCount
+            for round in 0..<100 {
+                let (own, other) = Self.pair()
+                let (ends, continuation) = AsyncStream.makeStream(of: Int.self)
+                let calls = Mutex(0)
+                var watch = ReadWatch(own, queue: queue) {
+                    calls.withLock { $0 += 1 }
+                    return Self.read(own) > 0
+                } onClose: {
+                    close(own)
+                    // Its own descriptors are closed by then.
+                    continuation.yield((try? Self.openCount) ?? -1)
+                    continuation.finish()
+                }
+                #expect(watch != nil)
+                if round % 2 == 0 { for _ in 0..<2 { watch?.cancel() } } else { watch = nil }
+                var byte: UInt8 = 1
+                _ = unsafe send(other, &byte, 1, Int32(MSG_NOSIGNAL))
+                var counts: [Int] = []
+                for await count in ends { counts.append(count) }
+                #expect(counts == [before + 1] && calls.withLock { $0 } == 0)
+                close(other)
+                let others = (0..<4).map { _ in fcntl(2, F_DUPFD_CLOEXEC, 0) }
+                watch?.cancel()
+                for other in others {
+                    #expect(fcntl(other, F_GETFD) >= 0)
+                    close(other)
+                }
+            }
+        }
+        await #expect(processExitsWith: .exitCode(42)) {
+            alarm(20)
+            let pipe = DescriptorPipe()
+            let watch = ReadWatch(pipe?.reader ?? -1, queue: DispatchQueue(label: "watched")) {
+                // poll(2) takes no more descriptors than a process may have: it can wait no longer.
+                Self.limit(0)
+                return true
+            } onClose: {
+                _exit(42)
+            }
+            #expect(unsafe watch != nil && write(pipe?.writer ?? -1, "x", 1) == 1)
+            while true { pause() }
+        }
+    }
+
+    @Test(.ownThreads) func `no descriptors left: nothing is made, and works again later; number 0 is like any other`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            let pipe = try #require(DescriptorPipe())
+            Self.limit(0)
+            #expect(Lifeline(script: ":", words: []) == nil && FolderWatch("/") == nil && DescriptorPipe() == nil)
+            let watch = ReadWatch(pipe.reader, queue: .main) {
+                true
+            } onClose: {
+            }
+            #expect(watch == nil)
+            let interrupt = Interrupt()
+            interrupt.raise()
+            interrupt.clear()
+            #expect(interrupt.descriptor == -1)
+            Self.limit(1000)
+            try #require(Lifeline(script: ":", words: [])).cut()
+            let process = try ProgramLaunch("/bin/sleep", ["sleep", "600"]).start()
+            // Whatever is opened next has the number 0.
+            close(0)
+            do { #expect(Interrupt().descriptor == 0) }
+            #expect(ProcessHandle(process)?.send(0) == true)
+            #expect(FolderNames.read("/proc/self")?.contains("stat") == true)
+            #expect(FolderWatch("/usr")?.descriptor == 0)
+            #expect(Lifeline(ending: process) != nil)
+            #expect(DescriptorPipe()?.reader == 0)
+        }
+    }
+
+    // MARK: Threads
+
+    @Test func `an interrupt: wakes until it is cleared, however often it is raised`() {
+        for count in [1, 64, 65, 200, 100_000] {
+            let interrupt = Interrupt()
+            #expect(interrupt.descriptor >= 0 && !Self.isReadable(interrupt.descriptor))
+            interrupt.clear()
+            for _ in 0..<2 {
+                // So many that the pipe is full do not block.
+                for _ in 0..<count { interrupt.raise() }
+                #expect(Self.isReadable(interrupt.descriptor))
+                interrupt.clear()
+                #expect(!Self.isReadable(interrupt.descriptor))
+            }
+        }
+    }
+
+    @Test(.ownThreads) func `a cancellation: set before its thread wakes, stays, is not that of the next operation`() {
+        let interrupt = Interrupt()
+        for _ in 0..<100 {
+            let cancellation = Cancellation(interrupt)
+            #expect(!cancellation.isCancelled && !Self.isReadable(interrupt.descriptor))
+            let thread = Thread { cancellation.cancel() }
+            thread.start()
+            while !Self.isReadable(interrupt.descriptor) {}
+            #expect(cancellation.isCancelled)
+            interrupt.clear()
+            #expect(cancellation.isCancelled)
+        }
+    }
+
+    private actor Counter {
+        nonisolated let executor: QueueExecutor
+        private(set) var count = 0
+
+        init(_ executor: QueueExecutor) { self.executor = executor }
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+        func add() -> Bool {
+            count += 1
+            return executor.isCurrent
+        }
+
+        nonisolated func addNow() -> Bool { assumeIsolated { $0.add() } }
+    }
+
+    @Test(.ownThreads)
+    func `a queue's executor: an actor's work runs on it one after the other, elsewhere it ends the process`()
+        async
+    {
+        for knowsCallers in [true, false] {
+            let counter = Counter(QueueExecutor(target: nil, knowsCallers: knowsCallers))
+            await withTaskGroup(of: Bool.self) { group in
+                for _ in 0..<100 { group.addTask { await counter.add() } }
+                for await isCurrent in group { #expect(isCurrent == knowsCallers) }
+            }
+            #expect(await counter.count == 100)
+            #expect(!counter.executor.isCurrent)
+        }
+        let target = DispatchQueue(label: "target")
+        let executor = QueueExecutor(target: target, knowsCallers: true)
+        let other = QueueExecutor(target: target, knowsCallers: true)
+        let counter = Counter(executor)
+        let found = await withCheckedContinuation { continuation in
+            executor.async {
+                dispatchPrecondition(condition: .onQueue(target))
+                dispatchPrecondition(condition: .onQueue(executor.queue))
+                continuation.resume(returning: [executor.isCurrent, other.isCurrent, counter.addNow()])
+            }
+        }
+        #expect(found == [true, false, true])
+        #expect(await Task(executorPreference: executor) { executor.isCurrent }.value)
+        await #expect(processExitsWith: .failure) { _ = Counter(QueueExecutor(target: nil)).addNow() }
+    }
+
+    @Test func `work for later: done after its pause, not before`() async {
+        let pause = Duration.milliseconds(30)
+        let began = ContinuousClock.now
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            Later.run(after: pause) { continuation.resume() }
+        }
+        #expect(began.duration(to: .now) >= pause)
+    }
+
+    // MARK: Text, memory, variables
+
+    @Test(.ownThreads) func `text to a descriptor: whole to a slow reader, an errno without one`() async throws {
+        let pipe = try #require(DescriptorPipe(blocks: false))
+        let text = String(repeating: "Grüße\n", count: 100_000)
+        let received = Mutex<[UInt8]>([])
+        let isDone = DispatchSemaphore(value: 0)
+        let thread = Thread {
+            var poller = pollfd(fd: pipe.reader, events: Int16(POLLIN), revents: 0)
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while unsafe poll(&poller, 1, -1) > 0 {
+                let count = unsafe Glibc.read(pipe.reader, &buffer, buffer.count)
+                guard count > 0 else { break }
+                received.withLock { $0 += buffer.prefix(count) }
+            }
+            isDone.signal()
+        }
+        thread.start()
+        for text in [text, ""] { #expect(OutputDescriptor(pipe.writer).write(text) == nil) }
+        close(pipe.writer)
+        isDone.wait()
+        close(pipe.reader)
+        #expect(received.withLock { $0 == Array(text.utf8) })
+        await #expect(processExitsWith: .success) {
+            signal(SIGPIPE, SIG_IGN)
+            let pipe = DescriptorPipe()
+            close(pipe?.reader ?? -1)
+            #expect(OutputDescriptor(pipe?.writer ?? -1).write("x") == EPIPE)
+            #expect(OutputDescriptor(-1).write("x") == EBADF && OutputDescriptor(-1).write("") == nil)
+            unsafe setenv("NFC_EMPTY", "", 1)
+            #expect(EnvironmentVariable.value("NFC_EMPTY") == "" && EnvironmentVariable.value("NFC_NONE") == nil)
+        }
+    }
+
+    @Test func `memory of a secret: wiped, nothing beside it is touched`() {
+        var bytes = [UInt8](1...16)
+        unsafe bytes.withUnsafeMutableBytes { unsafe MemoryWipe.wipe(.init(rebasing: $0[4..<12])) }
+        #expect(bytes == [1, 2, 3, 4] + [UInt8](repeating: 0, count: 8) + [13, 14, 15, 16])
+        unsafe MemoryWipe.wipe(.init(start: nil, count: 0))
+    }
+}
