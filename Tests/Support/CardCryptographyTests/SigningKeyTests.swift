@@ -2,24 +2,23 @@
 import CardCryptography
 import Testing
 
+/// Signatures of RSA and elliptic curves, against the command openssl.
 struct SigningKeyTests {
-    @Test("A key of RSA signs as the command openssl does")
-    func rsa() throws {
+    @Test func `RSA: the signatures of the command openssl`() throws {
         let key = SigningKey(encoded: bytes(Self.key))
         #expect(try key.sign(Array("abc".utf8), .sha256) == bytes(Self.signature))
         #expect(try key.sign(Array("abc".utf8), .sha1) == bytes(Self.signatureOfSHA1))
     }
 
-    @Test("What is no private key is refused", arguments: [[], [0x30, 0x00], [UInt8](repeating: 0x30, count: 600)])
-    func noKey(encoded: [UInt8]) throws {
+    @Test(arguments: [[], [0x30, 0x00], [UInt8](repeating: 0x30, count: 600)])
+    func `an invalid private key: refused`(encoded: [UInt8]) throws {
         let error = #expect(throws: CryptographyError.self) {
             try SigningKey(encoded: encoded).sign([1, 2, 3], .sha256)
         }
         #expect(error?.code == .refused)
     }
 
-    @Test("A key of an elliptic curve signs, and its signature has the length that it says")
-    func ellipticCurve() throws {
+    @Test func `P-256: a DER sequence of its own length`() throws {
         let key = SigningKey(encoded: bytes(Self.curveKey))
         // Its two numbers are shorter now and then, and so is the signature.
         for _ in 0..<64 {
@@ -28,8 +27,7 @@ struct SigningKeyTests {
         }
     }
 
-    @Test("The largest key of RSA that the library takes signs")
-    func largestKey() throws {
+    @Test func `RSA: a modulus of 16384 bits, the largest that OpenSSL takes`() throws {
         let message = Array("abc".utf8)
         // Version, modulus and exponents. With the exponent 1 the signature is the padded hash (RFC 8017, 9.2).
         let modulus: [UInt8] = [0x00] + [UInt8](repeating: 0xFF, count: 2047) + [0xFD]
@@ -85,10 +83,4 @@ struct SigningKeyTests {
             ef99d76cd7057c26f67c3c543280d1bb6e8bbe7a38a00b2e3b2609f92c0c6e697a9be5bdf13c473c8423fa29cbf9fada4a55
             5fab4ec7d6e3713c7e414bca55c8f7dcec34887306d4c907961e95a6
         """
-}
-
-/// Bytes from hexadecimal digits, with any separators.
-private func bytes(_ text: String) -> [UInt8] {
-    let digits = text.compactMap(\.hexDigitValue)
-    return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
 }
