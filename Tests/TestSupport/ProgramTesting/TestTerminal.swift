@@ -11,18 +11,28 @@ package final class TestTerminal {
 
     private let master: Int32
     private let process: pid_t
+    private let folder: TestFolder?
     private var hasEnded = false
     private var bytes: [UInt8] = []
     /// What was drawn before this index was already waited for.
     private var seen = 0
 
     /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - program: the program.
+    ///   - arguments: its arguments.
+    ///   - folder: a folder that the program uses, which is kept until it has ended.
+    ///   - columns: the terminal's columns.
+    ///   - lines: the terminal's lines.
     package init(
         _ program: TestProgram,
         _ arguments: [String] = [],
+        in folder: TestFolder? = nil,
         columns: UInt16 = 80,
         lines: UInt16 = 24
     ) throws {
+        self.folder = folder
         // Swift's Glibc lacks posix_openpt and related functions: TIOCSPTLCK and TIOCGPTN of ioctl_tty(2).
         master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var (locked, number) = (CInt(0), CUnsignedInt(0))

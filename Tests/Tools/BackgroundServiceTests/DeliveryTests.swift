@@ -86,39 +86,6 @@ private final class BusPeer {
         }
     }
 
-    @Test func `delivery by Exec: an entry that can't be used, not delivered and nothing starts`() throws {
-        let scene = try Scene()
-        let rows: [(lines: [String], code: DeliveryError.Code)] = [
-            (["Name=x"], .notStarted), (["Exec=app %u", "Terminal=true"], .notStarted),
-            (["Exec=app %u", "TryExec=not-there"], .notStarted), (["Exec=app"], .takesNoLink),
-            (["Exec=app %f"], .takesNoLink), (["Exec=not-there %u"], .notStarted), (["Exec=./app %u"], .notStarted),
-            (["Exec=app %u; app"], .notStarted), (["Exec=app $(app) %u"], .notStarted),
-            (["Exec=app \"%u\""], .notStarted),
-        ]
-        for row in rows {
-            let text = (["[Desktop Entry]", "Type=Application", "Name=App"] + row.lines).joined(separator: "\n")
-            try scene.user.folder.write("data/applications/org.example.App.desktop", text)
-            #expect(try scene.failure().code == row.code, "\(row.lines)")
-        }
-        #expect(scene.user.opened == [])
-    }
-
-    @Test(.enabled(if: SessionBus.isInstalled, "dbus-daemon is not installed"))
-    func `delivery on the bus: an app that never answers or fails to start, not delivered in time`() throws {
-        let bus = try SessionBus()
-        let scene = try Scene(bus)
-        try scene.user.entry("org.example.App", "Name=App", "DBusActivatable=true")
-        #expect(try scene.failure().reason.contains("dbus-1/services"))
-        try scene.user.entry("org.example.App", "Name=App", "Exec=app %u", "Implements=org.opencorenfc.UserActivity1;")
-        try scene.user.program("app", "exit 4")
-        #expect(try scene.failure().reason == "org.example.App ended at once, with status 4.")
-        // It was started without the link.
-        #expect(scene.user.opened == ["0"])
-        let silent = try BusProgram(bus.address, "org.example.App") { _, _ in }
-        #expect(try scene.failure(limit: .milliseconds(200)).code == .noAnswer)
-        withExtendedLifetime(silent) {}
-    }
-
     @Test(
         .enabled(if: SessionBus.isInstalled, "dbus-daemon is not installed"),
         .enabled(if: geteuid() == 0, "only the system's owner can be another user")

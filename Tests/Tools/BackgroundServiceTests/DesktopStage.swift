@@ -74,8 +74,8 @@ extension InboxEntry.ID {
 
 /// The service's notifier and a desktop, played by a script.
 ///
-/// Each line of a script is something that happens, or what follows from it: `<` is a call that the desktop gets, `=` an
-/// event that the notifier reports. The transcript of what really follows is compared with the whole script.
+/// Each line of a script is something that happens, followed by what results from it: `<` is a call that the desktop gets,
+/// `=` an event that the notifier reports. The transcript of what really results is compared with the whole script.
 @MainActor final class NotifierScript {
     let stage: DesktopStage
     private(set) var notifier: Notifier
@@ -104,22 +104,22 @@ extension InboxEntry.ID {
         notifier.onEvent = { [weak self] event in self?.events.append(Self.text(event)) }
         stage.take = { [weak notifier] message in notifier?.take(message) }
         guard isOpen, let capabilities else { return }
-        try play("look\n< GetCapabilities\ncan \(capabilities)\n= ready")
+        try play("look | < GetCapabilities\ncan \(capabilities) | = ready")
     }
 
     /// Plays a script, and compares it with what happens.
     func play(_ script: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
         var transcript: [String] = []
-        for line in script.split(separator: "\n").map(String.init) where !"<=".contains(line.prefix(1)) {
-            transcript.append(line)
-            try perform(line.split(separator: " ").map(String.init))
+        for line in script.split(separator: "\n") {
+            let action = line.split(separator: " | ", maxSplits: 1)[0]
+            try perform(action.split(separator: " ").map(String.init))
             let calls = try stage.calls()
-            self.calls += calls
             try stage.settle()
-            // What the notifier sends because of what it has just got.
-            let more = try stage.calls()
-            self.calls += more
-            transcript += (calls + more).map { "< \(DesktopStage.text($0))" } + events.map { "= \($0)" }
+            // What the notifier sends because of what it has just got comes later.
+            let all = calls + (try stage.calls())
+            self.calls += all
+            let results = all.map { "< \(DesktopStage.text($0))" } + events.map { "= \($0)" }
+            transcript.append(([String(action)] + results).joined(separator: " | "))
             events = []
         }
         #expect(transcript.joined(separator: "\n") == script, sourceLocation: sourceLocation)

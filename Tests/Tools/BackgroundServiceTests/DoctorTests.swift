@@ -4,7 +4,6 @@ import Glibc
 import ProgramTesting
 import TestThreads
 import Testing
-import VisibleText
 
 @testable import LinkDelivery  // makes findings
 @testable import nfc  // the program has no public interface
@@ -70,19 +69,6 @@ struct ServiceAnswerTests {
         #expect(used.state == .limited && used.fix == nil && used.text.hasSuffix("because of camera: It is used."))
         let full = try status(Self.reads + #","inbox_problem":"It is full.""#)
         #expect(BackgroundDoctorCommand.service(.success(full)).state == .fails)
-        // As lines and as an object.
-        let fails = Finding("scheme", of: "tel", .fails, "Nothing opens it.", fix: "Install one.")
-        #expect(BackgroundDoctorCommand.lines(fails) == ["no    scheme tel: Nothing opens it.", "      Install one."])
-        let limited = Finding("lock", .limited, "It is not known.")
-        #expect(BackgroundDoctorCommand.lines(limited) == ["part  lock: It is not known."])
-        var writer = JSONWriter()
-        for finding in [fails, limited] { BackgroundDoctorCommand.write(finding, to: &writer) }
-        let objects = [
-            #"{"ok":false,"error":"scheme-fails","check":"scheme","subject":"tel","state":"fails","#,
-            #""message":"Nothing opens it.","fix":"Install one."}"#,
-            #"{"ok":true,"error":null,"check":"lock","subject":null,"state":"limited","message":"It is not known.","fix":null}"#,
-        ]
-        #expect(String(decoding: writer.text, as: UTF8.self).replacing("},{", with: "}{") == objects.joined())
     }
 }
 
@@ -123,6 +109,8 @@ struct ServiceAnswerTests {
         #expect(findings["association good.site.example"]?["fix"] == fetch)
         // What would be on the bus is not known.
         #expect(states["notifications"] == nil && states["lock"] == nil)
+        let lines = try user.nfc.run("background", "doctor").lines
+        #expect(lines.contains { $0.hasPrefix("no    bus: ") } && lines.contains("      \(fetch)"))
         for (name, object) in found where object["state"] == "works" { #expect(object["fix"] == "null", "\(name)") }
     }
 

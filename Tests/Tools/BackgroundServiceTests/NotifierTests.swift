@@ -17,17 +17,11 @@ struct NotifierTests {
     @Test func `Notifier: two notifications at the start, the desktop is asked once and then shows both`() throws {
         try NotifierScript(capabilities: nil).play(
             """
-            show 1 a
-            < GetCapabilities
+            show 1 a | < GetCapabilities
             show 2 b
-            can actions
-            < Notify 0 a
-            < Notify 0 b
-            = ready
-            number 41
-            = shown 1
-            number 42
-            = shown 2
+            can actions | < Notify 0 a | < Notify 0 b | = ready
+            number 41 | = shown 1
+            number 42 | = shown 2
             """
         )
     }
@@ -35,16 +29,12 @@ struct NotifierTests {
     @Test func `Notifier: changes before the desktop has answered, the newest text of each entry is sent`() throws {
         try NotifierScript(capabilities: nil).play(
             """
-            show 1 old
-            < GetCapabilities
+            show 1 old | < GetCapabilities
             show 2 other
             show 3 gone
             show 1 new
             withdraw 3
-            can actions
-            < Notify 0 other
-            < Notify 0 new
-            = ready
+            can actions | < Notify 0 other | < Notify 0 new | = ready
             """
         )
     }
@@ -52,14 +42,10 @@ struct NotifierTests {
     @Test func `Notifier: a new text while the last one is on its way, it follows and replaces that`() throws {
         try NotifierScript().play(
             """
-            show 1 a
-            < Notify 0 a
+            show 1 a | < Notify 0 a
             show 1 b
-            show 2 c
-            < Notify 0 c
-            number 41
-            < Notify 41 b
-            = shown 1
+            show 2 c | < Notify 0 c
+            number 41 | < Notify 41 b | = shown 1
             """
         )
     }
@@ -68,23 +54,16 @@ struct NotifierTests {
         let script = try NotifierScript()
         try script.play(
             """
-            show 1
-            < Notify 0 text
+            show 1 | < Notify 0 text
             withdraw 1
-            number 41
-            < CloseNotification 41
+            number 41 | < CloseNotification 41
             forget
-            show 1
-            < Notify 0 text
+            show 1 | < Notify 0 text
             withdraw 1
             show 1 again
-            number 42
-            < Notify 42 again
-            = shown 1
-            withdraw 1
-            < CloseNotification 42
-            number 43
-            < CloseNotification 43
+            number 42 | < Notify 42 again | = shown 1
+            withdraw 1 | < CloseNotification 42
+            number 43 | < CloseNotification 43
             """
         )
         #expect(script.notifier.shownEntries.isEmpty)
@@ -94,16 +73,11 @@ struct NotifierTests {
         let script = try NotifierScript()
         try script.play(
             """
-            show 1
-            < Notify 0 text
-            number 41
-            = shown 1
-            show 2
-            < Notify 0 text
-            number 42
-            = shown 2
-            withdraw 1
-            < CloseNotification 41
+            show 1 | < Notify 0 text
+            number 41 | = shown 1
+            show 2 | < Notify 0 text
+            number 42 | = shown 2
+            withdraw 1 | < CloseNotification 41
             withdraw 1
             withdraw 3
             closed 41 3
@@ -115,18 +89,12 @@ struct NotifierTests {
     @Test func `Notifier: an answer without a number, not shown and the next notification follows`() throws {
         try NotifierScript().play(
             """
-            show 1 a
-            < Notify 0 a
+            show 1 a | < Notify 0 a
             show 1 b
-            refuse There is no room.
-            < Notify 0 b
-            = not shown 1: There is no room.
+            refuse There is no room. | < Notify 0 b | = not shown 1: There is no room.
             show 1 c
-            answer
-            < Notify 0 c
-            = not shown 1: The notification was refused.
-            answer text
-            = not shown 1: text
+            answer | < Notify 0 c | = not shown 1: The notification was refused.
+            answer text | = not shown 1: text
             """
         )
     }
@@ -134,7 +102,7 @@ struct NotifierTests {
     @Test func `Notifier: a desktop that keeps notifications, it is not asked to`() throws {
         for (capabilities, time) in [("persistence actions", Int32(-1)), ("actions", 0)] {
             let script = try NotifierScript(capabilities: capabilities)
-            try script.play("show 1\n< Notify 0 text")
+            try script.play("show 1 | < Notify 0 text")
             let values = try #require(script.last?.arguments("susssasa{sv}i"))
             #expect(values[5] == .list([.string("default"), .string("Try Again")]))
             let hints = try #require(values[6].members)
@@ -149,20 +117,14 @@ struct NotifierTests {
     @Test func `Notifier: clicks, those on its own notifications count, each with its token`() throws {
         try NotifierScript().play(
             """
-            show 1
-            < Notify 0 text
-            number 41
-            = shown 1
-            show 2
-            < Notify 0 text
-            number 42
-            = shown 2
+            show 1 | < Notify 0 text
+            number 41 | = shown 1
+            show 2 | < Notify 0 text
+            number 42 | = shown 2
             token 42 b
             token 43 c
-            click 41
-            = clicked 1
-            click 42
-            = clicked 2, token b
+            click 41 | = clicked 1
+            click 42 | = clicked 2, token b
             click 43
             click 41 other
             """
@@ -172,41 +134,25 @@ struct NotifierTests {
     @Test func `Notifier: a closed notification, a dismissal only with reason 2 and without a click`() throws {
         try NotifierScript().play(
             """
-            show 1
-            < Notify 0 text
-            number 41
-            = shown 1
+            show 1 | < Notify 0 text
+            number 41 | = shown 1
             closed 40 2
-            closed 41 1
-            = closed 1
+            closed 41 1 | = closed 1
             closed 41 2
-            show 1
-            < Notify 0 text
-            number 41
-            = shown 1
-            closed 41 2
-            = dismissed 1
-            show 1
-            < Notify 0 text
-            number 41
-            = shown 1
+            show 1 | < Notify 0 text
+            number 41 | = shown 1
+            closed 41 2 | = dismissed 1
+            show 1 | < Notify 0 text
+            number 41 | = shown 1
             token 41 a
-            click 41
-            = clicked 1, token a
-            closed 41 2
-            = closed 1
-            show 2
-            < Notify 0 text
-            number 41
-            = shown 2
-            closed 41 2
-            = dismissed 2
-            show 3
-            < Notify 0 text
-            number 41
-            = shown 3
-            click 41
-            = clicked 3
+            click 41 | = clicked 1, token a
+            closed 41 2 | = closed 1
+            show 2 | < Notify 0 text
+            number 41 | = shown 2
+            closed 41 2 | = dismissed 2
+            show 3 | < Notify 0 text
+            number 41 | = shown 3
+            click 41 | = clicked 3
             """
         )
     }
@@ -217,31 +163,20 @@ struct NotifierTests {
         let script = try NotifierScript()
         try script.play(
             """
-            show 1
-            < Notify 0 text
-            number 41
-            = shown 1
+            show 1 | < Notify 0 text
+            number 41 | = shown 1
             token 41 a
-            click 41
-            = clicked 1, token a
-            show 2
-            < Notify 0 text
+            click 41 | = clicked 1, token a
+            show 2 | < Notify 0 text
             show 2 waits
-            close
-            = gone
+            close | = gone
             number 42
-            open
-            < GetCapabilities
+            open | < GetCapabilities
             show 3
-            can actions
-            < Notify 0 text
-            = ready
-            number 41
-            = shown 3
-            click 41
-            = clicked 3
-            close
-            = gone
+            can actions | < Notify 0 text | = ready
+            number 41 | = shown 3
+            click 41 | = clicked 3
+            close | = gone
             """
         )
         #expect(script.notifier.shownEntries.isEmpty)
@@ -250,17 +185,12 @@ struct NotifierTests {
     @Test func `Notifier: a desktop that ends before its answer, the next one is asked`() throws {
         try NotifierScript(capabilities: nil).play(
             """
-            show 1
-            < GetCapabilities
-            close
-            = gone
-            open
-            < GetCapabilities
+            show 1 | < GetCapabilities
+            close | = gone
+            open | < GetCapabilities
             forget
-            can actions
-            = ready
-            show 2
-            < Notify 0 text
+            can actions | = ready
+            show 2 | < Notify 0 text
             """
         )
     }
@@ -268,15 +198,10 @@ struct NotifierTests {
     @Test func `Notifier: a desktop without capabilities, not shown and the next notification asks again`() throws {
         try NotifierScript(capabilities: nil).play(
             """
-            show 1
-            < GetCapabilities
-            refuse It is busy.
-            = not shown 1: It is busy.
-            show 2
-            < GetCapabilities
-            can actions
-            < Notify 0 text
-            = ready
+            show 1 | < GetCapabilities
+            refuse It is busy. | = not shown 1: It is busy.
+            show 2 | < GetCapabilities
+            can actions | < Notify 0 text | = ready
             """
         )
     }
@@ -290,7 +215,7 @@ struct NotifierTests {
             #expect(report?.hasPrefix("not shown \(number): ") == true)
             #expect(report?.contains("org.freedesktop.Notifications") == true)
         }
-        try script.play("open\n< GetCapabilities\ncan actions\n= ready\nshow 3\n< Notify 0 text")
+        try script.play("open | < GetCapabilities\ncan actions | = ready\nshow 3 | < Notify 0 text")
     }
 
     @Test func `Notifier: a started desktop that never answers, not shown after a while`() async throws {
@@ -304,12 +229,12 @@ struct NotifierTests {
 
     @Test func `Notifier: a started desktop that answers late, it is waited for`() async throws {
         let script = try NotifierScript(isOpen: false, program: "/bin/sleep 1", startingTime: .milliseconds(100))
-        try script.play("show 1\nopen\n< GetCapabilities")
+        try script.play("show 1\nopen | < GetCapabilities")
         // What was planned before is done when this is.
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             Later.run(after: .milliseconds(110)) { continuation.resume() }
         }
-        try script.play("can actions\n< Notify 0 text\n= ready")
+        try script.play("can actions | < Notify 0 text | = ready")
     }
 
     @Test func `Notifier: a bus that does not answer, not shown at once`() async throws {
@@ -348,15 +273,11 @@ struct NotifierTests {
         #expect(script.notifier.summarizedEntries == [.test(2), .test(3)])
         try script.play(
             """
-            look
-            < GetCapabilities
-            can actions
-            = ready
-            click 42
-            = clicked summary
+            look | < GetCapabilities
+            can actions | = ready
+            click 42 | = clicked summary
             click 43
-            withdraw summary
-            < CloseNotification 42
+            withdraw summary | < CloseNotification 42
             """
         )
         let left = try memory(script.stage).notifications.keys.map(\.number)

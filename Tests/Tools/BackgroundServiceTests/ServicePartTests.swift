@@ -68,14 +68,6 @@ import Testing
         let messages = recorded.lines().map { $0["message"] }
         #expect(messages == ["\(text(1000)) \(text(400))", "\(text(999))… \(text(399))…", "\(text(999))…"])
     }
-
-    @Test func `Log: an airtime, milliseconds with three decimals`() {
-        let rows: [(Duration, String)] = [
-            (.zero, "0.000"), (.microseconds(1), "0.001"), (.microseconds(1_999_999), "1999.999"),
-            (.seconds(3) + .microseconds(45), "3000.045"), (.nanoseconds(999), "0.000"),
-        ]
-        for (duration, text) in rows { #expect(ReadingControl.milliseconds(duration) == text) }
-    }
 }
 
 /// The command line of nfcd.
@@ -175,18 +167,5 @@ import Testing
         #expect(LinkRefresh.pause(settling, until: 100) == .seconds(100))
         _ = settling.change(at: .zero)
         #expect(LinkRefresh.pause(settling, until: 100) == ChangeSettling.pause)
-    }
-
-    @Test func `Link refresh: the result in the log, with the minutes until the next try`() throws {
-        #expect(LinkRefresh.text(try Self.site(asked: 1000), at: 1000) == "The links of a.example: fetched.")
-        let rows: [(failures: Int, now: Int64, next: String)] = [
-            (1, 1000, "a minute"), (1, 1060, "a minute"), (2, 1000, "2 minutes"), (2, 1059, "2 minutes"),
-            (2, 1060, "a minute"), (20, 1000, "360 minutes"),
-        ]
-        for row in rows {
-            let text = LinkRefresh.text(try Self.site(asked: 1000, failures: row.failures), at: row.now)
-            let end = "The next try is in \(row.next), or when there is a network again."
-            #expect(text == "The links of a.example: unreachable: It is gone. " + end, "\(row)")
-        }
     }
 }

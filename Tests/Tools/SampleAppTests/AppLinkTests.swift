@@ -65,7 +65,7 @@ struct AppLinkTests {
         try app.folder.remove("messages.json.lock")
         #expect(try watch.owner(of: Self.desktopID) == owner && list().count == 2)
         // A window takes its place, and says what came meanwhile.
-        let terminal = try TestTerminal(app.program)
+        let terminal = try app.terminal()
         try terminal.play("A message came from a card while this app was closed.\n[Enter]\nRecord 1")
         try waitWhile(list().last?.contains("new") != false)
         #expect(try list().last == "2  2 records  Link: https://tagreader.example/x/2")
@@ -76,7 +76,7 @@ struct AppLinkTests {
 
     @Test func `links: a window with a question, the message is shown and the answer deletes nothing`() throws {
         #expect(try app.run("scan").status == 0)
-        let terminal = try TestTerminal(app.program)
+        let terminal = try app.terminal()
         try terminal.play("> 1  2 records\n[d]\nDelete message 1? Press y to delete it.")
         try open(1)
         try terminal.play(
@@ -98,9 +98,9 @@ struct AppLinkTests {
     }
 
     @Test func `links: two windows, the first gets them and the second takes its place`() throws {
-        let first = try TestTerminal(app.program)
+        let first = try app.terminal()
         try first.play("  No messages yet.")
-        let second = try TestTerminal(app.program)
+        let second = try app.terminal()
         try second.play("Another window takes the links of cards. This one shows them too.")
         try open(1)
         try first.play("This message came from a card\n[q]\n> 1")
@@ -134,7 +134,7 @@ struct AppLinkTests {
         var app = app
         try app.folder.write("kept", "")
         app.program.environment["TAGREADER_STORE"] = app.folder.path("kept/messages.json")
-        let terminal = try TestTerminal(app.program)
+        let terminal = try app.terminal()
         try terminal.play("  Saved Messages\n[Space]\n  No messages yet.")
         for _ in 0..<2 {
             let error = #expect(throws: DeliveryError.self) { try open(1) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import NDEF
 import ProgramTesting
 import TestThreads
 import Testing
@@ -40,6 +41,34 @@ import Testing
         let more = try app.run("scan --many 1", "scan", "delete 1", "list")
         #expect(more.error.contains("[Ready to Scan] Hold another card near the reader."))
         #expect(more.lines.map { $0.prefix(2) } == ["2 ", "3 ", "De", "2 ", "3 "] && more.status == 0)
+    }
+
+    @Test func `commands: show, the payload of each kind of record`() throws {
+        let poster = try NDEFMessage([try .uri("https://a.b"), try .text("T", language: "de")]).encoded()
+        let rows: [(format: Int, type: String, payload: [UInt8], shown: [String])] = [
+            (0, "", [], ["Empty"]), (1, "Sp", poster, ["Poster: Text (de): T", "Link: https://a.b"]),
+            (1, "x", [1], ["Well-known: x, 1 byte", "01"]),
+            (2, "image/png", [1, 0xFF], ["Media: image/png, 2 bytes", "01ff"]),
+            (2, "text/plain", Array("a\u{1B}\nb".utf8), ["Media: text/plain, 4 bytes", "a\\u{1B}", "b"]),
+            (3, "a:b", [], ["Link: a:b"]), (4, "a.b:c", [9], ["External: a.b:c, 1 byte", "09"]),
+            (4, "android.com:pkg", Array("a.b".utf8), ["Android app: a.b"]),
+            (5, "", [UInt8](repeating: 7, count: 257), ["Data: 257 bytes", String(repeating: "07", count: 256)]),
+        ]
+        let records = rows.map { row in
+            let (type, payload) = (Data(row.type.utf8).base64EncodedString(), Data(row.payload).base64EncodedString())
+            return #"{"format":\#(row.format),"type":"\#(type)","identifier":"","payload":"\#(payload)"}"#
+        }
+        let app = try SampleApp()
+        try app.folder.write(
+            "messages.json",
+            #"{"version":1,"messages":[{"records":[\#(records.joined(separator: ","))]}]}"#
+        )
+        let lines = try app.run("show 1").lines
+        let shown = lines.filter { $0.hasPrefix("  Payload     ") || $0.hasPrefix("              ") }.map {
+            $0.dropFirst(14)
+        }
+        #expect(shown.map(String.init) == rows.flatMap(\.shown) + ["… and 1 more bytes, which are not shown"])
+        #expect(lines.filter { $0.hasPrefix("  Format") }.count == rows.count)
     }
 
     @Test func `commands: write, each kind of card and what is said`() throws {
@@ -121,7 +150,7 @@ import Testing
             (["TERM": "dumb"], []), (["NFC_SHEET": "text"], []), (["NFC_SHEET": "terminal"], ["--plain"]),
         ]
         for row in rows {
-            let terminal = try TestTerminal(try SampleApp(row.variables).program, row.arguments, columns: 40)
+            let terminal = try SampleApp(row.variables).terminal(row.arguments, columns: 40)
             let steps: [(text: String, keys: String)] = [
                 (Self.prompt, "scan\n"),
                 ("1  2 records  Link: https://example.com/welcome\r\n> ", "scan --many\n"),
@@ -144,7 +173,7 @@ import Testing
         let rows: [(keys: String, status: Int32)] = [("\u{3}", 130), ("\u{4}", 0), ("", -SIGTERM)]
         for row in rows {
             let app = try SampleApp(["TERM": "dumb"])
-            let terminal = try TestTerminal(app.program)
+            let terminal = try app.terminal()
             try terminal.wait(for: Self.prompt)
             if row.keys == "" {
                 #expect(try app.run("scan").status == 0)

@@ -23,6 +23,11 @@ struct SampleApp {
         try program.run(input: commands.joined(separator: "\n") + "\n")
     }
 
+    /// Runs it in a terminal.
+    func terminal(_ arguments: [String] = [], columns: UInt16 = 80, lines: UInt16 = 24) throws -> TestTerminal {
+        try TestTerminal(program, arguments, in: folder, columns: columns, lines: lines)
+    }
+
     /// Holds a card near the reader: an NTAG213, or an Ultralight with 48 bytes of data, with a capability container
     /// (NFC Forum T2T 1.2, 4.1).
     mutating func hold(message: [UInt8] = [], container: [UInt8] = [0xE1, 0x10, 0x12, 0], isSmall: Bool = false) throws

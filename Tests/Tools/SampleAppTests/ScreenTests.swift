@@ -13,7 +13,7 @@ import Testing
 
     @Test func `screen: scan a card, show its message, write it, delete it`() throws {
         let app = try SampleApp()
-        let terminal = try TestTerminal(app.program)
+        let terminal = try app.terminal()
         try terminal.play(
             """
             Messages
@@ -59,7 +59,7 @@ import Testing
     @Test func `screen: keys of xterm, the Linux console and rxvt, with and without Shift, Alt or Ctrl`() throws {
         let app = try SampleApp()
         try app.keep(300)
-        let terminal = try TestTerminal(app.program)
+        let terminal = try app.terminal()
         try terminal.play("> 300\n300 of 300")
         let keys: [(String, Int)] = [
             ("[H", 1), ("[6~", 20), ("[6~", 39), ("[5~", 20), ("[F", 300), ("[1~", 1), ("[4~", 300), ("OH", 1),
@@ -82,7 +82,7 @@ import Testing
         for columns: UInt16 in [14, 20, 40, 200] {
             let app = try SampleApp()
             try app.keep(30)
-            let terminal = try TestTerminal(app.program, columns: columns, lines: 20)
+            let terminal = try app.terminal(columns: columns, lines: 20)
             try terminal.wait("The list at \(columns)") {
                 terminal.screen.suffix(3).joined(separator: "  ").contains("q quit")
             }
@@ -100,7 +100,7 @@ import Testing
     @Test func `screen: details longer than the screen, they scroll and lines break at words`() throws {
         let app = try SampleApp()
         try app.keep(1)
-        let terminal = try TestTerminal(app.program, columns: 60, lines: 14)
+        let terminal = try app.terminal(columns: 60, lines: 14)
         try terminal.play("> 1\n[Enter]\nRecord 2\n  Type        T\nLines 1 to 9 of \n[PgDn]\nLines 10 to 18 of ")
         let line = try #require(terminal.screen.firstIndex { $0.hasPrefix("  Payload     Text (en): The quick") })
         #expect(terminal.screen[line].hasSuffix("jumps.") || terminal.screen[line].hasSuffix("The"))
@@ -111,7 +111,7 @@ import Testing
 
     @Test func `screen: another window adds and deletes messages, this one follows`() throws {
         let app = try SampleApp()
-        let terminal = try TestTerminal(app.program)
+        let terminal = try app.terminal()
         try terminal.play("  No messages yet.")
         #expect(try app.run("scan").status == 0)
         try terminal.play("> 1  2 records\nAnother window added message 1.\n[Enter]\nRecord 2\n[?]\nHelp")
@@ -126,7 +126,7 @@ import Testing
 
     @Test func `screen: signals, the terminal is as before`() throws {
         for signal in [SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGSEGV, SIGABRT] {
-            let terminal = try TestTerminal(try SampleApp().program)
+            let terminal = try SampleApp().terminal()
             try terminal.play("  No messages yet.")
             // With the scanning sheet, which draws on the terminal too.
             if signal == SIGHUP { try terminal.type("m") }
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test func `screen: Ctrl-Z, the terminal is free until the app continues`() throws {
-        let terminal = try TestTerminal(try SampleApp().program)
+        let terminal = try SampleApp().terminal()
         try terminal.play("  No messages yet.\n[Ctrl-Z]")
         try terminal.wait(for: TestTerminal.restored)
         waitWhile(!terminal.isAtRest)
@@ -164,7 +164,7 @@ import Testing
         let after = terminal.output.components(separatedBy: TestTerminal.restored).last
         #expect(after?.contains("NFCReaderUsageDescription is missing in the app's Info.plist.") == true)
         // A property list that was named and is empty: the process ends, as on a phone.
-        let crashing = try TestTerminal(try SampleApp(["NFC_INFO_PLIST": "/nonexistent"]).program)
+        let crashing = try SampleApp(["NFC_INFO_PLIST": "/nonexistent"]).terminal()
         try crashing.play("  No messages yet.\n[s]")
         #expect(try crashing.end() == -SIGABRT)
         let report = crashing.output.components(separatedBy: TestTerminal.restored).last
@@ -174,7 +174,7 @@ import Testing
 
     @Test func `screen: no reader, the last line and the alert of a scan say why`() throws {
         let app = try SampleApp(["NFC_READER": "nonsense"])
-        let terminal = try TestTerminal(app.program, columns: 120)
+        let terminal = try app.terminal(columns: 120)
         try terminal.play(
             """
             CoreNFC: There is no reader "nonsense"; use virtual
@@ -195,7 +195,7 @@ import Testing
         // A file where the folder should be.
         try app.folder.write("data", "")
         app.program.environment["TAGREADER_STORE"] = app.folder.path("data/messages.json")
-        let terminal = try TestTerminal(app.program)
+        let terminal = try app.terminal()
         try terminal.play(
             """
               Saved Messages

@@ -133,7 +133,7 @@ import Testing
         let app = app
         let shown = Mutex<[Int]>([])
         let kills = Mutex(0)
-        DispatchQueue.concurrentPerform(iterations: 4) { instance in
+        DispatchQueue.concurrentPerform(iterations: 3) { instance in
             var random = UInt64(instance + 1)
             for _ in 0..<5 {
                 // Killed some time after its first message, so that each run brings the test forward.
@@ -144,7 +144,7 @@ import Testing
             }
         }
         let numbers = shown.withLock { $0 }
-        #expect(numbers.count >= 20 && Set(numbers).count == numbers.count)
+        #expect(numbers.count >= 15 && Set(numbers).count == numbers.count)
         let killed = kills.withLock { $0 }
         #expect(killed > 0)
         // A message may also have been saved by an instance that was killed before it could show it.
