@@ -1,55 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import ProgramTesting
 import TestThreads
 import Testing
 
-/// A command that waits for a tag, where the sheet does not own the terminal: Ctrl-C is a signal.
-@Suite(.ownThreads, .timeLimit(.minutes(5))) struct `Ctrl-C while nfc waits for a tag` {
-    @Test(
-        arguments: [
-            ["scan"], ["scan", "--many"], ["write", "a:b"], ["tag", "read"], ["tag", "info"], ["tag", "write", "a:b"],
-        ],
-        [false, true]
-    ) func `It ends with 130 and one sentence`(arguments: [String], json: Bool) throws {
-        let scratch = try ScratchFolder()
-        // A folder without tags.
-        let tags = scratch.path("tags")
-        try FileManager.default.createDirectory(atPath: tags, withIntermediateDirectories: true)
-        let nfc = Command(
-            name: "nfc",
-            environment: ["NFC_READER": "virtual", "NFC_TAGS": tags, "NFC_SHEET": "text"]
-        )
-        let (output, error) = (scratch.path("out"), scratch.path("err"))
-        for file in [output, error] { _ = FileManager.default.createFile(atPath: file, contents: nil) }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: nfc.path)
-        process.arguments = arguments + (json ? ["--json"] : [])
-        process.environment = nfc.variables
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle(forWritingAtPath: output)
-        process.standardError = FileHandle(forWritingAtPath: error)
-        try process.run()
-        defer {
-            if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-        }
-        func text(_ file: String) throws -> String { try String(contentsOfFile: file, encoding: .utf8) }
-        for _ in 0..<6000 {
-            if try text(error).contains("[Ready to Scan]") { break }
-            usleep(10_000)
-        }
-        kill(process.processIdentifier, SIGINT)
-        process.waitUntilExit()
-        #expect(process.terminationReason == .exit && process.terminationStatus == 130)
-        let answer = #"{"ok":false,"error":"cancelled","message":"Cancelled."}"# + "\n"
-        #expect(try text(output) == (json ? answer : ""))
-        #expect(try text(error).hasSuffix("Error: Cancelled.\n") != json)
+/// Ctrl-C and other signals while nfc waits for a tag or reads it.
+@Suite(.ownThreads, .timeLimit(.minutes(5))) struct CancelTests {
+    private let folder: TestFolder
+    /// The tool near a folder without tags.
+    private let nfc: TestProgram
+
+    init() throws {
+        folder = try TestFolder()
+        try folder.makeFolder("tags")
+        let variables = ["NFC_READER": "virtual", "NFC_TAGS": folder.path("tags"), "NFC_SHEET": "text"]
+        nfc = TestProgram("nfc", variables)
     }
 
-    @Test func `It ends with 130 in the middle of a read too`() throws {
-        let scratch = try ScratchFolder()
-        let (card, line, output) = (scratch.path("card.json"), scratch.path("line"), scratch.path("out"))
-        let nfc = Command(name: "nfc", environment: ["NFC_SHEET": "none"])
+    private static let answer = #"{"ok":false,"error":"cancelled","message":"Cancelled."}"# + "\n"
+
+    @Test(
+        arguments: [["scan"], ["scan", "--many"], ["write", "a:b"], ["tag", "read"], ["tag", "info"]],
+        [false, true]
+    ) func `Ctrl-C: a command that waits, 130 and one sentence`(words: [String], json: Bool) throws {
+        let running = try RunningProgram(nfc, words + (json ? ["--json"] : []))
+        waitWhile(!running.text.error.contains("[Ready to Scan]"))
+        #expect(running.end(by: SIGINT) == 130 && running.process.terminationReason == .exit)
+        let (output, error) = running.text
+        #expect(output == (json ? Self.answer : ""))
+        #expect(error.hasSuffix("Error: Cancelled.\n") != json)
+    }
+
+    @Test func `Ctrl-C: in the middle of a read, 130`() throws {
+        let card = folder.path("card.json")
         // A text of 30000 letters.
         let message = "c1010000753354" + "02656e" + String(repeating: "61", count: 30_000)
         let product = ["--product", "generic Type 4", "--size", "32000"]
@@ -57,6 +41,7 @@ import Testing
         try #require(made.status == 0, "\(made.error)")
         let emulation = Process()
         emulation.executableURL = URL(fileURLWithPath: nfc.path)
+        let line = folder.path("line")
         emulation.arguments = ["emulate", "--image", card, "--pn532", line, "--trace", "--json", "--timeout", "300"]
         emulation.environment = nfc.variables
         emulation.standardInput = FileHandle.nullDevice
@@ -77,23 +62,41 @@ import Testing
             }
         }
         try wait(for: #""event":"ready""#)
-        _ = FileManager.default.createFile(atPath: output, contents: nil)
-        let scan = Process()
-        scan.executableURL = URL(fileURLWithPath: nfc.path)
-        scan.arguments = ["scan", "--reader", "pn532:" + line, "--json"]
-        scan.environment = nfc.variables
-        scan.standardInput = FileHandle.nullDevice
-        scan.standardOutput = FileHandle(forWritingAtPath: output)
-        try scan.run()
-        defer {
-            if scan.isRunning { kill(scan.processIdentifier, SIGKILL) }
-        }
+        let scan = try RunningProgram(nfc, ["scan", "--reader", "pn532:" + line, "--json"])
         // From now on nobody reads the trace, so the emulation waits, and the read with it.
         try wait(for: "616161")
-        kill(scan.processIdentifier, SIGINT)
-        scan.waitUntilExit()
-        #expect(scan.terminationReason == .exit && scan.terminationStatus == 130)
-        let answer = #"{"ok":false,"error":"cancelled","message":"Cancelled."}"# + "\n"
-        #expect(try String(contentsOfFile: output, encoding: .utf8) == answer)
+        #expect(scan.end(by: SIGINT) == 130 && scan.process.terminationReason == .exit)
+        #expect(scan.text.output == Self.answer)
+    }
+
+    // MARK: Terminals
+
+    private func terminal(near tags: String) throws -> TestTerminal {
+        let variables = [
+            "NFC_READER": "virtual", "NFC_TAGS": tags, "NFC_SHEET": "", "TERM": "xterm", "NO_COLOR": "1",
+            // The shell of Swift's own crash reports would wait for a key.
+            "SWIFT_BACKTRACE": "enable=no",
+        ]
+        return try TestTerminal(TestProgram("nfc", variables), ["scan", "--many"])
+    }
+
+    @Test func `terminal: Ctrl-C on the sheet, 130`() throws {
+        let terminal = try terminal(near: folder.card())
+        try terminal.wait(for: "Hold the next tag near the reader.")
+        try terminal.type("\u{3}")
+        #expect(try terminal.end() == 130)
+        #expect(terminal.output.contains("https://example.com") && terminal.output.contains("Cancelled."))
+        #expect(terminal.isAtRest)
+    }
+
+    @Test(arguments: [SIGSEGV, SIGILL, SIGABRT, SIGHUP, SIGUSR1])
+    func `terminal: a signal that ends nfc, keys are shown and so is the cursor`(signal: Int32) throws {
+        let terminal = try terminal(near: folder.path("tags"))
+        try terminal.wait(for: "Hold one tag after the other near the reader.")
+        #expect(!terminal.isAtRest)
+        terminal.send(signal)
+        #expect(try terminal.end() == -signal)
+        #expect(terminal.isAtRest)
+        #expect(terminal.output.matches(of: /\u{1B}\[\?25([hl])/).last?.1 != "l")
     }
 }

@@ -5,11 +5,11 @@ import TagProtocols
 import Testing
 import VirtualTags
 
-@testable import NFCRuntime
-@testable import nfc
+@testable import NFCRuntime  // errors are made here that only sessions make
+@testable import nfc  // failures are internal
 
 /// What becomes of the errors of tags, readers and sessions: a name, a status, and a sentence that says what to do.
-@Suite struct `The failures of commands` {
+struct CommandFailureTests {
     /// A reader that worked before.
     private let driver = VirtualField()
 
@@ -31,7 +31,7 @@ import VirtualTags
             (.unsupported, "unsupported", nil),
         ] as [(TagError.Code, String, String?)]
     )
-    func `An error of a tag has its name, and a next step where there is one`(
+    func `error of a tag: its name, and a next step where there is one`(
         code: TagError.Code,
         name: String,
         step: String?
@@ -42,7 +42,7 @@ import VirtualTags
         #expect(failure.offset == nil)
     }
 
-    @Test func `A reader that another program uses is not lost, and one that is gone is`() {
+    @Test func `error of a reader: in use is a refusal, gone ends with 3`() {
         let inUse = CommandFailure(TagError(.readerUnavailable, "R.", link: LinkError(.inUse, "R.")))
         #expect(inUse.status == .refused && inUse.name == "in-use" && inUse.message == "R.")
         let gone = CommandFailure(TagError(.readerUnavailable, "R.", link: LinkError(.readerUnavailable, "R.")))
@@ -54,7 +54,7 @@ import VirtualTags
         #expect(CommandFailure.unusable(driver, "N.").name == "reader-lost")
     }
 
-    @Test func `After a write that broke off it is said what may be on the tag`() {
+    @Test func `write that broke off: what may be on the tag`() {
         func message(_ step: TagWriteFailure.Step, _ code: TagError.Code) -> String {
             CommandFailure(TagWriteFailure(step: step, error: TagError(code, "It left."))).message
         }
@@ -76,7 +76,7 @@ import VirtualTags
         #expect(failure.status == .refused && failure.name == "tag-lost")
     }
 
-    @Test func `A message that can't be decoded has the place of its error`() throws {
+    @Test func `error of a message: its name and its offset`() throws {
         do throws(NDEFError) {
             _ = try NDEFMessage(decoding: [0xD1, 0x01])
             Issue.record("It was decoded.")
@@ -94,7 +94,7 @@ import VirtualTags
 
     // MARK: Sessions
 
-    @Test func `A session that ended has a reason, unless its work was done`() throws {
+    @Test func `end of a session: a reason, unless its work was done`() throws {
         #expect(CommandFailure(SessionEnd.firstMessageRead, after: .none, on: nil)?.name == nil)
         #expect(CommandFailure(SessionEnd.timeout, after: .used, on: nil)?.name == nil)
         for (end, visit, status, name, start) in [
@@ -116,7 +116,7 @@ import VirtualTags
         #expect(lost?.name == "reader-lost")
     }
 
-    @Test func `Work that the end of its session cut off is told from work that failed`() {
+    @Test func `work cut off by the end of its session: not a failure of its own`() {
         let ended = CommandFailure(CommandError.sessionInvalidated)
         #expect(ended.isCutOff && ended.status == .refused && ended.name == "session-ended")
         for error in [CommandError.notConnected, .tagUnavailable] {

@@ -5,7 +5,7 @@ import TestThreads
 import Testing
 
 /// The commands that are programs of nested packages.
-@Suite(.ownThreads) struct `Programs of nested packages` {
+@Suite(.ownThreads) struct CompanionProgramTests {
     struct Companion: Sendable, CustomTestStringConvertible {
         var command: String
         var program: String
@@ -31,18 +31,18 @@ import Testing
     /// Copies nfc to the place that it has in a clone.
     ///
     /// - Returns: the command, without anything in PATH.
-    private static func nfc(in clone: URL, path: String = "/nowhere") throws -> Command {
+    private static func nfc(in clone: URL, path: String = "/nowhere") throws -> TestProgram {
         let folder = clone.appendingPathComponent(".build/debug")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let copy = folder.appendingPathComponent("nfc")
-        try ProgramFile.copy(Command(name: "nfc").path, to: copy.path)
-        return Command(name: copy.path, environment: ["PATH": path])
+        try ProgramFile.copy(TestProgram("nfc").path, to: copy.path)
+        return TestProgram(copy.path, ["PATH": path])
     }
 
-    @Test(arguments: all) func `One in PATH gets all words, and its status is that of the command`(
+    @Test(arguments: all) func `program in PATH: all words, and its status`(
         _ companion: Companion
     ) throws {
-        let scratch = try ScratchFolder()
+        let scratch = try TestFolder()
         let folder = URL(fileURLWithPath: scratch.path("programs"))
         try Self.put(companion.program, in: folder, saying: "path")
         let nfc = try Self.nfc(in: URL(fileURLWithPath: scratch.path("clone")), path: "\(folder.path):/usr/bin:/bin")
@@ -51,8 +51,8 @@ import Testing
         #expect(outcome.output == "path\n--json\nMy App\n--fix\n--help\n")
     }
 
-    @Test(arguments: all) func `The version is that of nfc, without the program`(_ companion: Companion) throws {
-        let scratch = try ScratchFolder()
+    @Test(arguments: all) func `--version: that of nfc, without the program`(_ companion: Companion) throws {
+        let scratch = try TestFolder()
         let nfc = try Self.nfc(in: URL(fileURLWithPath: scratch.path("clone")))
         for words in [["--version"], ["--version", "--json"]] {
             let version = try nfc.run(words).output
@@ -61,10 +61,10 @@ import Testing
         }
     }
 
-    @Test(arguments: all) func `One beside nfc comes first, then one that was built in the same clone`(
+    @Test(arguments: all) func `program beside nfc: before one of the same clone, and that before PATH`(
         _ companion: Companion
     ) throws {
-        let scratch = try ScratchFolder()
+        let scratch = try TestFolder()
         let clone = URL(fileURLWithPath: scratch.path("clone"))
         let folder = URL(fileURLWithPath: scratch.path("programs"))
         let nfc = try Self.nfc(in: clone, path: "\(folder.path):/usr/bin:/bin")
@@ -78,8 +78,8 @@ import Testing
         }
     }
 
-    @Test func `One that the system can't run is a failure with the reason`() throws {
-        let scratch = try ScratchFolder()
+    @Test func `program that the system can't run: a failure with the reason`() throws {
+        let scratch = try TestFolder()
         let folder = URL(fileURLWithPath: scratch.path("programs"))
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         // A script whose first line does not name its shell.
@@ -92,8 +92,8 @@ import Testing
         #expect(outcome.output == #"{"ok":false,"error":"not-started","message":"\#(message)"}"# + "\n")
     }
 
-    @Test(arguments: all) func `Without one it is said how to get it`(_ companion: Companion) throws {
-        let scratch = try ScratchFolder()
+    @Test(arguments: all) func `no program: status 1 and how to get it`(_ companion: Companion) throws {
+        let scratch = try TestFolder()
         let nfc = try Self.nfc(in: URL(fileURLWithPath: scratch.path("clone")))
         let outcome = try nfc.run(companion.command, ".")
         #expect(outcome.status == 1 && outcome.output.isEmpty)

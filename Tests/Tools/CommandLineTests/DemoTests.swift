@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import ProgramTesting
 import Synchronization
 import TestThreads
 import Testing
 import UserBus
 
-@Suite(.ownThreads, .enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))
-struct `nfc demo` {
-    private let scratch: ScratchFolder
-    private var nfc: Command
+@Suite(.ownThreads, .enabled(if: SessionBus.isInstalled, "dbus-daemon is not installed"))
+struct DemoTests {
+    private let tagReaderFiles = repository.appending(path: "Examples/TagReader/Installation")
+    private let scratch: TestFolder
+    private var nfc: TestProgram
 
     init() throws {
-        scratch = try ScratchFolder()
+        scratch = try TestFolder()
         // A socket's path is short.
-        nfc = Command(
-            name: "nfc",
-            environment: ["TMPDIR": scratch.path(""), "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere", "TERM": "dumb"]
+        nfc = TestProgram(
+            "nfc",
+            ["TMPDIR": scratch.path(""), "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere", "TERM": "dumb"]
         )
     }
 
@@ -34,15 +36,15 @@ struct `nfc demo` {
         }
     }
 
-    private func steps(_ outcome: Command.Outcome) throws -> [String] {
-        try outcome.objects().map { $0["step"] as? String ?? $0["error"] as? String ?? "" }
+    private func steps(_ outcome: TestProgram.Outcome) -> [String] {
+        outcome.objects.map { $0["step"] ?? $0["error"] ?? "" }
     }
 
     /// Writes a program of a test's own.
     ///
     /// - Parameter script: its lines. In them, `$app` is the sample app.
     private func write(_ path: String, _ script: String) throws {
-        let text = "#!/bin/sh\napp='\(Command(name: "TagReader").path)'\n\(script)\n"
+        let text = "#!/bin/sh\napp='\(TestProgram("TagReader").path)'\n\(script)\n"
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
     }
@@ -52,23 +54,23 @@ struct `nfc demo` {
     /// - Parameters:
     ///   - app: what the program in place of the sample app does.
     ///   - service: what the program in place of the service does; nil for the service itself.
-    private func copy(app: String, service: String? = nil) throws -> Command {
+    private func copy(app: String, service: String? = nil) throws -> TestProgram {
         let files = FileManager.default
         let folder = scratch.path("programs")
         try files.createDirectory(atPath: folder + "/x_TagReader.resources", withIntermediateDirectories: true)
         try files.createSymbolicLink(
             atPath: folder + "/x_TagReader.resources/Installation",
-            withDestinationPath: User.tagReaderFiles.path
+            withDestinationPath: tagReaderFiles.path
         )
         try write(folder + "/TagReader", app)
         if let service {
             try write(folder + "/nfcd", service)
         } else {
-            let path = Command(name: "nfcd").path
+            let path = TestProgram("nfcd").path
             try files.createSymbolicLink(atPath: folder + "/nfcd", withDestinationPath: path)
         }
-        try #require(try Command(name: "cp").run(Command(name: "nfc").path, folder).status == 0)
-        return Command(name: folder + "/nfc", environment: nfc.environment)
+        try #require(try TestProgram("cp").run(TestProgram("nfc").path, folder).status == 0)
+        return TestProgram(folder + "/nfc", nfc.environment)
     }
 
     /// Makes a folder as a demonstration leaves it that was killed.
@@ -79,25 +81,25 @@ struct `nfc demo` {
         return path
     }
 
-    @Test func `Without a desktop it goes from the tag to the message in the app, and takes all of it away`() throws {
+    @Test func `nfc demo: no desktop, from the tag to the message in the app, and all is removed`() throws {
         let outcome = try nfc.run("demo", "--yes", "--json")
         #expect(outcome.status == 0, "\(outcome)")
-        let objects = try outcome.objects()
+        let objects = outcome.objects
         #expect(
-            try steps(outcome) == [
+            steps(outcome) == [
                 "place", "app", "no-desktop", "service", "tag", "notification", "click", "app-opened", "end",
             ]
         )
-        let shown = try #require(objects[5]["lines"] as? [String])
-        #expect(shown == ["NFC Tag Detected", "Open “tagreader.example” in Tag Reader"])
-        let message = try #require(objects[7]["lines"] as? [String])
+        try #require(objects.count == 9)
+        #expect(objects[5]["lines"] == #"["NFC Tag Detected","Open “tagreader.example” in Tag Reader"]"#)
+        let message = try #require(objects[7]["lines"])
         #expect(message.contains("  Payload     Link: https://tagreader.example/welcome"))
         #expect(message.contains("  Payload     Text (en): Welcome to the demonstration."))
         #expect(try left().isEmpty)
         #expect(programs(of: scratch.path("")).isEmpty)
     }
 
-    @Test func `Return clicks, and input that ends before it does not`() throws {
+    @Test func `nfc demo: Return, a click; input that ends, none`() throws {
         let clicked = try nfc.run("demo", "--terminal", input: "\n")
         #expect(clicked.status == 0, "\(clicked)")
         #expect(clicked.lines.contains("  Press Return to click it; Ctrl-C ends."))
@@ -105,13 +107,13 @@ struct `nfc demo` {
         #expect(clicked.lines.last == "- Everything is removed again: the service, the bus, the app and the folder.")
         let ended = try nfc.run("demo", "--terminal", "--json")
         #expect(ended.status == 1)
-        #expect(try steps(ended).last == "no-click")
+        #expect(steps(ended).last == "no-click")
         #expect(ended.error == "  Press Return to click it; Ctrl-C ends.\n")
         #expect(try left().isEmpty)
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-    func `A signal ends it, with nothing left`(signal: Int32) throws {
+    func `nfc demo: a signal, 130 and all is removed`(signal: Int32) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: nfc.path)
         process.arguments = ["demo", "--terminal"]
@@ -142,30 +144,29 @@ struct `nfc demo` {
         arguments: ["--yes", "--yes --json", "--terminal"],
         [(">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")]
     )
-    func `Where standard output can't be written it ends with that sentence and 1, and takes all away`(
+    func `nfc demo: output that can't be written, status 1 and all is removed`(
         arguments: String,
         output: (redirection: String, reason: String)
     ) throws {
         let script = "'\(nfc.path)' demo \(arguments) \(output.redirection)"
-        let outcome = try Command(name: "bash", environment: nfc.environment).run("-c", script)
+        let outcome = try TestProgram("bash", nfc.environment).run("-c", script)
         #expect(outcome.error == "Error: Standard output can't be written: \(output.reason).\n")
         #expect(outcome.status == 1)
         #expect(try left().isEmpty)
         #expect(programs(of: scratch.path("")).isEmpty)
     }
 
-    @Test func `When nobody reads what it says any more it ends without a word, and takes all away`() throws {
+    @Test func `nfc demo: a reader that has gone, no word and all is removed`() throws {
         let script = "'\(nfc.path)' demo --yes | head -n 1; exit ${PIPESTATUS[0]}"
-        let outcome = try Command(name: "bash", environment: nfc.environment).run("-c", script)
+        let outcome = try TestProgram("bash", nfc.environment).run("-c", script)
         #expect(outcome.lines.count == 1)
         #expect(outcome.error == "")
         #expect(outcome.status == 128 + SIGPIPE)
         #expect(try left().isEmpty)
     }
 
-    @Test func `On a desktop the notification is shown there, and a click there opens the app`() throws {
-        let folder = try ScratchFolder()
-        let bus = try Bus(folder.path(""))
+    @Test func `nfc demo: a desktop, it shows the notification, and a click opens the app`() throws {
+        let bus = try SessionBus()
         let desktop = Desktop()
         try desktop.start(bus.address)
         defer { desktop.stop() }
@@ -174,16 +175,15 @@ struct `nfc demo` {
         // Standard input has ended: only the desktop can click.
         let outcome = try nfc.run("demo", "--json")
         #expect(outcome.status == 0, "\(outcome)")
-        #expect(try steps(outcome) == ["place", "app", "service", "tag", "notification", "app-opened", "end"])
-        #expect(try outcome.objects()[4]["message"] as? String == "The notification is on your desktop.")
+        #expect(steps(outcome) == ["place", "app", "service", "tag", "notification", "app-opened", "end"])
+        #expect(outcome.objects[4]["message"] == "The notification is on your desktop.")
         #expect(desktop.bodies.withLock { $0 } == ["Open “tagreader.example” in Tag Reader"])
     }
 
-    @Test func `On a desktop a person has time to see the notification before it is clicked, and may dismiss it`()
+    @Test func `nfc demo --yes: a desktop, clicked after two seconds unless it is dismissed`()
         throws
     {
-        let folder = try ScratchFolder()
-        let bus = try Bus(folder.path(""))
+        let bus = try SessionBus()
         var nfc = nfc
         nfc.environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
         let patient = Desktop(answer: .waits)
@@ -191,7 +191,7 @@ struct `nfc demo` {
         let seen = try nfc.run("demo", "--yes", "--json")
         patient.stop()
         #expect(seen.status == 0, "\(seen)")
-        #expect(try steps(seen) == ["place", "app", "service", "tag", "notification", "click", "app-opened", "end"])
+        #expect(steps(seen) == ["place", "app", "service", "tag", "notification", "click", "app-opened", "end"])
         #expect(try #require(patient.time.withLock { $0 }) >= .seconds(2))
         for arguments in [["demo", "--json"], ["demo", "--json", "--yes"]] {
             let other = Desktop(answer: .dismisses)
@@ -199,19 +199,18 @@ struct `nfc demo` {
             let dismissed = try nfc.run(arguments)
             other.stop()
             #expect(dismissed.status == 130)
-            #expect(try steps(dismissed) == ["place", "app", "service", "tag", "notification", "dismissed"])
-            let last = try #require(try dismissed.objects().last)
-            #expect(last["ok"] as? Bool == false)
-            #expect((last["message"] as? String)?.contains("press Return instead") == true)
+            #expect(steps(dismissed) == ["place", "app", "service", "tag", "notification", "dismissed"])
+            let last = try #require(dismissed.objects.last)
+            #expect(last["ok"] == "false" && last["message"]?.contains("press Return instead") == true)
         }
         #expect(try left().isEmpty)
     }
 
-    @Test func `Alone in a folder it names the one command that builds all that it needs`() throws {
+    @Test func `nfc demo: alone in a folder, the command that builds what is missing`() throws {
         let alone = scratch.path("nfc")
         for (program, missing) in [("nfc", "nfcd"), ("nfcd", "TagReader")] {
-            #expect(try Command(name: "cp").run(Command(name: program).path, scratch.path(program)).status == 0)
-            var nfc = Command(name: alone, environment: nfc.environment)
+            #expect(try TestProgram("cp").run(TestProgram(program).path, scratch.path(program)).status == 0)
+            var nfc = TestProgram(alone, nfc.environment)
             nfc.environment["PATH"] = "/usr/bin:/bin"
             let outcome = try nfc.run("demo", "--yes")
             #expect(outcome.status == 1)
@@ -224,7 +223,7 @@ struct `nfc demo` {
         ("failed", "service-ended", "The service has ended. There are no tags today."),
         ("not-shown", "not-shown", "There are no tags today."),
     ])
-    func `When the service ends or shows nothing it says so with the service's last words`(
+    func `nfc demo: a service that ends or shows nothing, its last words`(
         event: String,
         error: String,
         sentence: String
@@ -233,13 +232,13 @@ struct `nfc demo` {
         let nfc = try copy(app: "exit 1", service: "echo '\(words)'")
         let outcome = try nfc.run("demo", "--terminal", "--json")
         #expect(outcome.status == 1)
-        #expect(try steps(outcome) == ["place", "app", error])
-        let message = try outcome.objects().last?["message"] as? String
+        #expect(steps(outcome) == ["place", "app", error])
+        let message = outcome.objects.last?["message"]
         #expect(message == sentence)
         #expect(try left().isEmpty)
     }
 
-    @Test func `Ctrl-C ends it while the app shows the message, too, and an app that would not end`() throws {
+    @Test func `nfc demo: Ctrl-C while an app that would not end shows the message, 130`() throws {
         let app = """
             [ "$1" = --plain ] || exec "$app" "$@"
             trap '' TERM
@@ -248,12 +247,12 @@ struct `nfc demo` {
             """
         let outcome = try copy(app: app).run("demo", "--terminal", "--yes", "--json")
         #expect(outcome.status == 130, "\(outcome)")
-        #expect(try steps(outcome).suffix(2) == ["click", "cancelled"])
+        #expect(steps(outcome).suffix(2) == ["click", "cancelled"])
         #expect(try left().isEmpty)
         #expect(programs(of: scratch.path("")).isEmpty)
     }
 
-    @Test func `It ends when the window of the app is closed`() throws {
+    @Test func `nfc demo: the window of the app is closed, the end`() throws {
         // The window is the app without a person, whose input does not end.
         let app = """
             [ "$1" = --background ] || exec "$app" "$@"
@@ -261,8 +260,9 @@ struct `nfc demo` {
             echo $$ > "$0.window"
             exec "$app" --plain <> "$0.input"
             """
-        let demo = try TerminalSession(try copy(app: app), ["demo", "--terminal"])
-        try demo.type("\n", at: "Press Return to click it")
+        let demo = try TestTerminal(try copy(app: app), ["demo", "--terminal"])
+        try demo.wait(for: "Press Return to click it")
+        try demo.type("\n")
         try demo.wait(for: "Close the window")
         let number = try String(contentsOfFile: scratch.path("programs/TagReader.window"), encoding: .utf8)
         kill(try #require(pid_t(number.trimmingCharacters(in: .newlines))), SIGKILL)
@@ -271,7 +271,7 @@ struct `nfc demo` {
         #expect(try left().isEmpty)
     }
 
-    @Test func `A sample app without one of its files is refused with the first that is missing`() throws {
+    @Test func `nfc demo: a sample app without one of its files, refused`() throws {
         let files = FileManager.default
         let nfc = try copy(app: "exit 1", service: "exit 1")
         let installation = scratch.path("programs/x_TagReader.resources/Installation")
@@ -281,18 +281,18 @@ struct `nfc demo` {
         for name in ["\(app).desktop", "\(app).json", "apple-app-site-association"] {
             let outcome = try nfc.run("demo", "--terminal", "--json")
             #expect(outcome.status == 1)
-            #expect(try steps(outcome) == ["storage"])
-            let message = try outcome.objects().last?["message"] as? String
+            #expect(steps(outcome) == ["storage"])
+            let message = outcome.objects.last?["message"]
             #expect(message?.hasSuffix("/Installation/\(name) can't be read: No such file or directory.") == true)
             #expect(try left().isEmpty)
             try files.copyItem(
-                atPath: User.tagReaderFiles.appendingPathComponent(name).path,
+                atPath: tagReaderFiles.appendingPathComponent(name).path,
                 toPath: "\(installation)/\(name)"
             )
         }
     }
 
-    @Test func `Without dbus-daemon it shows what it can, says what to install, and removes what a killed one left`()
+    @Test func `nfc demo: no dbus-daemon, what can be shown, and leftovers are removed`()
         throws
     {
         var nfc = nfc
@@ -300,13 +300,13 @@ struct `nfc demo` {
         let killed = try leave()
         let outcome = try nfc.run("demo", "--json")
         #expect(outcome.status == 1)
-        #expect(try steps(outcome) == ["leftovers", "place", "app", "link", "notification", "no-bus-daemon"])
-        let objects = try outcome.objects()
-        #expect((objects[0]["message"] as? String)?.hasSuffix("Its folder is removed: \(killed)") == true)
+        #expect(steps(outcome) == ["leftovers", "place", "app", "link", "notification", "no-bus-daemon"])
+        let objects = outcome.objects
+        #expect(objects[0]["message"]?.hasSuffix("Its folder is removed: \(killed)") == true)
         let lines = #"["NFC Tag Detected","Open “tagreader.example” in Tag Reader"]"#
         let notification = #""step":"notification","message":"The notification would be:","lines":\#(lines)"#
         #expect(outcome.lines[4] == #"{"ok":true,\#(notification)}"#)
-        #expect((objects[5]["message"] as? String)?.contains("apt-get install dbus") == true)
+        #expect(objects[5]["message"]?.contains("apt-get install dbus") == true)
         #expect(try left().isEmpty)
         // The process that waits for the end of a demonstration does the same.
         let watcher = try nfc.run("demo", "--take-away", leave())
@@ -314,25 +314,6 @@ struct `nfc demo` {
         #expect(try left().isEmpty)
         // It makes no folder that is gone already.
         #expect(try nfc.run("demo", "--take-away", killed).status == 0)
-        #expect(try left().isEmpty)
-    }
-
-    @Test func `Its programs find the display of the desktop, and no reader and no files of the person`() throws {
-        var nfc = nfc
-        nfc.environment["PATH"] = scratch.path("")
-        nfc.environment["XDG_RUNTIME_DIR"] = "/run/user/7"
-        nfc.environment["WAYLAND_DISPLAY"] = "wayland-7"
-        nfc.environment["NFC_READER"] = "pcsc"
-        try write(scratch.path("dbus-daemon"), "/usr/bin/env > '\(scratch.path("variables"))'")
-        let outcome = try nfc.run("demo", "--json")
-        let folder = try #require((try outcome.objects().first?["message"] as? String)?.split(separator: " ").last)
-        let variables = try String(contentsOfFile: scratch.path("variables"), encoding: .utf8).split(separator: "\n")
-        for variable in [
-            "WAYLAND_DISPLAY=/run/user/7/wayland-7", "XDG_RUNTIME_DIR=\(folder)/run", "XDG_DATA_HOME=\(folder)/data",
-            "NFC_READER=virtual",
-        ] {
-            #expect(variables.contains(Substring(variable)), "\(variables)")
-        }
         #expect(try left().isEmpty)
     }
 }

@@ -5,11 +5,11 @@ import Testing
 import VirtualCards
 import VirtualTags
 
-@testable import ReaderEmulation
-@testable import nfc
+@testable import ReaderEmulation  // exchanges are made here
+@testable import nfc  // the output is internal
 
 /// What an emulation says of itself, for people and in JSON.
-@Suite struct `The words of an emulation` {
+struct EmulationOutputTests {
     private let tag: any VirtualTag
 
     init() throws {
@@ -34,7 +34,7 @@ import VirtualTags
 
     // MARK: What the reader is
 
-    @Test func `A PN532 at a line that nfcpy finds has nfcpy's name too`() {
+    @Test func `ready: a PN532 in /dev, with the names of libnfc and nfcpy`() {
         let ready = { (output: EmulationOutput) in
             output.readyPN532(path: "/dev/ttyUSB7", terminal: "/dev/pts/3", product: "NTAG213", tag: tag)
         }
@@ -56,25 +56,7 @@ import VirtualTags
         )
     }
 
-    @Test func `Of two PN532 each is named with what it is good for`() {
-        let ready = { (output: EmulationOutput) in
-            output.readyFacing("/tmp/a", terminal: "/dev/pts/1", facing: "/tmp/b", terminal: "/dev/pts/2")
-        }
-        #expect(
-            lines(ready) == [
-                "Two PN532 in each other's field, at /tmp/a and /tmp/b",
-                "  A card:   LIBNFC_DEVICE=pn532_uart:/tmp/b nfc-emulate-forum-tag4",
-                "  A reader: nfc scan --reader pn532:/tmp/a", "Ctrl-C ends.",
-            ]
-        )
-        let object =
-            #"{"event":"ready","reader":"pn532","path":"/tmp/a","terminal":"/dev/pts/1","#
-            + #""libnfc_device":"pn532_uart:/tmp/a","facing_path":"/tmp/b","facing_terminal":"/dev/pts/2","#
-            + #""facing_libnfc_device":"pn532_uart:/tmp/b"}"#
-        #expect(lines(json: true, ready) == [object])
-    }
-
-    @Test func `A reader of pcscd says how programs find it, which depends on its configuration`() {
+    @Test func `ready: a reader of pcscd, how programs find it by its configuration`() {
         let head = "The reader R 00 00, with NTAG213, UID 04a1b2c3d4e580, on it"
         func ready(_ configuration: String, isInstalled: Bool, json: Bool = false) -> [String] {
             lines(json: json) { output in
@@ -107,19 +89,10 @@ import VirtualTags
 
     // MARK: What happens
 
-    @Test func `Each event has a sentence and an object, or one of them`() {
-        let note = EmulationNote(name: "uid-only", text: "It has no data.")
+    @Test func `events: a sentence, an object, or both`() {
         let events: [(String?, String, (EmulationOutput) -> Void)] = [
-            ("Note: It has no data.", #""note","name":"uid-only","message":"It has no data.""#, { $0.note(note) }),
             ("pcscd has the reader.", #""connected""#, { $0.notice(.connected) }),
             ("pcscd has closed the reader.", #""disconnected""#, { $0.notice(.disconnected) }),
-            (nil, #""command","line":"plug","ok":true"#, { $0.command("plug", isKnown: true) }),
-            (
-                "Unknown command: turn. For the commands: nfc emulate show --help",
-                #""command","line":"turn","ok":false,"error":"unknown-command","#
-                    + #""message":"Unknown command: turn. For the commands: nfc emulate show --help""#,
-                { $0.command("turn", isKnown: false) }
-            ),
             ("Saved card.nfc.", #""saved","file":"card.nfc""#, { $0.saved("card.nfc") }),
             (nil, #""ended","reason":"interrupt""#, { $0.ended(.interrupt) }),
             (nil, #""ended","reason":"termination""#, { $0.ended(.termination) }),
@@ -134,7 +107,7 @@ import VirtualTags
 
     // MARK: Exchanges
 
-    @Test func `An exchange has what was sent, and what came or why nothing came`() {
+    @Test func `exchange: what was sent, and what came or why nothing came`() {
         let name = "GetFirmwareVersion"
         let (asked, said): ([UInt8], [UInt8]) = ([0x02], [0x32, 0x01, 0x06, 0x07])
         #expect(
@@ -161,7 +134,7 @@ import VirtualTags
         )
     }
 
-    @Test func `A command for a card is explained, with its answer or why there was none`() throws {
+    @Test func `exchange: a command for a card, explained with its answer`() throws {
         let command: [UInt8] = [0x00, 0xB0, 0x00, 0x00, 0x02]
         let read = Exchange(layer: .pcsc, name: "transmit", request: command, response: [0x00, 0x0F, 0x90, 0x00])
         var words = EmulationWords()
@@ -185,7 +158,7 @@ import VirtualTags
         }
     }
 
-    @Test func `A frame on the air and its answer are rows of a table`() {
+    @Test func `exchange: a frame on the air and its answer, rows of a table`() {
         let page = [UInt8](0x10..<0x20)
         let frames = Trace.Exchange(.frames(.nfcA), request: Frame([0x30, 0x03]), answer: .success(Frame(page)))
         var exchange = Exchange(layer: .air, name: "nfc-a", request: [0x30, 0x03], response: page)
@@ -198,7 +171,7 @@ import VirtualTags
 
     // MARK: Secrets
 
-    @Test func `A password is not shown on any layer, nor is its answer`() {
+    @Test func `secrets: a password and its answer, hidden on each layer`() {
         func shown(_ layer: Exchange.Layer, _ request: [UInt8], _ response: [UInt8]) -> Exchange {
             var words = EmulationWords()
             var exchange = Exchange(layer: layer, name: "x", request: request, response: response)
@@ -217,7 +190,7 @@ import VirtualTags
         #expect(key.request == [0xFF, 0x82, 0, 0, 6, 0, 0, 0, 0, 0, 0] && key.response == [0x90, 0x00])
     }
 
-    @Test func `The answer to what comes after a password is shown as it is`() {
+    @Test func `secrets: the exchange after a password, shown`() {
         var words = EmulationWords()
         func shown(_ layer: Exchange.Layer, _ request: [UInt8], _ response: [UInt8]) -> [UInt8]? {
             words.concealing(Exchange(layer: layer, name: "x", request: request, response: response)).response
@@ -232,7 +205,7 @@ import VirtualTags
         #expect(shown(.pn532, registers, [0x80, 0x81, 0x82]) == [0x80, 0x81, 0x82])
     }
 
-    @Test func `What a tag said before tells where its password is, but only on its own layer`() {
+    @Test func `secrets: the page of a password, known from the version on the same layer`() {
         var words = EmulationWords()
         func shown(_ layer: Exchange.Layer, _ request: [UInt8], _ response: [UInt8]?) -> [UInt8] {
             var exchange = Exchange(layer: layer, name: "x", request: request, response: response)

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import ProgramTesting
+import SystemLibrary
 import TestThreads
 import Testing
 
-@Suite(.ownThreads) struct `Linkage` {
+/// How programs are linked.
+@Suite(.ownThreads) struct LinkageTests {
     /// The targets below CoreNFC. One that is left out is missed when the probe is linked.
     private static let targets = [
         "CLibCrypto", "CSystemCalls", "CardCryptography", "NDEF", "NFCRuntime", "PCSCDriver", "PN532Driver",
@@ -25,8 +28,8 @@ import Testing
         }
     }
 
-    @Test func `What lies below CoreNFC runs, and does without Foundation`() throws {
-        let scratch = try ScratchFolder()
+    @Test func `targets below CoreNFC: linked and run without Foundation`() throws {
+        let scratch = try TestFolder()
         let probe = scratch.path("probe")
         let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
             "LinkageProbe.swift"
@@ -39,17 +42,49 @@ import Testing
         let arguments = [
             "swiftc", "-swift-version", "6", "-I", modules.path, source.path, "-o", probe,
         ]
-        let compiler = try Command(name: "env").run(arguments + maps + Self.objects())
+        let compiler = try TestProgram("env").run(arguments + maps + Self.objects())
         #expect(compiler.status == 0, "\(compiler.error)")
-        #expect(try Command(name: "env").run(probe).output == "16 bytes, 0 tags, 60.0 seconds\n")
+        #expect(try TestProgram("env").run(probe).output == "16 bytes, 0 tags, 60.0 seconds\n")
 
-        let libraries = try Command(name: "ldd").run(probe)
+        let libraries = try TestProgram("ldd").run(probe)
         #expect(libraries.status == 0)
         #expect(libraries.output.contains("libswiftCore"))
         #expect(!libraries.output.contains("Foundation"))
     }
 
-    @Test func `The sample app needs Foundation, so the check above can tell`() throws {
-        #expect(try Command(name: "ldd").run(Command(name: "TagReader").path).output.contains("Foundation"))
+    @Test func `nfc: it needs Foundation, so the check above can tell`() throws {
+        #expect(try TestProgram("ldd").run(TestProgram("nfc").path).output.contains("Foundation"))
+    }
+
+    // MARK: Hardening
+
+    private static func file(_ path: String) throws -> ELFFile {
+        try ELFFile(parsing: [UInt8](Data(contentsOf: URL(fileURLWithPath: path))))
+    }
+
+    @Test(arguments: ["nfc", "nfcd", "TagReader", "FirstScan"])
+    func `program: position-independent, bound at its start, no writable code`(
+        name: String
+    ) throws {
+        let program = try Self.file(TestProgram(name).path)
+        #expect(program.isPositionIndependent)
+        #expect(program.bindsAtStart)
+        #expect(program.hasReadOnlyRelocations)
+        #expect(!program.hasExecutableStack)
+    }
+
+    @Test func `driver of pcscd: bound at its start, and names no folders`() throws {
+        let scratch = try TestFolder()
+        let driver = scratch.path("driver.so")
+        let build = try TestProgram("env").run(repository.path + "/dev/build-pcsc-driver", driver)
+        try #require(build.status == 0, "\(build.error)")
+        let library = try Self.file(driver)
+        #expect(library.bindsAtStart && library.hasReadOnlyRelocations && !library.hasExecutableStack)
+        #expect(library.runPath == nil)
+        #expect(library.neededLibraries == ["libc.so.6"])
+        // The driver that is built with the libraries is for pcscd of the same user: it has the folders of Swift.
+        let own = TestProgram("nfc").path.replacing(/nfc$/, with: "libOpenCoreNFCReader.so")
+        let built = try Self.file(own)
+        #expect(built.bindsAtStart && built.hasReadOnlyRelocations && !built.hasExecutableStack)
     }
 }

@@ -5,10 +5,10 @@ import TagLink
 import Testing
 import VisibleText
 
-@testable import nfc
+@testable import nfc  // no test has a reader with all of this
 
 /// How nfc readers shows a reader, with what is known of it.
-@Suite struct `The report on a reader` {
+struct ReaderReportTests {
     private let bare = ReaderReport(name: "R", kind: "pcsc", technologies: [.nfcF, .nfcA])
 
     private func summary(_ change: (inout ReaderReport) -> Void) -> String {
@@ -25,14 +25,14 @@ import VisibleText
         return String(decoding: writer.text, as: UTF8.self)
     }
 
-    @Test func `A reader that an option or the environment names is the only one`() throws {
+    @Test func `reader: named by an option or the environment, the only one`() throws {
         let (named, unnamed) = (try ReaderOptions.parse(["--reader", "virtual"]), try ReaderOptions.parse([]))
         let (some, none) = (ReaderConfiguration(reader: "pcsc"), ReaderConfiguration())
         #expect(named.isNamed(beside: none) && unnamed.isNamed(beside: some) && named.isNamed(beside: some))
         #expect(!unnamed.isNamed(beside: none))
     }
 
-    @Test func `In a few words it says what is on the reader, or else what the reader takes`() {
+    @Test func `summary: what is on the reader, else what the reader takes`() {
         #expect(summary { _ in } == "nfc-a, nfc-f")
         #expect(summary { $0.presence = .empty } == "PC/SC, nothing on it")
         #expect(summary { $0.presence = .mute } == "PC/SC, something on it that does not answer")
@@ -70,7 +70,7 @@ import VisibleText
         return report
     }
 
-    @Test func `With --verbose it has a line for each feature that is known`() {
+    @Test func `--verbose: a line for each feature that is known`() {
         let lines = [
             "It is shy.", "ATR 3b80", "USB 072f:2200", "Firmware F 1.0", "Chip PN532 1.6, which takes frames",
             "Transparent sessions for nfc-a, nfc-v", "Escape commands are allowed", "It can much.",
@@ -84,7 +84,7 @@ import VisibleText
         #expect(ReaderReportPrinter(report, verbose: true).lines == ["Escape commands are not offered"])
     }
 
-    @Test func `In JSON what is not known is null`() {
+    @Test func `--json: what is not known is null`() {
         let head = #"{"presence":"tag","in_use":false,"contactless":true,"atr":"3b80""#
         #expect(object(full, verbose: false) == head + "}")
         #expect(

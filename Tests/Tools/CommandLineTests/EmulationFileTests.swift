@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import NFCRuntime
+import ProgramTesting
+import ReaderEmulation
+import TagImages
+import TagLink
+import TagProtocols
+import TestThreads
+import Testing
+import VirtualCards
+import VirtualTags
+
+@testable import nfc  // no reader is needed so
+
+/// What an emulation does with files, without a reader.
+@Suite(.ownThreads) struct EmulationFileTests {
+    private let scratch: TestFolder
+
+    init() throws { scratch = try TestFolder() }
+
+    /// An image of a blank tag.
+    private func image() throws -> ImageFile {
+        let product = try #require(TagProduct(named: "NTAG213"))
+        let path = scratch.path("card.json")
+        try ImageFile.save(TagImage(product.blank(), format: .json), to: path)
+        return try ImageFile(path: path, id: nil)
+    }
+
+    /// Writes a message to a tag, as a program does.
+    private func write(_ text: UInt8, to tag: any VirtualTag) async throws {
+        let bench = try await TagBench(tag)
+        let outcome = await bench.tag.write([0xD1, 0x01, 0x02, 0x55, 0x04, text], checks: false, locks: false)
+        #expect(outcome.failure?.error == nil)
+    }
+
+    @Test func `saver: what a program writes, saved once after a pause`() async throws {
+        let file = try image()
+        let path = scratch.path("card.json")
+        let tag = file.makeTag()
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        let atPause = Locked<[Data?]>([])
+        let saved = Locked<[String]>([])
+        let saver = EmulationSaver(
+            file: file,
+            tag: tag,
+            out: nil,
+            pause: {
+                let content = try? Data(contentsOf: URL(fileURLWithPath: path))
+                atPause.withLock { $0.append(content) }
+            },
+            onSaved: { path in saved.withLock { $0.append(path) } }
+        )
+        try await write(0x61, to: tag)
+        saver.mayHaveChanged()
+        try await waitWhile(saved.withLock { $0.isEmpty })
+        #expect(saved.withLock { $0 } == [path])
+        #expect(atPause.withLock { $0 } == [before])
+        #expect(try ImageFile(path: path, id: nil).contents == TagContents(of: tag))
+        // Nothing is new.
+        try saver.finish()
+        #expect(saved.withLock { $0.count } == 1)
+        // The last change needs no pause.
+        try await write(0x62, to: tag)
+        try saver.finish()
+        #expect(saved.withLock { $0 } == [path, path])
+        #expect(atPause.withLock { $0.count } == 1)
+        #expect(try ImageFile(path: path, id: nil).contents == TagContents(of: tag))
+    }
+
+    @Test func `saver: a file that can't be written in the end, a failure`() async throws {
+        let file = try image()
+        let tag = file.makeTag()
+        let saved = Locked<[String]>([])
+        let out = scratch.path("none/card.json")
+        let saver = EmulationSaver(
+            file: file,
+            tag: tag,
+            out: out,
+            onSaved: { path in saved.withLock { $0.append(path) } }
+        )
+        // Without a change there is nothing to save.
+        try saver.finish()
+        try await write(0x61, to: tag)
+        do throws(CommandFailure) {
+            try saver.finish()
+            Issue.record("It was saved.")
+        } catch {
+            #expect(error.status == .refused && error.name == "unwritable-file")
+            #expect(error.message.hasSuffix(" Check the folder and its owner."))
+        }
+        #expect(saved.withLock { $0 } == [])
+        try FileManager.default.createDirectory(atPath: scratch.path("none"), withIntermediateDirectories: false)
+        try saver.finish()
+        #expect(saved.withLock { $0 } == [out])
+    }
+
+    // MARK: The reader that root has installed
+
+    @Test func `folder: the name of an installed reader, for its own socket alone`() throws {
+        let reader = SystemReader(try ReaderOwner("0"), root: scratch.path("root"))
+        #expect(EmulationFolder.name(of: reader, at: reader.socketPath) == nil)
+        let folder = (reader.configurationPath as NSString).deletingLastPathComponent
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let lines = "FRIENDLYNAME \"Desk\"\nDEVICENAME   /dev/null:\(reader.socketPath)\n"
+        try lines.write(toFile: reader.configurationPath, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: reader.configurationPath)
+        #expect(EmulationFolder.name(of: reader, at: reader.socketPath) == "Desk")
+        #expect(EmulationFolder.name(of: reader, at: scratch.path("reader.sock")) == nil)
+    }
+
+    // MARK: Folders
+
+    @Test func `folder: the configuration, removed where nobody else has files there`() throws {
+        let own = scratch.path("own")
+        let place = try EmulationFolder(own, readerConf: nil)
+        #expect(place.socketPath == own + "/reader.sock" && place.configurationFolder == own + "/reader.conf.d")
+        let file = try place.write("lines")
+        #expect(file == own + "/reader.conf.d/opencorenfc")
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "lines")
+        let other = own + "/reader.conf.d/other"
+        try Data().write(to: URL(fileURLWithPath: other))
+        place.remove()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: own + "/reader.conf.d") == ["other"])
+        try FileManager.default.removeItem(atPath: other)
+        place.remove()
+        // The folder of the person's choice stays.
+        #expect(try FileManager.default.contentsOfDirectory(atPath: own).isEmpty)
+    }
+
+    @Test func `folder: one for the configuration that a person names, made and kept`() throws {
+        let conf = scratch.path("a/b")
+        let place = try EmulationFolder(scratch.path("own"), readerConf: conf + "/../b/")
+        #expect(place.configurationFolder == conf)
+        let file = try place.write("lines")
+        #expect(file == conf + "/opencorenfc")
+        place.remove()
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "lines")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path("own")).isEmpty)
+    }
+
+    @Test func `folder: one that can't be used, named with what to do`() throws {
+        try Data().write(to: URL(fileURLWithPath: scratch.path("file")))
+        func problem(_ work: () throws(EmulationError) -> Void) -> String {
+            do throws(EmulationError) {
+                try work()
+                return ""
+            } catch {
+                return error.reason
+            }
+        }
+        let noFolder = problem { () throws(EmulationError) in
+            _ = try EmulationFolder(scratch.path("file"), readerConf: nil)
+        }
+        #expect(noFolder.hasSuffix(" Give another one: --folder FOLDER."), "\(noFolder)")
+        let conf = scratch.path("file/conf")
+        let noConfiguration = problem { () throws(EmulationError) in
+            _ = try EmulationFolder(scratch.path("own"), readerConf: conf).write("lines")
+        }
+        #expect(noConfiguration == "The folder \(conf) can't be created. Choose another one.")
+        try FileManager.default.createDirectory(
+            atPath: scratch.path("conf/opencorenfc"),
+            withIntermediateDirectories: true
+        )
+        let taken = problem { () throws(EmulationError) in
+            _ = try EmulationFolder(scratch.path("own"), readerConf: scratch.path("conf")).write("lines")
+        }
+        #expect(taken.hasSuffix(" Check the folder and its owner."), "\(taken)")
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "Only for root do such lines give root away."))
+    func `folder: root and a driver that others can change, refused`() throws {
+        #expect(unsafe chmod(scratch.path(""), 0o755) == 0)
+        let place = try EmulationFolder(scratch.path("own"), readerConf: scratch.path("conf"))
+        let driver = scratch.path("driver.so")
+        try Data().write(to: URL(fileURLWithPath: driver))
+        #expect(unsafe chmod(driver, 0o644) == 0)
+        try place.checkRights(driverPath: driver)
+        #expect(unsafe chown(driver, 65534, 65534) == 0)
+        let error = #expect(throws: EmulationError.self) { try place.checkRights(driverPath: driver) }
+        #expect(error?.reason.hasPrefix("\(driver) can be changed by others than root") == true)
+    }
+
+    // MARK: Commands
+
+    @Test func `commands: the tag goes and comes, now or at an exchange or write to come`() async throws {
+        let tag = try image().makeTag()
+        let field = VirtualField()
+        field.bring(tag)
+        let output = EmulationOutput(json: true, write: { _ in }, onBroken: {})
+        let commands = EmulationCommands(field: field, tag: tag, output: output)
+        let link = try #require(field.link(for: .nfcA))
+        /// Sends a frame, and returns whether the tag is still there.
+        func staysAfter(_ bytes: [UInt8]) -> Bool {
+            _ = field.exchange(Frame(bytes), over: .nfcA, timeout: .microseconds(5000))
+            return !field.tags.isEmpty
+        }
+        commands.take("remove")
+        #expect(field.tags.isEmpty)
+        commands.take("insert")
+        #expect(field.tags.count == 1)
+        for count in 1...2 {
+            commands.take("remove-at-exchange \(count)")
+            #expect((1...count).map { _ in staysAfter([0x60]) } == (1...count).map { $0 < count })
+            commands.take("insert")
+        }
+        for count in 1...2 {
+            commands.take("insert")
+            _ = try await NFCAActivation(link: link).activateAll()
+            commands.take("remove-at-write \(count)")
+            #expect((1...count).map { _ in staysAfter([0xA2, 0x10, 1, 2, 3, 4]) } == (1...count).map { $0 < count })
+        }
+        // With the tag no removal comes that was to come before.
+        commands.take("remove-at-exchange 1")
+        commands.take("insert")
+        #expect(staysAfter([0x60]))
+        // These are no commands, and nothing happens.
+        for line in [
+            "remove 1", "insert 1", "remove-at-exchange", "remove-at-exchange 0", "remove-at-exchange 1 1", "",
+        ] {
+            commands.take(line)
+        }
+        #expect(staysAfter([0x60]))
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestThreads
+import Testing
+
+/// What `nfc` prints, in the cases of the folder `Cases`.
+@Suite(.ownThreads, .timeLimit(.minutes(5))) struct SnapshotTests {
+    @Test(arguments: SnapshotCase.all)
+    func `nfc: a case prints and leaves what its file says`(_ found: SnapshotCase) throws {
+        let (expected, actual) = (try found.expected(), try found.run())
+        guard expected != actual else { return }
+        if ProcessInfo.processInfo.environment["SNAPSHOT_UPDATE"] != nil {
+            try found.update(actual)
+        } else {
+            Issue.record("\(found.name):\n\(SnapshotCase.difference(expected, actual))")
+        }
+    }
+}
+
+extension SnapshotCase: CustomTestStringConvertible {
+    var testDescription: String { name }
+}
