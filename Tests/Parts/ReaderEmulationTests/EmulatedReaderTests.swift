@@ -69,10 +69,8 @@ struct EmulatedReaderTests {
             FFCA0000 06 -> 6C07
             FFCA0000 08 -> ..7 6282
             FFCA0100 00 -> 0578807002 9000
-            FFCA0200 00 -> 6A81
-            FFCA0001 00 -> 6A81
-            -
-            + ntag
+            FFCA0200 00 -> 6A81; FFCA0001 00 -> 6A81
+            -; + ntag
             look -> lost found
             up
             FFCA0000 00 -> 04A1B2C3D4E580 9000
@@ -86,9 +84,7 @@ struct EmulatedReaderTests {
         var reader = Reader.reader(.acr122u)
         await reader.run(
             """
-            + ntag
-            look
-            up
+            + ntag; look; up
             FFD60005 04 01020304 -> 9000
             FFB00005 04 -> 01020304 9000
             FFB00005 -> 01020304 ..12 9000
@@ -100,22 +96,18 @@ struct EmulatedReaderTests {
             FFB00104 10 -> 6A82                     # pages end at 255
             FFD60104 04 01020304 -> 6A82
             FFD600FF 04 01020304 -> 6300
-            FFD60005 02 0102 -> 6700
-            FFD60004 -> 6700
+            FFD60005 02 0102 -> 6700; FFD60004 -> 6700
             FFD60006 10 \(sixteen) -> 9000 | A006, \(sixteen)
             FFB00006 04 -> 01020304 9000
             FFD600F0 10 \(sixteen) -> 6300
             FFD60006 000004 05060708 -> 9000        # extended lengths
             FFD60006 000004 05060708 0000 -> 9000
             FFB00006 000004 -> 05060708 9000
-            FFD60006 000004 010203 -> 6700
-            FFD60006 000004 0102030405 -> 6700
+            FFD60006 000004 010203 -> 6700; FFD60006 000004 0102030405 -> 6700
             FFD60006 000004 01020304050607 -> 6700
             FF820000 06 A5A5A5A5A5A5 -> 9000        # six bytes for one of two places
             FF820001 06 A5A5A5A5A5A5 -> 9000
-            FF820002 06 A5A5A5A5A5A5 -> 6300
-            FF820000 05 A5A5A5A5A5 -> 6300
-            FF820001 07 A5A5A5A5A5A5A5 -> 6300
+            FF820002 06 A5A5A5A5A5A5 -> 6300; FF820000 05 A5A5A5A5A5 -> 6300; FF820001 07 A5A5A5A5A5A5A5 -> 6300
             FF860000 05 0100046000 -> 6300          # there is no MIFARE Classic cipher
             00A40400 -> 6D00                        # a storage card has no commands of other classes
             00B00000 FF -> 6D00
@@ -130,24 +122,19 @@ struct EmulatedReaderTests {
         await reader.run(
             """
             + slix                                  # 28 blocks
-            look
-            up
+            look; up
             FFD60005 08 0102030405060708 -> 9000
             FFB00005 08 -> 0102030405060708 9000
             FFB00005 06 -> 010203040506 9000
             FFB00006 -> 05060708 9000
             FFB00006 00 -> 05060708 9000
-            FFD60006 -> 6700
-            FFD60006 00 -> 6700
+            FFD60006 -> 6700; FFD60006 00 -> 6700
             FFD60005 06 010203040506 -> 6700        # not a multiple of the block size
             FFD6001B 04 09080706 -> 9000
             FFB0001A 08 -> 00000000 09080706 9000
             FFB0001B 08 -> 09080706 6282
             FFD6001B 08 0102030405060708 -> 6300
-            FFB0001C 04 -> 6A82
-            FFB00105 04 -> 6A82
-            FFD6001C 04 01020304 -> 6A82
-            FFD60105 04 01020304 -> 6A82
+            FFB0001C 04 -> 6A82; FFB00105 04 -> 6A82; FFD6001C 04 01020304 -> 6A82; FFD60105 04 01020304 -> 6A82
             """
         )
         // The tag's errors, and answers that are too short to have a block.
@@ -162,9 +149,7 @@ struct EmulatedReaderTests {
         var large = Reader.reader(.acr1552u, ["64K": VirtualType5Tag(.st25dv64K)])
         await large.run(
             """
-            + 64K
-            look
-            up
+            + 64K; look; up
             FFD600FF 04 01020304 -> 9000
             FFB000FF 08 -> 01020304 6282
             FFD600FF 08 05060708090A0B0C -> 6300
@@ -186,13 +171,9 @@ struct EmulatedReaderTests {
         await Reader.run(
             .acr122u,
             """
-            + ntag
-            look
-            -
+            + ntag; look; -
             up -> no card
-            FFCA0000 00 -> 6300
-            FFB00004 10 -> 6300
-            FFD60004 04 01020304 -> 6300
+            FFCA0000 00 -> 6300; FFB00004 10 -> 6300; FFD60004 04 01020304 -> 6300
             00A40400 -> no card
             look -> lost
             """
@@ -224,15 +205,12 @@ struct EmulatedReaderTests {
         var reader = Reader.reader(.acr122u, ["scripted": VirtualType4Tag(card: card)])
         await reader.run(
             """
-            + typeA
-            look
-            up
+            + typeA; look; up
             00A4040007D276000085010100 -> 9000
             00A4000C02E103 -> 9000
             reset
             00A4000C02E103 -> 6A82
-            -
-            + scripted
+            -; + scripted
             look -> lost found
             up
             00010203 -> failed
@@ -243,21 +221,16 @@ struct EmulatedReaderTests {
         )
     }
 
-    @Test(
-        arguments: [
+    @Test func `class FF command: data and expected length, short or extended (ISO/IEC 7816-4, 5.2)`() throws {
+        for (body, data, expectedLength) in [
             ("", "", nil), ("05", "", 5), ("00", "", 0), ("020708", "0708", nil), ("02070809", "0708", 9),
             ("0009", "", 9), ("000102", "", 0x0102), ("0000020708", "0708", nil), ("00000207080000", "0708", 0),
             ("000000", "", 0),
-        ] as [(String, String, Int?)]
-    )
-    func `class FF command: data and expected length, short or extended (ISO/IEC 7816-4, 5.2)`(
-        body: String,
-        data: String,
-        expectedLength: Int?
-    ) throws {
-        let command = try #require(ReaderCommand([UInt8](hex: "FFCA0102" + body)))
-        #expect(command.instruction == 0xCA && command.p1 == 1 && command.p2 == 2)
-        #expect(command.data == [UInt8](hex: data) && command.expectedLength == expectedLength)
+        ] as [(String, String, Int?)] {
+            let command = try #require(ReaderCommand([UInt8](hex: "FFCA0102" + body)))
+            #expect(command.instruction == 0xCA && command.p1 == 1 && command.p2 == 2)
+            #expect(command.data == [UInt8](hex: data) && command.expectedLength == expectedLength, "\(body)")
+        }
     }
 
     @Test func `class FF command: another class or a length that does not fit is invalid`() {
@@ -297,8 +270,7 @@ struct EmulatedReaderTests {
             escape FF000000 04 D44A0100 -> D54B00 9000      # a reader does not wait for a tag
             escape FF000000 05 D460FF0100 -> D56100 9000
             escape FF000000 27 D48C \(identity) -> 6301
-            escape FF000000 01 D4 -> 6300
-            escape FF000000 02 D502 -> 6300
+            escape FF000000 01 D4 -> 6300; escape FF000000 02 D502 -> 6300
             control 42000D48 -> 1204 42330012 1304 42000001
             control 42330012 -> 080A 41435231323255323135 0A04 00000100 0B02 2F07 0C02 0022
             control 1234 -> unsupported
@@ -329,22 +301,18 @@ struct EmulatedReaderTests {
         await Reader.run(
             .acr122u,
             """
-            + ntag
-            look
-            up
+            + ntag; look; up
             pn532 40 01 30 04 -> D54100 ..16 9000
             pn532 40 41 30 -> D54100 9000
             reset
             pn532 40 01 30 04 -> D54100 ..16 9000   # no part of a command is left
             down -> empty
             pn532 42 30 04 -> D54327 9000           # without power there is no field
-            -
-            + typeA
+            -; + typeA
             look -> lost found
             up
             pn532 40 01 00A4040007D276000085010100 -> D54100 9000 9000
-            -
-            + ntag ntag81
+            -; + ntag ntag81
             look -> lost found
             up
             FFCA0000 00 -> 04A1B2C3D4E5 $a 9000
@@ -432,8 +400,7 @@ struct EmulatedReaderTests {
                     look -> found
                     look -> same
                     \(before)
-                    -
-                    + other
+                    -; + other
                     \(request) -> \(answer)
                     look -> \(later)
                     up -> 3B *

@@ -10,7 +10,7 @@ protocol ScriptedDevice {
     mutating func answer(to request: String) async -> String
 }
 
-/// Scripts of a host's requests and of the answers that the manual gives to them, a line each.
+/// Scripts of a host's requests and of the answers that the manual gives to them, a line each, or more with semicolons.
 ///
 ///     + ntag                          # Brings a tag. `- ntag` takes it away, and `-` takes all away.
 ///     4A 01 00 -> 01 01 0044 .. *     # A request and its answer.
@@ -42,8 +42,8 @@ struct HostScript<Device: ScriptedDevice> {
 
     /// Runs a script. Each line whose answer is another one is a failure.
     mutating func run(_ script: String, _ comment: String = "", at location: SourceLocation = #_sourceLocation) async {
-        for line in script.split(separator: "\n") {
-            let text = line.prefix { $0 != "#" }.trimmed
+        for step in script.split(separator: "\n").flatMap({ $0.prefix { $0 != "#" }.split(separator: ";") }) {
+            let text = step.trimmed
             if text.isEmpty { continue }
             if text.hasPrefix("+") || text.hasPrefix("-") {
                 change(text)

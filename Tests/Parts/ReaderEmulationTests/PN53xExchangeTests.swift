@@ -40,12 +40,9 @@ struct PN53xExchangeTests {
     @Test func `InDataExchange: target numbers that were not listed are status 27, upper bits are flags`() async {
         await Chip.run(
             """
-            + ntag
-            4A 01 00
+            + ntag; 4A 01 00
             40 -> syntax error
-            40 00 30 00 -> 27
-            40 02 30 00 -> 27
-            40 0F 30 00 -> 27
+            40 00 30 00 -> 27; 40 02 30 00 -> 27; 40 0F 30 00 -> 27
             40 81 30 00 -> 00 ..16
             """
         )
@@ -71,8 +68,7 @@ struct PN53xExchangeTests {
     @Test func `InDataExchange with an ISO-DEP card: an APDU whole or in parts`() async {
         await Chip.run(
             """
-            + typeA
-            4A 01 00
+            + typeA; 4A 01 00
             40 01 00A4040007D276000085010100 -> 00 9000
             40 41 00A4040007D2 -> 00
             40 01 76000085010100 -> 00 9000
@@ -86,8 +82,7 @@ struct PN53xExchangeTests {
         let first = "40 01 01 -> 40 " + bytes[..<262].hex
         await chip.run(
             """
-            + card
-            4A 01 00
+            + card; 4A 01 00
             \(first)
             40 01 -> 40 \(Array(bytes[262..<524]).hex)
             40 01 -> 00 \(Array(bytes[524...]).hex)
@@ -141,8 +136,7 @@ struct PN53xExchangeTests {
         let read = "3004" + CyclicRedundancyCheck.a([0x30, 0x04]).littleEndianBytes.hex
         await Chip.run(
             """
-            + ntag
-            4A 01 00
+            + ntag; 4A 01 00
             42 -> 05
             42 60 -> 00 ..8
             42 30 FF -> 02                          # four bits have no checksum
@@ -162,9 +156,7 @@ struct PN53xExchangeTests {
         )
         await Chip.run(
             """
-            + ntag
-            4A 01 00
-            08 6303 00 633C F8
+            + ntag; 4A 01 00; 08 6303 00 633C F8
             42 A2 14 01020304 -> 00 0A
             06 633C -> FC                           # the other bits of the register stay
             """
@@ -176,14 +168,11 @@ struct PN53xExchangeTests {
         let checked = identify + CyclicRedundancyCheck.b([UInt8](hex: identify)).littleEndianBytes.hex
         await Chip.run(
             """
-            + topaz
-            4A 01 04
+            + topaz; 4A 01 04
             42 \(checked) -> 00 ..8
             08 6303 80
             42 \(checked) -> 02                     # CRC_B instead of CRC_A
-            -
-            + classic ntag
-            08 633D 07
+            -; + classic ntag; 08 633D 07
             42 26 -> 06                             # both answer at once
             """
         )
@@ -195,8 +184,7 @@ struct PN53xExchangeTests {
             )
             await chip.run(
                 """
-                + tag
-                4A 01 00
+                + tag; 4A 01 00
                 42 3A 04 \([last].hex) -> 00 ..\(4 * (Int(last) - 3))
                 42 3A 04 \([last + 1].hex) -> 07
                 """
@@ -221,8 +209,7 @@ struct PN53xExchangeTests {
             42 05 00 08 -> 00 50 0A0B0C0D 00000000 008171
             42 1D 0A0B0C0D 00080100 -> 00 00
             42 02 \(select) -> 00 02 9000
-            -
-            + none
+            -; + none
             4A 01 03 00 -> 01 01 50 0A0B0C0D 00000000 008170 01 00
             40 01 \(select) -> 00 9000
             42 C2 -> 00 C2
@@ -233,9 +220,7 @@ struct PN53xExchangeTests {
     @Test func `a host that activates a tag itself: InListPassiveTarget still finds it`() async {
         await Chip.run(
             """
-            32 05 FF 01 00
-            + classic
-            08 633D 07
+            32 05 FF 01 00; + classic; 08 633D 07
             42 26 -> 00 0400
             08 633D 00
             42 93 20 -> 00 01020304 04
@@ -275,8 +260,7 @@ struct PN53xExchangeTests {
             00 02 -> 00
             00 07 -> 00
             00 06 -> 27
-            00 03 -> syntax error
-            00 -> syntax error
+            00 03 -> syntax error; 00 -> syntax error
             02 -> 32 01 06 07                       # GetFirmwareVersion: PN532 1.6
             06 -> syntax error                      # ReadRegister
             06 63 -> syntax error
@@ -287,8 +271,7 @@ struct PN53xExchangeTests {
             0E 01 02 -> empty
             0E 01 -> syntax error
             10 08 -> empty                          # SetSerialBaudRate: BR 0 to 8
-            10 09 -> syntax error
-            10 -> syntax error
+            10 09 -> syntax error; 10 -> syntax error
             12 14 -> empty                          # SetParameters
             12 -> syntax error
             14 01 -> empty                          # SAMConfiguration
@@ -296,9 +279,7 @@ struct PN53xExchangeTests {
             16 01 -> 00                             # PowerDown
             16 -> syntax error
             32 -> syntax error                      # RFConfiguration
-            32 01 -> syntax error
-            32 01 01 01 -> syntax error
-            32 02 00 0B -> syntax error
+            32 01 -> syntax error; 32 01 01 01 -> syntax error; 32 02 00 0B -> syntax error
             32 05 00 00 -> syntax error
             32 05 00 00 00 -> empty
             32 03 -> syntax error
@@ -308,12 +289,10 @@ struct PN53xExchangeTests {
             32 0E 00 -> syntax error
             56 01 -> 01                             # InJumpForDEP: there are no peers
             46 01 -> 01
-            50 01 -> 27
-            4E 01 -> 27
+            50 01 -> 27; 4E 01 -> 27
             86 -> 27                                # TgGetData and the like: the chip is no card
             8A -> 00 00
-            8E 01 -> 27
-            94 01 -> 27
+            8E 01 -> 27; 94 01 -> 27
             99 -> syntax error
             """
         )
@@ -335,8 +314,7 @@ struct PN53xExchangeTests {
     @Test func `the field: RFConfiguration switches it, a search switches it on, each change goes out once`() async {
         await Chip.run(
             """
-            + ntag
-            4A 01 00
+            + ntag; 4A 01 00
             32 01 02 -> empty
             40 01 30 00 -> 27
             32 01 03 -> empty
@@ -443,8 +421,7 @@ struct PN53xExchangeTests {
         for manual in ["00", "10"] {
             await Chip.run(
                 """
-                + ntag
-                4A 01 00
+                + ntag; 4A 01 00
                 08 630D \(manual) 6303 00 6339 A2 6339 14 6339 01 6339 02 6339 03 6339 04 6331 04 6331 08
                 06 633C 633A 6339 -> 04 01 0A       # four bits have no parity, whether wanted or not
                 """
@@ -480,9 +457,7 @@ struct PN53xExchangeTests {
         // A frame that Idle gave up is no part of the next one, which would be one to a Type 1 tag.
         await Chip.run(
             """
-            + ntag
-            08 6339 26 633D 07 6331 04 6331 00
-            08 6339 26 633D 07 6331 04 6331 08
+            + ntag; 08 6339 26 633D 07 6331 04 6331 00; 08 6339 26 633D 07 6331 04 6331 08
             06 633A 6339 6339 -> 02 44 00
             """
         )

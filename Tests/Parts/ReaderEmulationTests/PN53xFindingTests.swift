@@ -12,8 +12,7 @@ struct PN53xFindingTests {
         await Chip.run(
             """
             + ntag
-            4A -> syntax error
-            4A 01 -> syntax error
+            4A -> syntax error; 4A 01 -> syntax error
             4A 00 00 -> syntax error                # MaxTg is 1 or 2
             4A 03 00 -> syntax error
             4A 01 05 -> syntax error                # BrTy is 0 to 4
@@ -23,12 +22,10 @@ struct PN53xFindingTests {
             4A 01 00 880102038904050607080910 -> syntax error   # none in the second level
             4A 01 00 890102038804050607080910 -> syntax error
             4A 01 01 -> syntax error                # FeliCa needs a polling payload
-            4A 01 01 00 FFFF 01 -> syntax error
-            4A 01 01 01 FFFF 01 00 -> syntax error
+            4A 01 01 00 FFFF 01 -> syntax error; 4A 01 01 01 FFFF 01 00 -> syntax error
             4A 01 02 00 FFFF 01 00 00 -> syntax error
             4A 01 03 -> syntax error                # Type B needs an AFI
-            60 -> syntax error
-            60 01 01 -> syntax error
+            60 -> syntax error; 60 01 01 -> syntax error
             60 00 01 00 -> syntax error             # PollNr from 1
             60 01 00 00 -> syntax error             # Period 1 to 15
             60 01 10 00 -> syntax error
@@ -43,14 +40,11 @@ struct PN53xFindingTests {
             + ntag
             4A 01 00 -> 01 01 0044 00 07 04A1B2C3D4E580
             04 -> 00 00 01 01 00 00 00 00
-            -
-            + classic
+            -; + classic
             4A 01 00 -> 01 01 0004 08 04 01020304
-            -
-            + typeA
+            -; + typeA
             4A 01 00 -> 01 01 .. .. 20 07 ..7 0578807002
-            -
-            + felica
+            -; + felica
             4A 01 01 00 FFFF 00 00 -> 01 01 12 01 02FE010203040506 00F1000000014300
             4A 01 02 00 12FC 01 00 -> 01 01 14 01 02FE010203040506 00F1000000014300 12FC
             04 -> 00 00 01 01 01 01 10 00
@@ -64,8 +58,7 @@ struct PN53xFindingTests {
             4A 01 03 21 01 -> 01 01 50 01020304 21000000 008175 01 01
             4A 01 03 20 -> 01 01 50 01020304 21000000 008175 01 01
             4A 01 03 30 -> 00                       # another application family
-            -
-            + topaz
+            -; + topaz
             4A 01 04 -> 01 01 0C00 ..4
             04 -> 00 00 01 01 00 00 02 00
             4A 01 00 -> 00
@@ -195,8 +188,7 @@ struct PN53xFindingTests {
             4A 01 00 -> 00
             12 04 -> empty
             4A 01 00 -> 01 01 0044 20 07 04A1B2C3D4E580
-            -
-            + typeA
+            -; + typeA
             4A 01 00 -> 01 01 .. .. 20 07 ..7
             42 E0 80 -> 00 0578807002
             """
@@ -267,18 +259,15 @@ struct PN53xFindingTests {
             + ntag ntag81
             60 01 0F 23 10 00 -> 01 10 0C 01 0044 00 07 ..7
             04 -> 00 00 01 01 00 00 00 00
-            -
-            + ntag
+            -; + ntag
             60 02 01 \(fourteen) 00 -> 01 00 *
             60 02 01 \(fourteen) 23 00 -> 00
             60 FE 01 23 -> 00
             60 FF 01 23 -> waiting
             60 01 01 20 10 -> 01 10 *               # is no ISO-DEP card, and is found by the next type
-            -
-            + typeA
+            -; + typeA
             60 01 01 10 20 -> 01 20 *
-            52 00
-            -
+            52 00; -
             60 01 01 01 -> 00 | 0600FFFF0000
             60 01 01 12 -> 00 | 0600FFFF0000
             """
@@ -290,15 +279,9 @@ struct PN53xFindingTests {
     @Test func `InDeselect, InRelease, InSelect: a target is put to sleep once and known until released`() async {
         await Chip.run(
             """
-            + ntag ntag81
-            4A 02 00
-            44 -> syntax error
-            52 01 01 -> syntax error
-            54 -> syntax error
-            44 03 -> 27
-            52 03 -> 27
-            54 03 -> 27
-            54 00 -> 27
+            + ntag ntag81; 4A 02 00
+            44 -> syntax error; 52 01 01 -> syntax error; 54 -> syntax error
+            44 03 -> 27; 52 03 -> 27; 54 03 -> 27; 54 00 -> 27
             54 02 -> 00 | nothing                   # the last one listed is selected
             54 01 -> 00
             54 01 -> 00 | nothing
@@ -307,8 +290,7 @@ struct PN53xFindingTests {
             40 02 30 00 -> 00 ..16                  # selected again by itself
             40 01 30 00 -> 00 ..16
             52 01 -> 00 | 5000
-            40 01 30 00 -> 27
-            54 01 -> 27
+            40 01 30 00 -> 27; 54 01 -> 27
             00 06 -> 00                             # the first one that is still known
             04 -> 00 00 01 02 00 00 00 00
             40 02 30 00 -> 00 ..16
@@ -319,8 +301,7 @@ struct PN53xFindingTests {
         )
         await Chip.run(
             """
-            + typeA
-            4A 01 00
+            + typeA; 4A 01 00
             44 01 -> 00 | C2                        # S(DESELECT)
             """
         )
@@ -343,15 +324,13 @@ struct PN53xFindingTests {
     {
         await Chip.run(
             """
-            + ntag ntag81
-            4A 02 00
+            + ntag ntag81; 4A 02 00
             40 01 30 00 -> 00 ..16
             -
             00 06 -> 01
             54 02 -> 01
             40 02 30 00 -> 01
-            + ntag
-            4A 01 00
+            + ntag; 4A 01 00
             00 06 -> 00
             """
         )
@@ -362,13 +341,11 @@ struct PN53xFindingTests {
             var chip = Chip.chip()
             await chip.run(
                 """
-                + \(tag)
-                4A 01 \(list)
+                + \(tag); 4A 01 \(list)
                 00 06 -> 00
                 32 01 00 -> empty
                 00 06 -> 01
-                40 01 30 00 -> 27
-                42 30 00 -> 27
+                40 01 30 00 -> 27; 42 30 00 -> 27
                 """,
                 tag
             )

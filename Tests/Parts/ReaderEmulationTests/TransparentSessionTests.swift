@@ -29,16 +29,13 @@ struct TransparentSessionTests {
             """
             FFD60005 04 01020304 -> 9000
             exchange 9503 022005 -> C003006985 9000         # not open
-            switch 8F02 0200 -> C003016A81 9000
-            manage 8100 -> C003009000 9000
+            switch 8F02 0200 -> C003016A81 9000; manage 8100 -> C003009000 9000
             exchange -> C003006985 9000                     # no frame
-            exchange 9500 -> C003006985 9000
-            switch 8F02 0200 -> C003009000 9000
+            exchange 9500 -> C003006985 9000; switch 8F02 0200 -> C003009000 9000
             exchange 9503 022005 -> C003009000 920100 96020000 9705 0001020304 9000
             exchange 9303 022005 -> C003009000 9000         # sent without an answer
             exchange 9502 9999 -> C003016401 9000           # no tag answers
-            manage 8200 -> C003009000 9000
-            exchange 9503 022005 -> C003006985 9000
+            manage 8200 -> C003009000 9000; exchange 9503 022005 -> C003006985 9000
             FFC20100 02 8100 -> 6A81                        # P1 and P2
             FFC20003 02 8100 -> 6A81
             """
@@ -52,24 +49,15 @@ struct TransparentSessionTests {
             manage 8000 -> C003009000 8003010000 9000
             manage 81 8100 80 820000 -> C003009000 8003010000 9000
             exchange 95 8103 022005 -> C003009000 920100 96020000 9705 ..5 9000
-            manage 81 -> C003006700 9000
-            manage 8101 -> C003006700 9000
-            manage 5F -> C003006700 9000
-            manage 5F46 -> C003006700 9000
-            manage 8181 -> C003006700 9000
-            manage 818200 -> C003006700 9000
-            manage 8183000000 -> C003006700 9000
-            manage 8100 8500 -> C003026A81 9000
-            manage 5F4603000000 -> C003016700 9000
-            manage 8000 8100 5F46050000000000 -> C003036700 9000
+            manage 81 -> C003006700 9000; manage 8101 -> C003006700 9000; manage 5F -> C003006700 9000
+            manage 5F46 -> C003006700 9000; manage 8181 -> C003006700 9000; manage 818200 -> C003006700 9000
+            manage 8183000000 -> C003006700 9000; manage 8100 8500 -> C003026A81 9000
+            manage 5F4603000000 -> C003016700 9000; manage 8000 8100 5F46050000000000 -> C003036700 9000
             exchange 900100 -> C003016700 9000              # flags of two bytes
             exchange 91020000 -> C003016700 9000            # bits of one byte
-            exchange 90020000 5F460100 -> C003026700 9000
-            exchange 9400 -> C003016A81 9000
-            exchange 910100 9900 -> C003026A81 9000
-            switch 8E020200 -> C003016700 9000
-            switch 8F0102 -> C003016700 9000
-            switch -> C003016700 9000
+            exchange 90020000 5F460100 -> C003026700 9000; exchange 9400 -> C003016A81 9000
+            exchange 910100 9900 -> C003026A81 9000; switch 8E020200 -> C003016700 9000
+            switch 8F0102 -> C003016700 9000; switch -> C003016700 9000
             switch 8F020400 -> C003016A81 9000              # four standards
             switch 8F020205 -> C003016A81 9000              # layers up to 4
             switch 8F020200 8000 -> C003009000 9000         # the first object counts
@@ -103,8 +91,7 @@ struct TransparentSessionTests {
             manage 8100
             exchange 90020003 910107 -> C003006985 9000
             exchange 9502 3004 -> C003016401 9000           # a frame of seven bits without a checksum
-            up
-            manage 8100
+            up; manage 8100
             exchange 9502 3004 -> C003009000 920100 96020000 9710 ..16 9000
             exchange 90020003
             manage 8100                                     # has no settings of the session before
@@ -152,8 +139,7 @@ struct TransparentSessionTests {
             """
             manage 8100 8300                                # the field is off
             switch 8F020203 -> C003009000 5F5114 ..20 9000
-            switch 8F020200 -> C003009000 9000
-            switch 8F020202 -> C003009000 9000
+            switch 8F020200 -> C003009000 9000; switch 8F020202 -> C003009000 9000
             switch 8F020204 -> C003009000 5F5114 ..20 9000
             -
             switch 8F020203 -> C003016401 9000
@@ -203,8 +189,7 @@ struct TransparentSessionTests {
         await Self.run(
             "slix",
             """
-            + ntag
-            manage 8100
+            + ntag; manage 8100
             switch 8F020000 -> C003009000 9000
             exchange 90020003 910107 9501 26 -> C003009000 920100 96020000 9702 4400 9000
             """
@@ -220,16 +205,14 @@ struct TransparentSessionTests {
             manage 8300 8400 -> C003009000 9000
             exchange 9502 3004 -> C003016401 9000           # has to be selected again
             exchange 90020003 910107 9501 26 -> C003009000 *
-            manage 8400 8300 -> C003009000 9000
-            exchange 9501 52 -> C003016401 9000
+            manage 8400 8300 -> C003009000 9000; exchange 9501 52 -> C003016401 9000
             """
         )
         for (wrong, status) in [("8500", "6A81"), ("5F460100", "6700")] {
             await Self.run(
                 "slix",
                 """
-                manage 8100 8300 \(wrong) -> C00303\(status) 9000
-                exchange 9503 022005 -> C003016401 9000
+                manage 8100 8300 \(wrong) -> C00303\(status) 9000; exchange 9503 022005 -> C003016401 9000
                 manage 8400 \(wrong) -> C00302\(status) 9000
                 exchange 9503 022005 -> C003009000 *
                 """
@@ -241,13 +224,11 @@ struct TransparentSessionTests {
         await Self.run(
             "slix",
             """
-            manage 8100
-            -
+            manage 8100; -
             look -> lost
             escape FFC20001 05 9503 022005 -> C003016401 9000
             escape FFC20001 05 9303 022005 -> C003009000 9000       # sent, whether or not a tag hears it
-            escape FFC20000 02 8100 -> C003009000 9000
-            escape FFC20001 08 910100 9503 022005 -> C003026A81 9000
+            escape FFC20000 02 8100 -> C003009000 9000; escape FFC20001 08 910100 9503 022005 -> C003026A81 9000
             """
         )
     }
