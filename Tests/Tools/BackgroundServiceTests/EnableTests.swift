@@ -209,8 +209,10 @@ struct ServiceFileTests {
             let outcome = try without.nfc.run("background", command, "--json")
             #expect(outcome.status == 1 && outcome["error"] == "no-systemd")
         }
-        #expect(!without.folder.has("config"))
-        try without.folder.write("config", "a file in the place of the folder")
+        // A file in the place of a folder.
+        let blocked = try self.user()
+        try blocked.folder.write("config", "x")
+        #expect(try blocked.nfc.run("background", "enable", "--json")["error"] == "not-written")
     }
 
     @Test(.enabled(if: SessionBus.isInstalled, "dbus-daemon is not installed"))
