@@ -2,91 +2,143 @@
 @unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCTestKit
+import TagLink
+import TagProtocols
 import Testing
 import VirtualTags
 
-/// Checks as what a tag arrives, and what its object says of it.
-@Suite(.timeLimit(.minutes(5))) struct `A tag that was detected` {
-    private typealias Cards = `Cards in a session for tags`
-
-    @Test(arguments: ["MIFARE Classic 1K", "Topaz 512"])
-    func `A tag that phones don't detect is none of a session for tags, and has no technology in one for NDEF`(
-        product: String
-    ) async throws {
-        try await withField(.product(product)) { field in
-            let delegate = TagSessionDelegate()
-            let session = try #require(NFCTagReaderSession(pollingOption: .iso14443, delegate: delegate, queue: nil))
-            session.begin()
-            await field.settle()
-            session.invalidate()
-            var events = delegate.events.makeAsyncIterator()
-            guard case .active? = await events.next(isolation: nil) else { throw Cards.Unexpected() }
-            guard case .invalidated? = await events.next(isolation: nil) else { throw Cards.Unexpected() }
-            let found = try await FoundTags()
-            #expect(found.tags.count == 1 && !(found.tag is any NFCMiFareTag))
-            try await found.session.connect(to: found.tag)
-            let (status, capacity) = try await found.tag.queryNDEFStatus()
-            let holdsNDEF = product == "Topaz 512"
-            #expect((status == .notSupported && capacity == 0) == !holdsNDEF)
-            found.session.invalidate()
+/// What the object of a detected tag is and says.
+@Suite(.timeLimit(.minutes(1))) struct DetectedTagTests {
+    @Test func `Tag object: of one kind by its type, its conversions and its description`() throws {
+        let rows: [(TagTarget, __NFCTagType, Int, String)] = [
+            (ScriptedTag.vicinityTarget, .ISO15693, 0, "iso15693(<NFCISO15693Tag"),
+            (ScriptedTag.feliCaTarget, .feliCa, 1, "feliCa(<NFCFeliCaTag"),
+            (ScriptedTag.iso7816Target, .iso7816Compatible, 2, "iso7816(<NFCISO7816Tag"),
+            (ScriptedTag.ultralightTarget, .miFare, 3, "miFare(<NFCMiFareTag"),
+        ]
+        for (target, type, place, start) in rows {
+            let found = ScriptedTag(target).tag
+            let tag: any __NFCTag = found.plain
+            #expect(tag.type == type)
+            let conversions: [(any __NFCTag)?] = [
+                tag.asNFCISO15693Tag(), tag.asNFCFeliCaTag(), tag.asNFCISO7816Tag(), tag.asNFCMiFareTag(),
+            ]
+            for (index, other) in conversions.enumerated() {
+                #expect(other === (index == place ? tag : nil), "\(type) \(index)")
+            }
+            // The name that a phone has for the kind, and the address.
+            let address = String(UInt(bitPattern: ObjectIdentifier(tag)), radix: 16)
+            #expect("\(found)" == "\(start): 0x\(address)>)")
         }
     }
 
-    @Test func `The coding of application data is that of a Type B card's ATQB, and a Type A card has none`()
-        async throws
-    {
-        let app = Cards.app(applications: ["A0000002471001"])
+    @Test func `MIFARE family: by the maker's code and the historical bytes`() async throws {
+        func card(_ uid: [UInt8], _ historicalBytes: [UInt8] = []) -> VirtualType4Tag {
+            let ats = [UInt8(2 + historicalBytes.count), 0x08] + historicalBytes
+            return VirtualType4Tag(card: TestTag.card(), frontEnd: .nfcA(uid: uid, atqa: 0x0044, ats: ats))
+        }
+        let nxp: [UInt8] = [0x04, 1, 2, 3, 4, 5, 6]
+        let plus: [UInt8] = [0xC1, 0x05, 0x2F, 0x2F, 0x01, 0xBC, 0xD6]
+        let rows: [(any VirtualTag, NFCMiFareFamily, [UInt8]?)] = [
+            (VirtualType2Tag(.ntag213, uid: nxp), .ultralight, nil),
+            (VirtualType2Tag(.ntag213, uid: [0x02, 1, 2, 3, 4, 5, 6]), .unknown, nil),
+            (card([0x02, 1, 2, 3, 4, 5, 6]), .unknown, nil), (card(nxp), .desfire, nil),
+            (card(nxp, plus), .plus, plus), (card([0x08, 1, 2, 3], plus), .plus, plus),
+            (VirtualType4Tag(DESFireContents.ndef(size: .kilobytes4)), .desfire, [0x80]),
+        ]
+        for (index, (virtual, family, historicalBytes)) in rows.enumerated() {
+            try await withTags(virtual, app: .app(applications: [AID.document])) { _, scene in
+                let tag = try scene.miFare
+                #expect(tag.mifareFamily == family && tag.identifier == Data(virtual.identifier), "\(index)")
+                #expect(tag.historicalBytes.map { [UInt8]($0) } == historicalBytes, "\(index)")
+                if index == 6 {
+                    // GET VERSION, wrapped.
+                    #expect(try await tag.sendAPDU("9060000000").hasSuffix("91af"))
+                }
+            }
+        }
+    }
+
+    @Test func `ISO 7816 Type A: historical bytes of the ATS, none without, and no application data`() async throws {
+        let rows = [("0408cafe", "cafe"), ("01", nil), ("0208", nil), ("0578807002", nil)] as [(String, String?)]
+        for (ats, historicalBytes) in rows {
+            let front = Type4FrontEnd.nfcA(uid: [0x04, 1, 2, 3, 4, 5, 6], ats: bytes(ats))
+            let card = VirtualType4Tag(card: TestTag.card(AID.document), frontEnd: front)
+            try await withTags(card, app: .app(applications: [AID.document])) { _, scene in
+                let tag = try scene.iso7816
+                #expect(tag.historicalBytes?.hexText() == historicalBytes, "\(ats)")
+                #expect(tag.applicationData == nil && !tag.proprietaryApplicationDataCoding)
+                // Its application is selected already.
+                #expect(try await tag.send("0084000002") == "cafe9000")
+            }
+        }
+    }
+
+    @Test func `ISO 7816 Type B: the application data of its ATQB, and their coding`() async throws {
         // ADC is 0 for a proprietary coding (ISO/IEC 14443-3, 7.9.4.6).
         for (options, isProprietary) in [(UInt8(0x71), true), (0x75, false)] {
-            let frontEnd = Type4FrontEnd.nfcB(
+            let front = Type4FrontEnd.nfcB(
                 pupi: [1, 2, 3, 4],
                 applicationData: [0, 6, 7, 8],
                 protocolInfo: [0x00, 0x81, options]
             )
-            let card = VirtualType4Tag(card: Cards.card(with: [Cards.otherName]), frontEnd: frontEnd)
-            try await Cards.withTags([card], app) { _, _, tags in
-                guard case .iso7816(let tag) = try #require(tags.first) else { throw Cards.Unexpected() }
-                #expect(tag.proprietaryApplicationDataCoding == isProprietary)
-                #expect(tag.applicationData == Data([0, 6, 7, 8]) && tag.historicalBytes == nil)
+            let card = VirtualType4Tag(card: TestTag.card(AID.document), frontEnd: front)
+            try await withTags(card, app: .app(applications: [AID.document])) { _, scene in
+                let tag = try scene.iso7816
+                #expect(tag.proprietaryApplicationDataCoding == isProprietary && tag.historicalBytes == nil)
+                #expect(tag.applicationData == Data([0, 6, 7, 8]) && tag.identifier == Data([1, 2, 3, 4]))
+                #expect(try await tag.send("0084000002") == "cafe9000")
             }
         }
-        let other = VirtualType4Tag(
-            card: Cards.card(with: [Cards.otherName]),
-            frontEnd: .nfcA(uid: [0x04, 1, 2, 3, 4, 5, 6], ats: [0x04, 0x08, 0xCA, 0xFE])
-        )
-        try await Cards.withTags([other], app) { _, _, tags in
-            guard case .iso7816(let tag) = try #require(tags.first) else { throw Cards.Unexpected() }
-            #expect(!tag.proprietaryApplicationDataCoding && tag.applicationData == nil)
-            #expect(tag.historicalBytes == Data([0xCA, 0xFE]))
+    }
+
+    @Test func `Type B card without ISO-DEP: an APDU is error 1, and nothing is sent`() async throws {
+        let front = Type4FrontEnd.nfcB(pupi: [1, 2, 3, 4], protocolInfo: [0x00, 0x80, 0x71])
+        try await withTags(VirtualType4Tag(card: TestTag.card(), frontEnd: front), connects: false) { field, scene in
+            let before = field.tags.statistics.exchanges
+            #expect(await code { try await scene.iso7816.send("0084000002") } == 1)
+            #expect(field.tags.statistics.exchanges == before)
         }
     }
 
-    @Test(arguments: [[0x01], [0x02, 0x08], [0x05, 0x78, 0x80, 0x70, 0x02]] as [[UInt8]])
-    func `A card whose ATS has no historical bytes has none`(ats: [UInt8]) async throws {
-        let app = Cards.app(applications: ["A0000002471001"])
-        func card(_ names: [[UInt8]]) -> VirtualType4Tag {
-            VirtualType4Tag(card: Cards.card(with: names), frontEnd: .nfcA(uid: [0x04, 1, 2, 3, 4, 5, 6], ats: ats))
-        }
-        try await Cards.withTags([card([Cards.otherName])], app) { _, _, tags in
-            guard case .iso7816(let tag) = try #require(tags.first) else { throw Cards.Unexpected() }
-            #expect(tag.historicalBytes == nil)
-        }
-        try await Cards.withTags([card([])], app) { _, _, tags in
-            guard case .miFare(let tag) = try #require(tags.first) else { throw Cards.Unexpected() }
-            #expect(tag.historicalBytes == nil)
+    @Test func `Virtual cards: each has a random UID of its own`() async throws {
+        let cards = [VirtualType4Tag(card: TestTag.card()), VirtualType4Tag(card: TestTag.card())]
+        try await withTags(cards[0], cards[1]) { _, scene in
+            let found = try scene.tags.map { try $0.iso7816.identifier }
+            #expect(Set(found).count == 2 && found.allSatisfy { $0.count == 4 && $0.first == 0x08 })
         }
     }
 
-    @Test(arguments: [[0x04, 1, 2, 3, 4, 5, 6], [0x08, 1, 2, 3]] as [[UInt8]])
-    func `A MIFARE Plus is known by its historical bytes, also with a random UID`(uid: [UInt8]) async throws {
-        let historicalBytes: [UInt8] = [0xC1, 0x05, 0x2F, 0x2F, 0x01, 0xBC, 0xD6]
-        let card = VirtualType4Tag(
-            card: Cards.card(with: []),
-            frontEnd: .nfcA(uid: uid, atqa: 0x0044, ats: [UInt8(2 + historicalBytes.count), 0x08] + historicalBytes)
-        )
-        try await Cards.withTags([card], Cards.app(applications: ["A0000002471001"])) { _, _, tags in
-            guard case .miFare(let tag) = try #require(tags.first) else { throw Cards.Unexpected() }
-            #expect(tag.mifareFamily == .plus && tag.historicalBytes == Data(historicalBytes))
+    @Test(arguments: ["MIFARE Classic 1K", "Topaz 512"])
+    func `Tag that phones don't detect: none for a session for tags, and without technology for NDEF`(
+        product: String
+    ) async throws {
+        try await withField(.product(product)) { field in
+            let delegate = TagSessionDelegate()
+            let session = tagSession(delegate)
+            session.begin()
+            await field.settle()
+            session.invalidate()
+            #expect(await delegate.wholeLog() == ["active", "ended 200"])
+            let scene = try await NDEFScene()
+            #expect(scene.tags.count == 1 && !(scene.tag is any NFCMiFareTag))
+            let (status, capacity) = try await scene.tag.queryNDEFStatus()
+            #expect((status == .notSupported && capacity == 0) == (product != "Topaz 512"))
+            scene.session.invalidate()
+        }
+    }
+
+    @Test func `Tag that is not detected: the session goes on looking for others`() async {
+        await AppConfiguration.$scoped.withValue(.app(applications: [AID.document])) {
+            await withVirtualField { field in
+                field.tags.bring(VirtualType4Tag(card: TestTag.card(), frontEnd: .nfcB(pupi: [1, 2, 3, 4])))
+                let delegate = TagSessionDelegate()
+                let session = tagSession(delegate)
+                session.begin()
+                field.tags.bring(VirtualType2Tag(.ntag213))
+                #expect(await delegate.nextTags()?.map(\.kind) == ["MIFARE"])
+                session.invalidate()
+            }
         }
     }
 }

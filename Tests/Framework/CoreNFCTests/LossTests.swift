@@ -4,156 +4,249 @@ import Foundation
 import NFCTestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct `A tag that is lost at any exchange` {
-    /// Connects, queries, reads, writes, reads, locks; every step runs, even after a failure.
-    @Sendable static func flow(_ field: TestField) async throws {
-        // If the tag is lost before it is found, the session runs until its minute is over.
-        var found = try await FoundTags()
-        let (session, tag) = (found.session, found.tag)
-        @Sendable func note(_ step: String, _ error: (any Error)?) {
-            field.completed(step)
-            if let code = (error as? NFCReaderError)?.code { field.note("code \(code.rawValue)") }
-        }
-        let message = TestTag.message(uri: "https://example.com/a/longer/path")
-        session.connect(to: tag) { note("connect", $0) }
-        tag.queryNDEFStatus { note("query", $2) }
-        tag.readNDEF { note("read", $1) }
-        tag.writeNDEF(message) { note("write", $0) }
-        tag.readNDEF { note("read again", $1) }
-        let failure = try await field.completion("all") { done in
-            tag.writeLock { error in
-                note("lock", error)
-                done(error as? NFCReaderError)
-            }
-        }
-        session.invalidate()
-        #expect(await found.events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
-        if let failure { throw failure }
-    }
+/// A tag that is lost, and a session or task that ends, at every exchange of a flow.
+@Suite(.timeLimit(.minutes(10))) struct LossTests {
+    // MARK: The tag is lost
 
-    /// The steps are answered in order. From the first failure on, each answer reports that the connection was lost.
-    static let lostOnce = Invariant("each answer after the loss says that the connection was lost") { run in
-        let notes = run.trace.entries.compactMap { if case .note(let text) = $0.event { text } else { nil } }
+    @Test func `Tag lost at any exchange: every completion is called once, in order, and with error 100 from then on`()
+        async throws
+    {
         let steps = ["connect", "query", "read", "write", "read again", "lock", "all"].map { "called: \($0)" }
-        let called = notes.filter { $0.hasPrefix("called: ") }
-        guard !called.isEmpty else { return nil }
-        if called != steps { return "the order was \(called)" }
-        let codes = notes.filter { $0.hasPrefix("code ") }
-        if run.error == nil { return codes.isEmpty ? nil : "there were \(codes)" }
-        let lost = "code \(NFCReaderError.Code.readerTransceiveErrorTagConnectionLost.rawValue)"
-        let after = notes.drop { !$0.hasPrefix("code ") }.filter { $0.hasPrefix("called: ") && $0 != "called: all" }
-        return codes.allSatisfy { $0 == lost } && codes.count == after.count + 1 ? nil : "the codes were \(codes)"
-    }
-
-    @Test func `Every completion is called once and in order, and says that the connection was lost`() async throws {
+        let lostOnce = Invariant("each answer after the loss is error 100") { run in
+            let notes = run.trace.entries.compactMap { if case .note(let text) = $0.event { text } else { nil } }
+            let called = notes.filter { $0.hasPrefix("called: ") }
+            guard !called.isEmpty else { return nil }
+            if called != steps { return "the order was \(called)" }
+            let codes = notes.filter { $0.hasPrefix("code ") }
+            if run.error == nil { return codes.isEmpty ? nil : "there were \(codes)" }
+            let after = notes.drop { !$0.hasPrefix("code ") }.filter { $0.hasPrefix("called: ") && $0 != steps[6] }
+            return codes.allSatisfy { $0 == "code 100" } && codes.count == after.count + 1 ? nil : "it was \(codes)"
+        }
         let report = try await explore(
             .losses + .tears,
-            near: .product("NTAG213", holding: .uri("https://example.com/a")),
-            invariants: [.neverBricked, .sessionEnds, .completesOnce, Self.lostOnce]
-        ) { try await Self.flow($0) }
+            near: .product("NTAG213", holding: .uri(TestTag.link)),
+            invariants: [.neverBricked, .sessionEnds, .completesOnce, lostOnce]
+        ) { field in
+            // If the tag is lost before it is found, the session runs until its minute is over.
+            let scene = try await NDEFScene(connects: false)
+            let (session, tag) = (scene.session, scene.tag)
+            @Sendable func note(_ step: String, _ error: (any Error)?) {
+                field.completed(step)
+                if error != nil { field.note("code \(code(of: error))") }
+            }
+            session.connect(to: tag) { note("connect", $0) }
+            tag.queryNDEFStatus { note("query", $2) }
+            tag.readNDEF { note("read", $1) }
+            tag.writeNDEF(TestTag.message("https://example.com/a/longer/path")) { note("write", $0) }
+            tag.readNDEF { note("read again", $1) }
+            let failure = try await field.completion("all") { done in
+                tag.writeLock { error in
+                    note("lock", error)
+                    done(error as? NFCReaderError)
+                }
+            }
+            session.invalidate()
+            #expect(await scene.delegate.end()?.errorCode == 200)
+            if let failure { throw failure }
+        }
         // One loss is before the connection.
         #expect(report.exchanges > 10 && report.runs == 1 + report.exchanges + 1 + 3 * report.writes)
     }
 
     @Test(arguments: ["Topaz 512", "NTAG215", "Ultralight EV1 UL11", "FeliCa Lite-S", "generic Type 4", "ICODE SLIX2"])
-    func `Whatever the tag, it is never bricked, no message is lost, and every caller is answered once`(
-        product: String
-    ) async throws {
+    func `Tag lost at any exchange of a write: never bricked, and no message is lost`(product: String) async throws {
         let report = try await explore(
             .everyLoss,
-            near: .product(product, holding: .uri("https://example.com/a")),
+            near: .product(product, holding: .uri(TestTag.link)),
             invariants: [.neverBricked, .noMessageLost, .sessionEnds, .completesOnce]
-        ) { field in
-            let found = try await FoundTags()
-            let (session, tag) = (found.session, found.tag)
+        ) { _ in
+            let scene = try await NDEFScene(connects: false)
             do {
-                try await session.connect(to: tag)
-                guard try await tag.queryNDEFStatus().0 == .readWrite else { throw CocoaError(.fileNoSuchFile) }
-                _ = try await tag.readNDEF()
-                try await tag.writeNDEF(TestTag.message(uri: "https://example.com/b/longer"))
-                session.invalidate()
+                try await scene.session.connect(to: scene.tag)
+                guard try await scene.tag.queryNDEFStatus().0 == .readWrite else { throw OtherKind() }
+                _ = try await scene.tag.readNDEF()
+                try await scene.tag.writeNDEF(TestTag.message("https://example.com/b/longer"))
+                scene.session.invalidate()
             } catch {
-                session.invalidate(errorMessage: "Try again.")
+                scene.session.invalidate(errorMessage: "Try again.")
                 throw error
             }
         }
         #expect(report.writes > 0)
     }
 
-    @Test func `A session that is invalidated at any moment resumes every caller once`() async throws {
-        for delay in 0..<40 {
-            try await withVirtualField { field in
-                field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-                let found = try await FoundTags()
-                let (session, tag) = (found.session, found.tag)
-                let results = await withTaskGroup(of: NFCReaderError.Code?.self) { group in
-                    group.addTask {
-                        // Spreads the moment over the whole flow.
-                        for _ in 0..<delay { await Task.yield() }
-                        session.invalidate()
-                        return nil
-                    }
-                    for _ in 0..<4 {
-                        group.addTask {
-                            do {
-                                try await session.connect(to: tag)
-                                _ = try await tag.queryNDEFStatus()
-                                _ = try await tag.readNDEF()
-                                return nil
-                            } catch {
-                                return (error as? NFCReaderError)?.code ?? .readerErrorInvalidParameter
-                            }
-                        }
-                    }
-                    return await group.reduce(into: []) { $0.append($1) }
-                }
-                #expect(results.count == 5)
-                #expect(results.allSatisfy { $0 == nil || $0 == .readerTransceiveErrorSessionInvalidated })
-            }
-        }
+    /// A command with a completion handler.
+    typealias Step = (_ done: @escaping @Sendable ((any Error)?) -> Void) -> Void
+
+    /// A kind of tag, and what is sent to it.
+    struct Kind: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        var polling: NFCTagReaderSession.PollingOption
+        var steps: @Sendable (NFCTag) throws -> [Step]
     }
 
-    @Test func `A tag that is swapped between connecting and writing is not written to`() async throws {
-        try await withField { field in
-            let other = TestTag.ntag213(uri: "https://example.com/other", serial: 9)
+    static let kinds = [
+        Kind(testDescription: "NTAG215", polling: .iso14443) { tag in
+            let tag = try tag.miFare
+            return ["60", "3004", "a26001020304", "3060"].map { packet in
+                { done in tag.sendMiFareCommand(commandPacket: Data(bytes(packet))) { done($1) } }
+            }
+        },
+        Kind(testDescription: "ICODE SLIX2", polling: .iso15693) { tag in
+            let (tag, flags) = (try tag.iso15693, NFCISO15693RequestFlag([.address, .highDataRate]))
+            let block = Data([1, 2, 3, 4])
+            return [
+                { done in
+                    tag.getSystemInfo(requestFlags: flags) { (result: Result<NFCISO15693SystemInfo, any Error>) in
+                        if case .failure(let error) = result { done(error) } else { done(nil) }
+                    }
+                },
+                { done in tag.readSingleBlock(requestFlags: flags, blockNumber: 0) { done($1) } },
+                { done in
+                    tag.writeSingleBlock(requestFlags: flags, blockNumber: 60, dataBlock: block) { done($0) }
+                },
+                { done in
+                    let range = NSRange(location: 56, length: 8)
+                    tag.readMultipleBlocks(requestFlags: flags, blockRange: range) { done($1) }
+                },
+            ]
+        },
+        Kind(testDescription: "FeliCa Lite-S", polling: .iso18092) { tag in
+            let (tag, block) = (try tag.feliCa, Data([0x80, 0x0C]))
+            let read: Step = { done in
+                tag.readWithoutEncryption(serviceCodeList: [Data([0x0B, 0])], blockList: [block]) { done($3) }
+            }
+            let write: Step = { done in
+                tag.writeWithoutEncryption(
+                    serviceCodeList: [Data([0x09, 0])],
+                    blockList: [block],
+                    blockData: [Data(1...16)]
+                ) { done($2) }
+            }
+            return [read, write, read]
+        },
+        Kind(testDescription: "generic Type 4", polling: .iso14443) { tag in
+            let tag = try tag.iso7816
+            return ["00a4040007d276000085010100", "00a4000c02e103", "00b000000f"]
+                .compactMap { NFCISO7816APDU(data: Data(bytes($0))) }
+                .map { apdu in { done in tag.sendCommand(apdu: apdu) { done($3) } } }
+        },
+    ]
+
+    @Test(arguments: kinds)
+    func `Tag lost at any exchange of commands: each is answered once, with error 100, or 102 for its answer`(
+        _ kind: Kind
+    ) async throws {
+        let app = AppProperties(
+            infoPlist: [
+                "NFCReaderUsageDescription": "Tags are read.",
+                "com.apple.developer.nfc.readersession.felica.systemcodes": ["88B4"],
+                "com.apple.developer.nfc.readersession.iso7816.select-identifiers": ["D2760000850101"],
+            ]
+        )
+        let fails = Invariant("an error is that of a lost tag, or of an invalid answer") { run in
+            guard let error = run.error, !(error is SessionEnded) else { return nil }
+            let code = code(of: error)
+            if ![100, 102].contains(code) { return "it was \(error)" }
+            // A tag that was lost when it was known is gone.
+            return run.replay.map { "\($0)".hasPrefix("loss") } == true && code != 100 ? "the code was \(code)" : nil
+        }
+        let report = try await explore(
+            .everyLoss,
+            near: .product(kind.testDescription, holding: .uri(TestTag.link)),
+            app: app,
+            invariants: [.neverBricked, .sessionEnds, .completesOnce, .errorShown, fails]
+        ) { field in
+            let scene = try await TagScene(kind.polling, connects: false)
+            defer { withExtendedLifetime(scene) {} }
+            do {
+                try await scene.session.connect(to: scene.tag)
+                for (index, step) in try kind.steps(scene.tag).enumerated() {
+                    let error: (any Error)? = try await field.completion("command \(index + 1)") { step($0) }
+                    if let error { throw error }
+                }
+                scene.session.invalidate()
+            } catch {
+                scene.session.invalidate(errorMessage: "Try again.")
+                throw error
+            }
+        }
+        let commands = report.first.completions.count
+        #expect(commands >= 3 && report.exchanges > commands)
+        #expect(report.writes == (kind.testDescription == "generic Type 4" ? 0 : 1))
+    }
+
+    @Test func `Tag swapped between connecting and writing: error 100, and the other one is not written to`()
+        async throws
+    {
+        try await withField(.product("NTAG213", holding: .uri(TestTag.link))) { field in
+            let other = TestTag.ntag213("https://example.com/other", serial: 9)
             let before = other.contents.memory
-            try await field.bring(.product("NTAG213", holding: .uri("https://example.com/a")))
-            let found = try await FoundTags()
-            let (session, tag) = (found.session, found.tag)
-            try await session.connect(to: tag)
-            #expect(try await tag.queryNDEFStatus().0 == .readWrite)
+            let scene = try await NDEFScene()
+            #expect(try await scene.tag.queryNDEFStatus().0 == .readWrite)
             try field.inject(.effect(.swap(other), atExchange: 0))
-            await #expect {
-                try await tag.writeNDEF(TestTag.message(uri: "https://example.com/new"))
-            } throws: { error in
-                (error as? NFCReaderError)?.code == .readerTransceiveErrorTagConnectionLost
-            }
-            #expect(!tag.isAvailable)
-            #expect(other.contents.memory == before)
-            session.invalidate()
+            #expect(await code { try await scene.tag.writeNDEF(TestTag.message()) } == 100)
+            #expect(!scene.tag.isAvailable && other.contents.memory == before)
+            scene.session.invalidate()
         }
     }
 
-    @Test func `A task that is cancelled at any moment gets one answer, and the session goes on`() async throws {
-        for delay in 0..<40 {
-            try await withVirtualField { field in
-                field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-                var found = try await FoundTags()
-                let (session, tag) = (found.session, found.tag)
-                let work = Task {
-                    try await session.connect(to: tag)
-                    _ = try await tag.queryNDEFStatus()
-                    return try await tag.readNDEF().records.count
-                }
-                for _ in 0..<delay { await Task.yield() }
-                work.cancel()
-                // A phone can't cancel a sent command, so it is still answered.
-                let answer = await work.result
-                #expect((try? answer.get()) == 1)
-                #expect(try await tag.readNDEF().records.count == 1)
-                session.invalidate()
-                #expect(await found.events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
+    // MARK: The session or the task ends
+
+    /// Connects, asks, writes and reads, with something happening at a moment of it.
+    ///
+    /// - Parameter moment: when, from the first step on; nil for nothing.
+    /// - Returns: the code of each step, 0 for success; and a moment within each exchange.
+    private static func flow(
+        at moment: Duration? = nil,
+        _ event: @escaping @Sendable (NFCNDEFReaderSession, Task<[Int], Never>) -> Void = { _, _ in }
+    ) async throws -> (codes: [Int], moments: [Duration]) {
+        try await withField(.product("NTAG213", holding: .uri(TestTag.link))) { field in
+            let scene = try await NDEFScene(connects: false)
+            let (session, tag) = (scene.session, scene.tag)
+            let (start, go) = AsyncStream<Void>.makeStream()
+            let work = Task { () -> [Int] in
+                // The event may be the end of this task: it is set before the first step.
+                await Task.detached { for await _ in start {} }.value
+                return await [
+                    code { try await session.connect(to: tag) }, code { try await tag.queryNDEFStatus() },
+                    code { try await tag.writeNDEF(TestTag.message("https://example.com/longer/path")) },
+                    code { try await tag.readNDEF() },
+                ]
             }
+            let (began, before) = (field.now, field.trace.entries.count)
+            if let moment { _ = field.environment.clock.schedule(after: moment) { event(session, work) } }
+            go.finish()
+            let codes = await work.value
+            let moments = field.trace.entries.dropFirst(before).compactMap { entry -> Duration? in
+                // It is noted with the time at which it begins.
+                guard case .exchange = entry.event, let time = entry.time else { return nil }
+                return time - began + .nanoseconds(1)
+            }
+            session.invalidate()
+            #expect(await scene.delegate.end()?.errorCode == 200)
+            return (codes, moments)
         }
     }
+
+    @Test func `Session invalidated at any exchange: each command is answered once, with error 103 from then on`()
+        async throws
+    {
+        let moments = try await Self.flow().moments
+        #expect(moments.count > 10)
+        for moment in moments {
+            let (codes, exchanges) = try await Self.flow(at: moment) { session, _ in session.invalidate() }
+            #expect(codes.count == 4 && codes.allSatisfy { [0, 103].contains($0) } && codes.last == 103, "\(moment)")
+            #expect(exchanges == moments.filter { $0 <= moment }, "\(moment)")
+        }
+    }
+
+    @Test func `Task cancelled at any exchange: each command is answered as if nothing had been`() async throws {
+        let moments = try await Self.flow().moments
+        for moment in moments {
+            let (codes, exchanges) = try await Self.flow(at: moment) { _, work in work.cancel() }
+            #expect(codes == [0, 0, 0, 0] && exchanges == moments, "\(moment)")
+        }
+    }
+
 }

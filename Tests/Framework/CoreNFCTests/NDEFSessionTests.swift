@@ -1,371 +1,224 @@
 // SPDX-License-Identifier: Apache-2.0
 @unsafe @preconcurrency import CoreNFC
 import Foundation
-import Glibc
+import NFCRuntime
 import NFCTestKit
 import TagLink
+import TestThreads
 import Testing
 import VirtualTags
 
-@Suite(.timeLimit(.minutes(5))) struct `An NDEF reader session` {
-    @Test func `Messages go to a delegate without tags, and the session ends with the first when asked to`()
-        async throws
-    {
-        try await withVirtualField { field in
-            field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
+/// What the delegate of a session for NDEF gets, in order.
+@Suite(.timeLimit(.minutes(1))) struct NDEFSessionTests {
+    @Test(arguments: [(true, ["active", "messages 1", "ended 204"]), (false, ["active", "messages 1", "ended 200"])])
+    func `Messages: a session ends with the first one when asked to`(once: Bool, log: [String]) async throws {
+        await withVirtualField { field in
+            field.tags.bring(TestTag.ntag213())
             let delegate = MessageDelegate()
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: true)
+            let session = ndefSession(delegate, once: once)
             session.alertMessage = "Hold your iPhone near the poster."
             session.begin()
-            var events = delegate.events.makeAsyncIterator()
-            guard case .active = await events.next() else { throw Unexpected() }
-            guard case .messages(let messages) = await events.next() else { throw Unexpected() }
-            #expect(
-                messages.map { $0.records.first?.wellKnownTypeURIPayload()?.absoluteString } == [
-                    "https://example.com/a"
-                ]
-            )
-            guard case .invalidated(let error) = await events.next() else { throw Unexpected() }
-            #expect(error.code == .readerSessionInvalidationErrorFirstNDEFTagRead)
-            #expect(field.sheet.history.map(\.state) == [.ready, .scanning, .success])
+            #expect(await delegate.nextLinks() == [TestTag.link])
+            if !once { session.invalidate() }
+            #expect(await delegate.wholeLog() == log)
+            #expect(field.sheet.history.prefix(3).map(\.state) == [.ready, .scanning, .success])
             #expect(field.sheet.history.first?.message == "Hold your iPhone near the poster.")
         }
     }
 
-    @Test func `Each tag is reported once for each time that it comes near`() async throws {
-        try await withField { field in
-            let first = try await field.make(.product("NTAG213", holding: .uri("https://example.com/1")))
-            let second = try await field.make(.product("NTAG213", holding: .uri("https://example.com/2")))
-            let delegate = MessageDelegate()
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
+    @Test(arguments: [true, false])
+    func `Tags: a delegate that takes them is never given messages, and its session does not end by itself`(
+        once: Bool
+    ) async throws {
+        try await withVirtualField { field in
+            field.tags.bring(TestTag.ntag213())
+            let delegate = TagDelegate()
+            let session = ndefSession(delegate, once: once)
             session.begin()
-            var events = delegate.events.makeAsyncIterator()
-            var seen: [String] = []
-            for tag in [first, second, first] {
-                try await field.bring(tag)
-                let messages = try #require(await events.nextMessages())
-                #expect(messages.count == 1)
-                seen += messages.compactMap { $0.records.first?.wellKnownTypeURIPayload()?.absoluteString }
-                try await field.takeAway(tag)
+            for _ in 0..<2 {
+                let tag = try #require(await delegate.nextNDEFTags()?.first)
+                try await session.connect(to: tag)
+                #expect(try await tag.readNDEF().link == TestTag.link)
+                session.restartPolling()
             }
-            #expect(seen == ["https://example.com/1", "https://example.com/2", "https://example.com/1"])
+            #expect(await delegate.nextNDEFTags()?.count == 1)
             session.invalidate()
-            #expect(await events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
+            #expect(await delegate.wholeLog() == ["active", "tags 1", "tags 1", "tags 1", "ended 200"])
         }
     }
 
-    @Test func `A tag that lies beside one that comes is not reported again`() async throws {
-        try await withVirtualField { field in
-            let delegate = ArrivalDelegate(field.tags)
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-            session.begin()
-            field.tags.bring(TestTag.ntag213(uri: "https://example.com/0", serial: 100))
-            var events = delegate.events.makeAsyncIterator()
-            var seen: [String] = []
-            while seen.count < 5 {
-                let messages = try #require(await events.nextMessages())
-                seen += messages.compactMap { $0.records.first?.wellKnownTypeURIPayload()?.absoluteString }
+    @Test func `Messages: each tag is reported once for each time that it is brought near`() async throws {
+        try await withField { field in
+            var tags: [NearbyTag] = []
+            for number in 1...2 {
+                tags.append(try await field.make(.product("NTAG213", holding: .uri("https://example.com/\(number)"))))
             }
+            let delegate = MessageDelegate { session, _ in
+                // It has no effect for a delegate that gets messages.
+                (session as? NFCNDEFReaderSession)?.restartPolling()
+            }
+            let session = ndefSession(delegate)
+            session.begin()
+            for (index, number) in [(0, 1), (1, 2), (0, 1)] {
+                try await field.bring(tags[index])
+                #expect(await delegate.nextLinks() == ["https://example.com/\(number)"])
+                for _ in 0..<5 {
+                    session.restartPolling()
+                    await field.wait(for: .milliseconds(200))
+                }
+                try await field.takeAway(tags[index])
+            }
+            session.invalidate()
+            #expect(
+                await delegate.wholeLog() == ["active", "messages 1", "messages 1", "messages 1", "ended 200"],
+                "\(field.trace)"
+            )
+        }
+    }
+
+    @Test func `Messages: a tag that lies beside one that is brought is not reported again`() async throws {
+        try await withVirtualField { field in
+            let count = Locked(0)
+            let tags = field.tags
+            // Brings another tag for each message, while the session is not looking.
+            let delegate = MessageDelegate { _, event in
+                guard case .messages = event else { return }
+                let number = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                if number < 5 {
+                    tags.bring(TestTag.ntag213("https://example.com/\(number)", serial: UInt8(100 - number)))
+                }
+            }
+            let session = ndefSession(delegate)
+            session.begin()
+            field.tags.bring(TestTag.ntag213("https://example.com/0", serial: 100))
+            var seen: [String] = []
+            while seen.count < 5 { seen += try #require(await delegate.nextLinks()) }
             #expect(seen == (0..<5).map { "https://example.com/\($0)" })
             session.invalidate()
         }
     }
 
-    @Test func `A delegate that takes tags is never given messages`() async throws {
+    @Test func `First message: a tag that is brought with it is not read`() async throws {
         try await withVirtualField { field in
-            field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-            let delegate = TagDelegate()
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: true)
-            session.begin()
-            var events = delegate.events.makeAsyncIterator()
-            guard case .active = await events.next() else { throw Unexpected() }
-            guard case .tags(let tags) = await events.next() else { throw Unexpected() }
-            #expect(tags.count == 1)
-            session.invalidate()
-            guard case .invalidated = await events.next() else { throw Unexpected() }
-            #expect(await events.next() == nil)
-        }
-    }
-
-    @Test func `Two tags at once arrive in one array, and either can be connected and read`() async throws {
-        try await withVirtualField { field in
-            field.tags.bring(TestTag.ntag213(uri: "https://example.com/1", serial: 1))
-            field.tags.bring(TestTag.ntag213(uri: "https://example.com/2", serial: 2))
-            let (session, tags) = try await detected()
-            #expect(tags.count == 2)
-            var seen: Set<String> = []
-            for tag in tags + tags {
-                try await session.connect(to: tag)
-                let message = try await tag.readNDEF()
-                seen.formUnion(message.records.compactMap { $0.wellKnownTypeURIPayload()?.absoluteString })
+            field.tags.bring(TestTag.ntag213())
+            let tags = field.tags
+            let delegate = MessageDelegate { _, event in
+                if case .messages = event { tags.bring(TestTag.ntag213("https://example.com/b", serial: 7)) }
             }
-            #expect(seen == ["https://example.com/1", "https://example.com/2"])
-            session.invalidate()
-        }
-    }
-
-    @Test func `A message can be written, read back, and locked permanently`() async throws {
-        try await withVirtualField { field in
-            field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-            let (session, tags) = try await detected()
-            let tag = try #require(tags.first)
-            try await session.connect(to: tag)
-            #expect(try await tag.queryNDEFStatus() == (.readWrite, 137))
-            let payload = try #require(
-                NFCNDEFPayload.wellKnownTypeTextPayload(string: "Grüße", locale: Locale(identifier: "de_DE"))
-            )
-            let message = NFCNDEFMessage(records: [payload])
-            try await tag.writeNDEF(message)
-            let read = try await tag.readNDEF()
-            #expect(read.records.count == 1)
-            #expect(read.records[0].wellKnownTypeTextPayload().0 == "Grüße")
-            #expect(read.length == message.length)
-            try await tag.writeLock()
-            #expect(try await tag.queryNDEFStatus().0 == .readOnly)
-            #expect(await code { try await tag.writeNDEF(message) } == .ndefReaderSessionErrorTagNotWritable)
-            session.invalidate()
-        }
-    }
-
-    @Test func `Each failure has the phone's code`() async throws {
-        try await withVirtualField { field in
-            field.tags.bring(TestTag.ntag213(message: []))
-            let (session, tags) = try await detected()
-            let tag = try #require(tags.first)
-            #expect(await code { try await tag.readNDEF() } == .readerTransceiveErrorTagNotConnected)
-            try await session.connect(to: tag)
-            #expect(try await tag.queryNDEFStatus() == (.readWrite, 137))
-            #expect(await code { try await tag.readNDEF() } == .ndefReaderSessionErrorZeroLengthMessage)
-            let long = NFCNDEFMessage(records: [
-                NFCNDEFPayload(format: .media, type: Data("a/b".utf8), identifier: Data(), payload: Data(count: 200))
-            ])
-            #expect(await code { try await tag.writeNDEF(long) } == .ndefReaderSessionErrorTagSizeTooSmall)
-            let bad = NFCNDEFMessage(records: [
-                NFCNDEFPayload(format: .unchanged, type: Data(), identifier: Data(), payload: Data())
-            ])
-            #expect(await code { try await tag.writeNDEF(bad) } == .readerErrorInvalidParameter)
-            session.invalidate()
-            #expect(await code { try await tag.readNDEF() } == .readerTransceiveErrorSessionInvalidated)
-            #expect(await code { try await session.connect(to: tag) } == .readerTransceiveErrorSessionInvalidated)
-        }
-    }
-
-    @Test func `A message is written as it was when it was given`() async throws {
-        try await withVirtualField { field in
-            field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-            let (session, tags) = try await detected()
-            let tag = try #require(tags.first)
-            try await session.connect(to: tag)
-            let message = TestTag.message(uri: "https://example.com/b")
-            let error: (any Error)? = await withCheckedContinuation { done in
-                tag.writeNDEF(message) { done.resume(returning: $0) }
-                message.records = []
-            }
-            #expect(error == nil)
-            let read = try await tag.readNDEF()
-            #expect(read.records.first?.wellKnownTypeURIPayload()?.absoluteString == "https://example.com/b")
-            session.invalidate()
-        }
-    }
-
-    @Test func `A tag without a capability container is not supported`() async throws {
-        try await withVirtualField { field in
-            field.tags.bring(TestTag.unformattedNTAG213())
-            let (session, tags) = try await detected()
-            let tag = try #require(tags.first)
-            try await session.connect(to: tag)
-            #expect(try await tag.queryNDEFStatus() == (.notSupported, 0))
-            #expect(await code { try await tag.readNDEF() } == .readerTransceiveErrorTagResponseError)
-            #expect(
-                await code { try await tag.writeNDEF(TestTag.message(uri: "https://example.com")) }
-                    == .ndefReaderSessionErrorTagNotWritable
-            )
-            #expect(await code { try await tag.writeLock() } == .ndefReaderSessionErrorTagNotWritable)
-            session.invalidate()
-        }
-    }
-
-    @Test func `A tag that shows its memory only for its password is not supported either`() async throws {
-        try await withVirtualField { field in
-            var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
-            // AUTH0 and PROT: everything from the capability container on.
-            contents.memory[41 * 4 + 3] = 3
-            contents.memory[42 * 4] = 0x80
-            field.tags.bring(VirtualType2Tag(contents))
-            let (session, tags) = try await detected()
-            let tag = try #require(tags.first)
-            try await session.connect(to: tag)
-            #expect(try await tag.queryNDEFStatus() == (.notSupported, 0))
-            #expect(await code { try await tag.readNDEF() } == .readerTransceiveErrorTagResponseError)
-            #expect(
-                await code { try await tag.writeNDEF(TestTag.message(uri: "https://example.com")) }
-                    == .ndefReaderSessionErrorTagNotWritable
-            )
-            session.invalidate()
-        }
-    }
-
-    @Test func `A tag that has left is lost, and is found again when polling is restarted`() async throws {
-        try await withField(.product("NTAG213", holding: .uri("https://example.com/a"))) { field in
-            var found = try await FoundTags()
-            let (session, tag) = (found.session, found.tag)
-            try await session.connect(to: tag)
-            try await field.takeAway()
-            #expect(await code { try await tag.readNDEF() } == .readerTransceiveErrorTagConnectionLost)
-            #expect(!tag.isAvailable)
-            session.restartPolling()
-            try await field.bring(field.tags[0])
-            let again = try #require(await found.events.nextTags()?.first)
-            try await session.connect(to: again)
-            #expect(try await again.readNDEF().records.count == 1)
-            #expect(await code { try await tag.readNDEF() } == .readerTransceiveErrorTagConnectionLost)
-            session.invalidate()
-        }
-    }
-
-    @Test func `A session ends after sixty seconds, and a connection after twenty`() async throws {
-        try await withVirtualField { field in
-            field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-            var found = try await FoundTags()
-            let (session, tag) = (found.session, found.tag)
-            try await session.connect(to: tag)
-            field.clock.advance(by: .seconds(19))
-            #expect(tag.isAvailable)
-            field.clock.advance(by: .seconds(1))
-            #expect(!tag.isAvailable)
-            #expect(await code { try await tag.readNDEF() } == .readerTransceiveErrorTagConnectionLost)
-            #expect(session.isReady)
-            field.clock.advance(by: .seconds(40))
-            #expect(await found.events.end()?.code == .readerSessionInvalidationErrorSessionTimeout)
-            #expect(!session.isReady)
-        }
-    }
-
-    @Test func `The Cancel button ends the session as the user`() async throws {
-        try await withVirtualField { field in
-            let delegate = MessageDelegate()
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-            session.begin()
-            var events = delegate.events.makeAsyncIterator()
-            guard case .active = await events.next() else { throw Unexpected() }
-            #expect(field.sheet.cancel())
-            let error = try #require(await events.end())
-            #expect(error.code == .readerSessionInvalidationErrorUserCanceled)
-            #expect(error.localizedDescription == "Session invalidated by user")
-            #expect(field.sheet.content?.state == .dismissed)
-        }
-    }
-
-    @Test func `Sessions take turns, first come first served`() async throws {
-        try await withVirtualField { field in
-            let delegates = [MessageDelegate(), MessageDelegate(), MessageDelegate()]
-            let sessions = delegates.map {
-                NFCNDEFReaderSession(delegate: $0, queue: nil, invalidateAfterFirstRead: false)
-            }
-            for session in sessions { session.begin() }
-            for (session, delegate) in zip(sessions, delegates) {
-                var events = delegate.events.makeAsyncIterator()
-                guard case .active = await events.next() else { throw Unexpected() }
-                #expect(sessions.filter(\.isReady).count == 1)
-                #expect(session.isReady)
-                session.invalidate()
-                #expect(await events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
-            }
-        }
-    }
-
-    @Test func `With the switch on, a session is busy while the last one's sheet leaves`() async throws {
-        try await withVirtualField(busyPolicy: .refuseWhileSheetLeaves) { field in
-            let first = MessageDelegate()
-            let session = NFCNDEFReaderSession(delegate: first, queue: nil, invalidateAfterFirstRead: false)
-            session.begin()
-            session.invalidate()
-            var events = first.events.makeAsyncIterator()
-            _ = await events.end()
+            ndefSession(delegate, once: true).begin()
+            #expect(await delegate.nextLinks() == [TestTag.link])
+            #expect(await delegate.wholeLog() == ["active", "messages 1", "ended 204"])
             try await field.untilIdle()
-            for (seconds, code) in [
-                (0.0, NFCReaderError.readerSessionInvalidationErrorSystemIsBusy),
-                (2.5, .readerSessionInvalidationErrorUserCanceled),
-            ] {
-                field.clock.advance(by: .seconds(seconds))
+        }
+    }
+
+    @Test func `First message: an empty and a damaged one do not count, and take nothing from a tag beside them`()
+        async throws
+    {
+        func damaged(_ serial: UInt8) -> VirtualType2Tag { TestTag.ntag213(message: bytes("d101c855"), serial: serial) }
+        try await withField(.tag(TestTag.ntag213(message: [])), .tag(damaged(1))) { field in
+            let delegate = MessageDelegate()
+            let session = ndefSession(delegate, once: true)
+            session.begin()
+            await field.settle()
+            #expect(session.isReady && delegate.log == ["active"])
+            try await field.bring(.product("NTAG213", holding: .uri(TestTag.link)))
+            #expect(await delegate.nextLinks() == [TestTag.link])
+            #expect(await delegate.end()?.errorCode == 204)
+        }
+        for (bad, good) in [(1, 2), (2, 1)] as [(UInt8, UInt8)] {
+            await withVirtualField { field in
+                for tag in [damaged(bad), TestTag.ntag213(serial: good)] { field.tags.bring(tag) }
                 let delegate = MessageDelegate()
-                let next = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-                next.begin()
-                next.invalidate()
-                var events = delegate.events.makeAsyncIterator()
-                #expect(await events.end()?.code == code)
+                ndefSession(delegate, once: true).begin()
+                #expect(await delegate.nextLinks() == [TestTag.link])
+                #expect(await delegate.end()?.errorCode == 204)
             }
         }
     }
 
-    @Test func `A dead session stays dead`() async throws {
-        await withVirtualField { field in
+    /// What happens on the app's queue while a tag is read, and the calls of the delegate.
+    @Test(arguments: [
+        ("nothing", "messages 1, ended 204"), ("invalidate", "ended 200"), ("minute", "ended 201"),
+        ("cancel", "ended 200"),
+    ])
+    func `Late message: given to the app while its session is active, and not after its end`(
+        change: String,
+        log: String
+    ) async {
+        let (clock, sheet, queue) = (ManualClock(), RecordingSheet(), DispatchQueue(label: "late"))
+        let hook = Locked<(@Sendable () -> Void)?>(nil)
+        let field = VirtualField(
+            onElapsed: { _ in },
+            onExchange: { exchange in
+                if exchange.request.bytes.first == 0x30 { hook.withLock { $0.take() }?() }
+            }
+        )
+        let environment = NFCEnvironment(reader: .field(field), clock: clock, sheet: sheet, isOfTest: true)
+        await NFCEnvironment.$scoped.withValue(environment) {
             let delegate = MessageDelegate()
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-            session.begin()
-            session.invalidate(errorMessage: "Try again.")
-            var events = delegate.events.makeAsyncIterator()
-            #expect(await events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
-            session.begin()
-            session.invalidate()
-            #expect(!session.isReady)
-            #expect(await events.next() == nil)
-            #expect(field.sheet.history.contains { $0.state == .failure && $0.message == "Try again." })
+            let session = Shared(ndefSession(delegate, once: true, queue: queue))
+            let act: @Sendable () -> Void = {
+                switch change {
+                case "invalidate": session.value.invalidate()
+                case "minute": clock.advance(by: .seconds(60))
+                case "cancel": sheet.cancel()
+                default: break
+                }
+            }
+            // The message is put behind this in the queue.
+            hook.withLock { $0 = { queue.async(execute: act) } }
+            field.bring(TestTag.ntag213())
+            session.value.begin()
+            #expect(await delegate.wholeLog().joined(separator: ", ") == "active, \(log)")
+            // Whatever is still in the queue would be a call after the end.
+            queue.sync {}
         }
     }
 
-    @Test func `Without a reader a session ends at once and says what to do`() async throws {
-        try await withoutReader(reason: "Plug in a reader.") {
-            #expect(!NFCNDEFReaderSession.readingAvailable)
+    // MARK: The sheet
+
+    @Test func `Error symbol: none for a delegate that gets messages, and one for other delegates`() async throws {
+        try await withVirtualField { field in
+            field.tags.bring(TestTag.ntag213())
             let delegate = MessageDelegate()
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
+            let session = ndefSession(delegate)
             session.begin()
-            session.begin()
-            var events = delegate.events.makeAsyncIterator()
-            let error = try #require(await events.end())
-            #expect(error.code == .readerErrorUnsupportedFeature)
-            #expect((error as NSError).localizedFailureReason == "Plug in a reader.")
+            #expect(await delegate.nextLinks()?.count == 1)
+            session.invalidate(errorMessage: "Wrong.")
+            await delegate.end()
+            try await NDEFScene().session.invalidate(errorMessage: "Wrong.")
+            let failures = field.sheet.history.filter { $0.state == .failure }
+            #expect(failures.map(\.message) == ["Wrong.", "Wrong."])
+            #expect(failures.map(\.showsErrorSymbol) == [false, true])
         }
     }
 
-    // MARK: Helpers
+    /// Where an app sets the sheet's text.
+    enum Place: CaseIterable, Sendable { case callback, sessionQueue, mainQueue, mainActor }
 
-    struct Unexpected: Error {}
-
-    /// The code of the error with which a command fails; nil when it succeeds.
-    func code(_ command: () async throws -> some Any) async -> NFCReaderError.Code? {
-        do {
-            _ = try await command()
-            return nil
-        } catch {
-            return (error as? NFCReaderError)?.code
+    @Test(arguments: Place.allCases)
+    func `First message: the sheet shows the text that the app sets because of it`(_ place: Place) async throws {
+        for _ in 0..<20 {
+            await withVirtualField { field in
+                field.tags.bring(TestTag.ntag213())
+                let delegate = MessageDelegate { session, event in
+                    guard case .messages = event else { return }
+                    let shared = Shared(session)
+                    switch place {
+                    case .callback: session.alertMessage = "Read."
+                    case .sessionQueue: session.sessionQueue.async { shared.value.alertMessage = "Read." }
+                    case .mainQueue: DispatchQueue.main.async { shared.value.alertMessage = "Read." }
+                    case .mainActor: Task { @MainActor in shared.value.alertMessage = "Read." }
+                    }
+                }
+                ndefSession(delegate, once: true).begin()
+                #expect(await delegate.end()?.errorCode == 204)
+                #expect(field.sheet.history.last { $0.state == .success }?.message == "Read.")
+            }
         }
-    }
-
-    /// A session that has detected what is in the field. The delegate lives as long as the session is used.
-    func detected() async throws -> (NFCNDEFReaderSession, [any NFCNDEFTag]) {
-        let found = try await FoundTags()
-        return (found.session, found.tags)
-    }
-}
-
-/// Brings another tag for each message, while the session is not looking.
-private final class ArrivalDelegate: RecordingDelegate, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
-    private let field: VirtualField
-    private let count = Locked(0)
-
-    init(_ field: VirtualField) {
-        self.field = field
-    }
-
-    override func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
-        let number = count.withLock { count in
-            count += 1
-            return count
-        }
-        if number < 5 {
-            field.bring(TestTag.ntag213(uri: "https://example.com/\(number)", serial: UInt8(100 - number)))
-        }
-        super.readerSession(session, didDetectNDEFs: messages)
     }
 }

@@ -1,139 +1,133 @@
 // SPDX-License-Identifier: Apache-2.0
-@unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCRuntime
-import NFCTestKit
 import TagLink
+import TagProtocols
 import Testing
-import VirtualTags
 
-/// Checks what an app gets when its reader can't do an exchange.
-@Suite(.timeLimit(.minutes(1))) struct `A command that the reader can't do` {
-    /// The commands with this code fail.
-    private static let marker: UInt8 = 0x3E
-    /// Of ISO 15693 it is Stay Quiet and Challenge, which no tag answers.
-    private static let unanswered: Set<UInt8> = [0x02, 0x39]
+@testable import CoreNFC  // the errors' causes are internal
 
-    /// A reader over a virtual field that fails at some commands, and keeps how long it waits for answers.
-    private final class FailingReader: FieldDriver {
-        let field = VirtualField(onElapsed: { _ in })
-        let failure = Locked<LinkError.Code?>(nil)
-        let waits = Locked<[[UInt8]: Airtime]>([:])
-        var name: String { "failing" }
-        var technologies: Set<Technology> { field.technologies }
+/// `NFCReaderError` as clients look at it, and its code by its cause.
+@Suite struct ReaderErrorTests {
+    /// The texts of a phone, which clients compare.
+    static let texts = """
+        1 Feature not supported
+        2 Missing required entitlement
+        3 Invalid parameter
+        4 Invalid parameter length
+        5 Parameter value is out of bound
+        6 NFC radio is disabled
+        7 Device or user is not eligible
+        8 Access not accepted by user
+        100 Tag connection lost
+        101 Maximum retries exceeded
+        102 Tag response error / no response
+        103 Session invalidated
+        104 Tag is not connected
+        105 Packet length has exceeded the limit
+        200 Session invalidated by user
+        201 Session timeout
+        202 Session invalidated unexpectedly
+        203 System resource unavailable
+        204 First NDEF tag read
+        300 Invalid configuration parameters
+        400 NDEF tag is read only
+        401 NDEF tag write failed
+        402 Insufficient space on NDEF tag
+        403 NDEF tag does not contain any NDEF message
+        """
 
-        func link(for technology: Technology) -> (any FrameLink)? {
-            field.link(for: technology).map { Link(base: $0, reader: self) }
+    @Test func `Error text: each code has the phone's`() throws {
+        for line in Self.texts.split(separator: "\n") {
+            let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
+            let code = try #require(Int(parts[0]).flatMap { NFCReaderError.Code(rawValue: $0) }, "\(line)")
+            #expect(NFCReaderError(code).localizedDescription == parts[1])
+            #expect(NFCReaderError(code, userInfo: [:]).userInfo[NSLocalizedDescriptionKey] as? String == parts[1])
         }
-
-        func setCarrier(_ isOn: Bool) async throws(LinkError) { try await field.setCarrier(isOn) }
-        func arrival(of identifier: [UInt8]) -> UInt64? { field.arrival(of: identifier) }
-        func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
-            field.observePresence(handler)
-        }
+        let own = NFCReaderError(.readerErrorInvalidParameter, userInfo: [NSLocalizedDescriptionKey: "Mine", "key": 7])
+        #expect(own.localizedDescription == "Mine" && own.errorUserInfo["key"] as? Int == 7)
     }
 
-    private final class Link: FrameLink {
-        let base: any FrameLink
-        let reader: FailingReader
-        var technology: Technology { base.technology }
-        var maximumFrameLength: Int { base.maximumFrameLength }
-        var statistics: LinkStatistics { base.statistics }
-
-        init(base: any FrameLink, reader: FailingReader) { (self.base, self.reader) = (base, reader) }
-
-        func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
-            reader.waits.withLock { $0[frame.bytes] = timeout }
-            let isMarked =
-                technology == .nfcV
-                ? unanswered.contains(frame.bytes.dropFirst().first ?? 0) : frame.bytes.first == marker
-            if isMarked, let code = reader.failure.withLock({ $0 }) {
-                throw LinkError(code, "The reader says why.")
-            }
-            return try await base.transceive(frame, timeout: timeout)
-        }
-    }
-
-    private static func withReader(
-        _ tag: any VirtualTag,
-        _ polling: NFCTagReaderSession.PollingOption,
-        _ body: (FailingReader, `A session for tags`.Detected) async throws -> Void
-    ) async throws {
-        let reader = FailingReader()
-        reader.field.bring(tag)
-        let environment = NFCEnvironment(reader: .field(reader), clock: ManualClock(), isOfTest: true)
-        try await NFCEnvironment.$scoped.withValue(environment) {
-            let found = try await `A session for tags`.detect(polling)
-            try await found.session.connect(to: try #require(found.tags.first))
-            try await body(reader, found)
-            found.session.invalidate()
-        }
-    }
-
-    @Test(
-        arguments: [
-            (.frameTooLong, 105), (.unsupported, 1), (.tagRemoved, 100), (.cancelled, 103), (.readerUnavailable, 100),
-            (.protocolViolation, 102), (.timeout, 102), (.transmission, 102), (.collision, 102), (.inUse, 102),
-        ] as [(LinkError.Code, Int)]
-    ) func `has the phone's code for it`(code: LinkError.Code, expected: Int) async throws {
-        try await Self.withReader(TestTag.ntag213(uri: "https://example.com/a"), .iso14443) { reader, found in
-            let tag = try #require(found.miFare)
-            reader.failure.withLock { $0 = code }
-            let error = await readerError {
-                try await tag.sendMiFareCommand(commandPacket: Data([Self.marker, 1, 2, 3]))
-            }
-            #expect(error?.errorCode == expected)
-            // Only a tag that is gone has to be found again.
-            #expect(tag.isAvailable == (code != .tagRemoved))
-            if code != .tagRemoved {
-                let pages = try await tag.sendMiFareCommand(commandPacket: Data([0x30, 3]))
-                #expect(pages.prefix(1) == Data([0xE1]))
+    @Test func `Error: every way in which clients look at it works`() {
+        let error: any Error = NFCReaderError(.readerSessionInvalidationErrorUserCanceled)
+        #expect((error as? NFCReaderError)?.code == .readerSessionInvalidationErrorUserCanceled)
+        #expect((error as? NFCReaderError)?.errorCode == 200 && (error as NSError).code == 200)
+        #expect((error as NSError).domain == "NFCError" && NFCErrorDomain == "NFCError")
+        #expect(NFCReaderError.errorDomain == "NFCError")
+        #expect((error as NSError).localizedDescription == "Session invalidated by user")
+        #expect(NFCISO15693TagResponseErrorKey == "ISO15693TagResponseErrorCode")
+        #expect(NFCTagResponseUnexpectedLengthErrorKey == "TagResponseInvalidLength")
+        func name(_ code: NFCReaderError.Code) -> String {
+            do {
+                throw NFCReaderError(code)
+            } catch NFCReaderError.readerTransceiveErrorTagConnectionLost {
+                return "lost"
+            } catch let error as NFCReaderError where error.code == .readerTransceiveErrorTagNotConnected {
+                return "not connected"
+            } catch {
+                return "other"
             }
         }
+        #expect(name(.readerTransceiveErrorTagConnectionLost) == "lost")
+        #expect(name(.readerTransceiveErrorTagNotConnected) == "not connected")
+        #expect(name(.readerErrorRadioDisabled) == "other")
     }
 
-    @Test(arguments: [LinkError.Code.timeout, .transmission, .collision])
-    func `is done where no answer is expected and none is understood, and the tag is asked nothing`(
-        code: LinkError.Code
-    ) async throws {
-        try await Self.withReader(VirtualType5Tag(.icodeSLIX), .iso15693) { reader, found in
-            guard case .iso15693(let tag)? = found.tags.first else { throw ScriptedTag.OtherKind() }
-            reader.failure.withLock { $0 = code }
-            let before = reader.field.statistics.exchanges
-            #expect(await readerError { try await tag.stayQuiet() } == nil)
-            let challenge = await readerError {
-                try await tag.challenge(requestFlags: .highDataRate, cryptoSuiteIdentifier: 0, message: Data([7]))
-            }
-            #expect(challenge == nil && tag.isAvailable && reader.field.statistics.exchanges == before)
-        }
+    @Test func `Error description: as a phone prints it, the text first and then the keys in order`() {
+        let canceled: any Error = NFCReaderError(.readerSessionInvalidationErrorUserCanceled)
+        let text =
+            "Error Domain=NFCError Code=200 \"Session invalidated by user\" "
+            + "UserInfo={NSLocalizedDescription=Session invalidated by user}"
+        #expect("\(canceled)" == text && String(reflecting: canceled) == text)
+        let names = ["A", "ISO15693TagResponseErrorCode", "NSKey", "NSLocalizedFailureReason", "a", "b"]
+        let info = Dictionary(uniqueKeysWithValues: names.map { ($0, 1) })
+        let printed = names.map { "\($0)=1" }.joined(separator: ", ")
+        let error = NFCReaderError(.readerErrorInvalidParameter, userInfo: info)
+        #expect("\(error)".hasSuffix("UserInfo={NSLocalizedDescription=Invalid parameter, \(printed)}"))
+        let wrapped = NFCReaderError(_nsError: NSError(domain: NFCErrorDomain, code: 201, userInfo: info))
+        #expect("\(wrapped)" == "Error Domain=NFCError Code=201 \"(null)\" UserInfo={\(printed)}")
+        let bare = NFCReaderError(_nsError: NSError(domain: NFCErrorDomain, code: 201))
+        #expect("\(bare)" == "Error Domain=NFCError Code=201 \"(null)\"")
     }
 
-    @Test(
-        arguments: [
-            (.frameTooLong, 105), (.unsupported, 1), (.tagRemoved, 100), (.cancelled, 103), (.readerUnavailable, 100),
-        ] as [(LinkError.Code, Int)]
-    ) func `has its code also where no answer is expected`(code: LinkError.Code, expected: Int) async throws {
-        try await Self.withReader(VirtualType5Tag(.icodeSLIX), .iso15693) { reader, found in
-            guard case .iso15693(let tag)? = found.tags.first else { throw ScriptedTag.OtherKind() }
-            reader.failure.withLock { $0 = code }
-            let error = await readerError { try await tag.stayQuiet() }
-            #expect(error?.errorCode == expected && tag.isAvailable == (code != .tagRemoved))
-        }
+    // MARK: Causes
+
+    private static func check(_ error: NFCReaderError, _ code: Int, _ reason: String?, _ cause: String) {
+        #expect(error.errorCode == code && (error as NSError).localizedFailureReason == reason, "\(cause)")
     }
 
-    @Test func `waits a tenth of a second, and where no answer comes a millisecond`() async throws {
-        try await Self.withReader(TestTag.ntag213(uri: "https://example.com/a"), .iso14443) { reader, found in
-            let tag = try #require(found.miFare)
-            _ = try await tag.sendMiFareCommand(commandPacket: Data([0x30, 3]))
-            _ = try await tag.sendMiFareCommand(commandPacket: Data([0xA2, 20, 1, 2, 3, 4]))
-            let waits = reader.waits.withLock { $0 }
-            #expect(waits[[0x30, 3]] == .milliseconds(100) && waits[[0xA2, 20, 1, 2, 3, 4]] == .milliseconds(100))
+    @Test func `Session end: each cause has the phone's code`() {
+        let rows: [(SessionEnd, Int, String?)] = [
+            (.userCanceled, 200, nil), (.timeout, 201, nil), (.systemBusy, 203, nil), (.firstMessageRead, 204, nil),
+            (.radioDisabled, 6, nil), (.terminatedUnexpectedly(reason: "Gone."), 202, "Gone."),
+            (.appInBackground, 202, "The app went to the background."),
+            (.unsupported(reason: "Not here."), 1, "Not here."),
+        ]
+        for (end, code, reason) in rows { Self.check(NFCReaderError(end), code, reason, "\(end)") }
+    }
+
+    @Test func `Tag error: each cause has the phone's code and its own reason`() {
+        let unformatted: [TagError.Code] = [
+            .noCapabilityContainer, .noMessageTLV, .badVersion, .lengthOverrun, .badChecksum, .writeInProgress,
+            .readProtected,
+        ]
+        let rows: [(TagError.Code, Int)] = [
+            (.tagLost, 100), (.readOnly, 400), (.messageTooLong, 402), (.updateFailed, 401), (.keyNeeded, 401),
+            (.cancelled, 103), (.unsupported, 1), (.readerUnavailable, 100), (.badAnswer, 102), (.refused, 102),
+            (.authenticationFailed, 102),
+        ]
+        for (cause, code) in rows + unformatted.map({ ($0, 102) }) {
+            let error = NFCReaderError(TagError(cause, "Why."))
+            Self.check(error, code, "Why.", "\(cause)")
+            Self.check(NFCReaderError(CommandError.tag(TagError(cause, "Why."))), code, "Why.", "\(cause)")
+            #expect((error.localizedDescription == "Tag Not NDEF formatted") == unformatted.contains(cause), "\(cause)")
         }
-        try await Self.withReader(VirtualType5Tag(.icodeSLIX), .iso15693) { reader, found in
-            guard case .iso15693(let tag)? = found.tags.first else { throw ScriptedTag.OtherKind() }
-            try await tag.stayQuiet()
-            let waits = reader.waits.withLock { $0.filter { $0.key.dropFirst().first == 0x02 } }
-            #expect(Array(waits.values) == [.milliseconds(1)])
+        for (link, code) in [(LinkError.Code.frameTooLong, 105), (.unsupported, 1)] {
+            let error = TagError(.unsupported, "Why.", link: LinkError(link, "Why."))
+            Self.check(NFCReaderError(error), code, "Why.", "\(link)")
+        }
+        for (cause, code) in [(CommandError.sessionInvalidated, 103), (.notConnected, 104), (.tagUnavailable, 100)] {
+            #expect(NFCReaderError(cause).errorCode == code)
         }
     }
 }

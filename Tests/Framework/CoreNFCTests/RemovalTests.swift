@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreNFC
+@unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCTestKit
 import TagLink
@@ -7,261 +7,218 @@ import Testing
 import VirtualCards
 import VirtualTags
 
-/// Checks that a tag that leaves the field is noticed, also when it is sent no command.
-@Suite(.timeLimit(.minutes(5))) struct `A tag that leaves the field` {
-    /// A kind of tag, and the request that checks its presence.
+/// A tag that leaves the field is noticed, also when it is sent no command; and how long a connection lasts.
+@Suite(.timeLimit(.minutes(1))) struct RemovalTests {
+    /// A kind of tag, and the first bytes of the exchange that asks whether it is near.
     struct Kind: Sendable, CustomTestStringConvertible {
-        var name: String
+        var testDescription: String
+        var question: String
         var make: @Sendable () -> any VirtualTag
-        /// The first bytes of the question.
-        var question: [UInt8]
-        var testDescription: String { name }
-    }
 
-    private static let idm: [UInt8] = [0x01, 0x2E, 0x4C, 0xE1, 0x9C, 0x5B, 0x12, 0x34]
-
-    static let kinds = [
-        Kind(name: "Topaz 512", make: { VirtualType1Tag(.topaz512) }, question: [0x78]),
-        Kind(name: "Ultralight", make: { VirtualType2Tag(.ultralight) }, question: [0x30, 0x03]),
-        Kind(name: "NTAG216", make: { VirtualType2Tag(.ntag216) }, question: [0x3A, 0x03, 0x03]),
-        Kind(name: "FeliCa Lite-S", make: { VirtualType3Tag(FeliCaLiteSContents(idm: idm)) }, question: [0x06, 0x00]),
-        Kind(
-            name: "FeliCa Standard",
-            make: { VirtualType3Tag(FeliCaStandardContents(idm: idm, systems: [FeliCaSystem(ndefBlocks: 8)])) },
-            question: [0x0A, 0x04]
-        ),
-        // DESFire gives its applications 77 ms a block.
-        Kind(name: "DESFire", make: { VirtualType4Tag(DESFireContents.ndef(size: .kilobytes4)) }, question: [0xB2]),
-        Kind(
-            name: "Type 4B",
-            make: { VirtualType4Tag(card: ApplicationCard([NDEFApplication()]), frontEnd: .nfcB(pupi: [1, 2, 3, 4])) },
-            question: [0xB2]
-        ),
-        Kind(name: "ICODE SLIX2", make: { VirtualType5Tag(.icodeSLIX2) }, question: [0x22, 0x20]),
-    ]
-
-    /// The loop of Apple's sample. Sendable because a tag and a session may be used by any task.
-    private struct Loop: @unchecked Sendable {
-        let tag: any NFCNDEFTag
-        let session: NFCNDEFReaderSession
-
-        /// Connects to the tag again and again, until it is not available any more.
-        ///
-        /// - Returns: when it ended, and the error with which connecting failed then.
-        func run(in field: TestField) async throws -> (end: Duration, code: NFCReaderError.Code?) {
-            var code: NFCReaderError.Code?
-            while true {
-                do {
-                    try await session.connect(to: tag)
-                } catch {
-                    code = (error as? NFCReaderError)?.code
-                }
-                guard code == nil, tag.isAvailable else { return (field.now, code) }
-                try await Task.sleep(for: .milliseconds(500))
-            }
+        init(_ name: String, _ question: String, _ make: @escaping @Sendable () -> any VirtualTag) {
+            (testDescription, self.question, self.make) = (name, question, make)
         }
     }
 
-    @Test(arguments: kinds) func `is noticed within 600 ms by a loop that connects to it again`(_ kind: Kind)
+    static let kinds = [
+        Kind("Topaz 512", "78") { VirtualType1Tag(.topaz512) },
+        Kind("Ultralight", "3003") { VirtualType2Tag(.ultralight) },
+        Kind("NTAG216", "3a0303") { VirtualType2Tag(.ntag216) },
+        Kind("FeliCa Lite-S", "0600") { VirtualType3Tag(FeliCaLiteSContents(idm: TestTag.idm)) },
+        Kind("FeliCa Standard", "0a04") { TestTag.feliCa() },
+        // DESFire gives its applications 77 ms a block.
+        Kind("DESFire", "b2") { VirtualType4Tag(DESFireContents.ndef(size: .kilobytes4)) },
+        Kind("Type 4B", "b2") {
+            VirtualType4Tag(card: ApplicationCard([NDEFApplication()]), frontEnd: .nfcB(pupi: [1, 2, 3, 4]))
+        },
+        Kind("ICODE SLIX2", "2220") { VirtualType5Tag(.icodeSLIX2) },
+    ]
+
+    /// Connects to the tag again and again as Apple's sample does, until it is not available any more.
+    ///
+    /// - Returns: when it ended, and the code with which connecting failed then.
+    private static func loop(_ scene: Shared<NDEFScene>, in field: TestField) async throws -> (Duration, Int) {
+        while true {
+            let result = await code { try await scene.value.session.connect(to: scene.value.tag) }
+            guard result == 0, scene.value.tag.isAvailable else { return (field.now, result) }
+            try await Task.sleep(for: .milliseconds(500))
+        }
+    }
+
+    @Test(arguments: kinds) func `Removal: noticed within 600 ms by an app that connects again and again`(_ kind: Kind)
         async throws
     {
         for moment in [0, 130, 260, 390, 490] {
             try await withField(.tag(kind.make())) { field in
-                var found = try await FoundTags()
-                let (session, tag) = (found.session, found.tag)
-                try await session.connect(to: tag)
-                let loop = Loop(tag: tag, session: session)
-                async let ending = loop.run(in: field)
+                let scene = try await NDEFScene()
+                let shared = Shared(scene)
+                async let ending = Self.loop(shared, in: field)
                 await field.wait(for: .milliseconds(2000 + moment))
-                #expect(tag.isAvailable)
+                #expect(scene.tag.isAvailable)
                 try await field.takeAway()
                 let left = field.now
                 let (end, code) = try await ending
                 #expect(end - left <= .milliseconds(600), "It took \(end - left), from \(moment) ms on.")
-                #expect(code == .readerTransceiveErrorTagConnectionLost)
-                #expect(!tag.isAvailable)
-                session.restartPolling()
+                #expect(code == 100 && !scene.tag.isAvailable)
+                scene.session.restartPolling()
                 try await field.bring(field.tags[0])
-                #expect(await found.events.nextTags()?.count == 1)
-                session.invalidate()
+                #expect(await scene.delegate.nextNDEFTags()?.count == 1)
+                scene.session.invalidate()
             }
         }
     }
 
-    @Test(arguments: kinds) func `is asked by one exchange, which changes nothing`(_ kind: Kind) async throws {
+    @Test(arguments: kinds) func `Connecting again: one exchange asks whether the tag is near, and changes nothing`(
+        _ kind: Kind
+    ) async throws {
         try await withField(.tag(kind.make())) { field in
-            let found = try await FoundTags()
-            let (session, tag) = (found.session, found.tag)
-            let before = field.exchanges.count
-            try await session.connect(to: tag)
+            let scene = try await NDEFScene()
             // A card that an NDEF session has found is opened by its first command.
-            _ = try await tag.queryNDEFStatus()
+            _ = try await scene.tag.queryNDEFStatus()
             let opened = field.exchanges.count
-            #expect(opened > before)
-            for _ in 0..<3 { try await session.connect(to: tag) }
-            let questions = field.exchanges.dropFirst(opened)
+            for _ in 0..<3 { try await scene.session.connect(to: scene.tag) }
+            let questions = field.exchanges.dropFirst(opened).map { $0.request.bytes.hexText() }
             #expect(questions.count == 3)
+            // The number of an ISO-DEP block alternates.
             for question in questions {
-                // The number of an ISO-DEP block alternates.
-                let bytes = question.request.bytes.enumerated().map { $0 == 0 && $1 == 0xB3 ? 0xB2 : $1 }
-                #expect(bytes.starts(with: kind.question), "It was \(bytes).")
+                #expect(question.replacing("b3", with: "b2").hasPrefix(kind.question), "It was \(question).")
             }
-            // The tag keeps its state.
-            _ = try await tag.readNDEF(orNothing: ())
-            #expect(tag.isAvailable)
-            session.invalidate()
+            #expect([0, 403].contains(await code { try await scene.tag.readNDEF() }) && scene.tag.isAvailable)
+            scene.session.invalidate()
         }
     }
 
-    @Test(arguments: kinds) func `can't be connected`(_ kind: Kind) async throws {
+    @Test(arguments: kinds) func `Removal: noticed without a command; the tag is another one when it is back`(
+        _ kind: Kind
+    ) async throws {
         try await withField(.tag(kind.make())) { field in
-            let found = try await FoundTags()
-            let (session, tag) = (found.session, found.tag)
+            let scene = try await NDEFScene(connects: false)
+            let (session, tag) = (scene.session, scene.tag)
             #expect(!tag.isAvailable)
             try await field.takeAway()
-            let exchanges = field.exchanges.count
-            let error = await readerError { try await session.connect(to: tag) }
-            #expect(error?.code == .readerTransceiveErrorTagConnectionLost)
-            #expect(!tag.isAvailable)
-            #expect(field.exchanges.count == exchanges)
-            session.invalidate()
-        }
-    }
-
-    @Test(arguments: kinds) func `is not available any more, though nobody asks`(_ kind: Kind) async throws {
-        try await withField(.tag(kind.make())) { field in
-            let found = try await FoundTags()
-            let (session, tag) = (found.session, found.tag)
-            try await session.connect(to: tag)
-            #expect(tag.isAvailable)
-            let exchanges = field.exchanges.count
-            try await field.takeAway()
-            #expect(!tag.isAvailable)
-            #expect(field.exchanges.count == exchanges)
-            session.invalidate()
-        }
-    }
-
-    @Test(arguments: kinds) func `is another one when it is back`(_ kind: Kind) async throws {
-        try await withField(.tag(kind.make())) { field in
-            var found = try await FoundTags()
-            let (session, tag) = (found.session, found.tag)
-            try await session.connect(to: tag)
-            try await field.takeAway()
+            let before = field.exchanges.count
+            #expect(await code { try await session.connect(to: tag) } == 100)
+            #expect(field.exchanges.count == before)
             try await field.bring(field.tags[0])
-            #expect(!tag.isAvailable)
-            let error = await readerError { try await session.connect(to: tag) }
-            #expect(error?.code == .readerTransceiveErrorTagConnectionLost)
+            #expect(await code { try await session.connect(to: tag) } == 100)
             session.restartPolling()
-            let again = try #require(await found.events.nextTags()?.first)
-            try await session.connect(to: again)
-            #expect(again.isAvailable && !tag.isAvailable)
+            let next = try #require(await scene.delegate.nextNDEFTags()?.first)
+            try await session.connect(to: next)
+            for _ in 0..<2 { _ = try await next.queryNDEFStatus() }
+            try await field.takeAway()
+            let exchanges = field.exchanges.count
+            for isBack in [false, true] {
+                if isBack { try await field.bring(field.tags[0]) }
+                #expect(!next.isAvailable)
+                for _ in 0..<2 {
+                    // Also for what was read of it before.
+                    #expect(await code { try await next.queryNDEFStatus() } == 100)
+                    #expect(await code { try await next.readNDEF() } == 100)
+                    #expect(await code { try await next.writeLock() } == 100)
+                }
+            }
+            #expect(field.exchanges.count == exchanges && session.isReady)
+            session.restartPolling()
+            let last = try #require(await scene.delegate.nextNDEFTags()?.first)
+            try await session.connect(to: last)
+            _ = try await last.queryNDEFStatus()
+            #expect(last.isAvailable && !next.isAvailable)
             session.invalidate()
         }
     }
 
-    @Test func `A tag is available while it is the connected one`() async throws {
-        try await withVirtualField { field in
-            field.tags.bring(TestTag.ntag213(uri: "https://example.com/1", serial: 1))
-            field.tags.bring(TestTag.ntag213(uri: "https://example.com/2", serial: 2))
-            let found = try await `A session for tags`.detect()
-            let (session, one, other) = (found.session, found.tags[0], found.tags[1])
-            #expect(!one.isAvailable && !other.isAvailable && session.connectedTag == nil)
-            try await session.connect(to: one)
-            #expect(one.isAvailable && !other.isAvailable)
-            try await session.connect(to: other)
-            #expect(!one.isAvailable && other.isAvailable && session.connectedTag?.isAvailable == true)
-            // The reader has let go of the one when the other turns out to have left.
-            field.tags.remove(field.tags.tags[0])
-            let error = await readerError { try await session.connect(to: one) }
-            #expect(error?.code == .readerTransceiveErrorTagConnectionLost)
-            #expect(!one.isAvailable && other.isAvailable)
-            session.restartPolling()
-            #expect(!other.isAvailable && session.connectedTag == nil)
-            session.invalidate()
+    @Test func `Removal between two commands: error 100, but error 102 for a tag that did not hear one`() async throws {
+        let ntag = TestTag.ntag213()
+        try await withTags(ntag) { field, scene in
+            let tag = try scene.miFare
+            field.tags.arm(.effect(.mute, atExchange: 0))
+            #expect(await code { try await tag.send("3003") } == 102)
+            #expect(tag.isAvailable)
+            #expect(try await tag.send("3003").count == 32)
+            field.tags.remove(ntag)
+            field.tags.bring(ntag)
+            #expect(!tag.isAvailable && scene.session.connectedTag == nil)
+            for _ in 0..<2 { #expect(await code { try await tag.send("3003") } == 100) }
+            #expect(scene.session.isReady)
+            scene.session.restartPolling()
+            let again = try #require(await scene.delegate.nextTags()?.first)
+            try await scene.session.connect(to: again)
+            #expect(try await again.miFare.send("3003").count == 32)
+        }
+        let card = TestTag.ndefCard()
+        for connects in [true, false] {
+            let app = AppConfiguration.app(applications: [AID.ndef])
+            try await withTags(card, app: app, connects: connects) { field, scene in
+                field.tags.remove(card)
+                field.tags.bring(card)
+                for _ in 0..<2 { #expect(await code { try await scene.iso7816.send("00a4000c02e103") } == 100) }
+                #expect(!scene.tag.isAvailable && scene.session.connectedTag == nil && scene.session.isReady)
+            }
         }
     }
 
-    @Test func `Connecting to the connected tag again does not restart its 20 seconds`() async throws {
+    // MARK: Time
+
+    @Test func `Connection: lasts 20 seconds, and the session a minute`() async throws {
+        try await withNDEF(TestTag.ntag213()) { field, scene in
+            field.clock.advance(by: .seconds(19))
+            #expect(scene.tag.isAvailable)
+            field.clock.advance(by: .seconds(1))
+            #expect(!scene.tag.isAvailable)
+            #expect(await code { try await scene.tag.readNDEF() } == 100)
+            #expect(scene.session.isReady)
+            field.clock.advance(by: .seconds(40))
+            #expect(await scene.delegate.wholeLog() == ["active", "tags 1", "ended 201"])
+        }
+    }
+
+    @Test func `Connection: connecting again to the same tag does not restart its 20 seconds`() async throws {
         try await withField("NTAG213") { field in
-            let found = try await FoundTags()
-            let (session, tag) = (found.session, found.tag)
-            try await session.connect(to: tag)
+            let scene = try await NDEFScene()
             let start = field.now
-            let (end, code) = try await Loop(tag: tag, session: session).run(in: field)
+            let (end, code) = try await Self.loop(Shared(scene), in: field)
             #expect(end - start >= .seconds(20) && end - start <= .milliseconds(20_600), "It took \(end - start).")
-            #expect(code == .readerTransceiveErrorTagConnectionLost)
-            #expect(session.isReady)
-            session.invalidate()
+            #expect(code == 100 && scene.session.isReady)
+            scene.session.invalidate()
         }
     }
 
-    @Test func `Each tag has 20 seconds of its own, from when it is connected after another one`() async throws {
-        let tags = [1, 2].map { TestTag.ntag213(uri: "https://example.com/a", serial: $0) }
+    @Test func `Connection: each tag has 20 seconds from when it is connected after another one`() async throws {
+        let tags = [1, 2].map { TestTag.ntag213(serial: $0) }
         try await withField(.tag(tags[0]), .tag(tags[1])) { field in
-            let found = try await FoundTags()
-            try #require(found.tags.count == 2)
-            let (session, one, other) = (found.session, found.tags[0], found.tags[1])
-            for tag in [one, other, one] {
-                try await session.connect(to: tag)
+            let scene = try await NDEFScene(connects: false)
+            try #require(scene.tags.count == 2)
+            for tag in [scene.tags[0], scene.tags[1], scene.tags[0]] {
+                try await scene.session.connect(to: tag)
                 await field.wait(for: .seconds(15))
                 #expect(tag.isAvailable)
             }
             await field.wait(for: .milliseconds(5500))
-            #expect(!one.isAvailable && !other.isAvailable)
-            session.invalidate()
+            #expect(scene.tags.allSatisfy { !$0.isAvailable })
+            scene.session.invalidate()
         }
     }
 
-    @Test func `A password that was given counts on after connecting again`() async throws {
-        var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
-        // AUTH0 in page 29h, PROT in page 2Ah, password FFFFFFFF in page 2Bh.
-        contents.memory.replaceSubrange(0x29 * 4..<0x2B * 4, with: [0, 0, 0, 0x04, 0x80, 0, 0, 0])
-        try await withField(.contents(.type2(contents))) { field in
-            let found = try await `A session for tags`.detect()
-            let tag = try #require(found.miFare)
-            try await found.session.connect(to: .miFare(tag))
-            let packet = Data([0x1B, 0xFF, 0xFF, 0xFF, 0xFF])
-            #expect(try await tag.sendMiFareCommand(commandPacket: packet).count == 2)
-            try await found.session.connect(to: .miFare(tag))
-            #expect(try await tag.sendMiFareCommand(commandPacket: Data([0x30, 0x04])).count == 16)
-            found.session.invalidate()
+    // MARK: State of the tag
+
+    @Test func `Connecting again: a password that was given still counts`() async throws {
+        try await withTags(TestTag.protectedNTAG213(from: 4, reading: true)) { _, scene in
+            let tag = try scene.miFare
+            #expect(try await tag.send("1bffffffff").count == 4)
+            try await scene.session.connect(to: scene.tag)
+            #expect(try await tag.send("3004").count == 32)
         }
     }
 
-    @Test func `A tag that refused a command is near, and takes commands when it is connected again`() async throws {
-        try await withField("NTAG213") { field in
-            let found = try await `A session for tags`.detect()
-            let tag = try #require(found.miFare)
-            try await found.session.connect(to: .miFare(tag))
-            #expect(try await tag.sendMiFareCommand(commandPacket: Data([0x30, 0xF0])) == Data([0x00]))
-            try await found.session.connect(to: .miFare(tag))
-            #expect(try await tag.sendMiFareCommand(commandPacket: Data([0x30, 0x04])).count == 16)
-            found.session.invalidate()
+    @Test func `Connecting again: a tag that refused a command, or to be read at all, is near`() async throws {
+        try await withTags(TestTag.ntag213()) { _, scene in
+            #expect(try await scene.miFare.send("30f0") == "00")
+            try await scene.session.connect(to: scene.tag)
+            #expect(try await scene.miFare.send("3004").count == 32)
         }
-    }
-
-    @Test func `A tag that refuses to be read is near, and takes commands when it is connected again`() async throws {
-        var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
-        // AUTH0 00 and PROT: no page is read without the password.
-        contents.memory.replaceSubrange(0x29 * 4..<0x2B * 4, with: [0, 0, 0, 0x00, 0x80, 0, 0, 0])
-        try await withField(.contents(.type2(contents))) { field in
-            let found = try await `A session for tags`.detect()
-            let tag = try #require(found.miFare)
-            for _ in 0..<3 { try await found.session.connect(to: .miFare(tag)) }
-            #expect(try await tag.sendMiFareCommand(commandPacket: Data([0x60])).count == 8)
-            found.session.invalidate()
-        }
-    }
-}
-
-extension NFCNDEFTag {
-    /// Reads the message; a tag without one is as good.
-    fileprivate func readNDEF(orNothing: Void) async throws -> NFCNDEFMessage? {
-        do {
-            return try await readNDEF()
-        } catch NFCReaderError.ndefReaderSessionErrorZeroLengthMessage {
-            return nil
+        try await withTags(TestTag.protectedNTAG213(from: 0, reading: true)) { _, scene in
+            for _ in 0..<2 { try await scene.session.connect(to: scene.tag) }
+            #expect(try await scene.miFare.send("60").count == 16)
         }
     }
 }

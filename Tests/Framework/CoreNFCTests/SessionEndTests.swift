@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 @unsafe @preconcurrency import CoreNFC
+import Dispatch
 import Foundation
 import NFCRuntime
 import NFCTestKit
@@ -8,239 +9,284 @@ import TestThreads
 import Testing
 import VirtualTags
 
-/// Checks what an app hears, and what stays, when its session ends.
-@Suite(.timeLimit(.minutes(1))) struct `The end of a session` {
-    @Test func `A session that is ended again and again calls its delegate once, and is freed`() async throws {
-        try await withVirtualField { field in
-            weak var gone: NFCNDEFReaderSession?
-            let delegate = CountingDelegate()
-            do {
-                let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-                gone = session
+/// Every way in which a session ends: the code of its error, the calls of its delegate, and what is left of it.
+@Suite(.timeLimit(.minutes(1))) struct SessionEndTests {
+    // MARK: Before it begins
+
+    /// Why a session never begins, and the code of its end.
+    enum Refusal: Int, CaseIterable, Sendable {
+        case noReader, noEntitlement, noSystemCodes, noTechnology, noPass, endedBefore, endedBeforeWithoutReader
+        case endedWhileWaiting
+
+        var code: Int { [1, 2, 2, 3, 3, 200, 200, 200][rawValue] }
+        var lacksReader: Bool { self == .noReader || self == .endedBeforeWithoutReader }
+
+        var app: AppConfiguration {
+            switch self {
+            case .noEntitlement: AppConfiguration(entitlements: .init(path: "App.entitlements", values: [:]))
+            case .noSystemCodes: .app()
+            default: AppConfiguration()
+            }
+        }
+
+        func session(_ queue: DispatchQueue) -> (NFCReaderSession, Recorder) {
+            switch self {
+            case .noSystemCodes, .noTechnology:
+                let delegate = TagSessionDelegate()
+                return (
+                    tagSession(delegate, self == .noTechnology ? [] : [.iso14443, .iso18092], queue: queue), delegate
+                )
+            case .noPass:
+                let delegate = VASDelegate()
+                return (NFCVASReaderSession(vasCommandConfigurations: [], delegate: delegate, queue: queue), delegate)
+            default:
+                let delegate = MessageDelegate()
+                return (ndefSession(delegate, once: true, queue: queue), delegate)
+            }
+        }
+    }
+
+    @Test(arguments: Refusal.allCases)
+    func `Session that never begins: one end with its code, on its queue, and no sheet`(_ refusal: Refusal) {
+        let (field, sheet) = (VirtualField(), RecordingSheet())
+        let reader: NFCEnvironment.Reader = refusal.lacksReader ? .none(reason: "There is none.") : .field(field)
+        let environment = NFCEnvironment(reader: reader, clock: ManualClock(), sheet: sheet, isOfTest: true)
+        NFCEnvironment.$scoped.withValue(environment) {
+            AppConfiguration.$scoped.withValue(refusal.app) {
+                let (other, queue) = (TagDelegate(), DispatchQueue(label: "given"))
+                let before = ndefSession(other)
+                if refusal == .endedWhileWaiting { before.begin() }
+                let (session, recorder) = refusal.session(queue)
+                session.alertMessage = "Never shown."
+                // A call on the queue can't happen before this is over.
+                queue.suspend()
+                if refusal.code != 200 || refusal == .endedWhileWaiting { session.begin() }
+                session.invalidate(errorMessage: "Never shown.")
                 session.begin()
-                for _ in 0..<3 { session.invalidate() }
-                try await field.untilIdle()
-                session.sessionQueue.sync {}
+                session.invalidate()
+                #expect(!session.isReady && recorder.log.isEmpty)
+                queue.resume()
+                queue.sync {}
+                #expect(recorder.log == ["ended \(refusal.code)"])
+                #expect(sheet.history.allSatisfy { $0.message.isEmpty })
+                #expect(before.isReady == (refusal == .endedWhileWaiting))
+                before.invalidate()
+                withExtendedLifetime(other) {}
+            }
+        }
+    }
+
+    // MARK: While it is active
+
+    enum Kind: CaseIterable, Sendable {
+        case messages, ndefTags, tags, payment
+
+        func session() -> (NFCReaderSession, Recorder) {
+            switch self {
+            case .messages:
+                let delegate = MessageDelegate()
+                return (ndefSession(delegate), delegate)
+            case .ndefTags:
+                let delegate = TagDelegate()
+                return (ndefSession(delegate), delegate)
+            case .tags:
+                let delegate = TagSessionDelegate()
+                return (tagSession(delegate), delegate)
+            case .payment:
+                let delegate = TagSessionDelegate()
+                return (NFCPaymentTagReaderSession(delegate: delegate), delegate)
+            }
+        }
+    }
+
+    /// What ends a session, the code of its error, and the last states of its sheet.
+    typealias Way = (
+        name: String, code: Int, sheet: [SheetState], act: @Sendable (NFCReaderSession, VirtualFieldScope) -> Void
+    )
+
+    static let ways: [Way] = [
+        ("invalidate()", 200, [.success, .dismissed], { session, _ in session.invalidate() }),
+        (
+            "invalidate(errorMessage:)", 200, [.failure, .dismissed],
+            { session, _ in session.invalidate(errorMessage: "No.") }
+        ),
+        ("Cancel", 200, [.ready, .dismissed], { _, field in field.sheet.cancel() }),
+        ("a minute", 201, [], { _, field in field.clock.advance(by: .seconds(60)) }),
+    ]
+
+    @Test(arguments: Kind.allCases)
+    func `Active session: one end with the code of its cause, after which nothing revives it`(_ kind: Kind) async throws
+    {
+        for way in Self.ways {
+            try await withVirtualField { field in
+                let (session, recorder) = kind.session()
+                session.begin()
+                session.begin()
+                guard case .active? = await recorder.next() else { throw SessionEnded() }
+                #expect(session.isReady)
+                way.act(session, field)
+                #expect(await recorder.wholeLog() == ["active", "ended \(way.code)"], "\(way.name)")
+                session.begin()
                 session.invalidate(errorMessage: "Too late.")
                 session.invalidate()
-                session.begin()
+                try await field.untilIdle()
+                field.clock.advance(by: .seconds(3))
                 session.sessionQueue.sync {}
-                #expect(!session.isReady)
+                #expect(!session.isReady && recorder.log.count == 2)
+                let states = field.sheet.history.map(\.state)
+                #expect(states.last == .dismissed && Array(states.suffix(way.sheet.count)) == way.sheet, "\(way.name)")
+                #expect(!field.sheet.history.contains { $0.message == "Too late." })
             }
-            #expect(delegate.ends.withLock { $0 } == 1)
-            // The sheet keeps its content until it has closed.
-            field.clock.advance(by: .seconds(3))
-            for _ in 0..<1000 where gone != nil { await Task.yield() }
-            #expect(gone == nil)
-            #expect(!field.sheet.history.contains { $0.message == "Too late." })
         }
     }
 
-    /// Counts the calls about the end of a session.
-    private final class CountingDelegate: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
-        let ends = Locked(0)
-        func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {}
-        func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
-            ends.withLock { $0 += 1 }
-        }
-    }
-
-    @Test func `Without a reader a session ends once too`() async {
-        await withoutReader {
-            let delegate = CountingDelegate()
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-            session.alertMessage = "Hold it near."
-            #expect(session.alertMessage == "Hold it near.")
-            session.begin()
-            session.invalidate()
-            session.invalidate(errorMessage: "No.")
-            session.begin()
-            session.sessionQueue.sync {}
-            #expect(delegate.ends.withLock { $0 } == 1)
-            #expect(!session.isReady)
-        }
-    }
-
-    @Test func `Without a reader a session that is ended before it begins ends as by the user, once`() async {
-        await withoutReader {
+    @Test func `Active session: a reader that fails ends it with 202 and the reason`() async throws {
+        let reader = TroubledReader(.readerUnavailable)
+        let environment = NFCEnvironment(reader: .discovering(reader), clock: ManualClock(), isOfTest: true)
+        await NFCEnvironment.$scoped.withValue(environment) {
             let delegate = MessageDelegate()
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-            session.invalidate()
-            session.invalidate(errorMessage: "No.")
-            session.begin()
-            session.invalidate()
-            session.sessionQueue.sync {}
-            // The delegate reports a second end by itself.
-            var events = delegate.events.makeAsyncIterator()
-            #expect(await events.end()?.errorCode == 200)
-            #expect(await events.next() == nil)
-            #expect(!session.isReady)
+            ndefSession(delegate).begin()
+            let error = await delegate.end()
+            #expect(error?.errorCode == 202 && (error as NSError?)?.localizedFailureReason == "The reader says why.")
         }
     }
 
-    @Test func `A session that is ended before it begins ends as by the user, once, and shows nothing`() async throws {
+    @Test func `Busy policy of a phone: a session ends with 203 while the sheet before it leaves`() async throws {
+        try await withVirtualField(busyPolicy: .refuseWhileSheetLeaves) { field in
+            let first = MessageDelegate()
+            let session = ndefSession(first)
+            session.begin()
+            session.invalidate()
+            await first.end()
+            try await field.untilIdle()
+            for (seconds, code) in [(0.0, 203), (2.5, 200)] {
+                field.clock.advance(by: .seconds(seconds))
+                let delegate = MessageDelegate()
+                let next = ndefSession(delegate)
+                next.begin()
+                next.invalidate()
+                #expect(await delegate.end()?.errorCode == code)
+            }
+        }
+    }
+
+    @Test func `End from inside a callback: the sheet shows its message`() async throws {
         try await withVirtualField { field in
-            let delegate = MessageDelegate()
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-            session.invalidate(errorMessage: "No.")
-            session.begin()
-            session.invalidate()
-            var events = delegate.events.makeAsyncIterator()
-            // It has not become active before.
-            guard case .invalidated(let error)? = await events.next() else { throw FoundTags.SessionEnded() }
-            #expect(error.code == .readerSessionInvalidationErrorUserCanceled)
-            session.sessionQueue.sync {}
-            #expect(!session.isReady && field.sheet.history.isEmpty)
+            field.tags.bring(TestTag.ntag213())
+            let delegate = TagSessionDelegate { session, event in
+                if case .tags = event { session.invalidate(errorMessage: "Not this one.") }
+            }
+            tagSession(delegate).begin()
+            #expect(await delegate.wholeLog() == ["active", "tags 1", "ended 200"])
+            #expect(field.sheet.history.contains { $0.state == .failure && $0.message == "Not this one." })
             try await field.untilIdle()
         }
     }
 
-    /// A reader whose tag another program has.
-    private final class BusyReader: DiscoveringDriver {
-        let name = "busy"
-        let technologies: Set<Technology> = [.nfcA]
-        let statistics = LinkStatistics()
-        let looks = Locked(0)
+    // MARK: What is left
 
-        func discover(_: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
-            looks.withLock { $0 += 1 }
-            throw LinkError(.inUse, "Another program has the tag.")
-        }
-
-        func select(_ tag: DiscoveredTag) async throws(LinkError) {}
-        func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? { nil }
-        func release() async {}
-    }
-
-    @Test func `A session whose time is up while another program has the tag says so to the author`() async throws {
-        let said = Locked<[String]>([])
-        let (clock, reader) = (ManualClock(), BusyReader())
-        let environment = NFCEnvironment(reader: .discovering(reader), clock: clock, isOfTest: true) { text in
-            said.withLock { $0.append(text) }
-        }
-        await NFCEnvironment.$scoped.withValue(environment) {
-            let delegate = MessageDelegate()
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-            session.begin()
-            while reader.looks.withLock({ $0 }) == 0 || clock.scheduledEventCount < 2 { await Task.yield() }
-            #expect(said.withLock { $0 } == [])
-            clock.advance(by: .seconds(60))
-            var events = delegate.events.makeAsyncIterator()
-            #expect(await events.end()?.code == .readerSessionInvalidationErrorSessionTimeout)
-            #expect(said.withLock { $0 } == ["Another program has the tag."])
-        }
-    }
-
-    @Test func `A tag that was lost has no status, and one that is not formatted has one`() async throws {
+    @Test func `Ended session: freed, also when the app keeps a tag of it`() async throws {
         try await withVirtualField { field in
-            field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-            let found = try await FoundTags()
-            try await found.session.connect(to: found.tag)
-            field.tags.arm(.loss(atExchange: 0))
-            let error = await readerError { try await found.tag.queryNDEFStatus() }
-            #expect(error?.code == .readerTransceiveErrorTagConnectionLost)
-            found.session.invalidate()
-        }
-        try await withVirtualField { field in
-            field.tags.bring(TestTag.unformattedNTAG213())
-            let found = try await FoundTags()
-            try await found.session.connect(to: found.tag)
-            let status = try await found.tag.queryNDEFStatus()
-            #expect(status.0 == .notSupported && status.1 == 0)
-            found.session.invalidate()
-        }
-    }
-
-    /// Keeps no tag, and knows whether the first one is still there.
-    private final class Forgetful: NSObject, NFCTagReaderSessionDelegate, @unchecked Sendable {
-        // Sendable because the reference is set on the session's queue before the test reads it.
-        private weak var tag: AnyObject?
-        let events: AsyncStream<Bool>
-        private let continuation: AsyncStream<Bool>.Continuation
-        var hasTag: Bool { tag != nil }
-
-        override init() {
-            (events, continuation) = AsyncStream.makeStream()
-        }
-
-        func tagReaderSessionDidBecomeActive(_ session: NFCTagReaderSession) {}
-
-        func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag]) {
-            if case .miFare(let tag)? = tags.first { self.tag = tag }
-            continuation.yield(hasTag)
-        }
-
-        func tagReaderSession(_ session: NFCTagReaderSession, didInvalidateWithError error: any Error) {
-            continuation.finish()
-        }
-    }
-
-    @Test func `A session has its tags until it ends, and keeps none after that`() async throws {
-        try await withVirtualField { field in
-            field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-            let delegate = Forgetful()
-            let session = try #require(NFCTagReaderSession(pollingOption: .iso14443, delegate: delegate))
-            session.begin()
-            var events = delegate.events.makeAsyncIterator()
-            #expect(await events.next() == true)
-            session.sessionQueue.sync {}
-            #expect(delegate.hasTag)
-            session.invalidate()
-            #expect(await events.next() == nil)
-            session.sessionQueue.sync {}
-            try await waitWhile(delegate.hasTag)
-            #expect(!delegate.hasTag)
-            withExtendedLifetime(session) {}
-        }
-    }
-
-    /// A tag of a session that has ended, and that nobody keeps.
-    private static func leftTag(_ field: VirtualFieldScope) async throws -> any NFCMiFareTag {
-        var found = try await `A session for tags`.detect()
-        let tag = try #require(found.miFare)
-        #expect(tag.session === found.session)
-        found.session.invalidate()
-        #expect(await found.events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
-        try await field.untilIdle()
-        // The sheet keeps its content until it has closed.
-        field.clock.advance(by: .seconds(3))
-        return tag
-    }
-
-    @Test func `A tag that an app keeps does not keep its session`() async throws {
-        try await withVirtualField { field in
-            field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-            let tag = try await Self.leftTag(field)
+            field.tags.bring(TestTag.ntag213())
+            func keptTag() async throws -> any NFCMiFareTag {
+                let scene = try await TagScene()
+                let tag = try scene.miFare
+                #expect(tag.session === scene.session)
+                scene.session.invalidate()
+                await scene.delegate.end()
+                try await field.untilIdle()
+                // The sheet keeps its content until it has closed.
+                field.clock.advance(by: .seconds(3))
+                return tag
+            }
+            let tag = try await keptTag()
             try await waitWhile(tag.session != nil)
             #expect(tag.session == nil && !tag.isAvailable)
-            let error = await readerError { try await tag.sendMiFareCommand(commandPacket: Data([0x30, 3])) }
-            #expect(error?.code == .readerTransceiveErrorSessionInvalidated)
+            #expect(await code { try await tag.send("3003") } == 103)
         }
     }
 
-    @Test func `Two sessions report one after the other, each on its own queue`() async throws {
+    @Test func `Delegate: held weakly, and a session without one still ends`() async throws {
         try await withVirtualField { field in
-            let (one, other) = (MessageDelegate(), MessageDelegate())
-            let sessions = [one, other].map {
-                NFCNDEFReaderSession(delegate: $0, queue: nil, invalidateAfterFirstRead: false)
-            }
-            for (index, session) in sessions.enumerated() {
-                session.alertMessage = "\(index)"
+            let session: NFCNDEFReaderSession
+            do {
+                session = ndefSession(MessageDelegate(), once: true)
                 session.begin()
             }
-            #expect(sessions[0].isReady && !sessions[1].isReady)
-            sessions[0].invalidate(errorMessage: "No.")
-            var ends = one.events.makeAsyncIterator()
-            #expect(await ends.end()?.code == .readerSessionInvalidationErrorUserCanceled)
-            var events = other.events.makeAsyncIterator()
-            guard case .active? = await events.next() else { throw FoundTags.SessionEnded() }
-            #expect(!sessions[0].isReady && sessions[1].isReady)
-            sessions[1].invalidate()
-            #expect(await events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
-            #expect(
-                field.sheet.history.prefix(5).map { "\($0.state) \($0.message)" }
-                    == ["ready 0", "failure No.", "dismissed No.", "ready 1", "success 1"]
-            )
+            #expect(session.isReady && session.delegate == nil)
+            field.clock.advance(by: .seconds(60))
+            try await field.untilIdle()
+            session.sessionQueue.sync {}
+            #expect(!session.isReady)
         }
     }
+
+    // MARK: Value added services
+
+    private static let pass = NFCVASCommandConfiguration(
+        vasMode: .normal,
+        passTypeIdentifier: "pass.com.example",
+        url: nil
+    )
+
+    private static func configuration(
+        _ mode: NFCVASCommandConfiguration.Mode,
+        _ identifier: String,
+        _ url: String? = nil
+    ) -> NFCVASCommandConfiguration {
+        NFCVASCommandConfiguration(
+            vasMode: mode,
+            passTypeIdentifier: identifier,
+            url: url.flatMap { URL(string: $0) }
+        )
+    }
+
+    @Test func `VAS session: active, then error 1 for the missing keys; a wrong configuration is error 3`() async throws
+    {
+        let (pass, refused) = (["active", "ended 1"], ["ended 3"])
+        let rows: [([NFCVASCommandConfiguration], [String])] = [
+            ([Self.pass], pass), ([Self.configuration(.urlOnly, "pass.com.example", TestTag.link)], pass),
+            ([], refused), ([Self.configuration(.normal, "com.example")], refused),
+            ([Self.configuration(.normal, "passport")], refused),
+            ([Self.pass, Self.configuration(.urlOnly, "pass.com.example")], refused),
+        ]
+        for (configurations, log) in rows {
+            try await withVirtualField { field in
+                let delegate = VASDelegate { session, event in
+                    if case .active = event { #expect(session.isReady) }
+                }
+                let copies = configurations.compactMap { $0.copy() as? NFCVASCommandConfiguration }
+                let session = NFCVASReaderSession(vasCommandConfigurations: copies, delegate: delegate, queue: nil)
+                // The session has its own copies.
+                for copy in copies { (copy.mode, copy.passTypeIdentifier) = (.urlOnly, "com.example") }
+                session.begin()
+                #expect(await delegate.wholeLog() == log)
+                session.begin()
+                session.sessionQueue.sync {}
+                #expect(!session.isReady && field.sheet.history.isEmpty == (log == refused))
+                try await field.untilIdle()
+            }
+        }
+    }
+}
+
+/// A reader that fails whenever a session looks for tags.
+final class TroubledReader: DiscoveringDriver {
+    let name = "troubled"
+    let technologies: Set<Technology> = [.nfcA]
+    var statistics: LinkStatistics { .zero }
+    /// How often a session has looked.
+    let looks = Locked(0)
+    private let failure: LinkError.Code
+
+    init(_ failure: LinkError.Code) { self.failure = failure }
+
+    func discover(_: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
+        looks.withLock { $0 += 1 }
+        throw LinkError(failure, "The reader says why.")
+    }
+
+    func select(_ tag: DiscoveredTag) async throws(LinkError) {}
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? { nil }
+    func release() async {}
 }

@@ -2,82 +2,230 @@
 @unsafe @preconcurrency import CoreNFC
 import Dispatch
 import Foundation
+import Glibc
+import NFCRuntime
 import NFCTestKit
 import TagLink
+import TestThreads
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `The queue of a session` {
-    static let key = DispatchSpecificKey<String>()
+/// The queue on which a session calls its app, and what it waits for on the main queue.
+@Suite(.timeLimit(.minutes(5))) struct SessionQueueTests {
+    private static let key = DispatchSpecificKey<Bool>()
 
-    /// A delegate that checks where it is called.
-    final class QueueDelegate: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
-        let calls = Locked<[String?]>([])
-        let done: AsyncStream<Void>
-        private let finish: AsyncStream<Void>.Continuation
+    /// The completion handlers that were called, with the codes of their errors.
+    private final class Handlers: Sendable {
+        private let calls = Locked<[String]>([])
 
-        override init() {
-            (done, finish) = AsyncStream.makeStream()
+        func note(_ name: String, _ error: (any Error)? = nil) {
+            let place = DispatchQueue.getSpecific(key: key) == true ? "" : " elsewhere"
+            calls.withLock { $0.append("\(name) \(code(of: error))\(place)") }
         }
 
-        func note() { calls.withLock { $0.append(DispatchQueue.getSpecific(key: key)) } }
+        func handler(_ name: String) -> @Sendable ((any Error)?) -> Void { { [self] in note(name, $0) } }
 
-        func readerSessionDidBecomeActive(_ session: NFCNDEFReaderSession) { note() }
-
-        func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) { note() }
-
-        func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
-            note()
-            guard let tag = tags.first else { return }
-            session.connect(to: tag) { [self] _ in
-                note()
-                tag.queryNDEFStatus { [self] _, _, _ in
-                    note()
-                    tag.readNDEF { [self] _, _ in
-                        note()
-                        session.invalidate()
-                    }
-                }
-            }
+        /// Waits for as many calls, and returns all of them in the order of their names.
+        func all(_ count: Int, _ queue: DispatchQueue) async throws -> [String] {
+            try await waitWhile(calls.withLock { $0.count } < count)
+            queue.sync {}
+            return calls.withLock { $0.sorted() }
         }
+    }
 
-        func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
-            note()
-            finish.finish()
-        }
+    private static func queue() -> DispatchQueue {
+        let queue = DispatchQueue(label: "given")
+        queue.setSpecific(key: key, value: true)
+        return queue
     }
 
     @Test(arguments: [true, false])
-    func `Every call is made on the queue that was given, or on one of the session's own`(isGiven: Bool) async throws {
-        await withVirtualField { field in
-            field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-            let delegate = QueueDelegate()
-            let queue = isGiven ? DispatchQueue(label: "given") : nil
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: queue, invalidateAfterFirstRead: false)
+    func `Delegate: each call is on the queue given, or on the session's own`(isGiven: Bool) async throws {
+        try await withVirtualField { field in
+            field.tags.bring(TestTag.ntag213())
+            let (handlers, queue) = (Handlers(), isGiven ? DispatchQueue(label: "given") : nil)
+            let delegate = TagDelegate { _, event in handlers.note(event.text) }
+            let session = ndefSession(delegate, queue: queue)
             if let queue { #expect(session.sessionQueue === queue) }
-            session.sessionQueue.setSpecific(key: Self.key, value: "session")
+            session.sessionQueue.setSpecific(key: Self.key, value: true)
             session.begin()
-            for await _ in delegate.done {}
-            #expect(delegate.calls.withLock { $0 } == [String?](repeating: "session", count: 6))
+            _ = await delegate.nextNDEFTags()
+            session.invalidate()
+            await delegate.end()
+            let calls = try await handlers.all(3, session.sessionQueue)
+            #expect(calls == ["active 0", "ended 200 0", "tags 1 0"])
         }
     }
 
-    @Test func `A delegate is held weakly, and a session without one still ends`() async throws {
+    @Test func `Handlers of a session for tags: each is called once on the session's queue, whatever its error`()
+        async throws
+    {
         try await withVirtualField { field in
-            weak var gone: MessageDelegate?
-            let session: NFCNDEFReaderSession
-            do {
-                let delegate = MessageDelegate()
-                gone = delegate
-                session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: true)
-                session.begin()
+            field.tags.bring(TestTag.ntag213())
+            let (queue, delegate, handlers) = (Self.queue(), TagSessionDelegate(), Handlers())
+            let session = tagSession(delegate, queue: queue)
+            session.begin()
+            let tag = try #require(await delegate.nextTags()?.first).miFare
+            let foreign = try ScriptedTag.miFare().1
+            let apdu = try #require(NFCISO7816APDU(data: Data(bytes("00b0000000"))))
+            let read = Data([0x30, 3])
+            tag.sendMiFareCommand(commandPacket: read) { handlers.note("early", $1) }
+            session.connect(to: .miFare(tag), completionHandler: handlers.handler("connect"))
+            session.connect(to: .miFare(foreign), completionHandler: handlers.handler("foreign"))
+            tag.sendMiFareCommand(commandPacket: read) { handlers.note("read", $1) }
+            tag.sendMiFareCommand(commandPacket: Data()) { handlers.note("empty", $1) }
+            tag.sendMiFareISO7816Command(apdu) { handlers.note("apdu", $3) }
+            let expected = ["apdu 1", "connect 0", "early 104", "empty 4", "foreign 3", "read 0"]
+            #expect(try await handlers.all(6, queue) == expected)
+            session.invalidate()
+            tag.sendMiFareCommand(commandPacket: read) { handlers.note("too late", $1) }
+            #expect(try await handlers.all(7, queue) == expected + ["too late 103"])
+        }
+    }
+
+    @Test func `Handlers of a session for NDEF: each is called once on the session's queue, whatever its error`()
+        async throws
+    {
+        try await withVirtualField { field in
+            field.tags.bring(TestTag.ntag213())
+            let (queue, delegate, handlers) = (Self.queue(), TagDelegate(), Handlers())
+            let session = ndefSession(delegate, queue: queue)
+            session.begin()
+            let tag = try #require(await delegate.nextNDEFTags()?.first)
+            let foreign: any NFCNDEFTag = try ScriptedTag.miFare().1
+            let broken = NFCNDEFMessage(records: [
+                NFCNDEFPayload(format: .empty, type: Data([1]), identifier: Data(), payload: Data())
+            ])
+            session.connect(to: tag, completionHandler: handlers.handler("connect"))
+            session.connect(to: foreign, completionHandler: handlers.handler("foreign"))
+            tag.queryNDEFStatus { handlers.note("status", $2) }
+            tag.readNDEF { handlers.note("read", $1) }
+            tag.writeNDEF(broken, completionHandler: handlers.handler("broken"))
+            tag.writeNDEF(TestTag.message(size: 200), completionHandler: handlers.handler("large"))
+            tag.writeNDEF(TestTag.message(), completionHandler: handlers.handler("write"))
+            tag.writeLock(completionHandler: handlers.handler("lock"))
+            tag.writeNDEF(TestTag.message(), completionHandler: handlers.handler("locked"))
+            #expect(
+                try await handlers.all(9, queue) == [
+                    "broken 3", "connect 0", "foreign 3", "large 402", "lock 0", "locked 400", "read 0", "status 0",
+                    "write 0",
+                ]
+            )
+            session.invalidate()
+        }
+        try await withoutReader {
+            let (queue, delegate, handlers) = (Self.queue(), TagDelegate(), Handlers())
+            let session = ndefSession(delegate, queue: queue)
+            session.connect(to: try ScriptedTag.miFare().1, completionHandler: handlers.handler("connect"))
+            #expect(try await handlers.all(1, queue) == ["connect 3"])
+        }
+    }
+
+    // MARK: The main queue
+
+    // A session that has read its one message waits for the main queue, on which the app may still set the sheet's
+    // text. Each test has a process of its own, because a process has one main queue, and what is known of it stays.
+
+    /// Keeps the main queue busy until it is ended.
+    private struct BusyMainQueue {
+        private let isBusy = Locked(true)
+
+        init() {
+            DispatchQueue.main.async { [isBusy] in
+                while isBusy.withLock({ $0 }) { usleep(1000) }
             }
-            #expect(session.isReady)
-            field.clock.advance(by: .seconds(60))
-            try await field.untilIdle()
-            session.sessionQueue.sync {}
-            #expect(!session.isReady)
-            #expect(gone == nil)
-            #expect(session.delegate == nil)
+        }
+
+        /// Waits until all is done that the queue had to do.
+        func end() async {
+            isBusy.withLock { $0 = false }
+            await SessionQueueTests.settles(.main)
+        }
+    }
+
+    /// Waits until all is done that a queue has to do, and what that puts on the queue.
+    private static func settles(_ queue: DispatchQueue) async {
+        for _ in 0..<2 { await withCheckedContinuation { done in queue.async { done.resume() } } }
+    }
+
+    /// A session that has given its delegate the message of a tag.
+    ///
+    /// - Parameters:
+    ///   - text: what the delegate sets as the sheet's text on the main queue; nil for none.
+    ///   - body: gets the session after what its queue had to do.
+    private static func read(
+        setting text: String? = nil,
+        _ body: (VirtualFieldScope, NFCNDEFReaderSession) async throws -> Void
+    ) async throws {
+        try await withVirtualField { field in
+            field.tags.bring(TestTag.ntag213())
+            let delegate = MessageDelegate { session, event in
+                guard case .messages = event, let text else { return }
+                let shared = Shared(session)
+                DispatchQueue.main.async {
+                    // The first is done after this callback, and the second after what came of it.
+                    for _ in 0..<2 { shared.value.sessionQueue.sync {} }
+                    shared.value.alertMessage = text
+                }
+            }
+            let session = ndefSession(delegate, once: true)
+            session.begin()
+            #expect(await delegate.nextLinks()?.count == 1)
+            await settles(session.sessionQueue)
+            try await body(field, session)
+            #expect(await delegate.end()?.errorCode == 204)
+            #expect(field.sheet.history.last { $0.state == .success }?.message == text ?? "")
+            withExtendedLifetime(delegate) {}
+        }
+    }
+
+    @Test(.ownThreads, arguments: [true, false])
+    func `First message: the end waits a second for a busy main queue, and each session waits again`(
+        wasServed: Bool
+    ) async {
+        await #expect(processExitsWith: .success) { [wasServed = wasServed as Bool] in
+            // A session that does not end would be waited for.
+            alarm(240)
+            if wasServed { try await Self.read { _, _ in } }
+            let busy = BusyMainQueue()
+            for _ in 0..<(wasServed ? 2 : 1) {
+                try await Self.read { field, session in
+                    field.clock.advance(by: .milliseconds(999))
+                    #expect(session.isReady)
+                    field.clock.advance(by: .milliseconds(1))
+                    #expect(!session.isReady)
+                }
+            }
+            // A main queue that was never served is not waited for again.
+            if !wasServed { try await Self.read { _, session in #expect(!session.isReady) } }
+            await busy.end()
+            for _ in 0..<2 { try await Self.read(setting: "Done.") { _, _ in } }
+        }
+    }
+
+    @Test(.ownThreads) func `First message: the session ends where nobody serves the main queue`() async {
+        await #expect(processExitsWith: .success) {
+            // The main thread waits, as that of a command-line tool.
+            let end = Locked<Int?>(nil)
+            DispatchQueue.main.async {
+                while end.withLock({ $0 }) == nil { usleep(1000) }
+                exit(end.withLock { $0 } == 204 ? 0 : 1)
+            }
+            Task.detached {
+                try await withVirtualField { field in
+                    field.tags.bring(TestTag.ntag213())
+                    let delegate = MessageDelegate()
+                    ndefSession(delegate, once: true).begin()
+                    _ = await delegate.nextLinks()
+                    // As time would pass.
+                    while !field.environment.arbiter.isIdle {
+                        field.clock.advance(by: .milliseconds(100))
+                        try await Task.sleep(for: .milliseconds(1))
+                    }
+                    let code = await delegate.end()?.errorCode
+                    end.withLock { $0 = code }
+                }
+            }
+            try await Task.sleep(for: .seconds(60))
         }
     }
 }

@@ -7,367 +7,292 @@ import Testing
 import VirtualCards
 import VirtualTags
 
-@Suite(.timeLimit(.minutes(5))) struct `What a session for tags looks for` {
-    private typealias Cards = `Cards in a session for tags`
+/// What a session for tags looks for, by its configuration and the app's lists, and what a tag then is to the app.
+@Suite(.timeLimit(.minutes(1))) struct TagSearchTests {
     private typealias Configuration = NFCTagReaderSession.Configuration
 
-    private struct Unexpected: Error {}
-
-    /// An app that lists applications and FeliCa systems.
-    static func app(
-        applications: [String] = [],
-        systems: [String] = [],
-        formats: [String] = ["TAG", "PACE"]
-    ) -> AppConfiguration {
-        var app = Cards.app(applications: applications, systems: systems)
-        app.entitlements?.values["com.apple.developer.nfc.readersession.formats"] = formats
-        return app
+    /// What a session does next, and the kinds of the tags that it then finds.
+    private enum Step: Sendable {
+        case begin
+        case restart
+        case restartWith(NFCTagReaderSession.PollingOption, applications: [String] = [])
     }
 
-    /// A card with applications that reports that it supports PACE.
-    static func paceCard(_ names: [[UInt8]] = []) -> ScriptedCard {
-        var card = Cards.card(with: names)
-        card.answer([0x00, 0xA4, 0x02, 0x0C, 0x02, 0x01, 0x1C], with: [0x90, 0x00])
-        card.answer(
-            [0x00, 0xB0, 0x00, 0x00, 0x00],
-            with: [
-                0x31, 0x14, 0x30, 0x12, 0x06, 0x0A, 0x04, 0x00, 0x7F, 0x00, 0x07, 0x02, 0x02, 0x04, 0x02, 0x02, 0x02,
-                0x01, 0x02, 0x02, 0x01, 0x0D, 0x90, 0x00,
-            ]
-        )
-        return card
-    }
-
-    /// Begins a session near some tags.
-    static func withSession(
+    /// Plays steps with some tags near. After each, the session finds tags of these kinds.
+    private static func check(
         _ tags: [any VirtualTag],
         _ app: AppConfiguration,
-        _ configuration: NFCTagReaderSession.Configuration,
-        _ body: (
-            VirtualFieldScope, NFCTagReaderSession, inout AsyncStream<TagSessionEvent>.Iterator
-        ) async throws -> Void
+        _ configuration: Configuration,
+        _ steps: [(Step, [String])],
+        _ comment: Comment? = nil
     ) async throws {
-        try await AppConfiguration.$scoped.withValue(app) {
-            try await withVirtualField { field in
-                for tag in tags { field.tags.bring(tag) }
-                let delegate = TagSessionDelegate()
-                let session = NFCTagReaderSession(configuration: configuration, delegate: delegate)
-                session.begin()
-                var events = delegate.events.makeAsyncIterator()
-                try await body(field, session, &events)
-                session.invalidate()
-                try await field.untilIdle()
-                withExtendedLifetime(delegate) {}
-            }
-        }
-    }
-
-    /// The first tag of a session, by its kind.
-    private static func first(
-        _ tags: [any VirtualTag],
-        _ app: AppConfiguration,
-        _ configuration: Configuration
-    ) async throws -> (kind: String, pace: Bool, selected: String)? {
         try await AppConfiguration.$scoped.withValue(app) {
             try await withField { field in
                 for tag in tags { try await field.bring(.tag(tag)) }
                 let delegate = TagSessionDelegate()
                 let session = NFCTagReaderSession(configuration: configuration, delegate: delegate)
-                session.begin()
-                await field.settle()
-                session.invalidate()
-                var events = delegate.events.makeAsyncIterator()
-                guard let tag = await events.nextTags()?.first else { return nil }
-                return switch tag {
-                case .iso7816(let tag): ("iso7816", tag.supportsPACE, tag.initialSelectedAID)
-                case .feliCa(let tag):
-                    ("feliCa", false, tag.currentSystemCode.map { String($0) }.joined(separator: "."))
-                case .miFare: ("miFare", false, "")
-                case .iso15693: ("iso15693", false, "")
+                for (step, _) in steps {
+                    switch step {
+                    case .begin: session.begin()
+                    case .restart: session.restartPolling()
+                    case .restartWith(let options, let names):
+                        session.restartPolling(
+                            configuration: Configuration(pollingOption: options, iso7816SelectIdentifiers: names)
+                        )
+                    }
+                    await field.settle()
                 }
+                session.invalidate()
+                var kinds: [[String]] = []
+                while let tags = await delegate.nextTags() { kinds.append(tags.map(\.kind).sorted()) }
+                #expect(kinds == steps.map(\.1).filter { !$0.isEmpty }, comment)
             }
+        }
+    }
+
+    private static func card(
+        _ names: String...,
+        access: TestTag.Access = .none,
+        front: Type4FrontEnd = .nfcA(uid: [0x02, 1, 3, 4, 5, 6, 7], ats: [0x05, 0x78, 0x80, 0x70, 0x02])
+    ) -> VirtualType4Tag {
+        var card = TestTag.card(access: access)
+        for name in names.map(bytes) {
+            card.answer([0x00, 0xA4, 0x04, 0x00, UInt8(name.count)] + name + [0x00], with: [0x90, 0x00])
+        }
+        return VirtualType4Tag(card: card, frontEnd: front)
+    }
+
+    private static let a = AID.document
+    private static let b = AID.ndef
+
+    // MARK: Lists of applications and systems
+
+    @Test func `Applications: the first of the listed ones that a card has is selected`() async throws {
+        let (a, b) = (Self.a, Self.b)
+        let long = String(repeating: "A0", count: 17)
+        let longest = String(repeating: "A0", count: 16)
+        // The app's list, the session's own part of it, the card's applications, and the kind.
+        let rows: [([String], [String], [String], String)] = [
+            ([a, b], [], [b], "ISO 7816 \(b)"), ([a, b], [], [b, a], "ISO 7816 \(a)"),
+            ([b, a], [], [b, a], "ISO 7816 \(b)"), ([b, a], [a.lowercased()], [b, a], "ISO 7816 \(a)"),
+            ([b, a], ["F000000001", a, a, b], [b, a, "F000000001"], "ISO 7816 \(a)"),
+            ([a], [], [], "MIFARE"), ([a], [], [b], "MIFARE"), ([b], ["F000000001"], [b, "F000000001"], "MIFARE"),
+            // What can't be a name is not looked for.
+            (["", long, "A00", b], [], [long, b], "ISO 7816 \(b)"),
+            ([longest, b], [], [longest, b], "ISO 7816 \(longest)"),
+        ]
+        for (list, part, names, kind) in rows {
+            var card = TestTag.card()
+            // The card has an application that it selects when none is named.
+            card.answer(bytes("00a4040000"), with: [0x90, 0x00])
+            for name in names.map(bytes) {
+                card.answer([0x00, 0xA4, 0x04, 0x00, UInt8(name.count)] + name + [0x00], with: [0x90, 0x00])
+            }
+            try await Self.check(
+                [VirtualType4Tag(card: card)],
+                .app(applications: list),
+                Configuration(pollingOption: .iso14443, iso7816SelectIdentifiers: part),
+                [(.begin, [kind])],
+                "\(list) \(part) \(names)"
+            )
+        }
+    }
+
+    @Test func `Applications without an Info.plist: a card is ISO 7816, unless the session names others`() async throws
+    {
+        for (part, kind) in [([], "ISO 7816 "), (["F000000001"], "MIFARE"), ([Self.b], "ISO 7816 \(Self.b)")] {
+            try await Self.check(
+                [Self.card(Self.b)],
+                AppConfiguration(),
+                Configuration(pollingOption: .iso14443, iso7816SelectIdentifiers: part),
+                [(.begin, [kind])],
+                "\(part)"
+            )
+        }
+    }
+
+    @Test func `FeliCa systems: the first of the listed ones that a card has is selected`() async throws {
+        let two = VirtualType3Tag(TestTag.twoSystems())
+        // The app's list or none, the session's own part, the card, and the system that is found.
+        let rows: [([String]?, [String], VirtualType3Tag, String?)] = [
+            (["8008", "0003"], [], TestTag.transitCard(), "0003"),
+            (["0003", "FE00"], ["0003"], TestTag.transitCard(), "0003"),
+            (["0003", "FE00"], ["8008"], TestTag.transitCard(), nil),
+            (["0003", "FE00"], ["fe00"], TestTag.transitCard(), nil),
+            (["0003", "FE00"], [], two, "0003"), (["FE00", "0003"], [], two, "fe00"),
+            (nil, ["0003"], TestTag.transitCard(), "0003"), (nil, ["8008"], TestTag.transitCard(), nil),
+            (nil, ["three"], TestTag.transitCard(), nil),
+        ]
+        for (list, part, card, system) in rows {
+            try await Self.check(
+                [card],
+                list.map { .app(systems: $0) } ?? AppConfiguration(),
+                Configuration(pollingOption: .iso18092, feliCaSystemCodes: part),
+                [(.begin, system.map { ["FeliCa \($0)"] } ?? [])],
+                "\(list ?? []) \(part)"
+            )
+        }
+        try await withTags(TestTag.transitCard(), polling: .iso18092, connects: false) { _, scene in
+            let tag = try scene.feliCa
+            #expect(tag.currentIDm == Data(TestTag.idm))
+        }
+        // A card's second system has its number in the first four bits of the IDm.
+        try await withTags(two, app: .app(systems: ["FE00"]), polling: .iso18092, connects: false) { _, scene in
+            let tag = try scene.feliCa
+            #expect(tag.currentIDm == Data([0x11] + TestTag.idm.dropFirst()))
         }
     }
 
     // MARK: PACE
 
-    @Test(arguments: [.pace, [.pace, .iso14443]] as [NFCTagReaderSession.PollingOption])
-    func `A card that takes PACE is found by it, and has nothing selected`(
-        option: NFCTagReaderSession.PollingOption
-    ) async throws {
-        let app = Self.app(applications: ["A0000002471001"])
-        for frontEnd in [Type4FrontEnd.randomEMRTD, .emrtd(pupi: [0x31, 0x32, 0x33, 0x34])] {
-            let card = VirtualType4Tag(card: Self.paceCard([Cards.otherName]), frontEnd: frontEnd)
-            let found = try await Self.first([card], app, Configuration(pollingOption: option))
-            #expect(found.map { $0 == ("iso7816", true, "") } == true)
-        }
-    }
-
-    @Test func `A virtual document with EF.CardAccess takes PACE`() async throws {
-        var contents = try EMRTDContents(
+    @Test func `PACE: a card that supports it is found by it, with nothing selected`() async throws {
+        let options: [NFCTagReaderSession.PollingOption] = [.pace, [.pace, .iso14443]]
+        let pace = ["ISO 7816 PACE"]
+        var document = try EMRTDContents(
             MachineReadableZone(
                 "P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<L898902C36UTO7408122F1204159ZE184226B<<<<<10"
             ),
             signer: .test
         )
-        let app = Self.app(applications: ["A0000002471001"])
-        let configuration = Configuration(pollingOption: .pace)
-        let without = try await Self.first([VirtualType4Tag(contents)], app, configuration)
-        #expect(without.map { $0 == ("iso7816", false, "A0000002471001") } == true)
-        contents.cardAccess = [
-            0x31, 0x14, 0x30, 0x12, 0x06, 0x0A, 0x04, 0x00, 0x7F, 0x00, 0x07, 0x02, 0x02, 0x04, 0x02, 0x02, 0x02, 0x01,
-            0x02, 0x02, 0x01, 0x0D,
+        let plain = VirtualType4Tag(document)
+        document.cardAccess = TestTag.cardAccess
+        // A card, the app's applications, and what it is for `.pace`, for `.pace` and `.iso14443`, and for `.iso14443`.
+        let rows: [(VirtualType4Tag, [String], [String], [String], [String])] = [
+            (Self.card(Self.a, access: .pace, front: .randomEMRTD), [Self.a], pace, pace, ["ISO 7816 \(Self.a)"]),
+            (
+                Self.card(Self.a, access: .pace, front: .emrtd(pupi: [1, 2, 3, 4])), [Self.a], pace, pace,
+                ["ISO 7816 \(Self.a)"]
+            ),
+            (VirtualType4Tag(document), [Self.a], pace, pace, ["ISO 7816 \(Self.a)"]),
+            (plain, [Self.a], ["ISO 7816 \(Self.a)"], ["ISO 7816 \(Self.a)"], ["ISO 7816 \(Self.a)"]),
+            // An app that lists no applications.
+            (Self.card(access: .pace), [], pace, pace, ["MIFARE"]),
+            // EF.CardAccess with another protocol.
+            (
+                Self.card(Self.a, access: .chipAuthentication), [Self.a], ["ISO 7816 \(Self.a)"],
+                ["ISO 7816 \(Self.a)"], ["ISO 7816 \(Self.a)"]
+            ),
+            (VirtualType4Tag(DESFireContents.ndef(size: .kilobytes4)), [Self.a], [], ["MIFARE"], ["MIFARE"]),
         ]
-        let with = try await Self.first([VirtualType4Tag(contents)], app, configuration)
-        #expect(with.map { $0 == ("iso7816", true, "") } == true)
-    }
-
-    @Test func `Without the option no card is asked for PACE`() async throws {
-        let card = VirtualType4Tag(card: Self.paceCard([Cards.otherName]))
-        let app = Self.app(applications: ["A0000002471001"])
-        let found = try await Self.first([card], app, Configuration(pollingOption: .iso14443))
-        #expect(found.map { $0 == ("iso7816", false, "A0000002471001") } == true)
-    }
-
-    @Test func `With PACE alone other cards are not found`() async throws {
-        let app = Self.app(applications: ["A0000002471001"])
-        for tag in [VirtualType2Tag(.ntag213), VirtualType4Tag(DESFireContents.ndef(size: .kilobytes4))]
-            as [any VirtualTag]
-        {
-            #expect(try await Self.first([tag], app, Configuration(pollingOption: .pace)) == nil)
-            let found = try await Self.first([tag], app, Configuration(pollingOption: [.pace, .iso14443]))
-            #expect(found?.kind == "miFare")
-        }
-    }
-
-    @Test func `With PACE alone a card that takes it is found beside other tags, and these are left out`()
-        async throws
-    {
-        let app = Self.app(applications: ["A0000002471001"])
-        let tags: [any VirtualTag] = [
-            VirtualType2Tag(.ntag213), VirtualType4Tag(card: Self.paceCard([Cards.otherName]), frontEnd: .randomEMRTD),
-        ]
-        try await Self.withSession(tags, app, Configuration(pollingOption: .pace)) { _, session, events in
-            for _ in 0..<2 {
-                let found = await events.nextTags()
-                #expect(found?.count == 1)
-                guard case .iso7816? = found?.first else { throw Unexpected() }
-                session.restartPolling()
-            }
-        }
-    }
-
-    // MARK: Lists
-
-    @Test(arguments: [
-        ([], "D2760000850101"), (["a0000002471001"], "A0000002471001"),
-        (["F000000001", "A0000002471001", "A0000002471001", "D2760000850101"], "A0000002471001"),
-    ])
-    func `A configuration names some of the listed applications`(part: [String], selected: String) async throws {
-        let card = VirtualType4Tag(card: Cards.card(with: [Cards.ndefName, Cards.otherName, [0xF0, 0, 0, 0, 1]]))
-        let app = Self.app(applications: ["D2760000850101", "A0000002471001"])
-        let configuration = Configuration(pollingOption: .iso14443, iso7816SelectIdentifiers: part)
-        #expect(try await Self.first([card], app, configuration)?.selected == selected)
-    }
-
-    @Test func `An entry of the list that can't be an application's name is not looked for`() async throws {
-        let long = [UInt8](repeating: 0xA0, count: 17)
-        var scripted = Cards.card(with: [long, Cards.ndefName])
-        // The card has an application that it selects when none is named.
-        scripted.answer([0x00, 0xA4, 0x04, 0x00, 0x00], with: [0x90, 0x00])
-        let card = VirtualType4Tag(card: scripted)
-        let entries = ["", String(repeating: "A0", count: 17), "A00", "D2760000850101"]
-        let configuration = Configuration(pollingOption: .iso14443)
-        let found = try await Self.first([card], Self.app(applications: entries), configuration)
-        #expect(found?.selected == "D2760000850101")
-        // A name of 16 bytes is one.
-        let name = [UInt8](repeating: 0xA0, count: 16)
-        let other = VirtualType4Tag(card: Cards.card(with: [name, Cards.ndefName]))
-        let text = String(repeating: "A0", count: 16)
-        let app = Self.app(applications: [text, "D2760000850101"])
-        #expect(try await Self.first([other], app, configuration)?.selected == text)
-    }
-
-    @Test func `An application that is not listed is not looked for`() async throws {
-        let card = VirtualType4Tag(card: Cards.card(with: [Cards.ndefName, [0xF0, 0, 0, 0, 1]]))
-        let configuration = Configuration(pollingOption: .iso14443, iso7816SelectIdentifiers: ["F000000001"])
-        let listed = try await Self.first([card], Self.app(applications: ["D2760000850101"]), configuration)
-        #expect(listed?.kind == "miFare")
-        // An app without a property list has none to hold it against.
-        let unlisted = try await Self.first([card], AppConfiguration(), configuration)
-        #expect(unlisted?.selected == "F000000001")
-    }
-
-    @Test func `A card without the applications that a session names is none of ISO 7816, without a list too`()
-        async throws
-    {
-        let card = VirtualType4Tag(card: Cards.card(with: [Cards.ndefName]))
-        let named = Configuration(pollingOption: .iso14443, iso7816SelectIdentifiers: ["F000000001"])
-        #expect(try await Self.first([card], AppConfiguration(), named)?.kind == "miFare")
-        let unnamed = Configuration(pollingOption: .iso14443)
-        #expect(try await Self.first([card], AppConfiguration(), unnamed)?.kind == "iso7816")
-    }
-
-    @Test(arguments: [([], "0.3"), (["0003"], "0.3"), (["8008"], nil), (["three"], nil)] as [([String], String?)])
-    func `An app without a list finds each FeliCa card, unless the session names systems`(
-        codes: [String],
-        found: String?
-    ) async throws {
-        let card = VirtualType3Tag(.transitCard(idm: [1, 0x2E, 0x4C, 0xE1, 0x9C, 0x5B, 0x12, 0x34], balance: 500))
-        let configuration = Configuration(pollingOption: .iso18092, feliCaSystemCodes: codes)
-        let first = try await Self.first([card], AppConfiguration(), configuration)
-        #expect((first?.kind == "feliCa") == (found != nil))
-        if codes == ["0003"] { #expect(first?.selected == found) }
-    }
-
-    @Test func `A configuration names some of the listed FeliCa systems`() async throws {
-        let card = VirtualType3Tag(.transitCard(idm: [1, 0x2E, 0x4C, 0xE1, 0x9C, 0x5B, 0x12, 0x34], balance: 500))
-        let app = Self.app(systems: ["0003", "FE00"])
-        func found(_ codes: [String]) async throws -> String? {
-            try await Self.first([card], app, Configuration(pollingOption: .iso18092, feliCaSystemCodes: codes))?
-                .selected
-        }
-        #expect(try await found([]) == "0.3")
-        #expect(try await found(["0003"]) == "0.3")
-        #expect(try await found(["8008"]) == nil)
-        #expect(try await found(["fe00"]) == nil)
-    }
-
-    // MARK: Restarting
-
-    @Test func `Polling restarts by another configuration, once`() async throws {
-        let card = VirtualType4Tag(card: Cards.card(with: [Cards.ndefName, Cards.otherName]))
-        let app = Self.app(applications: ["D2760000850101", "A0000002471001"])
-        try await Self.withSession([card], app, Configuration(pollingOption: .iso14443)) { _, session, events in
-            func selected(_ tags: [NFCTag]?) -> String? {
-                if case .iso7816(let tag)? = tags?.first { tag.initialSelectedAID } else { nil }
-            }
-            #expect(selected(await events.nextTags()) == "D2760000850101")
-            session.restartPolling(
-                configuration: Configuration(
-                    pollingOption: .iso14443,
-                    iso7816SelectIdentifiers: ["A0000002471001"]
+        for (index, (card, list, alone, both, without)) in rows.enumerated() {
+            for (option, kinds) in zip(options + [.iso14443], [alone, both, without]) {
+                let configuration = Configuration(pollingOption: option)
+                try await Self.check(
+                    [card],
+                    .app(applications: list),
+                    configuration,
+                    [(.begin, kinds)],
+                    "\(index) \(option)"
                 )
-            )
-            #expect(selected(await events.nextTags()) == "A0000002471001")
-            session.restartPolling()
-            #expect(selected(await events.nextTags()) == "D2760000850101")
-        }
-    }
-
-    @Test func `Applications that polling restarts with decide what a card is, until it restarts without them`()
-        async throws
-    {
-        let card = VirtualType4Tag(card: Cards.card(with: [Cards.ndefName]))
-        let named = Configuration(pollingOption: .iso14443, iso7816SelectIdentifiers: ["F000000001"])
-        let unnamed = Configuration(pollingOption: .iso14443)
-        try await Self.withSession([card], AppConfiguration(), unnamed) { _, session, events in
-            guard case .iso7816? = await events.nextTags()?.first else { throw Unexpected() }
-            session.restartPolling(configuration: named)
-            guard case .miFare? = await events.nextTags()?.first else { throw Unexpected() }
-            session.restartPolling()
-            guard case .iso7816? = await events.nextTags()?.first else { throw Unexpected() }
-        }
-    }
-
-    @Test func `A session that looks for other tags takes the configuration at once, and goes back`() async throws {
-        let app = Self.app(applications: ["D2760000850101"])
-        let tags: [any VirtualTag] = [VirtualType2Tag(.ntag213)]
-        try await Self.withSession(tags, app, Configuration(pollingOption: .iso15693)) { field, session, events in
-            guard case .active? = await events.next(isolation: nil) else { throw Unexpected() }
-            session.restartPolling(configuration: Configuration(pollingOption: .iso14443))
-            guard case .miFare? = await events.nextTags()?.first else { throw Unexpected() }
-            session.restartPolling()
-            field.clock.advance(by: .seconds(60))
-            #expect(await events.end()?.code == .readerSessionInvalidationErrorSessionTimeout)
-        }
-    }
-
-    @Test func `Polling that goes back reports what the session has asked for at first, and nothing else`()
-        async throws
-    {
-        try await withField(.tag(VirtualType5Tag(.icodeSLIX)), .tag(VirtualType2Tag(.ntag213))) { field in
-            let delegate = TagSessionDelegate()
-            let session = NFCTagReaderSession(
-                configuration: Configuration(pollingOption: .iso15693),
-                delegate: delegate
-            )
-            session.begin()
-            await field.settle()
-            session.restartPolling(configuration: Configuration(pollingOption: .iso14443))
-            await field.settle()
-            session.restartPolling()
-            await field.settle()
-            session.invalidate()
-            var kinds: [[String]] = []
-            for await event in delegate.events {
-                guard case .tags(let tags) = event else { continue }
-                kinds.append(tags.map { if case .iso15693 = $0 { "iso15693" } else { "other" } })
             }
-            #expect(kinds == [["iso15693"], ["other"], ["iso15693"]])
         }
     }
 
-    @Test func `A configuration without a technology ends the session, when it begins and when polling restarts`()
-        async throws
-    {
-        let nothing = Configuration(pollingOption: [])
-        try await Self.withSession([], AppConfiguration(), nothing) { _, session, events in
-            #expect(await events.end()?.code == .readerErrorInvalidParameter)
-            #expect(!session.isReady)
-        }
-        try await Self.withSession([], AppConfiguration(), Configuration(pollingOption: .iso14443)) {
-            _,
-            session,
-            events in
-            guard case .active? = await events.next(isolation: nil) else { throw Unexpected() }
-            session.restartPolling(configuration: nothing)
-            #expect(await events.end()?.code == .readerErrorInvalidParameter)
+    @Test func `PACE alone: other tags beside a card that supports it are left out`() async throws {
+        let without = Self.card(access: .chipAuthentication)
+        let other = Self.card(Self.a, front: .nfcA(uid: [0x02, 2, 3, 4, 5, 6, 7], ats: [0x02, 0x08]))
+        let with = Self.card(access: .pace, front: .nfcB(pupi: [1, 2, 3, 4]))
+        let tags: [any VirtualTag] = [VirtualType2Tag(.ntag213), without, other, with]
+        let found = ["ISO 7816 \(Self.a)", "ISO 7816 PACE"]
+        try await Self.check(
+            tags,
+            .app(applications: [Self.a]),
+            Configuration(pollingOption: .pace),
+            [
+                (.begin, found), (.restartWith([.pace, .iso14443]), found + ["MIFARE", "MIFARE"]), (.restart, found),
+                (.restartWith(.iso14443), ["ISO 7816 \(Self.a)", "MIFARE", "MIFARE"]), (.restart, found),
+            ]
+        )
+    }
+
+    @Test func `PACE: two cards take commands in turn, and keep what they are`() async throws {
+        let cards = [
+            Self.card(Self.a, access: .pace),
+            Self.card(Self.a, front: .nfcA(uid: [0x02, 2, 3, 4, 5, 6, 7], ats: [0x02, 0x08])),
+        ]
+        let app = AppConfiguration.app(applications: [Self.a])
+        try await withTags(cards[0], cards[1], app: app, polling: .pace, connects: false) { _, scene in
+            #expect(scene.tags.map(\.kind).sorted() == ["ISO 7816 \(Self.a)", "ISO 7816 PACE"])
+            for tag in scene.tags + scene.tags {
+                try await scene.session.connect(to: tag)
+                let card = try tag.iso7816
+                #expect(try await card.send("0084000002") == "cafe9000")
+                #expect(card.supportsPACE == card.initialSelectedAID.isEmpty)
+            }
         }
     }
 
-    @Test func `A configuration that the entitlements don't allow ends the session`() async throws {
-        let app = Self.app(applications: ["A0000002471001"], formats: ["TAG"])
-        try await Self.withSession([], app, Configuration(pollingOption: .iso14443)) { _, session, events in
-            guard case .active? = await events.next(isolation: nil) else { throw Unexpected() }
-            session.restartPolling(configuration: Configuration(pollingOption: [.iso14443, .pace]))
-            let error = try #require(await events.end())
-            #expect(error.code == .readerErrorSecurityViolation)
-            #expect((error as NSError).localizedFailureReason?.contains("PACE") == true)
-        }
+    // MARK: Restarting with a configuration
+
+    @Test func `Restart with a configuration: it is for that time, and restarting without goes back`() async throws {
+        let (icode, ntag) = (VirtualType5Tag(.icodeSLIX), VirtualType2Tag(.ntag213))
+        try await Self.check(
+            [icode, ntag],
+            AppConfiguration(),
+            Configuration(pollingOption: .iso15693),
+            [(.begin, ["ISO 15693"]), (.restartWith(.iso14443), ["MIFARE"]), (.restart, ["ISO 15693"])]
+        )
+        try await Self.check(
+            [Self.card(Self.a, Self.b)],
+            .app(applications: [Self.b, Self.a]),
+            Configuration(pollingOption: .iso14443),
+            [
+                (.begin, ["ISO 7816 \(Self.b)"]),
+                (.restartWith(.iso14443, applications: [Self.a]), ["ISO 7816 \(Self.a)"]),
+                (.restart, ["ISO 7816 \(Self.b)"]),
+            ]
+        )
+        try await Self.check(
+            [Self.card(Self.b)],
+            AppConfiguration(),
+            Configuration(pollingOption: .iso14443),
+            [
+                (.begin, ["ISO 7816 "]), (.restartWith(.iso14443, applications: ["F000000001"]), ["MIFARE"]),
+                (.restart, ["ISO 7816 "]),
+            ]
+        )
+        // A session that has found nothing yet takes it at once.
+        try await Self.check(
+            [ntag],
+            AppConfiguration(),
+            Configuration(pollingOption: .iso15693),
+            [(.begin, []), (.restartWith(.iso14443), ["MIFARE"]), (.restart, [])]
+        )
     }
 
-    @Test func `A session that is not active takes no configuration`() async {
-        await withVirtualField { field in
-            field.tags.bring(VirtualType2Tag(.ntag213))
-            let delegate = TagSessionDelegate()
-            let session = NFCTagReaderSession(
-                configuration: Configuration(pollingOption: .iso14443),
-                delegate: delegate
-            )
-            session.restartPolling(configuration: Configuration(pollingOption: []))
-            session.begin()
-            var events = delegate.events.makeAsyncIterator()
-            #expect(await events.nextTags()?.count == 1)
-            session.invalidate()
-            #expect(await events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
-            session.restartPolling(configuration: Configuration(pollingOption: []))
-            #expect(await events.next(isolation: nil) == nil)
-        }
-    }
-
-    @Test func `A payment session takes ISO 14443 alone`() async {
-        await withVirtualField { field in
-            field.tags.bring(VirtualType5Tag(.icodeSLIX))
-            field.tags.bring(VirtualType2Tag(.ntag213))
-            let delegate = TagSessionDelegate()
-            let session = NFCPaymentTagReaderSession(delegate: delegate)
-            session.begin()
-            var events = delegate.events.makeAsyncIterator()
-            _ = await events.nextTags()
-            session.restartPolling(configuration: Configuration(pollingOption: [.iso14443, .iso15693]))
-            #expect(await events.nextTags()?.count == 1)
-            session.invalidate()
+    /// A session, with what polling restarts, and the code of its end.
+    @Test(
+        arguments: [
+            (false, [], 3), (false, [.iso14443, .pace], 2), (true, [.pace, .iso15693], 3),
+            (true, [.iso14443, .iso15693], 200),
+        ] as [(Bool, NFCTagReaderSession.PollingOption, Int)]
+    ) func `Restart with a configuration: no technology is error 3, and one without entitlement error 2`(
+        isPayment: Bool,
+        options: NFCTagReaderSession.PollingOption,
+        code: Int
+    ) async throws {
+        try await AppConfiguration.$scoped.withValue(.app(applications: [Self.a], formats: ["TAG"])) {
+            try await withVirtualField { field in
+                field.tags.bring(VirtualType2Tag(.ntag213))
+                field.tags.bring(VirtualType5Tag(.icodeSLIX))
+                let delegate = TagSessionDelegate()
+                let session = isPayment ? NFCPaymentTagReaderSession(delegate: delegate) : tagSession(delegate)
+                // A session that is not active takes no configuration.
+                session.restartPolling(configuration: Configuration(pollingOption: []))
+                session.begin()
+                #expect(await delegate.nextTags()?.map(\.kind) == ["MIFARE"])
+                session.restartPolling(configuration: Configuration(pollingOption: options))
+                if code == 200 {
+                    // A payment session looks for ISO 14443 alone.
+                    #expect(await delegate.nextTags()?.map(\.kind) == ["MIFARE"])
+                    session.invalidate()
+                }
+                #expect(await delegate.end()?.errorCode == code)
+                session.restartPolling(configuration: Configuration(pollingOption: []))
+                try await field.untilIdle()
+                session.sessionQueue.sync {}
+                #expect(!session.isReady)
+            }
         }
     }
 }

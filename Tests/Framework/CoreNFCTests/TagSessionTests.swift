@@ -2,212 +2,255 @@
 @unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCTestKit
+import TagLink
+import TestThreads
 import Testing
+import VirtualTags
 
-/// A call of the delegate of a tag session.
-enum TagSessionEvent: Sendable {
-    case active
-    case tags([NFCTag])
-    case invalidated(NFCReaderError)
-}
+/// A session for tags: which tag takes commands, when, and what restarting polling does.
+@Suite(.timeLimit(.minutes(1))) struct TagSessionTests {
+    private static let read = Data([0x30, 0x00])
 
-final class TagSessionDelegate: NSObject, NFCTagReaderSessionDelegate, Sendable {
-    let events: AsyncStream<TagSessionEvent>
-    private let continuation: AsyncStream<TagSessionEvent>.Continuation
-    private let onDetect: (@Sendable (NFCTagReaderSession) -> Void)?
-    private let watch = EndWatch()
-
-    init(onDetect: (@Sendable (NFCTagReaderSession) -> Void)? = nil) {
-        (events, continuation) = AsyncStream.makeStream()
-        self.onDetect = onDetect
+    /// The codes with which completion handlers are called, in order.
+    private final class Answers: Sendable {
+        private let lines = Locked<[String]>([])
+        var log: [String] { lines.withLock { $0 } }
+        func note(_ name: String, _ error: (any Error)?) { lines.withLock { $0.append("\(name) \(code(of: error))") } }
     }
 
-    func tagReaderSessionDidBecomeActive(_ session: NFCTagReaderSession) {
-        watch.call(session)
-        continuation.yield(.active)
-    }
-
-    func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag]) {
-        watch.call(session)
-        continuation.yield(.tags(tags))
-        onDetect?(session)
-    }
-
-    func tagReaderSession(_ session: NFCTagReaderSession, didInvalidateWithError error: any Error) {
-        watch.call(session, isEnd: true)
-        guard let error = error as? NFCReaderError else { return }
-        continuation.yield(.invalidated(error))
-        continuation.finish()
-    }
-}
-
-extension AsyncStream<TagSessionEvent>.Iterator {
-    mutating func nextTags() async -> [NFCTag]? {
-        while let event = await next(isolation: nil) {
-            if case .tags(let tags) = event { return tags }
-        }
-        return nil
-    }
-
-    mutating func end() async -> NFCReaderError? {
-        while let event = await next(isolation: nil) {
-            if case .invalidated(let error) = event { return error }
-        }
-        return nil
-    }
-}
-
-@Suite(.timeLimit(.minutes(5))) struct `A session for tags` {
-    struct Detected {
-        var session: NFCTagReaderSession
-        var delegate: TagSessionDelegate
-        var events: AsyncStream<TagSessionEvent>.Iterator
-        var tags: [NFCTag]
-
-        var miFare: (any NFCMiFareTag)? {
-            if case .miFare(let tag)? = tags.first { tag } else { nil }
+    /// A session that has found two NTAGs, and is not connected.
+    private static func two(
+        _ body: (VirtualFieldScope, NFCTagReaderSession, any NFCMiFareTag, any NFCMiFareTag) async throws -> Void
+    ) async throws {
+        let tags = [1, 2].map { TestTag.ntag213("https://example.com/\($0)", serial: $0) }
+        try await withTags(tags[0], tags[1], connects: false) { field, scene in
+            try #require(scene.tags.count == 2)
+            try await body(field, scene.session, scene.tags[0].miFare, scene.tags[1].miFare)
         }
     }
 
-    /// Begins a session, and waits until it has found tags.
-    static func detect(_ polling: NFCTagReaderSession.PollingOption = .iso14443) async throws -> Detected {
-        let delegate = TagSessionDelegate()
-        let session = try #require(NFCTagReaderSession(pollingOption: polling, delegate: delegate))
-        session.begin()
-        var events = delegate.events.makeAsyncIterator()
-        // An error, not a failed requirement: in tests that lose tags on purpose it is not a failure of the test.
-        guard let tags = await events.nextTags() else { throw FoundTags.SessionEnded() }
-        return Detected(session: session, delegate: delegate, events: events, tags: tags)
-    }
-
-    @Test func `An NTAG arrives as a MIFARE Ultralight, and is an NDEF tag too`() async throws {
-        try await withVirtualField { field in
-            field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-            var found = try await Self.detect()
-            let tag = try #require(found.miFare)
+    @Test func `NTAG: found as a MIFARE Ultralight, which is an NDEF tag too`() async throws {
+        try await withTags(TestTag.ntag213(), connects: false) { _, scene in
+            let (session, tag) = (scene.session, try scene.miFare)
             #expect(tag.mifareFamily == .ultralight && tag.identifier.count == 7 && tag.historicalBytes == nil)
-            #expect(tag.type == .miFare && tag.asNFCMiFareTag() === tag && tag.asNFCISO7816Tag() == nil)
-            #expect(tag.session === found.session)
-            let ndef: any NFCNDEFTag = tag
-            #expect(ndef is any NFCMiFareTag)
-            #expect(found.session.connectedTag == nil)
+            #expect(tag.session === session && (tag as any NFCNDEFTag) is any NFCMiFareTag)
             // A client may wrap the object again.
-            try await found.session.connect(to: .miFare(tag))
-            #expect(found.session.connectedTag?.isAvailable == true)
-            let message = try await tag.readNDEF()
-            #expect(message.records.first?.wellKnownTypeURIPayload()?.absoluteString == "https://example.com/a")
-            found.session.invalidate()
-            #expect(await found.events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
-            #expect(found.session.connectedTag == nil)
-        }
-    }
-
-    @Test func `Tags of an NDEF session are tags of their technology too`() async throws {
-        try await withVirtualField { field in
-            field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-            let found = try await FoundTags()
-            let (session, tags) = (found.session, found.tags)
-            #expect((tags.first as? any NFCMiFareTag)?.mifareFamily == .ultralight)
+            try await session.connect(to: .miFare(tag))
+            #expect(session.connectedTag?.isAvailable == true)
+            #expect(try await tag.readNDEF().records.count == 1)
             session.invalidate()
+            #expect(await scene.delegate.wholeLog() == ["active", "tags 1", "ended 200"])
+            #expect(session.connectedTag == nil && !tag.isAvailable)
+        }
+        try await withNDEF(TestTag.ntag213()) { _, scene in
+            #expect((scene.tag as? any NFCMiFareTag)?.mifareFamily == .ultralight)
         }
     }
 
-    @Test func `A technology that was not asked for is not reported`() async throws {
-        try await withVirtualField { field in
-            field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-            let delegate = TagSessionDelegate()
-            let session = try #require(NFCTagReaderSession(pollingOption: .iso15693, delegate: delegate))
-            session.begin()
-            field.clock.advance(by: .seconds(60))
-            var events = delegate.events.makeAsyncIterator()
-            guard case .active? = await events.next() else { throw ScriptedTag.OtherKind() }
-            guard case .invalidated(let error)? = await events.next() else { throw ScriptedTag.OtherKind() }
-            #expect(error.code == .readerSessionInvalidationErrorSessionTimeout)
-        }
-    }
-
-    @Test func `Options that make no sense make no session`() {
-        let delegate = TagSessionDelegate()
-        #expect(NFCTagReaderSession(pollingOption: [], delegate: delegate) == nil)
-        #expect(NFCTagReaderSession(pollingOption: .init(rawValue: 64), delegate: delegate) == nil)
-        // Since iOS 26.4 PACE can be joined with others.
-        #expect(NFCTagReaderSession(pollingOption: [.pace, .iso14443], delegate: delegate) != nil)
-        #expect(NFCTagReaderSession(pollingOption: .pace, delegate: delegate) != nil)
-    }
-
-    @Test func `A command before connecting is 104, and one to a tag of an ended session 103`() async throws {
-        try await withVirtualField { field in
-            field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-            let found = try await Self.detect()
-            let tag = try #require(found.miFare)
-            let before = await readerError { try await tag.sendMiFareCommand(commandPacket: Data([0x30, 0])) }
-            #expect(before?.code == .readerTransceiveErrorTagNotConnected)
-            found.session.invalidate()
-            let after = await readerError { try await tag.sendMiFareCommand(commandPacket: Data([0x30, 0])) }
-            #expect(after?.code == .readerTransceiveErrorSessionInvalidated)
-            #expect(!tag.isAvailable)
-        }
-    }
-
-    @Test func `Two connects at once both end, and the last one counts`() async throws {
-        try await withVirtualField { field in
-            field.tags.bring(TestTag.ntag213(uri: "https://example.com/1", serial: 1))
-            field.tags.bring(TestTag.ntag213(uri: "https://example.com/2", serial: 2))
-            let found = try await Self.detect()
-            #expect(found.tags.count == 2)
-            let (session, one, other) = (found.session, found.tags[0], found.tags[1])
-            async let first: Void = session.connect(to: one)
-            async let second: Void = session.connect(to: other)
-            try await first
-            try await second
-            #expect(session.connectedTag != nil)
-            session.invalidate()
-        }
-    }
-
-    @Test func `A tag of another session, or of a client's own, can't be connected`() async throws {
-        try await withVirtualField { field in
-            field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-            let found = try await Self.detect()
-            let other = try ScriptedTag.miFare()
-            let error = await readerError { try await found.session.connect(to: .miFare(other.1)) }
-            #expect(error?.code == .readerErrorInvalidParameter)
-            found.session.invalidate()
-        }
-    }
-
-    @Test func `A session may be invalidated from inside a callback, and one whose delegate is gone ends quietly`()
+    @Test func `Polling options: a technology not asked for is not reported, and no technology makes no session`()
         async throws
     {
         try await withVirtualField { field in
-            field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-            let delegate = TagSessionDelegate { $0.invalidate(errorMessage: "Not this one.") }
-            let session = try #require(NFCTagReaderSession(pollingOption: .iso14443, delegate: delegate))
-            session.begin()
-            var events = delegate.events.makeAsyncIterator()
-            #expect(await events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
-            #expect(field.sheet.history.contains { $0.message == "Not this one." })
-            try await field.untilIdle()
-            let orphan = try #require(
-                NFCTagReaderSession(pollingOption: .iso14443, delegate: TagSessionDelegate(), queue: nil)
-            )
-            orphan.begin()
-            orphan.invalidate()
-            try await field.untilIdle()
-            #expect(!orphan.isReady && orphan.delegate == nil)
+            field.tags.bring(TestTag.ntag213())
+            let delegate = TagSessionDelegate()
+            tagSession(delegate, .iso15693).begin()
+            field.clock.advance(by: .seconds(60))
+            #expect(await delegate.wholeLog() == ["active", "ended 201"])
+        }
+        let options: [(NFCTagReaderSession.PollingOption, Bool)] = [
+            ([], false), (.init(rawValue: 64), false), (.pace, true), ([.pace, .iso14443], true),
+        ]
+        for (option, isSession) in options {
+            let session = NFCTagReaderSession(pollingOption: option, delegate: TagSessionDelegate())
+            #expect((session != nil) == isSession, "\(option)")
         }
     }
 
-    @Test func `A payment session gives its cards to the same delegate`() async throws {
+    // MARK: Connecting
+
+    @Test func `Command: error 104 before its tag is connected, and 103 after the end of the session`() async throws {
+        try await withTags(TestTag.ntag213(), connects: false) { _, scene in
+            let tag = try scene.miFare
+            #expect(await code { try await tag.send("3000") } == 104)
+            #expect(await code { try await tag.readNDEF() } == 104)
+            scene.session.invalidate()
+            #expect(await code { try await tag.send("3000") } == 103)
+            #expect(await code { try await tag.readNDEF() } == 103)
+            #expect(await code { try await scene.session.connect(to: .miFare(tag)) } == 103)
+        }
+    }
+
+    @Test func `Connection: with the tag that was connected last, and the one before it takes no commands`()
+        async throws
+    {
+        try await Self.two { _, session, one, other in
+            #expect(!one.isAvailable && !other.isAvailable && session.connectedTag == nil)
+            try await session.connect(to: .miFare(one))
+            for (tag, last) in [(other, one), (one, other), (other, one)] {
+                try await session.connect(to: .miFare(tag))
+                #expect(try session.connectedTag?.miFare === tag && tag.isAvailable && !last.isAvailable)
+                #expect(await code { try await last.sendMiFareCommand(commandPacket: Self.read) } == 104)
+                #expect(await code { try await last.readNDEF() } == 104)
+                // Pages 0 and 1 hold the UID.
+                let answer = try await tag.sendMiFareCommand(commandPacket: Self.read)
+                #expect(answer[7] == tag.identifier[6])
+                #expect(try await tag.readNDEF().link == "https://example.com/\(tag.identifier[6])")
+            }
+        }
+    }
+
+    @Test func `Connection: commands given at once each meet the tag of their moment`() async throws {
+        try await Self.two { _, session, one, other in
+            let answers = Answers()
+            one.sendMiFareCommand(commandPacket: Self.read) { answers.note("early", $1) }
+            session.connect(to: .miFare(one)) { answers.note("connect one", $0) }
+            one.sendMiFareCommand(commandPacket: Self.read) { answers.note("one", $1) }
+            other.sendMiFareCommand(commandPacket: Self.read) { answers.note("not other", $1) }
+            session.connect(to: .miFare(other)) { answers.note("connect other", $0) }
+            one.readNDEF { answers.note("not one", $1) }
+            other.queryNDEFStatus { answers.note("other", $2) }
+            _ = try await other.readNDEF()
+            #expect(
+                answers.log == [
+                    "early 104", "connect one 0", "one 0", "not other 104", "connect other 0", "not one 104", "other 0",
+                ]
+            )
+        }
+    }
+
+    @Test func `Connection: shown by the tag of each kind, and by its session`() async throws {
+        try await withTags(
+            TestTag.ntag213(),
+            TestTag.transitCard(),
+            VirtualType5Tag(.icodeSLIX),
+            VirtualType4Tag(card: TestTag.card()),
+            polling: [.iso14443, .iso15693, .iso18092],
+            connects: false
+        ) { _, scene in
+            let (session, tags) = (scene.session, scene.tags)
+            #expect(tags.count == 4 && tags.allSatisfy { !$0.isAvailable } && session.connectedTag == nil)
+            for index in tags.indices {
+                try await session.connect(to: tags[index])
+                #expect(tags.map(\.isAvailable) == tags.indices.map { $0 == index })
+                #expect(session.connectedTag.map { "\($0)" } == "\(tags[index])")
+            }
+            session.restartPolling()
+            #expect(tags.allSatisfy { !$0.isAvailable } && session.connectedTag == nil)
+        }
+    }
+
+    @Test func `Connection: another session's tag is error 3, and one that has left error 100`() async throws {
+        try await Self.two { field, session, one, other in
+            let foreign = try ScriptedTag.miFare().1
+            #expect(await code { try await session.connect(to: .miFare(foreign)) } == 3)
+            try await session.connect(to: .miFare(one))
+            try await session.connect(to: .miFare(other))
+            field.tags.remove(field.tags.tags[0])
+            #expect(await code { try await session.connect(to: .miFare(one)) } == 100)
+            #expect(!one.isAvailable && other.isAvailable)
+        }
+    }
+
+    // MARK: Restarting polling
+
+    @Test func `Restart: the connection ends, for waiting commands too, and each of them is answered once`()
+        async throws
+    {
+        try await withTags(TestTag.ntag213()) { field, scene in
+            let (session, answers, tag) = (scene.session, Answers(), try scene.miFare)
+            // Polling restarts while the first command is under way.
+            field.tags.arm(.effect(.call { session.restartPolling() }, atExchange: 0))
+            tag.sendMiFareCommand(commandPacket: Self.read) { answers.note("under way", $1) }
+            tag.sendMiFareCommand(commandPacket: Self.read) { answers.note("waiting", $1) }
+            tag.readNDEF { answers.note("read", $1) }
+            session.connect(to: .miFare(tag)) { answers.note("connect", $0) }
+            let again = try #require(await scene.delegate.nextTags()?.first)
+            try await waitWhile(answers.log.count < 4)
+            #expect(answers.log == ["under way 0", "waiting 100", "read 100", "connect 100"])
+            #expect(!tag.isAvailable && session.connectedTag == nil)
+            try await session.connect(to: again)
+            #expect(again.isAvailable && !tag.isAvailable)
+            #expect(await code { try await tag.sendMiFareCommand(commandPacket: Self.read) } == 100)
+        }
+    }
+
+    @Test func `Restart: the tags are found once for it, also when polling restarts twice`() async throws {
         try await withVirtualField { field in
+            field.tags.bring(TestTag.ntag213())
             let delegate = TagSessionDelegate()
-            let session = NFCPaymentTagReaderSession(delegate: delegate)
-            session.begin()
-            var events = delegate.events.makeAsyncIterator()
-            guard case .active? = await events.next() else { throw ScriptedTag.OtherKind() }
+            let session = tagSession(delegate)
+            session.restartPolling()
+            // The reader works on the session's queue, so it does not look before this has ended.
+            session.sessionQueue.sync {
+                session.begin()
+                session.restartPolling()
+            }
+            for _ in 0..<2 {
+                #expect(await delegate.nextTags()?.count == 1)
+                session.sessionQueue.sync {
+                    session.restartPolling()
+                    session.restartPolling()
+                }
+            }
+            #expect(await delegate.nextTags()?.count == 1)
             session.invalidate()
-            #expect(await events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
-            try await field.untilIdle()
+            session.restartPolling()
+            #expect(await delegate.wholeLog() == ["active", "tags 1", "tags 1", "tags 1", "ended 200"])
+            let states: [SheetState] = [.ready, .scanning, .ready, .scanning, .ready, .scanning, .success]
+            #expect(Array(field.sheet.history.map(\.state).prefix(7)) == states)
+        }
+    }
+
+    // MARK: APDUs without a connection
+
+    @Test func `APDU: connects its card when no tag is connected, and its 20 seconds begin`() async throws {
+        try await AppConfiguration.$scoped.withValue(.app(applications: [AID.ndef])) {
+            try await withField("DESFire EV1 4K") { field in
+                let scene = try await TagScene(connects: false)
+                let (session, card) = (scene.session, try scene.iso7816)
+                #expect(await code { try await card.readNDEF() } == 104)
+                #expect(!card.isAvailable && session.connectedTag == nil)
+                #expect(try await card.send("00a4000c02e103") == "9000")
+                #expect(try session.connectedTag?.iso7816 === card && card.isAvailable)
+                await field.wait(for: .seconds(20))
+                #expect(!card.isAvailable)
+                #expect(await code { try await card.send("00a4000c02e103") } == 100)
+                session.invalidate()
+                #expect(await code { try await card.send("00a4000c02e103") } == 103)
+            }
+        }
+        try await AppConfiguration.$scoped.withValue(.app()) {
+            try await withField("DESFire EV1 4K") { _ in
+                let scene = try await TagScene(connects: false)
+                #expect(await code { try await scene.miFare.sendAPDU("00a4000c02e103") } == 104)
+                scene.session.invalidate()
+            }
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `APDU: connects its card when the connected one is lost, and not before`(isAsked: Bool) async throws {
+        let cards = [TestTag.ndefCard(1), TestTag.ndefCard(2)]
+        let select = "00a4000c02e103"
+        try await withTags(cards[0], cards[1], app: .app(applications: [AID.ndef]), connects: false) { field, scene in
+            let found = try scene.tags.map { try $0.iso7816 }
+            try #require(found.count == 2)
+            for card in found + found {
+                try await scene.session.connect(to: .iso7816(card))
+                #expect(try await card.send(select) == "9000")
+            }
+            try await scene.session.connect(to: .iso7816(found[0]))
+            #expect(await code { try await found[1].send(select) } == 104)
+            #expect(found[0].isAvailable)
+            field.tags.remove(try #require(cards.first { Data($0.identifier) == found[0].identifier }))
+            if isAsked {
+                #expect(await code { try await found[0].send(select) } == 100)
+            } else {
+                // The reader has noticed the removal without a command.
+                #expect(!found[0].isAvailable)
+            }
+            #expect(try await found[1].send(select) == "9000")
+            #expect(found[1].isAvailable)
         }
     }
 }

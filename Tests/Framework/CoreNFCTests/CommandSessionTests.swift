@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+@unsafe @preconcurrency import CoreNFC
+import Foundation
+import NFCRuntime
+import NFCTestKit
+import TagLink
+import Testing
+import VirtualTags
+
+/// Commands in a session for tags: what one changes for the next, and the codes when the reader can't do them.
+@Suite(.timeLimit(.minutes(1))) struct CommandSessionTests {
+    private static let f = NFCISO15693RequestFlag.highDataRate
+
+    // MARK: ISO 15693
+
+    @Test func `ISO 15693: a tag answers as the selected one from Select to Reset to Ready, and by its UID always`()
+        async throws
+    {
+        try await withTags(VirtualType5Tag(.icodeSLIX), polling: .iso15693) { _, scene in
+            let tag = try scene.iso15693
+            func read(_ flags: NFCISO15693RequestFlag) async -> Int {
+                await code { try await tag.readSingleBlock(requestFlags: flags, blockNumber: 0) }
+            }
+            let selected: NFCISO15693RequestFlag = [.highDataRate, .select]
+            #expect(await read(selected) == 102)
+            try await tag.select(requestFlags: Self.f)
+            #expect(await read(selected) == 0)
+            #expect(await read(Self.f) == 0)
+            try await tag.resetToReady(requestFlags: Self.f)
+            #expect(await read(selected) == 102)
+            try await tag.stayQuiet()
+            #expect(await read(Self.f) == 0)
+            #expect(tag.isAvailable)
+        }
+    }
+
+    @Test func `ISO 15693: a locked block is not written, and the tag's own error is in the user info`() async throws {
+        try await withTags(VirtualType5Tag(.icodeSLIX), polling: .iso15693) { _, scene in
+            let tag = try scene.iso15693
+            func write(_ data: String) async -> NFCReaderError? {
+                let block = Data(bytes(data))
+                return await readerError {
+                    try await tag.writeSingleBlock(requestFlags: Self.f, blockNumber: 10, dataBlock: block)
+                }
+            }
+            #expect(await write("01020304") == nil)
+            try await tag.lockBlock(requestFlags: Self.f, blockNumber: 10)
+            let locked = await write("05060708")
+            let absent = await readerError { try await tag.readSingleBlock(requestFlags: Self.f, blockNumber: 200) }
+            for error in [locked, absent] {
+                #expect(error?.errorCode == 102 && error?.userInfo[NFCISO15693TagResponseErrorKey] is Int)
+            }
+            let range = NSRange(location: 9, length: 3)
+            let statuses = try await tag.getMultipleBlockSecurityStatus(requestFlags: Self.f, blockRange: range)
+            #expect(statuses.map(\.intValue) == [0, 1, 0])
+            let blocks = try await tag.readMultipleBlocks(requestFlags: [Self.f, .option], blockRange: range)
+            #expect(text(blocks) == "0000000000 0101020304 0000000000" && tag.isAvailable)
+        }
+    }
+
+    // MARK: FeliCa
+
+    @Test func `FeliCa: a card answers as the system polled for last, until polling of the session restarts`()
+        async throws
+    {
+        let contents = TestTag.twoSystems()
+        let app = AppConfiguration.app(systems: ["0003", "FE00", "12FC"])
+        try await withTags(VirtualType3Tag(contents), app: app, polling: .iso18092) { _, scene in
+            let tag = try scene.feliCa
+            func poll(_ system: String, _ request: NFCFeliCaPollingRequestCode = .noRequest) async -> String {
+                let system = Data(bytes(system))
+                do {
+                    let answer = try await tag.polling(systemCode: system, requestCode: request, timeSlot: .max4)
+                    #expect(answer.0 == Data(contents.pmm))
+                    return answer.1.hexText()
+                } catch {
+                    return "error \(code(of: error))"
+                }
+            }
+            var state: String { "\(tag.currentSystemCode.hexText()) \(tag.currentIDm.hexText())" }
+            #expect(state == "0003 012e4ce19c5b1234")
+            #expect(await poll("fe00", .systemCode) == "fe00")
+            #expect(state == "fe00 112e4ce19c5b1234")
+            _ = try await tag.requestResponse() as Int
+            #expect(await poll("88b4") == "error 2")
+            // The card has no such system.
+            #expect(await poll("12fc") == "error 102")
+            #expect(tag.currentIDm.isEmpty && tag.isAvailable)
+            #expect(await poll("0003", .communicationPerformance) == "0083")
+            #expect(await poll("fe00") == "")
+            #expect(state == "fe00 112e4ce19c5b1234")
+            scene.session.restartPolling()
+            let again = try #require(await scene.delegate.nextTags()?.first).feliCa
+            #expect(again.currentSystemCode == Data([0, 3]) && again.currentIDm == Data(TestTag.idm))
+        }
+    }
+
+    // MARK: Errors of the reader
+
+    /// A reader over a virtual field that fails at some commands, and keeps how long it waits for answers.
+    private final class FailingReader: FieldDriver {
+        let field = VirtualField(onElapsed: { _ in })
+        let failure = Locked<LinkError.Code?>(nil)
+        let waits = Locked<[String: Airtime]>([:])
+        var name: String { "failing" }
+        var technologies: Set<Technology> { field.technologies }
+
+        func link(for technology: Technology) -> (any FrameLink)? {
+            field.link(for: technology).map { Link(base: $0, reader: self) }
+        }
+
+        func setCarrier(_ isOn: Bool) async throws(LinkError) { try await field.setCarrier(isOn) }
+        func arrival(of identifier: [UInt8]) -> UInt64? { field.arrival(of: identifier) }
+        func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
+            field.observePresence(handler)
+        }
+    }
+
+    private final class Link: FrameLink {
+        let base: any FrameLink
+        let reader: FailingReader
+        var technology: Technology { base.technology }
+        var maximumFrameLength: Int { base.maximumFrameLength }
+        var statistics: LinkStatistics { base.statistics }
+
+        init(base: any FrameLink, reader: FailingReader) { (self.base, self.reader) = (base, reader) }
+
+        func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
+            let command = technology == .nfcV ? frame.bytes.dropFirst().first : frame.bytes.first
+            reader.waits.withLock { $0[[command ?? 0].hexText()] = timeout }
+            // 3E of an NTAG, and what no tag answers of ISO 15693.
+            let fails = technology == .nfcV ? [0x02, 0x39].contains(command) : command == 0x3E
+            if fails, let code = reader.failure.withLock({ $0 }) { throw LinkError(code, "The reader says why.") }
+            return try await base.transceive(frame, timeout: timeout)
+        }
+    }
+
+    private static func withReader(
+        _ tag: any VirtualTag,
+        _ polling: NFCTagReaderSession.PollingOption = .iso14443,
+        _ body: (FailingReader, TagScene) async throws -> Void
+    ) async throws {
+        let reader = FailingReader()
+        reader.field.bring(tag)
+        let environment = NFCEnvironment(reader: .field(reader), clock: ManualClock(), isOfTest: true)
+        try await NFCEnvironment.$scoped.withValue(environment) {
+            let scene = try await TagScene(polling)
+            try await body(reader, scene)
+            scene.session.invalidate()
+            withExtendedLifetime(scene) {}
+        }
+    }
+
+    /// The codes for each failure: of a tag's command; of one that no tag answers; of an APDU; of a message on a card.
+    static let failures: [(LinkError.Code, command: Int, unanswered: Int, apdu: Int, message: Int)] = [
+        (.frameTooLong, 105, 105, 105, 105), (.unsupported, 1, 1, 1, 1), (.tagRemoved, 100, 100, 100, 100),
+        (.cancelled, 103, 103, 103, 103), (.readerUnavailable, 100, 100, 100, 100),
+        (.protocolViolation, 102, 102, 102, 102), (.inUse, 102, 102, 102, 102), (.timeout, 102, 0, 100, 100),
+        (.transmission, 102, 0, 100, 102), (.collision, 102, 0, 100, 102),
+    ]
+
+    @Test func `Command that the reader can't do: the phone's code, and only a tag that is gone has to be found again`()
+        async throws
+    {
+        for failure in Self.failures {
+            try await Self.withReader(TestTag.ntag213()) { reader, scene in
+                let tag = try scene.miFare
+                reader.failure.withLock { $0 = failure.0 }
+                #expect(await code { try await tag.send("3e010203") } == failure.command, "\(failure.0)")
+                #expect(tag.isAvailable == (failure.0 != .tagRemoved))
+                if tag.isAvailable { #expect(try await tag.send("3003").hasPrefix("e1")) }
+            }
+            try await Self.withReader(VirtualType5Tag(.icodeSLIX), .iso15693) { reader, scene in
+                let tag = try scene.iso15693
+                reader.failure.withLock { $0 = failure.0 }
+                let before = reader.field.statistics.exchanges
+                #expect(await code { try await tag.stayQuiet() } == failure.unanswered, "\(failure.0)")
+                #expect(tag.isAvailable == (failure.0 != .tagRemoved))
+                // The tag is asked nothing where no answer is expected.
+                if failure.unanswered == 0 { #expect(reader.field.statistics.exchanges == before) }
+            }
+        }
+    }
+
+    @Test func `Command time: a tenth of a second for an answer, and a millisecond where none comes`() async throws {
+        try await Self.withReader(TestTag.ntag213()) { reader, scene in
+            _ = try await scene.miFare.send("3003")
+            _ = try await scene.miFare.send("a21401020304")
+            let waits = reader.waits.withLock { $0 }
+            #expect(waits["30"] == .milliseconds(100) && waits["a2"] == .milliseconds(100))
+            let longest = try #require(reader.field.link(for: .nfcA)).maximumFrameLength
+            let error = await code { try await scene.miFare.sendMiFareCommand(commandPacket: Data(count: longest + 1)) }
+            #expect(error == 105 && scene.tag.isAvailable)
+        }
+        try await Self.withReader(VirtualType5Tag(.icodeSLIX), .iso15693) { reader, scene in
+            try await scene.iso15693.stayQuiet()
+            #expect(reader.waits.withLock { $0["02"] } == .milliseconds(1))
+        }
+    }
+
+    /// A card that answers 9000, unless its reader fails.
+    private final class ReaderCard: APDULink {
+        let failure = Locked<LinkError.Code?>(nil)
+        let maximumCommandLength = 261
+        let maximumResponseLength = 258
+        let singleBlockCommandLength = 261
+        let singleBlockResponseLength = 258
+        var statistics: LinkStatistics { .zero }
+
+        func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8] {
+            if let code = failure.withLock({ $0 }) { throw LinkError(code, "The reader says why.") }
+            return [0x90, 0x00]
+        }
+
+        func isPresent() async -> Bool { true }
+    }
+
+    /// A reader that handles the transport protocol of its card, as those of PC/SC do.
+    private final class CardReader: DiscoveringDriver {
+        let name = "cards"
+        let technologies: Set<Technology> = [.nfcA]
+        let card = ReaderCard()
+        var statistics: LinkStatistics { .zero }
+
+        func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? { nil }
+
+        func discover(_: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
+            let identity = DiscoveredTag.Identity.nfcA(atqa: 0x0344, sak: 0x20, uid: [4, 1, 2, 3, 4, 5, 6])
+            return [DiscoveredTag(identity: identity, port: .commands(card, answerToSelect: nil))]
+        }
+
+        func select(_ tag: DiscoveredTag) async throws(LinkError) {}
+        func release() async {}
+    }
+
+    private static func withCard(
+        _ app: AppConfiguration = AppConfiguration(),
+        _ body: (ReaderCard) async throws -> Void
+    ) async throws {
+        let reader = CardReader()
+        let environment = NFCEnvironment(reader: .discovering(reader), clock: ManualClock(), isOfTest: true)
+        try await NFCEnvironment.$scoped.withValue(environment) {
+            try await AppConfiguration.$scoped.withValue(app) { try await body(reader.card) }
+        }
+    }
+
+    @Test func `APDU that the reader can't carry: the phone's code, and only a lost card has to be found again`()
+        async throws
+    {
+        for failure in Self.failures {
+            for app in [AppConfiguration(), .app(applications: [AID.ndef])] {
+                try await Self.withCard(app) { card in
+                    let scene = try await TagScene()
+                    func read() async -> Int {
+                        await code {
+                            switch scene.tag {
+                            case .iso7816(let tag): _ = try await tag.send("00b0000000")
+                            default: _ = try await scene.miFare.sendAPDU("00b0000000")
+                            }
+                        }
+                    }
+                    #expect(scene.tag.kind == (app.infoPlist == nil ? "MIFARE" : "ISO 7816 \(AID.ndef)"))
+                    #expect(await read() == 0)
+                    card.failure.withLock { $0 = failure.0 }
+                    #expect(await read() == failure.apdu, "\(failure.0)")
+                    card.failure.withLock { $0 = nil }
+                    let isLost = failure.apdu == 100 && failure.0 != .readerUnavailable
+                    #expect(scene.tag.isAvailable == !isLost, "\(failure.0)")
+                    #expect(await read() == (isLost ? 100 : 0))
+                    #expect(scene.session.isReady)
+                    scene.session.invalidate()
+                    withExtendedLifetime(scene) {}
+                }
+            }
+            try await Self.withCard { card in
+                let scene = try await NDEFScene()
+                card.failure.withLock { $0 = failure.0 }
+                #expect(await code { try await scene.tag.readNDEF() } == failure.message, "\(failure.0)")
+                #expect(await code { try await scene.tag.writeNDEF(TestTag.message()) } == failure.message)
+                #expect(await code { try await scene.tag.writeLock() } == failure.message)
+                scene.session.invalidate()
+                withExtendedLifetime(scene) {}
+            }
+        }
+    }
+
+}

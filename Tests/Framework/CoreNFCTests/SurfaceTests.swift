@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+@unsafe @preconcurrency import CoreNFC
+import Foundation
+import TagLink
+import TestThreads
+import Testing
+
+/// Compares CoreNFC's declarations with Apple's. `Parity/apple.tsv` has one row per symbol of Apple, and
+/// `Parity/exceptions.tsv` our other public symbols, with the reason. The table is made from the headers, API notes and Swift
+/// interface of the iOS 27.0 SDK (Core NFC 370.42.1).
+@Suite(.ownThreads, .timeLimit(.minutes(2))) struct ParityTests {
+    struct Graph: Decodable {
+        struct Symbol: Decodable {
+            var pathComponents: [String]
+            var docComment: DocComment?
+            var name: String { pathComponents.joined(separator: ".") }
+        }
+
+        struct DocComment: Decodable {}
+
+        var symbols: [Symbol]
+    }
+
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+
+    private static func table(_ name: String) throws -> [[String]] {
+        try String(contentsOf: folder.appendingPathComponent("Parity/\(name).tsv"), encoding: .utf8)
+            .split(separator: "\n").dropFirst()
+            .map { $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init) }
+    }
+
+    /// The public symbols of the module, from the compiler.
+    private static func symbols() throws -> [Graph.Symbol] {
+        let output = FileManager.default.temporaryDirectory.appendingPathComponent("parity-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: output) }
+        #if arch(arm64)
+            let target = "aarch64-unknown-linux-gnu"
+        #else
+            let target = "x86_64-unknown-linux-gnu"
+        #endif
+        let arguments = [
+            "symbolgraph-extract", "-module-name", "CoreNFC", "-target", target, "-output-dir", output.path,
+            "-minimum-access-level", "public", "-skip-synthesized-members",
+        ]
+        _ = try BuiltModules.run("swift", arguments, in: output)
+        let data = try Data(contentsOf: output.appendingPathComponent("CoreNFC.symbols.json"))
+        return try JSONDecoder().decode(Graph.self, from: data).symbols
+    }
+
+    /// A method with a completion handler and its asynchronous form are one symbol of Apple's.
+    private static func form(_ symbol: String) -> String {
+        symbol.replacingOccurrences(of: "completionHandler:", with: "")
+    }
+
+    @Test(.enabled(if: BuiltModules.exist))
+    func `Apple's symbols: each is declared or has a reason, and nothing else is public`() throws {
+        let declared = Set(try Self.symbols().map(\.name))
+        let rows = try Self.table("apple")
+        #expect(rows.count > 400)
+        for row in rows {
+            let (symbol, status, reason) = (row[0], row[2], row[3])
+            switch status {
+            case "implemented": #expect(declared.contains(symbol), "\(symbol) is missing")
+            case "synthesised": #expect(!reason.isEmpty, "\(symbol) needs a reason")
+            case "unavailable": #expect(!reason.isEmpty && !declared.contains(symbol), "\(symbol) is declared")
+            default: Issue.record("\(symbol) has no status")
+            }
+        }
+        #expect(rows.count { $0[2] == "unavailable" } * 20 <= rows.count)
+        let known = Set(rows.map { Self.form($0[0]) })
+        let exceptions = try Set(Self.table("exceptions").map { $0[0] })
+        for symbol in declared.sorted() where !known.contains(Self.form(symbol)) {
+            #expect(exceptions.contains(symbol), "\(symbol) is public and not Apple's")
+        }
+        for exception in exceptions.sorted() { #expect(declared.contains(exception), "\(exception) is gone") }
+        // A command of a tag that the table lists in one form has the other as well.
+        let tags = ["NFCNDEFTag", "NFCISO7816Tag", "NFCISO15693Tag", "NFCFeliCaTag", "NFCMiFareTag"]
+        for symbol in declared where symbol.hasSuffix("completionHandler:)") && tags.contains(where: symbol.hasPrefix) {
+            #expect(declared.contains(Self.form(symbol)), "\(Self.form(symbol)) is missing")
+        }
+    }
+
+    @Test(.enabled(if: BuiltModules.exist)) func `Public symbols: each is documented`() throws {
+        // Requirements of a protocol are documented in the protocol.
+        let inherited = [
+            "rawValue", "init(rawValue:)", "copy(with:)", "encode(with:)", "init(coder:)", "supportsSecureCoding",
+            "description", "debugDescription", "==(_:_:)", "alertMessage", "begin()", "invalidate()",
+            "invalidate(errorMessage:)", "isReady", "init(from:)", "encode(to:)", "Element", "AsyncIterator",
+            "makeAsyncIterator()", "errorDomain", "errorCode", "errorUserInfo",
+        ]
+        for symbol in try Self.symbols() where symbol.docComment == nil {
+            guard let name = symbol.pathComponents.last, !inherited.contains(name) else { continue }
+            Issue.record("\(symbol.name) is not documented")
+        }
+    }
+
+    @Test func `Raw values: the phone's, which apps hand to other languages`() {
+        #expect([__NFCTagType.ISO15693, .feliCa, .iso7816Compatible, .miFare].map(\.rawValue) == [1, 2, 3, 4])
+        #expect([NFCMiFareFamily.unknown, .ultralight, .plus, .desfire].map(\.rawValue) == [1, 2, 3, 4])
+        #expect([NFCNDEFStatus.notSupported, .readWrite, .readOnly].map(\.rawValue) == [1, 2, 3])
+        let options: [NFCTagReaderSession.PollingOption] = [.iso14443, .iso15693, .iso18092, .pace]
+        #expect(options.map(\.rawValue) == [1, 2, 4, 8])
+    }
+}
+
+/// Compiles the files in `SourceCompatibilityTests/Forms`, each for itself, as a client's package would: what compiles
+/// with Apple's SDK without a diagnostic does so here.
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .serialized, .enabled(if: BuiltModules.exist)) struct ClientFormTests {
+    /// How a client is built.
+    enum Setup: String, CaseIterable, Sendable {
+        case mode5, mode5Preconcurrency, mode6, mode6Preconcurrency
+
+        var mode: String { self == .mode5 || self == .mode5Preconcurrency ? "5" : "6" }
+
+        /// The line that imports the framework.
+        var importLine: String {
+            self == .mode5 || self == .mode6 ? "import CoreNFC" : "@preconcurrency import CoreNFC"
+        }
+    }
+
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("SourceCompatibilityTests/Forms")
+
+    /// The compiler's diagnostics for a form.
+    private static func diagnostics(of form: String, in setup: Setup) throws -> String {
+        let scratch = FileManager.default.temporaryDirectory.appendingPathComponent("form-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: scratch) }
+        let source = try String(contentsOf: folder.appendingPathComponent("\(form).swift"), encoding: .utf8)
+        let lines = source.replacingOccurrences(of: "\nimport CoreNFC\n", with: "\n\(setup.importLine)\n")
+        #expect(lines.contains("\n\(setup.importLine)\n"))
+        let file = scratch.appendingPathComponent("\(form).swift")
+        try lines.write(to: file, atomically: true, encoding: .utf8)
+        return try BuiltModules.run("swiftc", ["-typecheck", "-swift-version", setup.mode, file.path], in: scratch)
+    }
+
+    @Test(arguments: Setup.allCases)
+    func `A client's own tags, sessions and conformances: no diagnostic in either language mode`(setup: Setup) throws {
+        for form in ["OwnTypes", "UnsafeLet"] { #expect(try Self.diagnostics(of: form, in: setup).isEmpty) }
+    }
+
+    @Test(arguments: [Setup.mode5, .mode5Preconcurrency, .mode6Preconcurrency])
+    func `Closures and tasks that capture tags: no diagnostic`(setup: Setup) throws {
+        #expect(try Self.diagnostics(of: "Captures", in: setup).isEmpty)
+    }
+
+    @Test func `Tags on other threads in mode 6: the compiler asks for @preconcurrency`() throws {
+        #expect(try Self.diagnostics(of: "Captures", in: .mode6).contains("add '@preconcurrency'"))
+    }
+}
+
+/// The modules that the tests were built with, for tests that run the compiler.
+private enum BuiltModules {
+    private static let products = URL(fileURLWithPath: CommandLine.arguments.first ?? "").resolvingSymlinksInPath()
+        .deletingLastPathComponent()
+
+    private static let folder = products.appendingPathComponent("Modules").path
+
+    /// Whether they are where the package manager puts them.
+    static var exist: Bool { FileManager.default.fileExists(atPath: "\(folder)/CoreNFC.swiftmodule") }
+
+    /// Runs a tool of the compiler that finds the modules in Swift, and the maps of those in C.
+    ///
+    /// - Returns: what the tool prints.
+    static func run(_ tool: String, _ arguments: [String], in scratch: URL) throws -> String {
+        let files = try? FileManager.default.contentsOfDirectory(at: products, includingPropertiesForKeys: nil)
+        let maps = (files ?? []).filter { $0.pathExtension == "build" }
+            .map { $0.appendingPathComponent("module.modulemap").path }
+            .filter { FileManager.default.fileExists(atPath: $0) }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        // The tools leave their own temporary folders behind.
+        process.arguments =
+            ["TMPDIR=\(scratch.path)", tool] + arguments + ["-I", folder]
+            + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
+        let output = Pipe()
+        process.standardError = output
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return process.terminationStatus == 0 ? text : "failed: \(text)"
+    }
+}

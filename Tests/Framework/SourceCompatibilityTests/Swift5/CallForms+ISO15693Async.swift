@@ -1,1 +1,0 @@
-../Swift6/CallForms+ISO15693Async.swift
