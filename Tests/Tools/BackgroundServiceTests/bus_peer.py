@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program on a bus, without a library for it: python3 bus_peer.py SOCKET USER MODE NAME
 
-As the user of the number USER it connects to the bus at SOCKET. With the mode 'silent' it takes the bus name NAME and
-answers nothing; with 'unknown' it answers that it has no such method, and with 'empty' the text '{}'. With 'call' it gives the app NAME a link, and prints
-what the app answers. It prints 'ready' when it has the name. With 'forge' it has no name, and answers calls that were never made
-to it: those of all connections with a low number, each as if NAME were its own.
+As the user with the number USER it connects to the bus at SOCKET. With the mode 'silent' it takes the bus name NAME, prints
+'ready' and answers nothing. With 'call' it gives the app NAME a link, and prints what the app answers. With 'forge' it prints
+'ready' and answers calls that were never made to it: those of all connections with a low number.
 """
 import os
 import re
@@ -14,7 +13,7 @@ import struct
 import sys
 
 CALL, RETURN, ERROR = 1, 2, 3
-PATH, INTERFACE, MEMBER, ERROR_NAME, REPLY_SERIAL, DESTINATION, SIGNATURE = 1, 2, 3, 4, 5, 6, 8
+PATH, INTERFACE, MEMBER, REPLY_SERIAL, DESTINATION, SIGNATURE = 1, 2, 3, 5, 6, 8
 
 
 def text(data, value):
@@ -115,25 +114,12 @@ def main():
     text(body, name)
     body += b"\0" * (-len(body) % 4) + struct.pack("<I", 0)
     link.sendall(call(2, *daemon, "RequestName", "su", bytes(body)))
-    serial = 2
     is_ready = False
     while True:
-        kind, number, rest = receive(link)
+        kind, _, rest = receive(link)
         if not is_ready and kind == RETURN and rest[-4:] == b"\1\0\0\0":
             is_ready = True
             print("ready", flush=True)
-        if kind == CALL and mode == "unknown":
-            serial += 1
-            sender = [found.decode() for found in re.findall(rb":1\.\d+", rest)][-1]  # the sender, beside the destination
-            own = [(ERROR_NAME, "s", "org.freedesktop.DBus.Error.UnknownMethod"), (REPLY_SERIAL, "u", number),
-                   (DESTINATION, "s", sender)]
-            link.sendall(message(ERROR, serial, own))
-        if kind == CALL and mode == "empty":
-            serial += 1
-            sender = [found.decode() for found in re.findall(rb":1\.\d+", rest)][-1]
-            answer = bytearray()
-            text(answer, "{}")
-            link.sendall(message(RETURN, serial, [(REPLY_SERIAL, "u", number), (DESTINATION, "s", sender)], "s", bytes(answer)))
 
 
 main()
