@@ -4,243 +4,98 @@ import TagScripts
 import Testing
 import VirtualTags
 
-@Suite struct `Faults` {
-    private func activated(_ product: Type2Product = .ntag213) async throws -> (Script, VirtualType2Tag) {
-        let tag = VirtualType2Tag(product, uid: Script.uid)
+/// Faults that a field plays on its tags.
+struct FaultTests {
+    @Test func `Fault of a Type 2 tag: each effect is what a real reader would meet`() async throws {
+        try await play(
+            """
+            == Loss at an exchange: the tag is gone from then on, and that exchange did not happen
+            arm exchange 2 loss; a2 04 01*4 -> ACK; a2 05 01*4 -> ACK; a2 06 01*4 -> -; 30 00 -> -; page 06 -> 00*4
+            tags -> 0; bring; wake
+            == Loss at a write: the tag has been written
+            arm write 1 loss; 30 03 -> e1 10 12 00 ..; a2 06 01*4 -> -; page 06 -> 01*4; tags -> 0
+            == Mute: the command is executed, and its answer lost
+            arm exchange 0 mute; a2 06 01*4 -> -; page 06 -> 01*4; 30 06 -> 01*4 ..; tags -> 1; arm write 1 mute
+            30 03 -> e1 ..; a2 07 01*4 -> -; page 07 -> 01*4; 30 06 -> 01*8 ..
+            == Deaf: the command is not executed
+            arm exchange 0 deaf; a2 06 01*4 -> -; page 06 -> 00*4; 30 06 -> #16
+            == Refusal at an exchange, and at a write that it waits for
+            arm exchange 1 refuse 05; 30 00 -> 04 ..; a2 06 01*4 -> NAK 5; 30 00 -> -; wake; page 06 -> 00*4
+            arm write 2 refuse 05; a2 06 01*4 -> ACK; 30 00 -> 04 ..; a2 07 01*4 -> NAK 5; page 07 -> 00*4; wake
+            a2 07 01*4 -> ACK
+            == A refused write is not counted
+            arm write 1 tear new; a2 00 01*4 -> NAK 0; wake; a2 06 01*4 -> -; page 06 -> 01*4
+            == Bit error: damaged bytes, and an acknowledgement that is another code
+            arm exchange 0 bits + exchange 1 bits; 30 00 -> transmission; a2 06 01*4 -> ! ACK; page 06 -> 01*4
+            30 06 -> 01*4 ..
+            == Too long and too short answers, with a right checksum
+            arm exchange 0 longer 2 + exchange 1 shorter 15 + exchange 2 shorter 16; 30 00 -> #18; 30 00 -> 04
+            30 00 -> -
+            == Two faults of one exchange, and one of a write that never comes
+            arm exchange 0 mute + write 1 slower 3 + exchange 1 shorter 15; 30 00 -> -; 30 00 -> 04
+            == Weak field: reading works, and each write resets the tag unchanged
+            arm write 1 brownout; 30 03 -> e1 10 12 00 ..; a2 04 01*4 -> -; 30 03 -> -; wake; a2 04 01*4 -> -; wake
+            page 04 -> 01 03 a0 0c; tags -> 1; arm none; a2 04 01*4 -> ACK
+            == An empty plan disarms
+            arm exchange 1 loss; 30 00 -> 04 ..; arm none; 30 00 -> 04 ..
+            == After the k-th write: its page is new, and the tag gone
+            arm write 2 tear new; a2 06 01*4 -> ACK; 30 00 -> 04 ..; a2 07 01*4 -> -; a2 08 01*4 -> -; page 07 -> 01*4
+            page 08 -> 00*4; tags -> 0
+            """,
+            on: type2
+        )
+    }
+
+    private func activated() async throws -> (Script, VirtualType2Tag) {
+        let tag = VirtualType2Tag(.ntag213, uid: Script.uid)
         let script = try Script(tag)
         try await script.activate()
         return (script, tag)
     }
 
-    private func page(_ index: Int, of tag: VirtualType2Tag) -> [UInt8] {
-        Array(tag.contents.memory[(index * 4)..<(index * 4 + 4)])
-    }
-
-    @Test(arguments: 0..<4) func `A tag is lost at any exchange and gone from then on`(_ exchange: Int) async throws {
-        let (script, tag) = try await activated()
-        let calls = Counter()
-        let observation = script.field.observePresence { calls.add() }
-        script.field.arm(.loss(atExchange: exchange))
-        for index in 0..<4 {
-            let answer = await script.send("a2 0\(4 + index) 01 02 03 04")
-            #expect(answer == (index < exchange ? "ACK" : "timeout"))
-        }
-        #expect(script.field.tags.isEmpty)
-        #expect(calls.value == 1)
-        #expect(page(4 + exchange, of: tag) != [1, 2, 3, 4])
-        withExtendedLifetime(observation) {}
-    }
-
-    @Test(arguments: 0...3) func `The power goes after the k-th write`(_ writes: Int) async throws {
-        let (script, tag) = try await activated()
-        script.field.arm(.tear(afterWrite: writes))
-        for index in 0..<3 {
-            _ = await script.send("30 00")
-            let answer = await script.send("a2 0\(6 + index) 01 02 03 04")
-            #expect(answer == (index + 1 < writes || (writes == 3 && index < 2) ? "ACK" : "timeout"))
-        }
-        for index in 0..<3 {
-            #expect(page(6 + index, of: tag) == (index < writes ? [1, 2, 3, 4] : [0, 0, 0, 0]))
-        }
-        #expect(script.field.tags.isEmpty)
-    }
-
-    @Test func `In a weak field a tag is read, and resets at each write without being changed`() async throws {
-        let (script, tag) = try await activated()
-        script.field.arm(.weakField)
-        for _ in 0..<2 {
-            #expect(await script.send("30 03").hasPrefix("e1 10 12 00"))
-            #expect(await script.send("a2 04 01 02 03 04") == "timeout")
-            #expect(await script.send("30 03") == "timeout")
-            try await script.activate()
-        }
-        #expect(script.field.tags.count == 1)
-        #expect(page(4, of: tag) != [1, 2, 3, 4])
-        script.field.arm(FaultPlan())
-        #expect(await script.send("a2 04 01 02 03 04") == "ACK")
-        #expect(page(4, of: tag) == [1, 2, 3, 4])
-    }
-
-    @Test func `A refused write is not counted`() async throws {
-        let (script, tag) = try await activated()
-        script.field.arm(.tear(afterWrite: 1))
-        #expect(await script.send("a2 00 01 02 03 04") == "NAK 0")
-        try await script.activate()
-        #expect(await script.send("a2 06 01 02 03 04") == "timeout")
-        #expect(page(6, of: tag) == [1, 2, 3, 4])
-    }
-
-    @Test func `A torn page of data has bits of both contents, by the seed`() async throws {
-        var seen: Set<[UInt8]> = []
-        for seed in UInt64(0)..<20 {
-            let (script, tag) = try await activated()
-            let plan = FaultPlan.tear(duringWrite: 1, leaving: .mixed(seed: seed))
-            script.field.arm(plan)
-            #expect(await script.send("a2 06 f0 f0 f0 f0") == "timeout")
-            let left = page(6, of: tag)
-            #expect(left.allSatisfy { $0 & 0x0F == 0 })
-            seen.insert(left)
-
-            let (again, copy) = try await activated()
-            again.field.arm(plan)
-            #expect(await again.send("a2 06 f0 f0 f0 f0") == "timeout")
-            #expect(page(6, of: copy) == left)
-        }
-        #expect(seen.count > 10)
-        #expect((0..<4).allSatisfy { index in Set(seen.map { $0[index] }).count > 2 })
-    }
-
-    @Test func `What is torn depends on the seed of the plan, too`() async throws {
-        var seen: Set<[UInt8]> = []
-        for seed in UInt64(0)..<10 {
-            let (script, tag) = try await activated()
-            script.field.arm(.tear(duringWrite: 1, leaving: .mixed(seed: .max)).seeded(seed))
-            #expect(await script.send("a2 06 ff ff ff ff") == "timeout")
-            seen.insert(page(6, of: tag))
-        }
-        #expect(seen.count > 5)
-    }
-
-    @Test func `A fault of an exchange and one of a write may meet, and neither is a change of tags`() async throws {
-        let (script, _) = try await activated()
-        let calls = Counter()
-        let observation = script.field.observePresence { calls.add() }
-        let slow = Fault(.delay(.milliseconds(3)), at: .write(1))
-        script.field.arm(FaultPlan([Fault(.mute, at: .exchange(0)), slow, Fault(.tooShort(by: 15), at: .exchange(1))]))
-        #expect(await script.send("30 00") == "timeout")
-        #expect(await script.send("30 00") == "04")
-        #expect(calls.value == 0)
-        withExtendedLifetime(observation) {}
-    }
-
-    @Test(arguments: ["02 00 00 10 00", "03 00 00 00 0f", "28 01 00 00 00"])
-    func `Lock pages and page 3 are protected against tearing`(_ write: String) async throws {
-        let index = Int(hex(write)[0])
-        var seen: Set<[UInt8]> = []
-        for seed in UInt64(0)..<20 {
-            let (script, tag) = try await activated()
-            let old = page(index, of: tag)
-            script.field.arm(.tear(duringWrite: 1, leaving: .mixed(seed: seed)))
-            #expect(await script.send("a2 \(write)") == "timeout")
-            let new = zip(old, hex(write).dropFirst()).map { $0 | $1 }
-            #expect([old, new].contains(page(index, of: tag)))
-            seen.insert(page(index, of: tag))
-        }
-        #expect(seen.count == 2)
-    }
-
-    @Test func `A bit error is seen in bytes, and turns an acknowledgement into something else`() async throws {
-        let (script, tag) = try await activated()
-        script.field.arm(FaultPlan([Fault(.bitError, at: .exchange(0)), Fault(.bitError, at: .exchange(1))], seed: 7))
-        #expect(await script.send("30 00") == "transmission")
-        #expect(await script.send("a2 06 01 02 03 04").hasPrefix("NAK"))
-        #expect(page(6, of: tag) == [1, 2, 3, 4])
-        #expect(await script.send("30 06").hasPrefix("01 02 03 04"))
-    }
-
-    @Test func `A muted tag has executed the command, a deaf one has not`() async throws {
-        let (script, tag) = try await activated()
-        script.field.arm(.effect(.mute, atExchange: 0) + .effect(.deaf, atExchange: 1))
-        #expect(await script.send("a2 06 01 02 03 04") == "timeout")
-        #expect(await script.send("a2 07 01 02 03 04") == "timeout")
-        #expect(await script.send("30 06").hasPrefix("01 02 03 04 00 00 00 00"))
-        #expect(tag === script.field.tags.first)
-    }
-
-    @Test func `A refusal falls back as any other`() async throws {
-        let (script, tag) = try await activated()
-        script.field.arm(.effect(.refusal(5), atExchange: 1))
-        #expect(await script.send("30 00").hasPrefix("04"))
-        #expect(await script.send("a2 06 01 02 03 04") == "NAK 5")
-        #expect(await script.send("30 00") == "timeout")
-        try await script.activate()
-        #expect(page(6, of: tag) == [0, 0, 0, 0])
-    }
-
-    @Test func `A refusal at a write waits for it, and the next write goes through`() async throws {
-        let (script, tag) = try await activated()
-        script.field.arm(FaultPlan([Fault(.refusal(5), at: .write(2))]))
-        #expect(await script.send("a2 06 01 02 03 04") == "ACK")
-        #expect(await script.send("30 00").hasPrefix("04"))
-        #expect(await script.send("a2 07 01 02 03 04") == "NAK 5")
-        #expect(page(7, of: tag) == [0, 0, 0, 0])
-        try await script.activate()
-        #expect(await script.send("a2 07 01 02 03 04") == "ACK")
-    }
-
-    @Test func `An answer may be too long or too short, with a right checksum`() async throws {
-        let (script, _) = try await activated()
-        script.field.arm(
-            .effect(.tooLong(by: 2), atExchange: 0) + .effect(.tooShort(by: 15), atExchange: 1)
-                + .effect(.tooShort(by: 16), atExchange: 2)
-        )
-        #expect(await script.send("30 00").count == 18 * 3 - 1)
-        #expect(await script.send("30 00") == "04")
-        #expect(await script.send("30 00") == "timeout")
-    }
-
-    @Test func `All effects of an exchange happen, in either order`() async throws {
+    @Test func `Fault delay: the answer is heard by a reader that waits for it, also when it is cut`() async throws {
         let (script, _) = try await activated()
         let slow = FaultPlan.effect(.delay(.milliseconds(3)), atExchange: 0)
         let short = FaultPlan.effect(.tooShort(by: 15), atExchange: 0)
-        for plan in [slow + short, short + slow] {
+        for (plan, answer) in [(slow, 16), (slow + short, 1), (short + slow, 1)] {
             script.field.arm(plan)
             #expect(await script.exchange(Frame([0x30, 0x00]), timeout: .milliseconds(2)) == "timeout")
+            let before = script.link.statistics.tagWorkTime
             script.field.arm(plan)
-            #expect(await script.exchange(Frame([0x30, 0x00]), timeout: .milliseconds(3)) == "04")
+            #expect(hex(await script.exchange(Frame([0x30, 0x00]), timeout: .milliseconds(3))).count == answer)
+            #expect(script.link.statistics.tagWorkTime - before == .milliseconds(3))
         }
     }
 
-    @Test func `A slow answer is heard when the reader waits for it`() async throws {
-        let (script, _) = try await activated()
-        let slow = FaultPlan.effect(.delay(.milliseconds(3)), atExchange: 0)
-        script.field.arm(slow)
-        #expect(await script.exchange(Frame([0x60]), timeout: .milliseconds(2)) == "timeout")
-        script.field.arm(slow)
-        #expect(await script.exchange(Frame([0x60]), timeout: .milliseconds(3)).hasPrefix("00 04"))
-        #expect(script.link.statistics.tagWorkTime == .milliseconds(3))
-    }
+    @Test func `Fault swap and call: another tag is there, and a call happens once before its exchange`() async throws {
+        let field = VirtualField()
+        let (one, other) = (Parrot([1]), Parrot([2]))
+        field.bring(one)
+        let changes = Counter()
+        let observation = field.observePresence { changes.add() }
+        field.arm(.effect(.swap(other), atExchange: 1))
+        for byte: UInt8 in [1, 2, 2] {
+            let answer = field.exchange(Frame([0]), over: .nfcA, timeout: .milliseconds(5)).result
+            #expect((try? answer.get())?.bytes == [byte])
+        }
+        #expect(one.powerLosses == 2 && other.powerLosses == 1 && changes.value == 1)
+        #expect(field.tags.count == 1 && field.tags.first === other)
+        withExtendedLifetime(observation) {}
 
-    @Test func `A tag is swapped for another, which has to be woken`() async throws {
-        let (script, _) = try await activated()
-        let other = VirtualType2Tag(.ntag215, uid: [0x04, 9, 9, 9, 9, 9, 9])
-        script.field.arm(.effect(.swap(other), atExchange: 1))
-        #expect(await script.send("30 00").hasPrefix("04 a1"))
-        #expect(await script.send("30 00") == "timeout")
-        #expect(script.field.tags.count == 1)
-        try await script.activate(other.identifier)
-        #expect(await script.send("30 00").hasPrefix("04 09"))
-    }
-
-    @Test func `Plans are enumerated`() {
-        #expect(FaultPlan.everyLoss(inExchanges: 3).map(\.description) == (0..<3).map { "loss at exchange \($0)" })
-        #expect(FaultPlan.everyTear(inWrites: 0).count == 1)
-        #expect(FaultPlan.everyTear(inWrites: 2).count == 3)
-        #expect(FaultPlan.everyTear(inWrites: 2, leaving: [.old, .mixed(seed: 1)]).count == 7)
-        #expect(FaultPlan.every([.mute, .bitError], inExchanges: 5).count == 10)
-        #expect(FaultPlan().isEmpty)
-        let random = FaultPlan.random(seed: 3, of: [.mute, .deaf, .bitError], inExchanges: 100, count: 9)
-        let same = FaultPlan.random(seed: 3, of: [.mute, .deaf, .bitError], inExchanges: 100, count: 9)
-        #expect(random.description == same.description)
-        #expect(random.faults.count == 9)
-    }
-
-    @Test func `What is to be called is called once, before its exchange, and may take the tag away`() async throws {
         let (script, tag) = try await activated()
         let calls = Counter()
-        script.field.arm(
-            FaultPlan([
-                Fault(
-                    .call { [field = script.field] in
-                        calls.add()
-                        field.remove(tag)
-                    },
-                    at: .exchange(1)
-                )
-            ])
-        )
+        let call = Fault.Effect.call { [field = script.field] in
+            calls.add()
+            field.remove(tag)
+        }
+        script.field.arm(FaultPlan([Fault(call, at: .exchange(1))]))
         #expect(await script.send("30 00").hasPrefix("04"))
         #expect(calls.value == 0)
+        // A call waits for the carrier.
+        try await script.field.setCarrier(false)
+        #expect(await script.send("30 00") == "readerUnavailable")
+        #expect(calls.value == 0)
+        try await script.field.setCarrier(true)
         #expect(await script.send("30 00") == "timeout")
         script.field.bring(tag)
         try await script.activate()
@@ -248,54 +103,124 @@ import VirtualTags
         #expect(calls.value == 1)
     }
 
-    @Test func `An empty plan disarms`() async throws {
-        let (script, _) = try await activated()
-        script.field.arm(.loss(atExchange: 1))
-        #expect(await script.send("30 00").hasPrefix("04"))
-        script.field.arm(FaultPlan())
-        #expect(await script.send("30 00").hasPrefix("04"))
-    }
-
-    @Test func `An effect on a write leaves what is read before it alone`() async throws {
-        let (script, tag) = try await activated()
-        script.field.arm(FaultPlan([Fault(.mute, at: .write(1))]))
-        #expect(await script.send("30 03").hasPrefix("e1 10 12 00"))
-        #expect(await script.send("a2 06 01 02 03 04") == "timeout")
-        #expect(page(6, of: tag) == [1, 2, 3, 4])
-        #expect(await script.send("30 06").hasPrefix("01 02 03 04"))
-    }
-
-    @Test func `A tag that is lost at a write has been written`() async throws {
-        let (script, tag) = try await activated()
-        script.field.arm(FaultPlan([Fault(.loss, at: .write(1))]))
-        #expect(await script.send("30 03").hasPrefix("e1 10 12 00"))
-        #expect(await script.send("a2 06 01 02 03 04") == "timeout")
-        #expect(page(6, of: tag) == [1, 2, 3, 4])
-        #expect(script.field.tags.isEmpty)
-    }
-
-    @Test func `What is to be called waits for the carrier`() async throws {
-        let (script, _) = try await activated()
-        let calls = Counter()
-        script.field.arm(FaultPlan([Fault(.call { calls.add() }, at: .exchange(0))]))
-        try await script.field.setCarrier(false)
-        #expect(await script.send("30 00") == "readerUnavailable")
-        #expect(calls.value == 0)
-        try await script.field.setCarrier(true)
-        #expect(await script.send("30 00") == "timeout")
-        #expect(calls.value == 1)
-    }
-}
-
-extension `A write that was torn` {
-    @Test func `A bit that does not change stays, and each other one is the old one or the new one`() {
-        let same = Array(UInt8(0x51)...0x58)
-        let (zeros, ones) = ([UInt8](repeating: 0x00, count: 8), [UInt8](repeating: 0xFF, count: 8))
-        for seed in UInt64(0)..<32 {
-            let tear = TornWrite.mixed(seed: seed)
-            #expect(tear.remains(of: same, under: same, unit: 4) == same)
-            let set = tear.remains(of: zeros, under: ones, unit: 4)
-            #expect(tear.remains(of: ones, under: zeros, unit: 4) == set.map { ~$0 })
+    @Test func `Torn Type 2 page: bits of both by the seed, and lock pages old or new`() async throws {
+        func left(_ write: String, _ plan: FaultPlan) async throws -> String {
+            let (script, tag) = try await activated()
+            script.field.arm(plan)
+            #expect(await script.send("a2 \(write)") == "timeout")
+            let start = Int(hex(write)[0]) * 4
+            return hexText(tag.contents.memory[start..<start + 4])
         }
+        var (pages, seeded): (Set<String>, Set<String>) = ([], [])
+        for seed in UInt64(0)..<20 {
+            let plan = FaultPlan.tear(duringWrite: 1, leaving: .mixed(seed: seed))
+            let page = try await left("06 f0 f0 f0 f0", plan)
+            #expect(hex(page).allSatisfy { $0 & 0x0F == 0 })
+            #expect(try await left("06 f0 f0 f0 f0", plan) == page, "The same seed leaves the same bits.")
+            pages.insert(page)
+            let same = FaultPlan.tear(duringWrite: 1, leaving: .mixed(seed: .max)).seeded(seed)
+            seeded.insert(try await left("06 ff ff ff ff", same))
+        }
+        #expect(pages.count > 10 && seeded.count > 10)
+        #expect((0..<4).allSatisfy { index in Set(pages.map { hex($0)[index] }).count > 2 })
+        let locks = [
+            ("02 00 00 10 00", ["72 48 00 00", "72 48 10 00"]), ("03 00 00 00 0f", ["e1 10 12 00", "e1 10 12 0f"]),
+            ("28 01 00 00 00", ["00 00 00 bd", "01 00 00 bd"]),
+        ]
+        for (write, outcomes) in locks {
+            var seen: Set<String> = []
+            for seed in UInt64(0)..<20 {
+                seen.insert(try await left(write, .tear(duringWrite: 1, leaving: .mixed(seed: seed))))
+            }
+            #expect(seen == Set(outcomes), "\(write)")
+        }
+    }
+
+    @Test func `Torn write: whole units are new before it and old after it, and a protected unit is one or the other`()
+    {
+        func bytes(_ byte: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: byte, count: count) }
+        let (old, new) = (bytes(0x00, 16), bytes(0xFF, 16))
+        #expect(TornWrite.old.remains(of: old, under: new, unit: 4) == old)
+        #expect(TornWrite.new.remains(of: old, under: new, unit: 4) == new)
+        let same = Array(UInt8(0x51)...0x58)
+        var seen: (units: Set<Int>, protected: Set<[UInt8]>, lasts: Set<UInt8>) = ([], [], [])
+        for seed in UInt64(0)..<64 {
+            let tear = TornWrite.mixed(seed: seed)
+            let rest = tear.remains(of: old, under: new, unit: 4)
+            let whole = rest.prefix { $0 == 0xFF }.count / 4
+            #expect(rest.count == 16 && rest.dropFirst((whole + 1) * 4).allSatisfy { $0 == 0 })
+            #expect(rest == tear.remains(of: old, under: new, unit: 4))
+            seen.units.insert(whole)
+            seen.protected.insert(tear.remains(of: bytes(0, 8), under: bytes(0xFF, 8), unit: 4, isProtected: true))
+            let short = tear.remains(of: bytes(0, 5), under: bytes(0xFF, 5), unit: 4)
+            #expect(short.count == 5)
+            seen.lasts.insert(short[4])
+            // A bit that does not change stays, and each other one is the old one or the new one.
+            #expect(tear.remains(of: same, under: same, unit: 4) == same)
+            let set = tear.remains(of: bytes(0, 8), under: bytes(0xFF, 8), unit: 4)
+            #expect(tear.remains(of: bytes(0xFF, 8), under: bytes(0, 8), unit: 4) == set.map { ~$0 })
+        }
+        #expect(seen.units == [0, 1, 2, 3] && seen.lasts.count > 2)
+        #expect(seen.protected == [bytes(0, 8), bytes(0xFF, 4) + bytes(0, 4), bytes(0xFF, 8)])
+        #expect(TornWrite.mixed(seed: 1).remains(of: [], under: [], unit: 4).isEmpty)
+    }
+
+    @Test func `Fault plans: enumerated and random ones have the exchanges and writes that were asked for`() {
+        func words(_ plans: [FaultPlan]) -> [String] {
+            plans.map { $0.description.replacing("VirtualTags.TornWrite", with: "") }
+        }
+        let old = "powerCut(.old) at write 1"
+        #expect(FaultPlan().isEmpty && FaultPlan().description == "no fault")
+        #expect(
+            words([-1, 0, 1, 2].map { .tear(afterWrite: $0) }) == [old, old]
+                + (1...2).map { "powerCut(.new) at write \($0)" }
+        )
+        #expect(words(FaultPlan.everyLoss(inExchanges: 3)) == (0..<3).map { "loss at exchange \($0)" })
+        let tears = [old, "powerCut(.new) at write 1", "powerCut(.new) at write 2"]
+        #expect(words(FaultPlan.everyTear(inWrites: 0)) == [old] && words(FaultPlan.everyTear(inWrites: 2)) == tears)
+        let more = words(FaultPlan.everyTear(inWrites: 2, leaving: [.old]))
+        #expect(more == tears + [old, "powerCut(.old) at write 2"])
+        let four = ["mute at exchange 0", "deaf at exchange 0", "mute at exchange 1", "deaf at exchange 1"]
+        #expect(words(FaultPlan.every([.mute, .deaf], inExchanges: 2)) == four)
+        let plan = FaultPlan.random(seed: 5, of: [.mute, .deaf], inExchanges: 2, count: 60)
+        #expect(plan.seed == 5 && plan.faults.count == 60 && Set(plan.faults.map(\.description)) == Set(four))
+        let others = [5, 6].map {
+            FaultPlan.random(seed: $0, of: [.mute, .deaf], inExchanges: 2, count: 60).description
+        }
+        #expect(others[0] == plan.description && others[1] != plan.description)
+        for (effects, exchanges, count) in [([], 9, 3), ([.mute], 0, 3), ([.mute], -1, 3), ([.mute], 9, -3)]
+            as [([Fault.Effect], Int, Int)]
+        {
+            #expect(FaultPlan.random(seed: 5, of: effects, inExchanges: exchanges, count: count).isEmpty)
+        }
+        #expect((FaultPlan().seeded(7) + FaultPlan(seed: 9)).seed == 7)
+    }
+
+    @Test func `Fault counters: writes and exchanges are counted from where faults are armed`() {
+        let field = VirtualField()
+        field.bring(Parrot(TagAnswer(Frame([1]), isWrite: true)))
+        func exchange(_ count: Int, _ technology: Technology = .nfcA) {
+            for _ in 0..<count { _ = field.exchange(Frame([0]), over: technology, timeout: .milliseconds(5)) }
+        }
+        exchange(2)
+        #expect(field.writeCount == 2 && field.countsSinceArmed == nil)
+        field.arm(.loss(atExchange: 9))
+        #expect(field.countsSinceArmed?.exchanges == 0 && field.countsSinceArmed?.writes == 0)
+        exchange(3)
+        exchange(1, .nfcV)
+        #expect(field.writeCount == 5 && field.countsSinceArmed?.exchanges == 4 && field.countsSinceArmed?.writes == 3)
+        field.arm(FaultPlan())
+        #expect(field.countsSinceArmed == nil && field.writeCount == 5)
+    }
+
+    @Test func `Random numbers: those of SplitMix64's reference code`() {
+        var zero = SplitMix64(seed: 0)
+        #expect([zero.next(), zero.next()] == [0xE220_A839_7B1D_CDAF, 0x6E78_9E6A_A1B9_65F4])
+        var other = SplitMix64(seed: 1_234_567)
+        #expect([other.next(), other.next()] == [6_457_827_717_110_365_317, 3_203_168_211_198_807_973])
+        var bytes = SplitMix64(seed: 0)
+        #expect(bytes.bytes(2) == [0x7B, 0xA1] && bytes.bytes(0).isEmpty)
+        var named = SplitMix64(identifier: [0x12, 0xD6, 0x87])
+        #expect(named.next() == 6_457_827_717_110_365_317)
     }
 }
