@@ -76,9 +76,7 @@ import VirtualTags
         #expect(objects.allSatisfy { $0.kind == .tag })
     }
 
-    @Test(.ownThreads) func `notice to the author: one line on standard error, kept by a test, once where wanted`()
-        async
-    {
+    @Test(.ownThreads) func `notice to the author: one line on standard error, or kept by a test`() async {
         let end = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let plain = NFCEnvironment(reader: .none(reason: "None."))
             plain.notice("Two\nlines.")

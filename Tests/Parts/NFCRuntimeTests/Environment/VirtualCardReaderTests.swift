@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import NFCRuntime
 import SessionTesting
 import TagLink
-import TestThreads
 import Testing
 
 /// A virtual reader in front of an app that is a card.
@@ -21,9 +19,7 @@ import Testing
 
     private func seesCard() async -> Bool { (try? await reader.untilCardIsThere(limit: .zero)) != nil }
 
-    @Test func `card reader: a card answers while it is attached, near and emulating, one command at a time`()
-        async throws
-    {
+    @Test func `card reader: a card answers while it is attached, near and emulating`() async throws {
         #expect(await isWithoutCard())
         // Emulation without a card, or a card without emulation, does not count.
         reader.setEmulating(true)
@@ -92,43 +88,6 @@ import Testing
         card.answer(1, [0x90, 0])
         card.answer(1, [0x6F, 0])
         #expect(try await answer == [0x90, 0])
-    }
-
-    /// A card that, when it is deselected, waits until its last command is lost.
-    private final class HesitantCard: EmulatedCard {
-        private let card: RecordingCard
-        private let isLost: DispatchSemaphore
-        init(_ card: RecordingCard, _ isLost: DispatchSemaphore) { (self.card, self.isLost) = (card, isLost) }
-        func readerDetected() { card.readerDetected() }
-        func readerDeselected() {
-            _ = isLost.wait(timeout: .now() + 20)
-            card.readerDeselected()
-        }
-        func received(_ apdu: [UInt8], respond: @escaping @Sendable ([UInt8]) -> Void) {
-            card.received(apdu, respond: respond)
-        }
-    }
-
-    @Test func `reader that leaves: its command is lost before the card is deselected`() async throws {
-        let isLost = DispatchSemaphore(value: 0)
-        reader.approach()
-        #expect(reader.attach(HesitantCard(card, isLost)))
-        reader.setEmulating(true)
-        let pending = Task { [reader, card] in
-            _ = try? await reader.transmit([1])
-            card.note("lost")
-            isLost.signal()
-        }
-        _ = await card.happens(2)
-        await handedOver { done in
-            // On a thread of its own, because the card waits in its call.
-            DispatchQueue(label: "terminal").async { [reader] in
-                reader.leave()
-                done(())
-            }
-        }
-        await pending.value
-        #expect(card.log == ["detected", "01", "lost", "deselected"])
     }
 
     @Test func `wait for a card: it goes on until an app emulates one, within the limit`() async throws {

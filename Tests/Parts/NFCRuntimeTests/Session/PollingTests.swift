@@ -88,32 +88,7 @@ import VirtualTags
         #expect(reader.lookCount == 2 && scene.clock.scheduledEventCount == 1)
     }
 
-    /// A clock that stands still, and on which the time until the next look is over at once.
-    private final class PollingClock: RuntimeClock {
-        private let base = ManualClock()
-        var now: Duration { base.now }
-
-        func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledEvent {
-            guard delay == SessionLimits().pollingInterval else { return base.schedule(after: delay, action) }
-            action()
-            return ScheduledEvent {}
-        }
-    }
-
-    @Test func `look that fails, time over at once: the next look is not lost`() async throws {
-        let reader = ScriptedReader([.failure(.transmission), .tags(ntag())])
-        let environment = NFCEnvironment(reader: .discovering(reader), clock: PollingClock())
-        let session = try #require(ReaderSession(environment: environment))
-        session.begin()
-        await reader.looks(1)
-        for _ in 0..<2 { await session.settles() }
-        #expect(reader.lookCount == 2)
-        session.invalidate()
-    }
-
-    @Test func `reader in use: the reason is shown and it is asked again; one that is gone ends the session`()
-        async throws
-    {
+    @Test func `reader in use: its reason is shown; reader that is gone: the session ends`() async throws {
         let reader = ScriptedReader([
             .failure(.inUse, "Another program has it."), .failure(.transmission), .nothing,
             .failure(.readerUnavailable, "It was pulled out."),
@@ -227,9 +202,7 @@ import VirtualTags
         #expect(service.log.count { $0 == "found 1" } == (afterLook ? 2 : 1))
     }
 
-    @Test func `restart that skips reported tags: new and returned tags are reported, those that stayed are not`()
-        async throws
-    {
+    @Test func `restart that skips reported tags: only new and returned tags are reported`() async throws {
         let (near, tags) = (VirtualField(), [ntag(1), ntag(2)])
         near.bring(tags[0])
         let scene = Scene(.field(near))
@@ -248,9 +221,7 @@ import VirtualTags
         #expect(await scene.event() == "a found 2")
     }
 
-    @Test func `restart that skips reported tags, arrivals not told apart: a tag is new after a look without it`()
-        async throws
-    {
+    @Test func `restart that skips reported tags, no arrivals: a tag is new after a look without it`() async throws {
         let tag = ntag()
         let reader = ScriptedReader([.tags(tag), .tags(tag), .nothing, .tags(tag)])
         let scene = Scene(.discovering(reader))
@@ -265,9 +236,7 @@ import VirtualTags
         #expect(await scene.event() == "a found 1")
     }
 
-    @Test func `field reader: the field is off between looks and after the session, also where it once stayed on`()
-        async throws
-    {
+    @Test func `field reader: the field is off between looks and after the session`() async throws {
         for refuses in [false, true] {
             let reader = PluggedReader(ntag(), refusesFirstOff: refuses)
             let scene = Scene(.field(reader))

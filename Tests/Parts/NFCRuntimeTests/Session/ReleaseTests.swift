@@ -38,10 +38,13 @@ import VirtualTags
         weak var kept: ReaderSession?
         weak var listener: Locked<Int>?
         do {
-            let (session, _) = try await scene.finding()
-            let strong = Locked(0)
-            (kept, listener) = (session, strong)
-            session.observe { event in if case .ended = event { strong.withLock { $0 += 1 } } }
+            let session = try #require(ReaderSession(environment: scene.environment))
+            let events = Locked(0)
+            (kept, listener) = (session, events)
+            session.alertMessage = "a"
+            session.observe { _ in events.withLock { $0 += 1 } }
+            session.begin()
+            await until { events.withLock { $0 } == 2 }
             session.invalidate()
         }
         await scene.untilIdle()
@@ -55,18 +58,15 @@ import VirtualTags
 
     // MARK: Threads
 
-    /// A sheet that draws something slowly: it reports when it begins, and ends when it may.
+    /// A sheet that draws one message slowly: it reports when it begins, and ends when it may.
     private final class SlowSheet: ScanSheet {
         private let drawn = Locked<[String]>([])
         let begins = DispatchSemaphore(value: 0)
         let mayEnd = DispatchSemaphore(value: 0)
-        private let isSlow: @Sendable (SheetContent) -> Bool
         var messages: [String] { drawn.withLock { $0 } }
 
-        init(isSlow: @escaping @Sendable (SheetContent) -> Bool) { self.isSlow = isSlow }
-
         func present(_ content: SheetContent, cancel: @escaping @Sendable () -> Void) {
-            if isSlow(content) {
+            if content.message == "slow" {
                 begins.signal()
                 _ = mayEnd.wait(timeout: .now() + 20)
             }
@@ -74,91 +74,29 @@ import VirtualTags
         }
     }
 
-    /// A session of an app or of a test.
-    private static func session(_ name: String, _ environment: NFCEnvironment) throws -> ReaderSession {
-        let session = try #require(ReaderSession(environment: environment))
-        session.alertMessage = name
-        return session
-    }
-
-    private static func environment(_ sheet: SlowSheet, _ clock: ManualClock, isOfTest: Bool) -> NFCEnvironment {
-        NFCEnvironment(reader: .field(VirtualField()), clock: clock, sheet: sheet, isOfTest: isOfTest)
-    }
-
-    /// What is drawn when a call returns that is made while another thread draws something slow.
-    private static func drawn(
-        on sheet: SlowSheet,
-        while slow: @escaping @Sendable () -> Void,
-        after call: @escaping @Sendable () -> Void
-    ) -> [String] {
-        let (begins, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let seen = Locked<[String]>([])
-        DispatchQueue(label: "slow").async {
-            slow()
-            isDone.signal()
-        }
-        sheet.begins.wait()
-        DispatchQueue(label: "call").async {
-            begins.signal()
-            call()
-            let messages = sheet.messages
-            seen.withLock { $0 = messages }
-            isDone.signal()
-        }
-        begins.wait()
-        // The other call may begin meanwhile, and has to wait.
-        for _ in 0..<100 { sched_yield() }
-        sheet.mayEnd.signal()
-        for _ in 0..<2 { isDone.wait() }
-        return seen.withLock { $0 }
-    }
-
-    @Test(.ownThreads) func `app's call while another thread draws: it returns at once, and is drawn after that`()
-        throws
-    {
-        let sheet = SlowSheet { $0.message == "slow" }
-        let session = try Self.session("first", Self.environment(sheet, ManualClock(), isOfTest: false))
-        session.begin()
-        let isDone = DispatchSemaphore(value: 0)
-        DispatchQueue(label: "slow").async {
-            session.alertMessage = "slow"
-            isDone.signal()
-        }
-        sheet.begins.wait()
-        session.alertMessage = "after"
-        #expect(sheet.messages == ["first"])
-        sheet.mayEnd.signal()
-        isDone.wait()
-        #expect(sheet.messages == ["first", "slow", "after"])
-    }
-
-    @Test(.ownThreads) func `test's call while another thread draws: its effects are complete when it returns`() throws
-    {
-        for _ in 0..<20 {
-            let sheet = SlowSheet { $0.message == "slow" }
-            let session = try Self.session("first", Self.environment(sheet, ManualClock(), isOfTest: true))
+    @Test(.ownThreads, arguments: [false, true])
+    func `call while another thread draws: an app's returns at once, a test's when it is drawn`(isOfTest: Bool) throws {
+        for _ in 0..<10 {
+            let (sheet, clock, group) = (SlowSheet(), ManualClock(), DispatchGroup())
+            let reader = NFCEnvironment.Reader.field(VirtualField())
+            let environment = NFCEnvironment(reader: reader, clock: clock, sheet: sheet, isOfTest: isOfTest)
+            let session = try #require(ReaderSession(environment: environment))
+            session.alertMessage = "first"
             session.begin()
-            let seen = Self.drawn(
-                on: sheet,
-                while: { session.alertMessage = "slow" },
-                after: { session.alertMessage = "after" }
-            )
-            #expect(seen == ["first", "slow", "after"])
-        }
-    }
-
-    @Test(.ownThreads) func `test's session begun while the last sheet leaves: its sheet is shown when begin returns`()
-        throws
-    {
-        for _ in 0..<20 {
-            let (clock, sheet) = (ManualClock(), SlowSheet { $0.state == .dismissed })
-            let environment = Self.environment(sheet, clock, isOfTest: true)
-            let (last, next) = (try Self.session("last", environment), try Self.session("next", environment))
-            last.begin()
-            last.invalidate()
-            while !environment.arbiter.isIdle { sched_yield() }
-            let seen = Self.drawn(on: sheet, while: { clock.advance(by: .seconds(3)) }, after: { next.begin() })
-            #expect(seen == ["last", "last", "last", "next"])
+            DispatchQueue(label: "slow").async(group: group) { session.alertMessage = "slow" }
+            sheet.begins.wait()
+            let seen = Locked<[String]>([])
+            DispatchQueue(label: "call").async(group: group) {
+                session.alertMessage = "after"
+                let messages = sheet.messages
+                seen.withLock { $0 = messages }
+            }
+            // An app's call does not wait. A test's may begin meanwhile, and waits.
+            if isOfTest { for _ in 0..<100 { sched_yield() } } else { waitWhile(seen.withLock { $0 }.isEmpty) }
+            sheet.mayEnd.signal()
+            group.wait()
+            #expect(seen.withLock { $0 } == (isOfTest ? ["first", "slow", "after"] : ["first"]))
+            #expect(sheet.messages == ["first", "slow", "after"])
         }
     }
 }

@@ -57,7 +57,7 @@ struct Scene {
             companion: companion,
             host: host,
             onNotice: { [notices] text in notices.withLock { $0.append(text) } },
-            place: nil
+            place: QuietPlace()
         )
     }
 
@@ -134,6 +134,13 @@ struct Scene {
 
     /// Waits until no session has the reader or waits for it.
     func untilIdle() async { await until { environment.arbiter.isIdle } }
+}
+
+/// Prints no lines to the app's author.
+private final class QuietPlace: TestPlace {
+    func made(_ object: AnyObject, as kind: MadeObject) {}
+    func willConnect() {}
+    func prints(_ notice: String) -> Bool { false }
 }
 
 /// Waits until something that another thread does is so, or the test's time is over.

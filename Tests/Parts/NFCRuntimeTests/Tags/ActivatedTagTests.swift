@@ -66,90 +66,6 @@ import VirtualTags
         #expect(inspection.findings.activation == nil && inspection.findings.cost != nil)
     }
 
-    @Test(arguments: Type1Product.allCases) func `Type 1 inspection: memory and header of known products`(
-        product: Type1Product
-    ) async throws {
-        var contents = Type1Contents(blank: product, uid: [1, 2, 3, 4, 5, 6, 7])
-        contents.memory[20] = 0x42
-        let known = try await Self.inspect(VirtualType1Tag(contents))
-        #expect(known.contents == .type1(contents) && known.unknown.isEmpty)
-        #expect(known.findings.identifier == [1, 2, 3, 4, 5, 6, 7])
-        // Another header is another product, of which nothing is made up.
-        contents.header[1] ^= 0x55
-        let other = try await Self.inspect(VirtualType1Tag(contents)).contents
-        #expect(other == nil || other == .type1(contents))
-    }
-
-    @Test(arguments: Type2Product.all.map(\.name))
-    func `Type 2 inspection: memory without its password, signature and counters`(name: String) async throws {
-        let product = try #require(Type2Product.all.first { $0.name == name })
-        var made = Type2Contents(blank: product, uid: [4, 1, 2, 3, 4, 5, 6])
-        made.memory[17] = 0x42
-        made.signature = (0..<32).map { UInt8($0) }
-        for index in made.counters.indices { made.counters[index] = UInt32(0x010203 + index) }
-        let inspection = try await Self.inspect(VirtualType2Tag(made))
-        guard case .type2(let known) = inspection.contents else { return #expect(Bool(false)) }
-        let hasPassword = name.contains("EV1") || name.hasPrefix("NTAG21")
-        let shown = hasPassword ? made.memory.dropLast(8) + [UInt8](repeating: 0, count: 8) : made.memory
-        #expect(known.product == product && known.uid == made.uid && known.memory == shown)
-        #expect((known.atqa, known.sak) == (made.atqa, made.sak) && known.version == product.version)
-        #expect(inspection.target.identifier == made.uid && inspection.tellsActivation)
-        let countsReads = ["NTAG213", "NTAG215", "NTAG216"].contains(name)
-        #expect(inspection.unknown == (countsReads ? [.failedAuthentications, .counters] : [.failedAuthentications]))
-        if hasPassword { #expect(known.signature == made.signature) }
-        if name.contains("EV1") {
-            #expect(known.counters == made.counters && known.tearingFlags == made.tearingFlags)
-        }
-    }
-
-    @Test func `Type 2 inspection, reading protected: the memory is unknown`() async throws {
-        var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
-        let blank = contents
-        // AUTH0 is page 10. With PROT, reading needs the password too.
-        contents.memory[0x29 * 4 + 3] = 10
-        contents.memory[0x2A * 4] |= 0x80
-        let inspection = try await Self.inspect(VirtualType2Tag(contents))
-        guard case .type2(let known) = inspection.contents else { return #expect(Bool(false)) }
-        #expect(inspection.unknown.contains(.memory) && known.memory == blank.memory)
-    }
-
-    @Test func `Type 3 inspection: configuration and write counter`() async throws {
-        var made = FeliCaLiteSContents(idm: [2, 0xFE, 1, 2, 3, 4, 5, 6])
-        made.writeCounter = 0x010203
-        let inspection = try await Self.inspect(VirtualType3Tag(made))
-        guard case .type3(.liteS(let known)) = inspection.contents else { return #expect(Bool(false)) }
-        #expect(known.idm == made.idm && known.pmm == made.pmm && known.writeCounter == 0x010203)
-        #expect(known.memoryConfiguration == made.memoryConfiguration && inspection.unknown.isEmpty)
-    }
-
-    @Test(arguments: [("NTAG 424 DNA", true), ("DESFire EV1 4K", true), ("generic Type 4", false)])
-    func `Type 4 inspection: ATS, version and the file of the message`(name: String, hasVersion: Bool) async throws {
-        let contents = try #require(TagProduct(named: name)).blank()
-        let card = try #require(try await Self.inspect(contents.makeTag()).card)
-        #expect(card.answerToSelect?.isEmpty == false && (card.version != nil) == hasVersion)
-        if hasVersion {
-            #expect(card.version?.count == 28 && card.version?[14..<21].elementsEqual(contents.uid) == true)
-        }
-        #expect(card.messageFile?.identifier == 0xE104 && (card.messageFile?.size ?? 0) >= 256)
-    }
-
-    @Test func `Type 5 inspection: system information, locked blocks and counter`() async throws {
-        let rows: [(Type5Product, counter: UInt16?, locked: Set<Int>)] = [
-            (.icodeSLIX2, 0x0102, []), (.icodeSLIX, nil, [3, 17]), (.st25tv02K, nil, []),
-        ]
-        for (product, counter, locked) in rows {
-            var made = Type5Contents(blank: product)
-            (made.dsfid, made.afi) = (0x12, 0x34)
-            if let counter { made.counter = counter }
-            for block in locked { made.lockedBlocks.insert(block) }
-            let vicinity = try #require(try await Self.inspect(VirtualType5Tag(made)).vicinity)
-            #expect(vicinity.system?.uid == made.uid && vicinity.system?.dsfid == 0x12 && vicinity.system?.afi == 0x34)
-            #expect(vicinity.system?.blockSize == 4 && vicinity.blockSize == 4)
-            #expect(vicinity.counter == counter && vicinity.capabilityContainer?.first == 0xE1)
-            #expect(vicinity.lockedBlocks.map { Set($0) } == locked)
-        }
-    }
-
     @Test(
         arguments: [
             // A MIFARE Plus is known by its ATS alone.
@@ -158,7 +74,7 @@ import VirtualTags
             (0x0344, [0x80], true), (0x0344, [], true), (0x0344, [0x80, 0x31], false), (0x0344, [0x6B], false),
         ] as [(UInt16, [UInt8], Bool)]
     )
-    func `card without NDEF: asked for its product when its ATQA or historical bytes are MIFARE's`(
+    func `card without NDEF: asked for its product if ATQA or historical bytes are MIFARE's`(
         atqa: UInt16,
         historicalBytes: [UInt8],
         isAsked: Bool
@@ -197,24 +113,6 @@ import VirtualTags
             await tag.write(Self.message, checks: false, locks: false).findings.cost
         }
         #expect(outcome.findings.cost?.exchanges == alone?.exchanges && outcome.findings.activation?.exchanges == 5)
-    }
-
-    @Test func `write of Type 4 and Type 1: cost without the lock, and the whole identifier`() async throws {
-        var costs: [Int?] = []
-        for locks in [false, true] {
-            let outcome = try await Self.work(with: VirtualType4Tag(card: ApplicationCard([NDEFApplication()]))) {
-                tag throws(TagError) in
-                await tag.write(Self.message, checks: false, locks: locks)
-            }
-            #expect(outcome.failure == nil)
-            costs.append(outcome.findings.cost?.exchanges)
-        }
-        #expect(costs[0] != nil && costs[0] == costs[1])
-        let type1 = VirtualType1Tag(Type1Contents(blank: .topaz96, uid: [1, 2, 3, 4, 5, 6, 7]))
-        let outcome = try await Self.work(with: type1) { tag throws(TagError) in
-            await tag.write(Self.message, checks: false, locks: false)
-        }
-        #expect(outcome.findings.identifier == [1, 2, 3, 4, 5, 6, 7])
     }
 
     @Test func `write to a tag that is read-only, too small, or without NDEF: its content is reported`() async throws {
@@ -322,15 +220,4 @@ import VirtualTags
         #expect(try await type("NTAG213", "ICODE SLIX") == .success(.type2))
     }
 
-    @Test func `tag desk, Type B card: woken before it is opened, because others were looked for since`() async throws {
-        let frames = Locked<[[UInt8]]>([])
-        let near = VirtualField(onExchange: { record in
-            if record.technology == .nfcB { frames.withLock { $0.append(record.request.bytes) } }
-        })
-        near.bring(try #require(TagProduct(named: "generic Type 4B")).blank().makeTag())
-        try await TagDesk.with(near) { tag throws(TagError) in _ = try await tag.detectNDEF() }
-        // REQB, WUPB, and ATTRIB.
-        #expect(frames.withLock { $0.prefix(2) } == [[0x05, 0x00, 0x00], [0x05, 0x00, 0x08]])
-        #expect(frames.withLock { $0[2].first } == 0x1D)
-    }
 }

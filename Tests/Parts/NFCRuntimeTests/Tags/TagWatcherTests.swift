@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
-import Foundation
-import NFCReaders
 import NFCRuntime
 import NFCTestKit
 import SessionTesting
@@ -157,9 +155,7 @@ import VirtualTags
         await watch.stop()
     }
 
-    @Test func `reader that is pulled out while a tag is read: reported at once, and the tag is read later`()
-        async throws
-    {
+    @Test func `reader pulled out while a tag is read: reported at once, and the tag is read later`() async throws {
         let reader = PluggedReader(ntag())
         reader.pullsOutAt.withLock { $0 = 0x30 }
         let watch = try Watch(.field(reader))
@@ -318,38 +314,21 @@ import VirtualTags
         #expect(clock.scheduledEventCount == 0)
     }
 
-    /// A Type 3 tag whose write was cut off, and that is whole after its first loss of power.
-    private final class TornTag: VirtualTag {
-        private let isWhole = Locked(false)
-        private let (torn, whole) = (tag(writeFlag: 0x0F), tag(writeFlag: 0x00))
-        private var current: VirtualType3Tag { isWhole.withLock { $0 } ? whole : torn }
-        var technology: Technology { whole.technology }
-        var identifier: [UInt8] { whole.identifier }
-
-        /// A tag with a message of three bytes.
-        private static func tag(writeFlag: UInt8) -> VirtualType3Tag {
-            var contents = FeliCaLiteSContents(idm: [2, 0xFE, 1, 2, 3, 4, 5, 6])
-            // WriteF, Ln and the checksum of the attributes (NFC Forum T3T 1.0, 6.1), then the message.
-            contents.userMemory[9] = writeFlag
-            contents.userMemory[13] = 3
-            let sum = contents.userMemory[..<14].reduce(0) { $0 + Int($1) }
-            contents.userMemory.replaceSubrange(14..<19, with: [UInt8(sum >> 8), UInt8(sum & 0xFF), 0xD0, 0x00, 0x00])
-            return VirtualType3Tag(contents)
+    @Test func `Type 3 tag with a write in progress: looked at again, and not reported as empty`() async throws {
+        var contents = FeliCaLiteSContents(idm: [2, 0xFE, 1, 2, 3, 4, 5, 6])
+        // WriteF and the checksum of the attributes (NFC Forum T3T 1.0, 6.1).
+        contents.userMemory[9] = 0x0F
+        let sum = contents.userMemory[..<14].reduce(0) { $0 + Int($1) }
+        contents.userMemory.replaceSubrange(14..<16, with: [UInt8(sum >> 8), UInt8(sum & 0xFF)])
+        let (clock, near) = (ManualClock(), field(VirtualType3Tag(contents)))
+        let watch = try Watch(.field(near), clock: clock)
+        #expect(await watch.events(2) == ["available", "near 1"])
+        for _ in 0..<2 {
+            await until { clock.scheduledEventCount > 0 }
+            clock.advance(by: .milliseconds(100))
         }
-
-        func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? {
-            current.answer(request, disturbance: disturbance)
-        }
-
-        func losePower() {
-            current.losePower()
-            isWhole.withLock { $0 = true }
-        }
-    }
-
-    @Test func `tag with a write in progress: looked at again, and read when it is whole`() async throws {
-        let watch = try Watch(.field(field(TornTag())), clock: HastyClock())
-        #expect(await watch.events(3).last == "read 6 with message")
+        near.removeAll()
+        #expect(await watch.event() == "near 0")
         await watch.stop()
     }
 
@@ -394,32 +373,6 @@ import VirtualTags
         await watcher.stop()
     }
 
-    @Test func `reading after a restart: the moment of the new run's look, not of a report before the stop`()
-        async throws
-    {
-        let clock = ManualClock()
-        let reader = ScriptedReader(
-            [
-                .init { reader throws(LinkError) in
-                    reader.tell()
-                    reader.note("told")
-                    while !Task.isCancelled { await Task.yield() }
-                    return []
-                }, .tags(ntag()),
-            ],
-            tells: true
-        )
-        clock.advance(by: .seconds(1))
-        let watch = try Watch(.discovering(reader), clock: clock)
-        await until { reader.count("told") == 1 }
-        await watch.stop()
-        clock.advance(by: .seconds(60))
-        watch.watcher.start()
-        var readings = watch.readings.makeAsyncIterator()
-        #expect(await readings.next()?.noticed == .seconds(61))
-        await watch.stop()
-    }
-
     // MARK: Attendants and places
 
     @Test func `attendant: called for each tag, again after it failed, and for all after a stop`() async throws {
@@ -461,27 +414,6 @@ import VirtualTags
         await watch.stop()
     }
 
-    @Test(arguments: [true, false]) func `caller's executor: all events happen on it`(discovers: Bool) async throws {
-        let key = DispatchSpecificKey<String>()
-        let queue = DispatchQueue(label: "watching")
-        queue.setSpecific(key: key, value: "here")
-        let reader = ScriptedReader([.tags(ntag())])
-        let environment = NFCEnvironment(
-            reader: discovers ? .discovering(reader) : .field(field(ntag())),
-            clock: ManualClock()
-        )
-        let (places, continuation) = AsyncStream.makeStream(of: String?.self)
-        let made = TagWatcher(environment, executor: QueueExecutor(target: queue)) { _ in
-            continuation.yield(DispatchQueue.getSpecific(key: key))
-        }
-        let watcher = try #require(made)
-        #expect(watcher.readerName == environment.driver?.name)
-        watcher.start()
-        var happened = places.makeAsyncIterator()
-        for _ in 0..<3 { #expect(await happened.next() == "here") }
-        await watcher.stop()
-    }
-
     @Test func `caller's actor: the observer and the attendant are called in it`() async throws {
         actor Place {}
         let place = Place()
@@ -501,38 +433,5 @@ import VirtualTags
         var happened = places.makeAsyncIterator()
         for expected in ["observer", "observer", "attendant"] { #expect(await happened.next() == expected) }
         await watcher.stop()
-    }
-
-    // MARK: The gate between the service and sessions
-
-    @Test func `session on the service's reader: it looks after the service gave the reader up, until its end`()
-        async throws
-    {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "gate-\(UUID().uuidString.prefix(8))")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let gate = ReaderGate(path: folder.path + "/nfc/background")
-        let (purposes, purpose) = AsyncStream.makeStream(of: Set<ReaderGate.Purpose>.self)
-        let (tags, noted) = AsyncStream.makeStream(of: [[UInt8]].self)
-        let server = try ReaderGateServer(gate) {
-            noted.yield($0)
-        } onChange: {
-            purpose.yield($0)
-        }
-        var wanted = purposes.makeAsyncIterator()
-        let near = field(ntag())
-        let scene = Scene(.field(near), gate: gate)
-        let session = try scene.session()
-        session.begin()
-        #expect(await wanted.next() == [.session])
-        #expect(await scene.event() == "a active")
-        #expect(near.statistics.exchanges == 0)
-        server.grant()
-        #expect(await scene.event() == "a found 1")
-        var found = tags.makeAsyncIterator()
-        #expect(await found.next() == [[0x04, 1, 2, 3, 4, 5, 1]])
-        session.invalidate()
-        #expect(await wanted.next() == [])
-        withExtendedLifetime(server) {}
     }
 }
