@@ -1,172 +1,194 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-import TagProtocols
 import Testing
 import VirtualTags
 
-/// The password of NTAG21x and MIFARE Ultralight EV1.
-@Suite struct Type2PasswordTests {
-    private func activate(_ field: VirtualField) async throws -> Type2Tag {
-        try await field.setCarrier(false)
-        try await field.setCarrier(true)
+@testable import TagProtocols  // an app's packets are announced to the reader by internal calls
+
+/// The password of NTAG21x and MIFARE Ultralight EV1, and tags that need it for reading (NTAG213/215/216 data sheet, 8.8).
+struct Type2PasswordTests {
+    private static func activate(_ field: VirtualField) async throws -> Type2Tag {
+        field.switchCarrier(false)
+        field.switchCarrier(true)
         let link = try #require(field.link(for: .nfcA))
         let target = try #require(try await NFCAActivation(link: link).activateAll().last)
         return Type2Tag(target: target, link: link)
     }
 
-    private func password(_ byte: UInt8) throws -> Type2Tag.Password {
-        try #require(Type2Tag.Password([byte, 2, 3, 4], acknowledgement: [0xAB, 0xCD]))
+    private static func password(_ byte: UInt8 = 1, pack: [UInt8] = [0xAB, 0xCD]) throws -> Type2Tag.Password {
+        try #require(Type2Tag.Password([byte, 2, 3, 4], acknowledgement: pack))
     }
 
-    private static let products: [Type2Product] = [
-        .ntag210, .ntag212, .ntag213, .ntag215, .ntag216, .ultralightEV1UL11, .ultralightEV1UL21,
-    ]
+    /// An NTAG213 with other bytes from page 41 on, AUTH0 and ACCESS among them, and its field.
+    private static func ntag(_ pages: String = "040000ff 00000000") -> (field: VirtualField, tag: VirtualType2Tag) {
+        var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
+        let content = bytes(pages)
+        contents.memory.replaceSubrange(41 * 4..<41 * 4 + content.count, with: content)
+        let (field, tag) = (VirtualField(), VirtualType2Tag(contents))
+        field.bring(tag)
+        return (field, tag)
+    }
 
-    @Test(arguments: products) func `A protected tag can be read by all and written with the password alone`(
-        _ product: Type2Product
+    // MARK: Protecting
+
+    @Test(arguments: [
+        Type2Product.ntag210, .ntag212, .ntag213, .ntag215, .ntag216, .ultralightEV1UL11, .ultralightEV1UL21,
+    ]) func `Type 2 password: a protected tag is read by all, and written with the password alone`(
+        product: Type2Product
     ) async throws {
         let field = VirtualField()
         field.bring(VirtualType2Tag(product))
-        let message: [UInt8] = [0xD0, 0x00, 0x00]
-        try await activate(field).protect(with: password(1))
-        let stranger = try await activate(field)
+        try await Self.activate(field).protect(with: Self.password())
+        let stranger = try await Self.activate(field)
         #expect(try await stranger.readNDEF().isEmpty)
-        await #expect(throws: TagError.self) { try await stranger.writeNDEF(message) }
-        let owner = try await activate(field)
-        try await owner.authenticate(password(1))
-        try await owner.writeNDEF(message)
-        #expect(try await activate(field).readNDEF() == message)
+        #expect(await errorCode { try await stranger.writeNDEF(message(20)) } != nil)
+        let owner = try await Self.activate(field)
+        try await owner.authenticate(Self.password())
+        try await owner.writeNDEF(message(20))
+        #expect(try await Self.activate(field).readNDEF() == message(20))
     }
 
-    @Test func `The same password again changes nothing, and another one is refused`() async throws {
-        let field = VirtualField()
-        field.bring(VirtualType2Tag(.ntag213))
-        try await activate(field).protect(with: password(1))
-        try await activate(field).protect(with: password(1))
-        await #expect(throws: TagError(.authenticationFailed, "")) {
-            try await activate(field).protect(with: password(2))
+    @Test func `Type 2 password: the same one again changes nothing, another one or acknowledgement is refused`()
+        async throws
+    {
+        let (field, tag) = Self.ntag()
+        try await Self.activate(field).protect(with: Self.password())
+        let before = tag.contents.memory
+        try await Self.activate(field).protect(with: Self.password())
+        #expect(tag.contents.memory == before)
+        for other in [try Self.password(2), try Self.password(pack: [0, 0])] {
+            #expect(await errorCode { try await Self.activate(field).protect(with: other) } == .authenticationFailed)
+            #expect(await errorCode { try await Self.activate(field).authenticate(other) } == .authenticationFailed)
         }
-        // The right password with a wrong acknowledgement is another tag's.
-        let other = try #require(Type2Tag.Password([1, 2, 3, 4], acknowledgement: [0, 0]))
-        await #expect(throws: TagError(.authenticationFailed, "")) { try await activate(field).authenticate(other) }
+        #expect(Type2Tag.Password([1, 2, 3]) == nil)
+        #expect(Type2Tag.Password([1, 2, 3, 4], acknowledgement: [1]) == nil)
+        let other = VirtualField()
+        other.bring(VirtualType2Tag(.ntag203))
+        #expect(await errorCode { try await Self.activate(other).protect(with: Self.password()) } == .unsupported)
     }
 
-    @Test(arguments: 0..<6) func `A tag that is lost in between is open, or protected with the password`(
-        _ writes: Int
-    ) async throws {
-        let field = VirtualField()
-        let tag = VirtualType2Tag(.ntag213)
-        field.bring(tag)
+    @Test(arguments: 0..<6)
+    func `Type 2 password: a tag lost after any write is open or protected, and the same call completes it`(writes: Int)
+        async throws
+    {
+        let (field, tag) = Self.ntag()
         field.arm(.tear(afterWrite: writes))
-        do {
-            try await activate(field).protect(with: password(1))
-        } catch {
-            #expect((error as? TagError)?.code == .tagLost)
-        }
+        let code = await errorCode { try await Self.activate(field).protect(with: Self.password()) }
+        #expect(code == (writes <= 3 ? .tagLost : nil))
+        // The password is written before its acknowledgement.
+        if writes == 1 { #expect(tag.contents.memory[43 * 4..<45 * 4] == [1, 2, 3, 4, 0, 0, 0, 0]) }
         field.arm(FaultPlan())
         field.bring(tag)
-        // Either way the same call completes it.
-        try await activate(field).protect(with: password(1))
-        try await activate(field).authenticate(password(1))
+        try await Self.activate(field).protect(with: Self.password())
+        try await Self.activate(field).authenticate(Self.password())
     }
 
-    @Test func `A password that was just set is not read from the tag, like any other`() async throws {
-        let field = VirtualField()
-        field.bring(VirtualType2Tag(.ntag213))
-        let tag = try await activate(field)
-        try await tag.protect(with: password(1))
-        let pages = try #require(try await tag.readPages(45))
+    /// Pages 41 and 42 before and after protecting, and the number of writes; or the error. AUTH0 is the fourth byte of the
+    /// first, ACCESS the first of the second.
+    @Test(arguments: [
+        ("040000ff 00000000", "04000002 00000000", "3"), ("040000ff 05000000", "04000002 05000000", "3"),
+        // Strong modulation, attempts with a wrong password, and a tag that hides itself: what is not meant stays.
+        ("040005ff 85000000", "04000502 05000000", "4"), ("040000ff 80000000", "04000002 00000000", "4"),
+        // The configuration is locked, hidden, or behind another password; behind the last page there is none.
+        ("040000ff 40000000", "040000ff 40000000", "read-only"), ("04000004 80000000", "04000004 80000000", "refused"),
+        ("0400002c 00000000", "0400002c 00000000", "authentication-failed"),
+        ("0400002d 00000000", "04000002 00000000", "3"),
+    ]) func `Type 2 password: AUTH0 covers the lock bits, everybody may read, and other settings stay`(
+        before: String,
+        after: String,
+        result: String
+    ) async throws {
+        let (field, tag) = Self.ntag(before)
+        let code = await errorCode { try await Self.activate(field).protect(with: Self.password()) }
+        #expect(code?.description ?? "\(field.writeCount)" == result)
+        if code != nil { #expect(field.writeCount == 0) }
+        #expect(tag.contents.memory[41 * 4..<43 * 4] == bytes(after)[...])
+        guard code == nil else { return }
+        // Like any other, the password can't be read.
+        let pages = try #require(try await Self.activate(field).readPages(45))
         #expect(pages[43 * 4..<45 * 4].allSatisfy { $0 == 0 })
     }
 
-    @Test func `The password is written before its acknowledgement`() async throws {
-        let field = VirtualField()
-        let tag = VirtualType2Tag(.ntag213)
-        field.bring(tag)
-        field.arm(.tear(afterWrite: 1))
-        await #expect(throws: TagError(.tagLost, "")) { try await activate(field).protect(with: password(1)) }
-        #expect(Array(tag.contents.memory[43 * 4..<45 * 4]) == [1, 2, 3, 4, 0, 0, 0, 0])
+    // MARK: Authentication
+
+    /// An NTAG213 that is written with its password alone: a message of 20 bytes is refused before, or tried.
+    private static func write(_ before: (Type2Tag, VirtualField) async throws -> Void) async throws -> TagError.Code? {
+        let (field, _) = Self.ntag("04000002 00000000 01020304 abcd0000")
+        let tag = try await Self.activate(field)
+        try await before(tag, field)
+        let code = await errorCode { try await tag.writeNDEF(message(20)) }
+        #expect((field.writeCount == 0) == (code != nil))
+        return code
     }
 
-    @Test func `Tags without a password say so, and lengths are checked`() async throws {
-        let field = VirtualField()
-        field.bring(VirtualType2Tag(.ntag203))
-        await #expect(throws: TagError(.unsupported, "")) { try await activate(field).protect(with: password(1)) }
-        #expect(Type2Tag.Password([1, 2, 3]) == nil)
-        #expect(Type2Tag.Password([1, 2, 3, 4], acknowledgement: [1]) == nil)
+    @Test func `Type 2 authentication: it holds until a refusal or another activation`() async throws {
+        #expect(try await Self.write { tag, _ in try await tag.authenticate(Self.password()) } == nil)
+        let refused = try await Self.write { tag, _ in
+            _ = try await tag.readPages(45)
+            _ = try await tag.detectNDEF()
+            try await tag.authenticate(Self.password())
+            guard case .refused(0) = try await tag.exchange(.read(60)) else {
+                Issue.record("The tag has a page 60.")
+                return
+            }
+        }
+        #expect(refused == .readOnly)
     }
 
-    @Test func `A tag that was set to hide itself can be read by all once it is protected`() async throws {
-        let field = VirtualField()
-        var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
-        contents.memory[42 * 4] = 0x80
-        let tag = VirtualType2Tag(contents)
-        field.bring(tag)
-        try await activate(field).protect(with: password(1))
-        #expect(tag.contents.memory[42 * 4] == 0x00)
-        #expect(try await activate(field).readNDEF().isEmpty)
-    }
-
-    /// AUTH0, ACCESS, and the error.
-    @Test(arguments: [(UInt8(0xFF), UInt8(0x40), TagError.Code.readOnly), (0x04, 0x80, .refused)])
-    func `A configuration that is locked or hidden is left alone`(
-        start: UInt8,
-        access: UInt8,
+    @Test(
+        arguments: [
+            ("1a", .updateFailed), ("1b01020304", .updateFailed), ("af", .updateFailed), ("301b", .readOnly),
+            ("19", .readOnly), ("1c", .readOnly), ("", .readOnly),
+        ] as [(String, TagError.Code)]
+    ) func `Type 2 authentication by an app's own packet: the tag itself decides about the write`(
+        packet: String,
         code: TagError.Code
+    ) async throws { #expect(try await Self.write { tag, _ in tag.willSend(bytes(packet)) } == code) }
+
+    @Test func `Type 2 authentication by an app: it ends with a NAK or an activation, not with an ACK`() async throws {
+        let rows: [(String, TagError.Code, @Sendable (Type2Tag) -> Void)] = [
+            ("ACK", .updateFailed, { $0.wasAnswered(0x0A) }), ("NAK 0", .readOnly, { $0.wasAnswered(0x00) }),
+            ("NAK 4", .readOnly, { $0.wasAnswered(0x04) }), ("activation", .readOnly, { $0.wasActivated() }),
+            ("forgotten memory", .updateFailed, { $0.forgetMemory() }),
+        ]
+        for (name, code, end) in rows {
+            let found = try await Self.write { tag, _ in
+                tag.willSend([0x1B])
+                end(tag)
+            }
+            #expect(found == code, "\(name)")
+        }
+    }
+
+    // MARK: Tags that need a password for reading
+
+    @Test(arguments: [Type2Product.ntag213, .ultralightC], [3, 4, 5, 6, 15, 20] as [UInt8])
+    func `Type 2 read protection from any page: readProtected, and nothing is written`(
+        product: Type2Product,
+        page: UInt8
     ) async throws {
-        let field = VirtualField()
-        var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
-        contents.memory[41 * 4 + 3] = start
-        contents.memory[42 * 4] = access
+        var contents = Type2Contents(blank: product, uid: [4, 1, 2, 3, 4, 5, 6])
+        contents.memory = contents.memory.placing(messageTLV(message(100)), at: 16, end: 160)
+        let first = try #require(product.firstConfigurationPage) * 4
+        if product == .ultralightC {
+            contents.memory[first] = page
+        } else {
+            contents.memory.replaceSubrange(first + 3...first + 4, with: [page, 0x80])
+        }
         let tag = VirtualType2Tag(contents)
-        field.bring(tag)
-        await #expect(throws: TagError(code, "")) { try await activate(field).protect(with: password(1)) }
-        #expect(field.writeCount == 0)
+        #expect(await errorCode { _ = try await ProductBench(tag).reader.readNDEF() } == .readProtected)
+        let survey = try await ProductBench(tag).reader.surveyNDEF()
+        #expect(survey.message == nil && survey.error?.code == .readProtected)
+        let new = message(100, seed: 0xFF)
+        let code = await errorCode { try await ProductBench(tag).reader.writeNDEF(new) }
+        #expect(code == .readProtected || code == .readOnly)
         #expect(tag.contents.memory == contents.memory)
     }
 
-    @Test func `Protecting keeps the other settings, and covers the lock bits too`() async throws {
-        let field = VirtualField()
-        var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
-        // Strong modulation, and five attempts with a wrong password.
-        contents.memory.replaceSubrange(41 * 4..<41 * 4 + 8, with: [0x04, 0x00, 0x05, 0xFF, 0x85, 0x00, 0x00, 0x00])
-        let tag = VirtualType2Tag(contents)
-        field.bring(tag)
-        try await activate(field).protect(with: password(1))
-        #expect(
-            Array(tag.contents.memory[41 * 4..<41 * 4 + 8]) == [0x04, 0x00, 0x05, 0x02, 0x05, 0x00, 0x00, 0x00]
-        )
-    }
-
-    /// ACCESS, and the writes: the password, its acknowledgement, AUTH0, and ACCESS where it changes.
-    @Test(arguments: [(UInt8(0x00), 3), (0x05, 3), (0x85, 4)])
-    func `Protecting writes no page that stays the same`(access: UInt8, writes: Int) async throws {
-        let field = VirtualField()
-        var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
-        contents.memory[42 * 4] = access
-        field.bring(VirtualType2Tag(contents))
-        try await activate(field).protect(with: password(1))
-        #expect(field.writeCount == writes)
-    }
-
-    /// The last page is 2C: a password from there on is one, and from the page after it on it is none.
-    @Test(arguments: [(UInt8(0x2C), TagError.Code.authenticationFailed), (0x2D, nil)] as [(UInt8, TagError.Code?)])
-    func `A password that covers no more than the last page is one already`(
-        start: UInt8,
-        code: TagError.Code?
-    ) async throws {
-        let field = VirtualField()
-        var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
-        contents.memory[41 * 4 + 3] = start
-        let tag = VirtualType2Tag(contents)
-        field.bring(tag)
-        let reader = try await activate(field)
-        let wanted = try password(1)
-        do throws(TagError) {
-            try await reader.protect(with: wanted)
-            #expect(code == nil && tag.contents.memory[41 * 4 + 3] == 0x02)
-        } catch {
-            #expect(error.code == code && field.writeCount == 0)
-        }
+    @Test func `Type 2 read beyond the end of an Ultralight: lengthOverrun, not readProtected`() async throws {
+        var contents = Type2Contents(blank: .ultralight, uid: [4, 1, 2, 3, 4, 5, 6])
+        contents.memory.replaceSubrange(12..<20, with: bytes("e1101200 03640000"))
+        let reader = try await ProductBench(VirtualType2Tag(contents)).reader
+        #expect(await errorCode { _ = try await reader.readNDEF() } == .lengthOverrun)
     }
 }

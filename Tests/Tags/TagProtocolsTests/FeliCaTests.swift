@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import TestThreads
+import Testing
+import VirtualTags
+
+@testable import TagProtocols  // the commands' bytes are internal
+
+/// FeliCa commands (FeliCa Card User's Manual, 2.3 and 4.4), and the card key of FeliCa Lite-S.
+struct FeliCaTests {
+    private static let idm = "0102030405060708"
+
+    private static func check(
+        pmm: String = "00f1000000014300",
+        _ script: String,
+        _ place: SourceLocation = #_sourceLocation
+    ) async {
+        let link = ScriptedLink(.nfcF)
+        let target = NFCFTarget(idm: bytes(idm), pmm: bytes(pmm), systemCode: nil)
+        let card = FeliCaCard(link: link, target: target)
+        func text(_ status: FeliCaCard.Status) -> String {
+            hex([status.flag1, status.flag2]) + (status.isSuccess ? " ok" : "")
+        }
+        func blocks(_ list: String) -> [FeliCaCommand.BlockElement] {
+            list.split(separator: ",").map {
+                let parts = $0.split(separator: ".").map { UInt16($0) ?? 0 }
+                return .init(block: parts[0], service: parts.count > 1 ? UInt8(parts[1]) : 0)
+            }
+        }
+        let times: [String: Airtime] = Dictionary(
+            uniqueKeysWithValues: [("service", 5, 0), ("fixed", 3, 0), ("read", 13, 2), ("write", 13, 3)].map {
+                ($0.0, Airtime(carrierPeriods: $0.1 * 4096 << (2 * $0.2)) + .milliseconds(1))
+            }
+        )
+        await Script(script.replacing("IDM", with: idm), times: times).run(on: link, place) { call in
+            let services =
+                call.arguments.first.map { $0.split(separator: ",").compactMap { UInt16($0, radix: 16) } } ?? []
+            switch call.name {
+            case "services":
+                return try await card.requestService(services).map { String($0, radix: 16) }.joined(separator: " ")
+            case "mode": return "\(try await card.requestResponse())"
+            case "systems":
+                return try await card.requestSystemCodes().map { String($0, radix: 16) }.joined(separator: " ")
+            case "read":
+                switch try await card.read(services: services, blocks: blocks(call.arguments[1])) {
+                case .success(let data): return hex(data)
+                case .failure(let status): return text(status)
+                }
+            case "write":
+                let status = try await card.write(
+                    services: services,
+                    blocks: blocks(call.arguments[1]),
+                    data: call.bytes(2)
+                )
+                return text(status)
+            default: return "no such call"
+            }
+        }
+    }
+
+    // MARK: Commands
+
+    /// Each command with several nodes, services and blocks, and the time that this card's PMm gives it.
+    @Test func `FeliCa commands: requests, answers and times of a card with its own PMm`() async {
+        await Self.check(
+            pmm: "0000010a539ceeff",
+            """
+            services 000b,0009,1234: 1 1234 ffff
+            > +02 IDM 03 0b00 0900 3412 < +03 IDM 03 0100 3412 ffff @service
+            systems: fe00 12fc
+            > +0c IDM < +0d IDM 02 fe00 12fc @fixed
+            mode: 3
+            > +04 IDM < +05 IDM 03 @fixed
+            read 000b,100f 5,291.1: {16*ab}{16*cd}
+            > +06 IDM 02 0b00 0f10 02 8005 012301 < +07 IDM 000002 {16*ab}{16*cd} @read
+            write 0009,1009 1.1 {16*ab}: ff70
+            > +08 IDM 02 0900 0910 01 8101 {16*ab} < +09 IDM ff70 @write
+            write 0009 5 {16*ab}: 0000 ok
+            > +08 IDM 010900018005 {16*ab} < +09 IDM 0000
+            """
+        )
+    }
+
+    @Test func `FeliCa command: sent three times, then tagLost after silence and badAnswer after damage`() async {
+        for (failure, code) in [("silence", "tag-lost"), ("noise", "bad-answer"), ("collision", "bad-answer")] {
+            await Self.check(
+                "mode: 2; 2x > +04 IDM < \(failure); > +04 IDM < +05 IDM 02; mode: \(code); 3x > +04 IDM < \(failure)"
+            )
+        }
+        await Self.check("mode: tag-lost; > +04 IDM < removed; mode: cancelled; > +04 IDM < cancelled")
+    }
+
+    /// A call, its answer and the result.
+    @Test(arguments: [
+        ("mode", "+04 IDM", "+04 IDM 00", "bad-answer"), ("mode", "+04 IDM", "0c05 IDM 00", "bad-answer"),
+        ("mode", "+04 IDM", "+05 IDM", "bad-answer"), ("mode", "+04 IDM", "+05 IDM 0000", "bad-answer"),
+        ("mode", "+04 IDM", "empty", "bad-answer"), ("mode", "+04 IDM", "+05 ff02030405060708 00", "tag-lost"),
+        ("systems", "+0c IDM", "+0d IDM 00", "-"), ("systems", "+0c IDM", "+0d IDM 0212fc", "bad-answer"),
+        ("systems", "+0c IDM", "+0d IDM", "bad-answer"), ("systems", "+0c IDM", "+0d IDM 0112", "bad-answer"),
+        ("services 000b", "+02 IDM 010b00", "+03 IDM 02 0100", "bad-answer"),
+        ("services 000b", "+02 IDM 010b00", "+03 IDM 02 0000", "bad-answer"),
+        ("services 000b", "+02 IDM 010b00", "+03 IDM 01 01000200", "bad-answer"),
+        ("read 000b 0", "+06 IDM 010b00018000", "+07 IDM 000001{16*ab}", "{16*ab}"),
+        ("read 000b 0", "+06 IDM 010b00018000", "+07 IDM 01a8", "01a8"),
+        ("read 000b 0", "+06 IDM 010b00018000", "+07 IDM 000002{16*ab}", "bad-answer"),
+        ("read 000b 0", "+06 IDM 010b00018000", "+07 IDM 000001", "bad-answer"),
+        ("read 000b 0", "+06 IDM 010b00018000", "+07 IDM 00", "bad-answer"),
+        ("read 000b 0", "+06 IDM 010b00018000", "+07 IDM 000001{32*ab}", "bad-answer"),
+    ]) func `FeliCa answer: length, code, IDm and content are checked`(
+        call: String,
+        request: String,
+        answer: String,
+        result: String
+    ) async { await Self.check("\(call): \(result); > \(request) < \(answer)") }
+
+    @Test(.ownThreads) func `FeliCa commands: their bytes, and the longest one`() async {
+        let id = bytes(Self.idm)
+        #expect(hex(FeliCaCommand.requestServiceV2(idm: id, nodes: [0x1234])) == "0d32" + Self.idm + "013412")
+        #expect(hex(FeliCaCommand.requestSpecificationVersion(idm: id)) == "0c3c" + Self.idm + "0000")
+        #expect(hex(FeliCaCommand.resetMode(idm: id)) == "0c3e" + Self.idm + "0000")
+        for (block, service, mode, text): (UInt16, UInt8, UInt8, String) in [
+            (255, 0, 0, "80ff"), (256, 0, 0, "000001"), (1, 0x1F, 0x0A, "af01"),
+        ] { #expect(hex(FeliCaCommand.BlockElement(block: block, service: service, accessMode: mode).bytes) == text) }
+        #expect(FeliCaCommand.make(0, idm: id, [UInt8](repeating: 0, count: 245)).count == 255)
+        await #expect(processExitsWith: .failure) {
+            _ = FeliCaCommand.make(0, idm: [], [UInt8](repeating: 0, count: 254))
+        }
+        await #expect(processExitsWith: .failure) {
+            _ = NFCFTarget(idm: [UInt8](repeating: 2, count: 7), pmm: [UInt8](repeating: 0, count: 8), systemCode: nil)
+        }
+        await #expect(processExitsWith: .failure) {
+            _ = NFCFTarget(idm: [UInt8](repeating: 2, count: 8), pmm: [UInt8](repeating: 0, count: 9), systemCode: nil)
+        }
+    }
+
+    @Test func `FeliCa PMm: each kind of command has its time in its own byte`() {
+        let target = NFCFTarget(idm: bytes(Self.idm), pmm: bytes("00f0 01 0a 53 9c ee ff"), systemCode: nil)
+        let times: [(NFCFTarget.TimingClass, Int, Int64)] = [
+            (.requestService, 3, (2 + 3) * 4096), (.fixed, 0, 3 * 4096), (.authenticate, 1, (4 + 3) * 4096 << 2),
+            (.read, 2, (5 + 4 * 2) * 4096 << 4), (.write, 1, (7 + 6) * 4096 << 6), (.other, 1, (8 + 8) * 4096 << 6),
+        ]
+        for (kind, count, periods) in times {
+            #expect(target.maximumResponseTime(kind, count: count).carrierPeriods == periods)
+        }
+        #expect(target.isLite && target.icCode == 0xF0)
+        #expect(!NFCFTarget(idm: bytes(Self.idm), pmm: bytes("00f2000000000000"), systemCode: nil).isLite)
+    }
+
+    // MARK: The card key of FeliCa Lite-S
+
+    private static let cardKey: [UInt8] = Array(0x31..<0x41)
+    private static let open = [UInt8](repeating: 0, count: 7)
+
+    /// A field with a tag, and readers for it. Blocks 1 to 13 are read and written after authentication, and written with a
+    /// MAC, unless they are open.
+    private struct Stage {
+        let field = VirtualField()
+        let tag: VirtualType3Tag
+        let reader: Type3Tag
+        let card: FeliCaCard
+
+        init(_ change: (inout FeliCaLiteSContents) -> Void = { _ in }) throws {
+            var contents = FeliCaLiteSContents(idm: bytes("02fe001122334455"))
+            contents.cardKey = FeliCaTests.cardKey
+            contents.memoryConfiguration.replaceSubrange(6..<13, with: [0xFE, 0x3F, 0xFE, 0x3F, 0xFF, 0x3F, 0x01])
+            change(&contents)
+            tag = VirtualType3Tag(contents)
+            field.bring(tag)
+            let link = try #require(field.link(for: .nfcF))
+            let target = NFCFTarget(idm: contents.idm, pmm: contents.pmm, systemCode: NFCFTarget.ndefSystemCode)
+            reader = Type3Tag(target: target, link: link)
+            card = FeliCaCard(link: link, target: target)
+        }
+
+        func session(_ key: [UInt8] = FeliCaTests.cardKey) async throws -> FeliCaLiteSSession {
+            try await FeliCaLiteSSession.begin(with: card, cardKey: key)
+        }
+    }
+
+    @Test func `FeliCa Lite-S: a protected tag is written and read with its key alone`() async throws {
+        let stage = try Stage()
+        #expect(await errorCode { try await stage.reader.writeNDEF([0xD0, 0, 0]) } == .updateFailed)
+        try await stage.reader.authenticate(cardKey: Self.cardKey)
+        for size in [3, 100, 208] {
+            try await stage.reader.writeNDEF(message(size, seed: 7))
+            let other = try Stage { contents in if case .liteS(let held) = stage.tag.contents { contents = held } }
+            #expect(await errorCode { _ = try await other.reader.readNDEF() } == .refused)
+            try await other.reader.authenticate(cardKey: Self.cardKey)
+            #expect(try await other.reader.readNDEF() == message(size, seed: 7))
+        }
+    }
+
+    @Test func `FeliCa Lite-S: another key, a short one or a FeliCa Lite is refused before anything is written`()
+        async throws
+    {
+        let wrong = [UInt8](repeating: 9, count: 16)
+        for (pmm, key, code): (UInt8, [UInt8], TagError.Code) in [
+            (0xF1, wrong, .authenticationFailed), (0xF1, [1], .unsupported), (0xF0, Self.cardKey, .unsupported),
+        ] {
+            let stage = try Stage { $0.pmm[1] = pmm }
+            let before = stage.tag.contents
+            #expect(await errorCode { try await stage.reader.authenticate(cardKey: key) } == code)
+            #expect(stage.tag.contents == before)
+            if code == .unsupported { #expect(stage.reader.link.statistics.exchanges == 0) }
+        }
+    }
+
+    @Test
+    func `FeliCa Lite-S session: it reads and writes blocks after both sides proved the key, and changes the key`()
+        async throws
+    {
+        let stage = try Stage()
+        var session = try await stage.session()
+        #expect(!session.isReaderAuthenticated)
+        #expect(await errorCode { _ = try await session.read([0x05]) } == .refused)
+        try await session.authenticateReader()
+        #expect(session.isReaderAuthenticated)
+        let block = [UInt8](0x70..<0x80)
+        // The device's identifier is never written, and a refused write is not counted.
+        var refused: TagError.Code?
+        do { try await session.write(0x83, block) } catch { refused = error.code }
+        #expect(refused == .updateFailed)
+        try await session.write(0x05, block)
+        let zeros = [UInt8](repeating: 0, count: 16)
+        #expect(try await session.read([0x04, 0x05, 0x06]) == zeros + block + zeros)
+        try await session.write(0x87, block)
+        var changed = try await stage.session(block)
+        try await changed.authenticateReader()
+        #expect(try await changed.read([0x05]) == block)
+        #expect(await errorCode { _ = try await stage.session() } == .authenticationFailed)
+    }
+
+    @Test func `FeliCa Lite-S session: it ends with another challenge and with the power`() async throws {
+        let stage = try Stage()
+        let session = try await stage.session()
+        _ = try await stage.session()
+        #expect(await errorCode { _ = try await session.read([0x82]) } == .authenticationFailed)
+        stage.field.switchCarrier(false)
+        stage.field.switchCarrier(true)
+        #expect(await errorCode { _ = try await session.read([0x82]) } == .refused)
+    }
+
+    @Test func `FeliCa Lite-S: after another activation or a failed second key an open tag is read without a key`()
+        async throws
+    {
+        for isActivation in [true, false] {
+            let stage = try Stage { $0.memoryConfiguration.replaceSubrange(6..<13, with: FeliCaTests.open) }
+            try await stage.reader.authenticate(cardKey: Self.cardKey)
+            try await stage.reader.writeNDEF([0xD0, 0, 0])
+            if isActivation {
+                stage.field.switchCarrier(false)
+                stage.field.switchCarrier(true)
+                stage.reader.wasActivated()
+            } else {
+                let wrong = [UInt8](repeating: 9, count: 16)
+                #expect(
+                    await errorCode { try await stage.reader.authenticate(cardKey: wrong) } == .authenticationFailed
+                )
+            }
+            stage.reader.forgetMemory()
+            #expect(try await stage.reader.readNDEF() == [0xD0, 0, 0])
+        }
+    }
+
+    @Test(arguments: [0x0000_00FE, 0x0000_FFFE] as [UInt32])
+    func `FeliCa Lite-S session: the count of writes carries over its bytes`(start: UInt32) async throws {
+        let stage = try Stage { $0.writeCounter = start }
+        var session = try await stage.session()
+        try await session.authenticateReader()
+        for number: UInt8 in 1...3 { try await session.write(number, [UInt8](repeating: number, count: 16)) }
+        let written = try await session.read([1, 2, 3])
+        #expect([written[0], written[16], written[32]] == [1, 2, 3])
+        guard case .liteS(let contents) = stage.tag.contents else { return }
+        #expect(contents.writeCounter == start + 4)
+    }
+}
