@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChipTesting
+import Glibc
+import NFCReaders
+import NFCRuntime
+import PN532Driver
+import ReaderEmulation
+import SessionTesting
+import SystemLibrary
+import TagLink
+import TagProtocols
+import TestThreads
+import Testing
+import VirtualTags
+
+/// Two PN532 that lie on one another: one is an app's card, and the other reads it.
+@Suite(.timeLimit(.minutes(5))) struct PN532CardTests {
+    // MARK: The chips
+
+    /// TgInitAsTarget as libnfc sends it for a Type 4 tag: passive, ISO/IEC 14443-4 alone, with one historical byte.
+    private static let becomeCard: [UInt8] =
+        [0x8C, 0x05, 0x04, 0x00, 0x00, 0xB0, 0x0B, 0x20] + [UInt8](repeating: 0, count: 28) + [0x00, 0x01, 0x80]
+    private static let find: [UInt8] = [0x4A, 0x01, 0x00]
+
+    /// The chip that is a card, and the one that reads.
+    private struct Pair {
+        let field = VirtualField()
+        var card: PN53xChip
+        var reader: PN53xChip
+
+        init() {
+            card = PN53xChip(field: VirtualField(), place: FacingCardPlace(field, answersWithin: 60))
+            reader = PN53xChip(field: field)
+        }
+
+        /// Makes the one a card, and has the other find it.
+        mutating func meet() async {
+            #expect(await card.receive([0x12, 0x24]) == .answer([]))
+            #expect(await card.receive(becomeCard) == .waiting)
+            #expect(
+                await reader.receive(find)
+                    == .answer([1, 1, 0x00, 0x04, 0x20, 4, 0x08, 0x00, 0xB0, 0x0B, 6, 0x75, 0x33, 0x92, 0x03, 0x80])
+            )
+            // The chip answers again what its host has asked before.
+            #expect(await card.receive(becomeCard) == .answer([0x08, 0xE0, 0x80]))
+        }
+
+        /// Whether the reader finds nothing.
+        mutating func isAlone() async -> Bool {
+            _ = await reader.receive([0x32, 0x05, 0xFF, 0x01, 0x01])
+            return await reader.receive(find) == .answer([0])
+        }
+    }
+
+    @Test func `chip as a card: is found with its host's parameters, and is released with its reader`() async {
+        var pair = Pair()
+        await pair.meet()
+        #expect(await pair.card.receive([0x8A]) == .answer([1, 0]))
+        #expect(await pair.card.receive([0x86]) == .waiting)
+        #expect(await pair.reader.receive([0x44, 0x01]) == .answer([0]))
+        #expect(await pair.card.receive([0x86]) == .answer([0x29]))
+        #expect(await pair.card.receive([0x8E, 0x90, 0x00]) == .answer([0x29]))
+        #expect(await pair.card.receive([0x8A]) == .answer([2, 0]))
+        // It is silent until it is made a card again.
+        #expect(await pair.isAlone())
+        await pair.meet()
+        #expect(await pair.reader.receive([0x32, 0x01, 0x00]) == .answer([]))
+        #expect(await pair.card.receive([0x86]) == .answer([0x0A]))
+    }
+
+    @Test func `chip as a card: is in the reader's field while it is one, one at a time`() async throws {
+        var pair = Pair()
+        let field = pair.field
+        let changes = Locked(0)
+        let observation = field.observePresence { changes.withLock { $0 += 1 } }
+        let (first, second): ([UInt8], [UInt8]) = ([0x08, 0x00, 0xB0, 0x0B], [0x08, 0x00, 0xB0, 0x0C])
+        // Without ISO/IEC 14443-4 in SetParameters it would be a card of raw frames.
+        #expect(await pair.card.receive(Self.becomeCard) == .waiting)
+        #expect(changes.withLock { $0 } == 0)
+        _ = await pair.card.receive([0x12, 0x24])
+        #expect(await pair.card.receive(Self.becomeCard) == .waiting)
+        #expect(field.arrival(of: first) != nil && changes.withLock { $0 } == 1)
+        // It is there again when the field was off for a moment.
+        let link = try #require(field.link(for: .nfcA))
+        let select = Frame([0x93, 0x70, 0x08, 0x00, 0xB0, 0x0B, 0xB3])
+        for _ in 0..<2 {
+            try await field.setCarrier(true)
+            let request = Frame(bits: [0x26], validBitsInLastByte: 7)
+            #expect(try await link.transceive(request, timeout: .milliseconds(1)).bytes == [0x04, 0x00])
+            #expect(try await link.transceive(select, timeout: .milliseconds(1)).bytes == [0x20])
+            try await field.setCarrier(false)
+        }
+        pair.card.stopWaiting()
+        #expect(field.arrival(of: first) == nil && changes.withLock { $0 } == 2)
+        var other = Self.becomeCard
+        other[6] = 0x0C
+        #expect(await pair.card.receive(other) == .waiting)
+        #expect(field.arrival(of: first) == nil && field.arrival(of: second) != nil)
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test(arguments: [nil, [0x4A, 0x01, 0x00], [0x16, 0xF0], [0x32, 0x01, 0x00]] as [[UInt8]?])
+    func `chip as a card: is gone when its host stops waiting, or wants a reader`(end: [UInt8]?) async {
+        var pair = Pair()
+        _ = await pair.card.receive([0x12, 0x24])
+        for length in 1..<Self.becomeCard.count {
+            #expect(await pair.card.receive(Array(Self.becomeCard[..<length])) == .syntaxError, "\(length)")
+        }
+        #expect(await pair.card.receive(Self.becomeCard + [0]) == .syntaxError)
+        #expect(await pair.isAlone())
+        #expect(await pair.card.receive(Self.becomeCard) == .waiting)
+        if let end { _ = await pair.card.receive(end) } else { pair.card.stopWaiting() }
+        #expect(await pair.isAlone())
+        #expect(await pair.card.receive([0x86]) == .answer([0x27]))
+    }
+
+    // MARK: The port
+
+    /// Two chips in each other's field, each on its own line.
+    private final class Chips {
+        let folder: Folder
+        private let servers: [PN532Server]
+        private let work: [Task<Void, Never>]
+        let port: PN532CardPort
+        let failures = Locked<[LinkError.Code]>([])
+        let reader: PN532Reader
+        let card: RecordingCard
+
+        init() throws {
+            folder = try Folder()
+            card = RecordingCard(answersAtOnce: true)
+            let fields = (VirtualField(), VirtualField())
+            servers = [
+                try PN532Server(path: folder.path + "/card", field: fields.0, place: FacingCardPlace(fields.1)),
+                try PN532Server(path: folder.path + "/reader", field: fields.1, place: FacingCardPlace(fields.0)),
+            ]
+            work = servers.map { $0.start() }
+            port = PN532CardPort(
+                try PN532Card(folder.path + "/card", limits: .patient),
+                identity: PN532Card.Identity(uid: [1, 2, 3])
+            ) { [failures] error in failures.withLock { $0.append(error.code) } }
+            reader = try PN532Reader(folder.path + "/reader", limits: .patient)
+            #expect(port.attach(card))
+            port.setEmulating(true)
+        }
+
+        /// Looks until the card is there.
+        func find() async throws -> ISODEP {
+            while true {
+                if let tag = try await reader.discover([.nfcA], systemCodes: []).first {
+                    #expect(tag.identity == .nfcA(atqa: 0x0004, sak: 0x20, uid: [0x08, 1, 2, 3]))
+                    guard case .frames(let link) = tag.port else { throw LinkError(.unsupported, "No frames.") }
+                    return ISODEP(link: link)
+                }
+                await Task.yield()
+            }
+        }
+
+        func end() async {
+            port.detach(card)
+            for server in servers { server.stop() }
+            for task in work { await task.value }
+            #expect(failures.withLock { $0 } == [])
+        }
+    }
+
+    @Test func `app: gets each reader that comes, its commands and its leaving`() async throws {
+        let chips = try Chips()
+        #expect(!chips.port.attach(RecordingCard()))
+        for _ in 0..<2 {
+            let before = chips.card.log.count
+            let card = try await chips.find()
+            let long = [0, 0xD6, 0, 0] + [UInt8](repeating: 7, count: 600)
+            #expect(try await card.transmit([0, 0xA4, 4, 0]) == [0, 0xA4, 4, 0, 0x90, 0])
+            #expect(try await card.transmit(long) == long + [0x90, 0])
+            await chips.reader.release()
+            #expect(
+                await chips.card.happens(before + 4)[before...] == [
+                    "detected", "00a40400", long.hexText(), "deselected",
+                ]
+            )
+        }
+        // A card that does not emulate is not found, and is again when it does.
+        chips.port.setEmulating(false)
+        while try await !chips.reader.discover([.nfcA], systemCodes: []).isEmpty { await Task.yield() }
+        // Twice is once.
+        for _ in 0..<2 { chips.port.setEmulating(true) }
+        let card = try await chips.find()
+        #expect(try await card.transmit([1]) == [1, 0x90, 0])
+        // Another card's leaving does nothing to this one.
+        chips.port.detach(RecordingCard())
+        #expect(try await card.transmit([2]) == [2, 0x90, 0])
+        await chips.reader.release()
+        await chips.end()
+    }
+
+    @Test func `missing chip: is reported once, when there is a card to show`() async throws {
+        let failures = AsyncStream.makeStream(of: LinkError.Code.self)
+        let port = PN532CardPort(try PN532Card("/tmp/ocn-no-such-line", limits: .patient)) {
+            failures.continuation.yield($0.code)
+            failures.continuation.finish()
+        }
+        let card = RecordingCard()
+        port.setEmulating(true)
+        #expect(port.attach(card))
+        port.setEmulating(true)
+        #expect(await failures.stream.reduce(into: []) { $0.append($1) } == [.readerUnavailable])
+        #expect(card.log == ["deselected"])
+    }
+
+    @Test(.ownThreads) func `missing chip of a named reader: is on standard error, escaped`() async {
+        await #expect(processExitsWith: .success) {
+            let pipe = try #require(DescriptorPipe(blocks: false))
+            #expect(dup2(pipe.writer, STDERR_FILENO) == STDERR_FILENO)
+            let environment = NFCEnvironment(ReaderConfiguration(reader: "pn532:/tmp/ocn-no-\u{1B}-line"))
+            let port = try #require(environment.cardPort)
+            #expect(port.attach(RecordingCard()))
+            port.setEmulating(true)
+            var text: [UInt8] = []
+            func hasLine() -> Bool {
+                var buffer = [UInt8](repeating: 0, count: 4096)
+                let count = unsafe read(pipe.reader, &buffer, buffer.count)
+                text += buffer.prefix(max(0, count))
+                return text.last == 0x0A
+            }
+            try await waitWhile(!hasLine())
+            #expect(String(decoding: text, as: UTF8.self).hasPrefix("There is no /tmp/ocn-no-\\u{1b}-line. "))
+        }
+    }
+
+    // MARK: Noise
+
+    /// A chip that finds a reader at once, and then gives one status after the other in place of the reader's commands.
+    private final class Noise {
+        let chip: ScriptedChip
+        let port: PN532CardPort
+        let card = RecordingCard()
+        private let failures = AsyncStream.makeStream(of: LinkError.self)
+
+        init(_ statuses: [UInt8]) throws {
+            let rest = Locked(statuses)
+            chip = try ScriptedChip { code, _ in
+                switch code {
+                case 0x8C: rest.withLock { $0.isEmpty } ? .silence : .answer([0x08, 0xE0, 0x80])
+                case 0x86: .answer([rest.withLock { $0.removeFirst() }])
+                default: nil
+                }
+            }
+            port = PN532CardPort(try PN532Card(chip.path, limits: .patient)) { [failures] error in
+                failures.continuation.yield(error)
+            }
+            #expect(port.attach(card))
+            port.setEmulating(true)
+        }
+
+        deinit { chip.end() }
+
+        /// Why the port has given up.
+        func failure() async -> LinkError? { await failures.stream.first { _ in true } }
+
+        /// How often the chip was made a card.
+        var attempts: Int { chip.commands.count { $0 == 0x8C } }
+    }
+
+    /// A reader that comes and leaves.
+    private static let meeting = ["detected", "deselected"]
+    private static let released: UInt8 = 0x29
+
+    /// What a chip gives, why and after how many readers the port gives up.
+    static let noises: [([UInt8], LinkError.Code, Int)] = {
+        let some = [UInt8](repeating: 0x02, count: 9)
+        let codes: [(UInt8, LinkError.Code)] = [
+            (0x01, .timeout), (0x02, .transmission), (0x06, .collision), (0x07, .frameTooLong), (0x27, .tagRemoved),
+        ]
+        return codes.map { ([UInt8](repeating: $0, count: 12), $1, 10) } + [
+            // Noise is forgotten when a reader was served.
+            (some + [released] + some + [released] + some + [0x02, 0x02], .transmission, 30),
+            // A chip that fails is given up at once.
+            ([released, 0x0D, released], .readerUnavailable, 2), ([released, 0x10, released], .unsupported, 2),
+        ]
+    }()
+
+    @Test(arguments: noises) func `noise: is given up after ten readers in a row, a failing chip at once`(
+        statuses: [UInt8],
+        code: LinkError.Code,
+        readers: Int
+    ) async throws {
+        let noise = try Noise(statuses)
+        #expect(await noise.failure()?.code == code && noise.attempts == readers)
+        #expect(noise.card.log == Array(repeating: Self.meeting, count: readers).flatMap(\.self))
+    }
+
+}
