@@ -203,7 +203,7 @@ import Testing
                 connection.close(.unpower)
                 #expect(connection.service.wasSilent && connection.service.losses == 0)
             }
-            #expect(!connection.isOpen && service.look { $0.contexts.isEmpty && $0.abandoned.count == 1 })
+            #expect(!connection.isOpen && service.look(\.abandoned).count == 1)
         }
         let lost = Cards.service(Cards.cardAnswer) { _ throws(SmartCardError) in throw SmartCardError(.noService, "") }
         let connection = Cards.connection(lost)
@@ -310,52 +310,5 @@ import Testing
             #expect(isCurrent && !thread.isCurrent && !DriverThread().isCurrent)
         }
         await #expect(processExitsWith: .failure) { DriverThread().checkIsolated() }
-    }
-
-    @Test(.ownThreads) func `the monitor: not waited for without observers, interrupted, or while the service is away`()
-        throws
-    {
-        /// Whether waits end at once. Ten that are not ended take twenty seconds.
-        func endsWaits(_ monitor: ReaderMonitor) -> Bool {
-            let began = ContinuousClock.now
-            for _ in 0..<10 { monitor.waitUntilWatching() }
-            return began.duration(to: .now) < .seconds(15)
-        }
-        let service = Cards.card()
-        service.change { $0.hanging = [.establish] }
-        let monitor = ReaderMonitor(layer: service, absence: Self.long)
-        #expect(endsWaits(monitor))
-        let observation = monitor.observe {}
-        monitor.setInterrupted(true)
-        #expect(endsWaits(monitor))
-        withExtendedLifetime(observation) {}
-        let away = Cards.card()
-        away.change { $0.isRunning = false }
-        let (other, calls) = (ReaderMonitor(layer: away, absence: Self.long), Locked(0))
-        let second = other.observe { calls.withLock { $0 += 1 } }
-        waitWhile(away.look(\.serviceWaits).isEmpty)
-        #expect(endsWaits(other) && !other.isServiceGone && calls.withLock { $0 } == 1)
-        // The rest of the time of a restart, and not the time after which a lost service is looked for again.
-        let wait = try #require(away.look(\.serviceWaits).first)
-        #expect(wait > 10_000 && wait <= Self.long)
-        away.change { $0.isRunning = true }
-        waitWhile(calls.withLock { $0 } < 2)
-        #expect(!other.isServiceGone)
-        withExtendedLifetime(second) {}
-        // Waited for until it has looked, with each first observer.
-        let present = Cards.card()
-        let watching = ReaderMonitor(layer: present, absence: Self.long)
-        for _ in 0..<5 {
-            present.change { $0.looks = 0 }
-            do {
-                let began = ContinuousClock.now
-                let observation = watching.observe {}
-                watching.waitUntilWatching()
-                // A machine that is very busy takes longer than the wait.
-                #expect(present.look(\.looks) > 0 || began.duration(to: .now) >= .seconds(2))
-                withExtendedLifetime(observation) {}
-            }
-            waitWhile(!present.look(\.contexts).isEmpty)
-        }
     }
 }

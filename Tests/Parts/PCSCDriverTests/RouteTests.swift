@@ -374,7 +374,8 @@ struct RouteTests {
 
     /// The command for a frame, with its timer of 4 bytes.
     private static func transparent(_ frame: String, microseconds: UInt32 = 25_000) -> String {
-        let data = "5f4604\(microseconds.littleEndian.bytes.hex)95\([UInt8(frame.count / 2)].hex)\(frame)"
+        let time = (0..<4).map { UInt8(truncatingIfNeeded: microseconds >> (8 * UInt32($0))) }
+        let data = "5f4604\(time.hex)95\([UInt8(frame.count / 2)].hex)\(frame)"
         return "ffc20001\([UInt8(data.count / 2)].hex)\(data)00"
     }
 
@@ -433,9 +434,4 @@ struct RouteTests {
         ]
         for (bytes, objects) in rows { #expect(DataObjects.parse(bytes) == objects, "\(bytes.prefix(8))") }
     }
-}
-
-extension UInt32 {
-    /// Its bytes as they are in memory.
-    fileprivate var bytes: [UInt8] { unsafe withUnsafeBytes(of: self) { Array($0) } }
 }
