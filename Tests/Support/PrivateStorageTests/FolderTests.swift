@@ -29,12 +29,13 @@ import Testing
         #expect(try place.mode("a") == 0o700 && place.mode("a/b") == 0o700)
         let (file, link) = (try place.file("file", "", mode: 0o640), try place.link("link", to: "own"))
         for (path, wanted) in [
-            ("own", .denied), ("", .denied), ("\0", .denied), (place.path("a\0b"), .denied), (link, .unsafe),
+            ("own", .denied), ("", .denied), ("\0", .denied), (link, .unsafe),
             (file, .unsafe), (file + "/b", .unsafe), ("/proc/self/none/b", .missing),
         ] as [(String, StorageError.Code)] {
             #expect(try code { _ = try PrivateFolder(path) } == wanted, "\(path)")
             #expect(try code { _ = try DirectoryStore(path) } == wanted, "\(path)")
         }
+        #expect(try code { _ = try PrivateFolder(place.path("a\0b")) } == .denied)
         let none = place.path("none/in")
         #expect(try code { _ = try PrivateFolder(none, creates: false) } == .missing)
         #expect(try code { _ = try DirectoryStore(none, creates: false) } == .missing)
