@@ -1,36 +1,233 @@
 // SPDX-License-Identifier: Apache-2.0
 import CardCryptography
+import TagLink
 import TagScripts
 import Testing
 import VirtualCards
 import VirtualTags
 
-@Suite struct `NTAG 424 DNA with keys` {
-    let uid = hex("04 de 5f 1e ac c0 40")
+/// NTAG 424 DNA (NT4H2421Gx; NXP AN12196).
+struct NTAG424Tests {
+    private let uid = hex("04 de 5f 1e ac c0 40")
 
-    func key(_ number: UInt8) throws -> DESFireKey {
+    private func key(_ number: UInt8) throws -> DESFireKey {
         try #require(DESFireKey(.aes, (0..<16).map { $0 &* 3 &+ number &* 32 }, version: number))
     }
 
-    /// A reader in the application of a tag with five keys.
-    func reader(_ change: (inout NTAG424Contents) -> Void = { _ in }) throws -> CardReader {
+    private func card(_ box: CardBox) -> NTAG424Contents {
+        (box.card as? NTAG424Card)?.contents ?? NTAG424Contents(uid: uid)
+    }
+
+    /// A reader in the application of a tag with five keys, and the card. `SELECT` selects the application, `count`
+    /// shows the counter, `settings 1` those of a file, `byte 1` the first byte of a file; `changed` compares the files.
+    private func make(
+        isSelected: Bool = true,
+        _ change: (inout NTAG424Contents) -> Void = { _ in }
+    ) async throws -> (Stage, CardBox) {
         var contents = NTAG424Contents(uid: uid)
         contents.keys = try (0..<5).map { try key($0) }
         change(&contents)
-        var reader = CardReader(card: NTAG424Card(contents), isWrapped: true, frameLimit: 255)
-        selectApplication(&reader)
-        return reader
+        let before = contents.files
+        let box = CardBox(NTAG424Card(contents))
+        var keys = ["new": try #require(DESFireKey(.aes, Array(0x50..<0x60), version: 9))]
+        for number in UInt8(0)..<5 { keys["\(number)"] = try key(number) }
+        let stage = CardReader(box: box, isWrapped: true, frameLimit: 255).stage(
+            keys: keys,
+            verbs: [
+                "count": { _ in String(card(box).readCounter) },
+                "settings": { hexText(card(box).files[Int($0) ?? 0].settings) },
+                "byte": { hexText([card(box).files[Int($0) ?? 0].data[0]]) },
+                "changed": { _ in card(box).files == before ? "no" : "yes" },
+            ]
+        )
+        stage.names = [
+            "SELECT": "00 a4 04 0c 07 d2 76 00 00 85 01 01 00", "NAME": "00 a4 04 0c 07 d2 76 00 00 85 01",
+            // The settings of AN12196, 5.9.
+            "SDM": "40 00 e0 c1 f1 21 20 00 00 43 00 00 43 00 00",
+        ]
+        if isSelected { try await stage.check("SELECT -> 90 00") }
+        return (stage, box)
     }
 
-    private func selectApplication(_ reader: inout CardReader) {
-        let answer = reader.card.process(hex("00 a4 04 0c 07 d2 76 00 00 85 01 01 00"), tear: nil)
-        #expect(answer.bytes == [0x90, 0x00])
+    // MARK: Files and commands
+
+    @Test func `NTAG 424 files: ISO commands see them by identifier and by short identifier`() async throws {
+        try await play(
+            """
+            == The three files
+            00 b0 83 00 20 -> 00 17 20 01 00 00 ff 04 06 e1 04 01 00 00 00 05 06 e1 05 00 80 82 83 00*9 90 00
+            00 a4 00 0c 02 e1 04 -> 90 00; 00 d6 00 00 05 00 03 d0 00 00 -> 90 00
+            00 b0 00 00 05 -> 00 03 d0 00 00 90 00; 00 b0 00 00 00 -> #258; 00 b0 01 00 01 -> 6a 86
+            00 a4 02 0c 02 e1 05 -> 90 00; 00 b0 00 00 01 -> 69 82; 00 d6 83 00 01 00 -> 69 82
+            00 a4 00 0c 02 e1 06 -> 6a 82; 00 d6 84 ff 02 00 00 -> 6a 84
+            == A short identifier selects its file, and a reading may end with the file
+            00 b0 00 00 01 -> 69 85; 00 b0 80 00 01 -> 69 85; 00 b0 83 00 02 -> 00 17 90 00
+            00 b0 00 02 01 -> 20 90 00; 00 b0 80 02 01 -> 20 90 00; 00 b0 00 1f 01 -> 00 90 00
+            00 b0 00 1f 02 -> 00 90 00; 00 b0 00 1e 00 -> 00 00 90 00; 00 b0 00 20 01 -> 6a 86
+            00 b0 86 00 01 -> 6a 82
+            == P1 of SELECT says whether the application or a file is meant
+            00 a4 01 0c 02 e1 10 -> 90 00; 00 a4 01 0c 02 e1 04 -> 6a 82; 00 a4 02 0c 02 e1 10 -> 6a 82
+            00 a4 02 0c 02 3f 00 -> 6a 82; 00 a4 03 0c 02 e1 04 -> 6a 86; 00 a4 02 0c 02 e1 03 -> 90 00
+            00 b0 00 00 02 -> 00 17 90 00; 00 a4 00 0c 02 3f 00 -> 90 00; 00 b0 00 00 02 -> 69 85
+            ** The tag itself is selected by its name, by its identifier and without one
+            00 b0 84 00 01 -> 00 90 00; NAME 00 -> 90 00; 00 b0 84 00 01 -> 69 85; 90 64 00 00 01 00 00 -> 91 9d
+            00 b0 84 00 01 -> 00 90 00; 00 a4 00 0c -> 90 00; 00 b0 84 00 01 -> 69 85; 90 64 00 00 01 00 00 -> 91 9d
+            00 b0 84 00 01 -> 00 90 00; 00 a4 03 0c -> 90 00; 00 b0 84 00 01 -> 69 85; 90 64 00 00 01 00 00 -> 91 9d
+            00 b0 84 00 01 -> 00 90 00; 00 a4 00 0c 02 3f 00 -> 90 00; 00 b0 84 00 01 -> 69 85
+            00 a4 01 0c -> 67 00; 00 a4 02 0c -> 67 00; NAME 02 -> 6a 82
+            == A selection forgets the file and the key, and a loss of power the application
+            00 a4 00 0c 02 e1 03 -> 90 00; 00 b0 00 00 01 -> 00 90 00; SELECT -> 90 00; 00 b0 00 00 01 -> 69 85
+            auth 71 3 -> 00; 00 a4 00 0c 02 e1 10 -> 90 00; 90 ad 00 00 07 03 00 00 00 01 00 00 00 -> 91 ae
+            00 b0 84 00 01 -> 00 90 00; power; 00 b0 84 00 01 -> 69 85
+            == UPDATE BINARY reaches the last byte, with up to 255 at once, and takes 2 ms for each 32 bytes
+            00 a4 00 0c 02 e1 04 -> 90 00; 00 d6 00 ff 01 55 -> 90 00; work -> 2; 00 d6 00 ff 02 55 55 -> 6a 84
+            00 d6 01 00 01 55 -> 6b 00; 00 d6 00 00 20 66*32 -> 90 00; work -> 2; 00 d6 00 00 21 66*33 -> 90 00
+            work -> 4; 00 d6 00 00 ff 66*255 -> 90 00; work -> 16; 00 b0 00 00 00 -> 66*255 55 90 00
+            90 8d 00 00 28 02 00 00 00 21 00 00 77*33 00 -> 91 00; work -> 4; 90 60 00 00 00 -> ?; work -> no write
+            == ISO commands are refused where data have to be enciphered, with a key and with long lengths
+            00 b0 84 00 00 00 10 -> 67 00; 00 b0 85 00 01 -> 69 82; 00 b0 84 00 01 -> 00 90 00; auth 71 2 -> 00
+            00 b0 85 00 01 -> 69 82; 00 d6 85 00 01 55 -> 69 82; auth 71 3 -> 00; 00 d6 85 00 01 55 -> 69 82
+            00 b0 84 00 01 -> 69 82; 00 d6 84 00 01 55 -> 69 82; changed -> no
+            """
+        ) { _ in try await make().0 }
+        let (twin, _) = try await make {
+            var other = $0.files[0]
+            other.data = [9, 9]
+            $0.files.append(other)
+        }
+        let step = "00 a4 02 0c 02 e1 03 -> 90 00; 00 b0 00 00 02 -> 00 17 90 00; 00 b0 83 00 02 -> 00 17 90 00"
+        try await twin.check(step, "Of two files with one identifier the first counts.")
     }
 
-    // MARK: NXP AN12196
+    @Test func `NTAG 424 commands: answers, frames and refusals without a key`() async throws {
+        try await play(
+            """
+            == GET VERSION and file settings
+            power; 90 60 00 00 00 -> 04 04 02 30 00 11 05 91 af; 90 af 00 00 00 -> 04 04 02 01 02 11 05 91 af
+            90 af 00 00 00 -> 04 de 5f 1e ac c0 40 cf 39 d4 49 80 34 20 91 00; pp f5 02 -> 9d; pp 71 00 00 -> 9d
+            pp 64 00 -> 9d; SELECT -> 90 00; pp f5 02 -> 00 00 00 e0 ee 00 01 00; pp f5 03 -> 00 00 03 30 23 80 00 00
+            pp 64 00 -> 00 00; auth 77 0 -> 9d
+            == READ and WRITE DATA
+            pp 8d 02 00 00 00 02 00 00 12 34 -> 00; pp ad 02 00 00 00 02 00 00 -> 00 12 34
+            pp ad 03 00 00 00 02 00 00 -> ae; pp ad 02 ff 00 00 02 00 00 -> be; pp 51 -> ae; pp 11 -> 1c
+            80 60 00 00 00 -> 6e 00
+            == Keys that the reader does not know: a challenge, then AE
+            90 71 00 00 02 00 00 00 -> #18; 90 af 00 00 20 00*32 00 -> 91 ae; 90 71 00 00 02 07 00 00 -> 91 40
+            == An answer in frames goes on with an empty command alone, and ends with an ISO command
+            90 60 00 00 00 -> .. 91 af; 90 af 00 00 01 01 00 -> 91 7e; 90 af 00 00 00 -> 91 1c
+            90 60 00 00 00 -> .. 91 af; 00 b0 84 00 01 -> 00 90 00; 90 af 00 00 00 -> 91 1c
+            90 60 00 00 00 -> .. 91 af; 90 64 00 00 01 00 00 -> 91 ca; 90 af 00 00 00 -> 91 1c
+            90 64 00 00 01 01 00 -> 01 91 00; 90 60 01 00 00 -> 6a 86; 90 60 00 01 00 -> 6a 86
+            == READ SIGNATURE has a status of its own
+            pp 3c -> 0c; pp 3c 01 -> 0c; pp 3c 00 00 -> 0c; pp 3c 00 -> 90 00*56
+            ** A wrong length, number or right has its status
+            pp 60 01 -> 7e; changed -> no
+            pp 64 05 -> 40; changed -> no
+            pp 64 -> 7e; changed -> no
+            pp f5 02 02 -> 7e; changed -> no
+            pp f5 -> 7e; changed -> no
+            pp f6 02 09 -> 7e; changed -> no
+            pp ad 02 00 00 00 01 00 -> 7e; changed -> no
+            pp ad 02 00 00 00 01 00 00 09 -> 7e; changed -> no
+            pp 8d 02 00 00 00 01 00 -> 7e; changed -> no
+            pp 8d 02 00 00 00 00 00 00 -> 7e; changed -> no
+            pp 8d 02 00 00 00 00 00 00 07 -> 7e; changed -> no
+            pp 8d 02 ff 00 00 02 00 00 01 02 -> be; changed -> no
+            pp 5f 02 00 e0 ee -> ae; changed -> no
+            """
+        ) { _ in try await make().0 }
+        // Offset, length, and the number of bytes or the status, in a file of 300 bytes.
+        let reads: [(Int, Int, String)] = [
+            (0, 0, "33*256"), (0, 256, "33*256"), (0, 257, "be"), (44, 256, "33*256"), (45, 256, "be"),
+            (45, 0, "33*255"),
+            (299, 0, "33"), (299, 1, "33"), (300, 0, "be"), (299, 2, "be"),
+        ]
+        for (offset, length, answer) in reads {
+            let (stage, _) = try await make { $0.files[1].data = [UInt8](repeating: 0x33, count: 300) }
+            let numbers = [offset, length].map { hexText([UInt8($0 & 0xFF), UInt8($0 >> 8), 0]) }.joined(separator: " ")
+            let expected = answer == "be" ? "be" : "00 " + answer
+            try await stage.check("pp ad 02 \(numbers) -> \(expected)")
+        }
+        // The rights of a file, and the statuses of reading and writing it without a key.
+        for (rights, read, write) in [
+            (0xFFF0, "9d", "9d"), (0xF2F0, "9d", "ae"), (0x2FF0, "ae", "9d"), (0xFF20, "ae", "ae"),
+        ] {
+            let (stage, _) = try await make { $0.files[2].accessRights = FileAccessRights(rawValue: UInt16(rights)) }
+            let step = "pp ad 03 00 00 00 01 00 00 -> \(read); pp 8d 03 00 00 00 01 00 00 07 -> \(write)"
+            try await stage.check(step, "\(rights)")
+        }
+    }
+
+    // MARK: Keys
+
+    @Test func `NTAG 424 session: enciphered data, changed keys, and what ends it`() async throws {
+        try await play(
+            """
+            == Enciphered and coded data, the UID, versions and the signature
+            auth 71 3 -> 00; em 8d 03 04 00 00 21 00 00 / a5*33 -> 00; me 51 -> 00 04 de 5f 1e ac c0 40
+            mm 64 04 -> 00 04; mm 60 -> #29; me 3c 00 -> 90 00*56; auth 77 2 -> 00
+            me ad 03 04 00 00 21 00 00 -> 00 a5*33; em 8d 03 04 00 00 21 00 00 / a5*33 -> ae
+            90 ad 00 00 07 03 04 00 00 21 00 00 00 -> 91 ae
+            == Keys are changed by key 0 alone, with the old key
+            auth 71 1 -> 00; change 1 new own -> ae; auth 71 0 -> 00; change 4 new -> 00; change 0 new own -> 00
+            auth 71 4 new -> 00; auth 71 0 -> ae; auth 71 0 new -> 00; change 4 new -> 1e; auth 71 4 new -> 00
+            auth 71 0 new -> 00; change 5 new -> 40
+            == Wrong lengths with a key, and settings of another file
+            auth 71 0 -> 00; me 51 01 -> 7e; auth 71 0 -> 00; em 5f 03 / 03 30 24 -> 00; settings 2 -> 03 30 24
+            == An authentication that is begun ends the one before it
+            auth 71 3 -> 00; 90 71 00 00 02 00 00 00 -> #18; 90 ad 00 00 07 03 00 00 00 01 00 00 00 -> 91 ca
+            90 ad 00 00 07 03 00 00 00 01 00 00 00 -> 91 ae
+            == No transaction goes on after the application is selected again, or the power was off
+            auth 71 3 -> 00; SELECT -> 90 00; 90 77 00 00 01 00 00 -> 91 9d; auth 71 3 -> 00; power; SELECT -> 90 00
+            90 77 00 00 01 00 00 -> 91 9d; 90 ad 00 00 07 03 00 00 00 01 00 00 00 -> 91 ae
+            == SET CONFIGURATION is for key 0, and knows no option
+            90 5c 00 00 01 00 00 -> 91 ae; auth 71 1 -> 00; mm 5c 00 -> ae; auth 71 0 -> 00; mm 5c 00 -> 9e
+            """
+        ) { _ in try await make().0 }
+        // A power cut leaves the old settings, data and keys, or the new ones.
+        for (rest, settings, byte, proved) in [("old", "00 ee ee", "00", "4"), ("new", "03 ee ee", "55", "new")] {
+            let (stage, _) = try await make { $0.files[1].accessRights = 0xEEEE }
+            let step = """
+                tear \(rest); 90 5f 00 00 04 02 03 ee ee 00 -> ?; work -> 2; settings 1 -> \(settings); 00 d6 84 00 01 55 -> ?; \
+                byte 1 -> \(byte); tear none; auth 71 0 -> 00; tear \(rest); change 4 new -> 00; tear none; auth 71 4 \(proved) -> 00
+                """
+            try await stage.check(step, "\(rest)")
+        }
+        // Challenges differ, and the one that was sent is forgotten without power.
+        let (stage, _) = try await make()
+        var challenges: Set<String> = []
+        for _ in 0..<3 {
+            challenges.insert(try await stage.send("90 71 00 00 02 00 00 00"))
+            try await stage.check("power; 90 af 00 00 00 -> 91 1c; SELECT -> 90 00")
+        }
+        #expect(challenges.count == 3)
+    }
+
+    @Test func `NTAG 424 AUTHENTICATE EV2 FIRST: the answer has the reader's capabilities`() async throws {
+        let box = try await make().1
+        var reader = CardReader(box: box, isWrapped: true)
+        #expect(reader.send(0x71, [0, 6, 1]).status == 0x7E)
+        #expect(reader.send(0x71, [0]).status == 0x7E)
+        let cipher = try BlockCipher.aes(key(0).bytes)
+        let zero = BlockCipher.Mode.blockChaining(vector: [UInt8](repeating: 0, count: 16))
+        for capabilities in [[1, 2, 3, 4, 5, 6], [9]] as [[UInt8]] {
+            let theirs = try cipher.decrypt(
+                reader.send(0x71, [0, UInt8(capabilities.count)] + capabilities).data,
+                zero
+            )
+            let mine = Array(UInt8(0x61)..<0x71)
+            let second = reader.send(0xAF, try cipher.encrypt(mine + theirs.dropFirst() + theirs.prefix(1), zero))
+            let answer = try cipher.decrypt(second.data, zero)
+            #expect(Array(answer[4..<20]) == Array(mine.dropFirst() + mine.prefix(1)))
+            let padding = [UInt8](repeating: 0, count: 6 - capabilities.count)
+            #expect(Array(answer[20...]) == [0, 0, 0, 0, 0, 0] + capabilities + padding)
+        }
+    }
+
+    // MARK: Dynamic messages
 
     /// A file with text in a place.
-    private func file(_ texts: [(Int, String)]) -> [UInt8] {
+    private func file(_ texts: [(Int, String)] = []) -> [UInt8] {
         var file = [UInt8](repeating: 0x30, count: 256)
         for (offset, text) in texts { file.replaceSubrange(offset..<(offset + text.utf8.count), with: text.utf8) }
         return file
@@ -40,69 +237,69 @@ import VirtualTags
         String(validating: file[range], as: UTF8.self)
     }
 
-    @Test func `The enciphered identity and its code, AN12196, 3.4`() throws {
+    private let zeroKeys = Array(repeating: DESFireKey.zero(.aes), count: 5)
+
+    @Test func `Secure dynamic messaging: AN12196, 3.4, and what each option mirrors`() throws {
         let messaging = SecureDynamicMessaging(piccDataOffset: 20, codeOffset: 60)
-        let mirrored = try messaging.mirrored(
-            file([]),
-            uid: uid,
-            counter: 0x3D,
-            keys: Array(repeating: .zero(.aes), count: 5),
-            padding: hex("da 5c f6 09 41")
-        )
+        let padding = hex("da 5c f6 09 41")
+        let mirrored = try messaging.mirrored(file(), uid: uid, counter: 0x3D, keys: zeroKeys, padding: padding)
         #expect(text(mirrored, 20..<52) == "EF963FF7828658A599F3041510671E88")
         #expect(text(mirrored, 60..<76) == "94EED9EE65337086")
-        #expect(mirrored[..<20] == file([])[..<20])
-    }
-
-    @Test func `An enciphered part of the file, AN12196, 3.4`() throws {
-        var messaging = SecureDynamicMessaging(piccDataOffset: 20, codeOffset: 102, codeInputOffset: 64)
-        messaging.options |= 0x10
-        messaging.encryptedPart = .init(offset: 64, length: 32)
-        let mirrored = try messaging.mirrored(
+        #expect(mirrored[..<20] == file()[..<20])
+        var partly = SecureDynamicMessaging(piccDataOffset: 20, codeOffset: 102, codeInputOffset: 64)
+        partly.options |= 0x10
+        partly.encryptedPart = .init(offset: 64, length: 32)
+        let enciphered = try partly.mirrored(
             file([(64, "xxxxxxxxxxxxxxxx"), (96, "&cmac=")]),
             uid: hex("04 95 8c aa 5c 5e 80"),
             counter: 8,
-            keys: Array(repeating: .zero(.aes), count: 5),
+            keys: zeroKeys,
             padding: [0, 0, 0, 0, 0]
         )
-        #expect(text(mirrored, 64..<102) == "CEE9A53E3E463EF1F459635736738962&cmac=")
-        #expect(text(mirrored, 102..<118) == "ECC1E7F6C6C73BF6")
+        #expect(text(enciphered, 64..<102) == "CEE9A53E3E463EF1F459635736738962&cmac=")
+        #expect(text(enciphered, 102..<118) == "ECC1E7F6C6C73BF6")
+        // SDMOptions, and the enciphered identity with them: its tag, the UID and the counter.
+        let cipher = try BlockCipher.aes([UInt8](repeating: 0, count: 16))
+        let filling = Array(UInt8(1)...15)
+        let identities: [(UInt8, String)] = [
+            (0xC1, "c7 04 de 5f 1e ac c0 40 3d 00 00"), (0x81, "87 04 de 5f 1e ac c0 40"), (0x41, "40 3d 00 00"),
+        ]
+        for (options, identity) in identities {
+            var messaging = messaging
+            messaging.options = options
+            let file = try messaging.mirrored(file(), uid: uid, counter: 0x3D, keys: zeroKeys, padding: filling)
+            let plain = try cipher.decrypt(hex(try #require(text(file, 20..<52))))
+            #expect(hexText(plain) == hexText((hex(identity) + filling).prefix(16)))
+        }
+        // What has no key or no room is not mirrored, and what ends in the file is.
+        let foreign = SecureDynamicMessaging(piccDataOffset: 20, codeOffset: 60, metaReadKey: 2, fileReadKey: 2)
+        let two = Array(zeroKeys.prefix(2))
+        #expect(try foreign.mirrored(file(), uid: uid, counter: 1, keys: two, padding: padding) == file())
+        let outside = SecureDynamicMessaging(piccDataOffset: 240, codeOffset: 250)
+        #expect(try outside.mirrored(file(), uid: uid, counter: 1, keys: zeroKeys, padding: padding) == file())
+        var late = SecureDynamicMessaging(piccDataOffset: 0, codeOffset: 240, codeInputOffset: 140)
+        late.options |= 0x10
+        late.encryptedPart = .init(offset: 140, length: 96)
+        let end = try late.mirrored(file(), uid: uid, counter: 1, keys: zeroKeys, padding: padding)
+        #expect(end[140..<236] != file()[140..<236])
     }
 
-    @Test func `A UID and a counter that are shown`() throws {
-        var contents = NTAG424Contents(uid: hex("04 1e 3c 8a 2d 6b 80"))
-        let isSet = contents.setLink("https://example.com/t?uid={uid}&ctr={counter}&cmac={cmac}")
-        #expect(isSet)
-        contents.readCounter = 5
-        let link = try link(CardReader(card: NTAG424Card(contents)))
-        #expect(link == "example.com/t?uid=041E3C8A2D6B80&ctr=000006&cmac=4B00064004B0B3D3")
-    }
-
-    // MARK: Links
-
-    /// Reads the link as a phone does: the length, then the rest.
-    private func link(_ reader: CardReader) throws -> String {
-        var reader = reader
-        return try link(&reader)
-    }
-
-    private func link(_ reader: inout CardReader) throws -> String {
-        selectApplication(&reader)
-        #expect(reader.card.process(hex("00 a4 00 0c 02 e1 04"), tear: nil).bytes == [0x90, 0x00])
-        let length = reader.card.process(hex("00 b0 00 00 02"), tear: nil).bytes[1]
-        let first = reader.card.process([0x00, 0xB0, 0x00, 0x02, length / 2], tear: nil).bytes.dropLast(2)
-        let second = reader.card.process([0x00, 0xB0, 0x00, 0x02 + length / 2, length - length / 2], tear: nil).bytes
+    /// Reads the link as a phone does: the length, then the rest in two parts.
+    private func link(_ stage: Stage) async throws -> String {
+        try await stage.check("forget; SELECT -> 90 00; 00 a4 00 0c 02 e1 04 -> 90 00")
+        let length = hex(try await stage.send("00 b0 00 00 02"))[1]
+        let first = hex(try await stage.send("00 b0 00 02 \(hexText([length / 2]))")).dropLast(2)
+        let second = hex(try await stage.send("00 b0 00 \(hexText([2 + length / 2, length - length / 2]))")).dropLast(2)
         // D1 01 len 55 04: one URI that begins with https://.
-        return try #require(String(validating: (first + second.dropLast(2)).dropFirst(5), as: UTF8.self))
+        return try #require(String(validating: (first + second).dropFirst(5), as: UTF8.self))
     }
 
-    @Test func `A link changes at every read, and proves itself with the keys`() throws {
-        var reader = try reader { $0.setLink("https://example.com/t?e={picc}&c={cmac}") }
+    @Test func `NTAG 424 link: changes at every read, and proves itself with the keys`() async throws {
+        let (stage, _) = try await make { $0.setLink("https://example.com/t?e={picc}&c={cmac}") }
         var seen: Set<String> = []
         for count in UInt8(1)...4 {
-            let link = try link(&reader)
-            #expect(link.hasPrefix("example.com/t?e="))
-            #expect(seen.insert(link).inserted)
+            let link = try await link(stage)
+            #expect(link.hasPrefix("example.com/t?e=") && seen.insert(link).inserted)
             let parts = link.dropFirst(16).split(separator: "&c=")
             let plain = try BlockCipher.aes(key(2).bytes).decrypt(hex(String(parts[0])))
             #expect(Array(plain[..<11]) == [0xC7] + uid + [count, 0, 0])
@@ -110,57 +307,29 @@ import VirtualTags
             let code = try BlockCipher.aes(session).cmac([])
             #expect(hex(String(parts[1])) == (0..<8).map { code[2 * $0 + 1] })
         }
-        #expect((reader.card as? NTAG424Card)?.contents.readCounter == 4)
-    }
-
-    @Test func `Only a reading from the start is counted`() throws {
-        var reader = try reader {
-            $0.setLink("https://example.com/{uid}{counter}")
-            $0.files[1].dynamicMessaging?.counterKey = 0x0E
+        try await stage.check("count -> 4")
+        let (shown, _) = try await make {
+            $0 = NTAG424Contents(uid: hex("04 1e 3c 8a 2d 6b 80"))
+            $0.setLink("https://example.com/t?uid={uid}&ctr={counter}&cmac={cmac}")
+            $0.readCounter = 5
         }
-        func count() -> UInt8 { reader.send(0xF6, [2]).data.first ?? 0xFF }
-        func read(_ offset: UInt8) { _ = reader.card.process([0x00, 0xB0, 0x84, offset, 0x10], tear: nil) }
-        #expect(count() == 0)
-        read(0)
-        read(16)
-        read(0)
-        #expect(count() == 1)
-        read(0)
-        _ = reader.send(0xAD, [2, 0, 0, 0, 8, 0, 0])
-        _ = reader.send(0xAD, [2, 8, 0, 0, 8, 0, 0])
-        read(0)
-        #expect(count() == 4)
-    }
-
-    @Test func `At its limit the file is not read any more, but by who has a key`() throws {
-        var reader = try reader {
-            $0.setLink("https://example.com/{uid}{counter}")
-            $0.files[1].dynamicMessaging?.options |= 0x20
-            $0.files[1].dynamicMessaging?.counterLimit = 1
+        #expect(try await link(shown) == "example.com/t?uid=041E3C8A2D6B80&ctr=000006&cmac=4B00064004B0B3D3")
+        // Each link has the settings of its places, as a tag keeps them.
+        let rights: [(String, String)] = [
+            ("{cmac}", "f1"), ("{picc}", "2f"), ("{uid}", "ef"), ("{counter}", "ef"), ("{uid}{cmac}", "e1"),
+            ("{picc}{cmac}", "21"),
+        ]
+        for (places, keys) in rights {
+            var contents = NTAG424Contents(uid: uid)
+            contents.readCounter = 7
+            let isSet = contents.setLink("https://example.com/" + places)
+            #expect(isSet && contents.readCounter == 0)
+            let messaging = try #require(contents.files[1].dynamicMessaging)
+            #expect(SecureDynamicMessaging(messaging.bytes) == messaging && hexText(messaging.bytes[2..<3]) == keys)
+            let (stage, _) = try await make { $0.files[1].accessRights = 0xEEEE }
+            try await stage.check("pp 5f 02 40 ee ee \(hexText(messaging.bytes)) -> 00", "\(places)")
         }
-        let read: [UInt8] = [2, 0, 0, 0, 0x10, 0, 0]
-        #expect(reader.send(0xAD, read).status == 0)
-        #expect(reader.send(0xAD, read).status == 0)
-        #expect(reader.transmit(0x60, []).status == 0)
-        #expect(reader.send(0xAD, read).status == 0x9D)
-        #expect(reader.card.process(hex("00 b0 84 00 10"), tear: nil).bytes == [0x69, 0x82])
-        #expect(try reader.authenticate(0x71, 0, key(0)) == 0)
-        #expect(try reader.command(0xAD, read).status == 0)
-    }
-
-    @Test func `A counter that can't count any further is an error of the integrity`() throws {
-        var reader = try reader {
-            $0.setLink("https://example.com/{uid}{counter}")
-            $0.readCounter = 0xFF_FFFE
-        }
-        let read: [UInt8] = [2, 0, 0, 0, 0x10, 0, 0]
-        #expect(reader.send(0xAD, read).status == 0)
-        #expect(reader.transmit(0x60, []).status == 0)
-        #expect(reader.send(0xAD, read).status == 0x1E)
-        #expect(reader.card.process(hex("00 b0 84 00 10"), tear: nil).bytes == [0x69, 0x82])
-    }
-
-    @Test func `A link that does not fit or has other names is refused`() {
+        // A link that does not fit or has other names is refused.
         var contents = NTAG424Contents()
         let before = contents
         for link in [
@@ -168,219 +337,149 @@ import VirtualTags
             "https://e.com/", "https://e.com/{picc}" + String(repeating: "x", count: 240),
         ] {
             let isSet = contents.setLink(link)
-            #expect(!isSet, "\(link)")
+            #expect(!isSet && contents == before, "\(link)")
         }
-        #expect(contents == before)
     }
 
-    // MARK: Commands
-
-    @Test func `A reader sets up dynamic messages, AN12196, 5.8 and 5.9`() throws {
-        var reader = try reader { $0.files[1].accessRights = 0xEEE0 }
-        #expect(try reader.authenticate(0x71, 0, key(0)) == 0)
+    @Test func `NTAG 424 set-up: a reader writes the link and its settings as in AN12196, 5.8 and 5.9`() async throws {
+        let (stage, _) = try await make { $0.files[1].accessRights = 0xEEE0 }
         let ndef = hex("00 51 d1 01 4d 55 04") + Array("choose.url.com/ntag424?e=".utf8)
         let whole = ndef + Array(String(repeating: "0", count: 32).utf8) + Array("&c=".utf8)
-        let written = try reader.command(0x8D, [2, 0, 0, 0, UInt8(whole.count), 0, 0], whole)
-        #expect(written == CardReader.Answer(status: 0))
-        let settings = hex("40 00 e0 c1 f1 21 20 00 00 43 00 00 43 00 00")
-        #expect(try reader.command(0x5F, [2], settings, mode: .enciphered) == CardReader.Answer(status: 0))
-        let read = try reader.command(0xF5, [2], mode: .maced)
-        #expect(
-            read == CardReader.Answer(status: 0, data: hex("00 40 00 e0 00 01 00 c1 f1 21 20 00 00 43 00 00 43 00 00"))
-        )
-        // The counter is for key 1.
-        #expect(try reader.command(0xF6, [2], mode: .maced, answers: .enciphered).status == 0xAE)
-        reader.session = .none
-        let link = try link(&reader)
-        #expect(link.hasPrefix("choose.url.com/ntag424?e="))
-        #expect(!link.contains(String(repeating: "0", count: 32)))
-        #expect(try reader.authenticate(0x71, 1, key(1)) == 0)
-        let counter = try reader.command(0xF6, [2], mode: .maced, answers: .enciphered)
-        #expect(counter == CardReader.Answer(status: 0, data: [1, 0, 0, 0, 0]))
+        try await play(
+            """
+            == WRITE DATA, CHANGE FILE SETTINGS; the counter is for key 1
+            auth 71 0 -> 00; pp 8d 02 00 00 00 \(hexText([UInt8(whole.count)])) 00 00 / \(hexText(whole)) -> 00
+            ep 5f 02 / SDM -> 00; mm f5 02 -> 00 00 40 00 e0 00 01 00 c1 f1 21 20 00 00 43 00 00 43 00 00
+            me f6 02 -> ae
+            """
+        ) { _ in stage }
+        let link = try await link(stage)
+        #expect(link.hasPrefix("choose.url.com/ntag424?e=") && !link.contains(String(repeating: "0", count: 32)))
+        try await stage.check("auth 71 1 -> 00; me f6 02 -> 00 01 00 00 00 00")
     }
 
-    @Test(arguments: [
-        "40 00 e0 c1 f1 21 20 00 00 43 00 00", "40 00 e0 c1 f1 21 20 00 00 43 00 00 f8 00 00",
-        "40 00 e0 c1 f1 21 20 00 00 43 00 00 30 00 00", "40 00 e0 c0 f1 21 20 00 00 43 00 00 43 00 00", "04 00 e0",
-        "00 00 e0 00", "00 00",
-        // Keys that the tag does not have, and bits that are reserved.
-        "40 00 e0 c1 f5 21 20 00 00 43 00 00 43 00 00", "40 00 e0 c1 e1 21 20 00 00 43 00 00 43 00 00",
-        "40 00 e0 c1 f1 51 43 00 00 43 00 00", "40 00 e0 c1 f1 25 20 00 00", "40 00 e0 c1 f1 2e 20 00 00",
-        // Places that overlap, and a code that is before what it covers.
-        "40 00 e0 c1 f1 21 20 00 00 20 00 00 30 00 00", "40 00 e0 c1 f1 21 20 00 00 44 00 00 43 00 00",
-        // Keys for the file that the tag does not have.
-        "00 05 e0", "00 00 d0", "40 05 e0 c1 f1 21 20 00 00 43 00 00 43 00 00",
-        // A byte behind the last place.
-        "40 00 e0 c1 f1 21 20 00 00 43 00 00 43 00 00 00",
-        // An identity of nothing, a UID that is nowhere, and a counter for a key that is not counted.
-        "40 00 e0 01 ff 2f 20 00 00", "40 00 e0 81 ff f1 43 00 00 43 00 00", "40 00 e0 81 f1 2f 20 00 00",
-        // An encrypted part without a key, a limit without a counter, and one that is reached already.
-        "40 00 e0 d1 ff 2f 20 00 00", "40 00 e0 a1 ff 2f 20 00 00 05 00 00", "40 00 e0 e1 ff 2f 20 00 00 00 00 00",
-    ])
-    func `File settings that can't be are refused`(settings: String) throws {
-        var reader = try reader()
-        #expect(try reader.authenticate(0x71, 0, key(0)) == 0)
-        #expect(try reader.command(0x5F, [2], hex(settings), mode: .enciphered).status == 0x9E)
-        #expect((reader.card as? NTAG424Card)?.contents.files == NTAG424Contents(uid: uid).files)
-    }
-
-    @Test(arguments: [
-        "00 04 e0", "40 00 e0 01 ff f1 43 00 00 43 00 00", "40 00 e0 41 f1 2f 20 00 00", "40 00 e0 81 ff 2f 20 00 00",
-        "40 00 e0 e1 ff 2f 20 00 00 01 00 00", "40 00 e0 01 ff ff",
-    ]) func `File settings with all that they need are taken`(settings: String) throws {
-        var reader = try reader()
-        #expect(try reader.authenticate(0x71, 0, key(0)) == 0)
-        #expect(try reader.command(0x5F, [2], hex(settings), mode: .enciphered) == CardReader.Answer(status: 0))
-        #expect((reader.card as? NTAG424Card)?.contents.files[1].settings == hex(settings))
-    }
-
-    @Test(arguments: [(UInt32(5), UInt8(0x9E)), (6, 0x00)])
-    func `A limit is above the counter`(limit: UInt32, status: UInt8) throws {
-        var reader = try reader {
-            $0.setLink("https://example.com/{uid}{counter}")
-            $0.readCounter = 5
+    @Test func `NTAG 424 file settings: taken where all that they need is there, and refused otherwise`() async throws {
+        let taken = """
+            00 04 e0 | 40 00 e0 01 ff f1 43 00 00 43 00 00 | 40 00 e0 41 f1 2f 20 00 00 | 40 00 e0 81 ff 2f 20 00 00
+            40 00 e0 e1 ff 2f 20 00 00 01 00 00 | 40 00 e0 01 ff ff | 40 00 e0 c1 f1 ef 20 00 00 ff ff ff
+            """
+        // Cut, behind the file, and reserved bits; keys that the tag lacks; places that overlap or are in the wrong order; a
+        // byte too many; an identity, UID or counter without its place or key; a limit without a counter, or reached.
+        let refused = """
+            40 00 e0 c1 f1 21 20 00 00 43 00 00 | 40 00 e0 c1 f1 21 20 00 00 43 00 00 f8 00 00 | 04 00 e0 | 00 00 e0 00
+            40 00 e0 c1 f1 21 20 00 00 43 00 00 30 00 00 | 40 00 e0 c0 f1 21 20 00 00 43 00 00 43 00 00 | 00 00
+            40 00 e0 c1 f5 21 20 00 00 43 00 00 43 00 00 | 40 00 e0 c1 e1 21 20 00 00 43 00 00 43 00 00
+            40 00 e0 c1 f1 51 43 00 00 43 00 00 | 40 00 e0 c1 f1 25 20 00 00 | 40 00 e0 c1 f1 2e 20 00 00
+            40 00 e0 c1 f1 21 20 00 00 20 00 00 30 00 00 | 40 00 e0 c1 f1 21 20 00 00 44 00 00 43 00 00 | 00 05 e0
+            00 00 d0 | 40 05 e0 c1 f1 21 20 00 00 43 00 00 43 00 00 | 40 00 e0 c1 f1 21 20 00 00 43 00 00 43 00 00 00
+            40 00 e0 01 ff 2f 20 00 00 | 40 00 e0 81 ff f1 43 00 00 43 00 00 | 40 00 e0 81 f1 2f 20 00 00
+            40 00 e0 d1 ff 2f 20 00 00 | 40 00 e0 a1 ff 2f 20 00 00 05 00 00 | 40 00 e0 e1 ff 2f 20 00 00 00 00 00
+            """
+        for (rows, status) in [(taken, "00"), (refused, "9e")] {
+            for row in rows.split(whereSeparator: { "|\n".contains($0) }).map({ $0.trimmingSpaces() }) {
+                let end = status == "00" && !row.contains("ef 20") ? "settings 1 -> \(row)" : "work -> ?"
+                let unchanged = status == "9e" ? "; changed -> no" : ""
+                let step = "auth 71 0 -> 00; ep 5f 02 / \(row) -> \(status); \(end)\(unchanged)"
+                try await make().0.check(step, "\(row)")
+            }
         }
-        let file = try #require(reader.card as? NTAG424Card).contents.files[1]
-        var messaging = try #require(file.dynamicMessaging)
-        messaging.options |= 0x20
-        messaging.counterLimit = limit
-        #expect(try reader.authenticate(0x71, 0, key(0)) == 0)
-        #expect(try reader.command(0x5F, [2], hex("40 e0 ee") + messaging.bytes, mode: .enciphered).status == status)
-        // Another limit is no new beginning.
-        #expect((reader.card as? NTAG424Card)?.contents.readCounter == 5)
+        // The encrypted part has its place in the file: the code begins at 100, and covers the file from 40 on.
+        let parts: [(UInt8, Int, Int, Bool)] = [
+            (0xD1, 40, 32, true), (0xD1, 68, 32, true), (0xD1, 69, 32, false), (0xD1, 40, 60, false),
+            (0xD1, 40, 48, false),
+            (0xD1, 40, 0, false), (0xD1, 39, 32, false), (0x91, 40, 32, false), (0x51, 40, 32, false),
+        ]
+        for (options, offset, length, fits) in parts {
+            var messaging = SecureDynamicMessaging(piccDataOffset: 0, codeOffset: 100, codeInputOffset: 40)
+            messaging.options = options
+            messaging.encryptedPart = .init(offset: offset, length: length)
+            let (stage, box) = try await make { $0.files[1].accessRights = 0xEEEE }
+            let step = "pp 5f 02 40 ee ee \(hexText(messaging.bytes)) -> \(fits ? "00" : "9e")"
+            try await stage.check(step, "\(options) \(offset) \(length)")
+            #expect(card(box).files[1].dynamicMessaging == (fits ? messaging : nil))
+        }
+        var overlapping = SecureDynamicMessaging(piccDataOffset: 50, codeOffset: 100, codeInputOffset: 40)
+        overlapping.options = 0xD1
+        overlapping.encryptedPart = .init(offset: 40, length: 32)
+        let (stage, _) = try await make { $0.files[1].accessRights = 0xEEEE }
+        try await stage.check("pp 5f 02 40 ee ee \(hexText(overlapping.bytes)) -> 9e")
+        let other = "auth 71 0 -> 00; ep 5f 03 / 40 30 23 c1 f1 21 20 00 00 43 00 00 43 00 00 -> 9d"
+        try await make().0.check(other, "Dynamic messages are for the NDEF file.")
+        try await make { $0.files[1].accessRights = 0xEEEF }.0.check("pp 5f 02 00 ee ee -> 9d")
     }
 
-    @Test func `Enciphered and coded data, the UID, and versions`() throws {
-        var reader = try reader()
-        #expect(try reader.authenticate(0x71, 3, key(3)) == 0)
-        let data = Array(repeating: UInt8(0xA5), count: 33)
-        let header: [UInt8] = [3, 4, 0, 0, 33, 0, 0]
-        #expect(try reader.command(0x8D, header, data, mode: .enciphered) == CardReader.Answer(status: 0))
-        let uid = try reader.command(0x51, mode: .maced, answers: .enciphered)
-        #expect(uid == CardReader.Answer(status: 0, data: self.uid))
-        #expect(try reader.command(0x64, [4], mode: .maced) == CardReader.Answer(status: 0, data: [4]))
-        let version = try reader.command(0x60, mode: .maced)
-        #expect(version.isProved)
-        #expect(version.data.count == 28)
-        let signature = try reader.command(0x3C, [0], mode: .maced, answers: .enciphered)
-        #expect(signature == CardReader.Answer(status: 0x90, data: Array(repeating: 0, count: 56)))
-        #expect(try reader.authenticate(0x77, 2, key(2)) == 0)
-        let read = try reader.command(0xAD, header, mode: .maced, answers: .enciphered)
-        #expect(read == CardReader.Answer(status: 0, data: data))
-        // Key 2 may read and not write.
-        #expect(try reader.command(0x8D, header, data, mode: .enciphered).status == 0xAE)
-        #expect(reader.send(0xAD, header).status == 0xAE)
-    }
-
-    @Test func `Keys are changed by key 0 alone`() throws {
-        var reader = try reader()
-        let new = try #require(DESFireKey(.aes, Array(0x50..<0x60), version: 9))
-        #expect(try reader.authenticate(0x71, 1, key(1)) == 0)
-        #expect(try reader.changeKey(1, from: key(1), to: new, isOwn: true).status == 0xAE)
-        #expect(try reader.authenticate(0x71, 0, key(0)) == 0)
-        #expect(try reader.changeKey(4, from: key(4), to: new, isOwn: false) == CardReader.Answer(status: 0))
-        #expect(try reader.changeKey(0, from: key(0), to: new, isOwn: true).status == 0)
-        #expect(try reader.authenticate(0x71, 4, new) == 0)
-        #expect(try reader.authenticate(0x71, 0, key(0)) == 0xAE)
-        #expect(try reader.authenticate(0x71, 0, new) == 0)
-        // A wrong old key.
-        #expect(try reader.changeKey(4, from: key(4), to: new, isOwn: false).status == 0x1E)
-        #expect(try reader.authenticate(0x71, 4, new) == 0)
-    }
-
-    // MARK: Corners
-
-    @Test func `The counter begins anew when dynamic messages are switched on, and not when they are changed`() throws {
-        var reader = try reader {
-            $0.setLink("https://example.com/{uid}{counter}")
+    @Test func `NTAG 424 counter: counts readings from the start, up to its limit, for whom its settings name`()
+        async throws
+    {
+        let link = "https://example.com/{uid}{counter}"
+        let (stage, _) = try await make {
+            $0.setLink(link)
             $0.files[1].dynamicMessaging?.counterKey = 0x0E
         }
-        let file = try #require(reader.card as? NTAG424Card).contents.files[1]
-        let messaging = try #require(file.dynamicMessaging)
-        #expect(reader.send(0xAD, [2, 0, 0, 0, 8, 0, 0]).status == 0)
-        #expect(reader.send(0xF6, [2]).data == [1, 0, 0, 0, 0])
-        #expect(try reader.authenticate(0x71, 0, key(0)) == 0)
-        let settings = hex("40 e0 ee") + messaging.bytes
-        #expect(try reader.command(0x5F, [2], settings, mode: .enciphered).status == 0)
-        #expect((reader.card as? NTAG424Card)?.contents.readCounter == 1)
-        #expect(try reader.command(0x5F, [2], hex("00 e0 ee"), mode: .enciphered).status == 0)
-        #expect((reader.card as? NTAG424Card)?.contents.readCounter == 1)
-        #expect(try reader.command(0x5F, [2], settings, mode: .enciphered).status == 0)
-        #expect((reader.card as? NTAG424Card)?.contents.readCounter == 0)
-    }
-
-    @Test(arguments: [(UInt8(0x0F), UInt8(0x9D)), (0x0E, 0x00), (0x01, 0xAE)])
-    func `The counter is told to whom its settings name`(counterKey: UInt8, status: UInt8) throws {
-        var reader = try reader {
-            $0.setLink("https://example.com/{uid}{counter}")
-            $0.files[1].dynamicMessaging?.counterKey = counterKey
+        try await play(
+            """
+            == Only a reading from the start is counted, once
+            pp f6 02 -> 00 00*5; 00 b0 84 00 10 -> ?; 00 b0 84 10 10 -> ?; 00 b0 84 00 10 -> ?; pp f6 02 -> 00 01 00*4
+            00 b0 84 00 10 -> ?; pp ad 02 00 00 00 08 00 00 -> ?; pp ad 02 08 00 00 08 00 00 -> ?; 00 b0 84 00 10 -> ?
+            pp f6 02 -> 00 04 00*4; pp f6 03 -> 9d
+            """
+        ) { _ in stage }
+        for (key, status) in [(UInt8(0x0F), "9d"), (0x01, "ae")] {
+            let (stage, _) = try await make {
+                $0.setLink(link)
+                $0.files[1].dynamicMessaging?.counterKey = key
+            }
+            try await stage.check("pp f6 02 -> \(status)")
         }
-        #expect(reader.send(0xF6, [2]).status == status)
-        #expect(reader.send(0xF6, [3]).status == 0x9D)
+        let (limited, _) = try await make {
+            $0.setLink(link)
+            $0.files[1].dynamicMessaging?.options |= 0x20
+            $0.files[1].dynamicMessaging?.counterLimit = 1
+        }
+        let read = "pp ad 02 00 00 00 10 00 00"
+        let limit = """
+            \(read) -> #17; \(read) -> #17; pp 60 -> ?; \(read) -> 9d; 00 b0 84 00 10 -> 69 82; auth 71 0 -> 00; \(read) -> #17
+            """
+        try await limited.check(limit, "At the limit only who has a key reads.")
+        let (last, _) = try await make {
+            $0.setLink(link)
+            $0.readCounter = 0xFF_FFFE
+        }
+        try await last.check("\(read) -> #17; pp 60 -> ?; \(read) -> 1e; 00 b0 84 00 10 -> 69 82")
+        // It begins again when dynamic messages are switched on, and not when they are changed.
+        let (switched, box) = try await make {
+            $0.setLink(link)
+            $0.readCounter = 5
+        }
+        var messaging = try #require(card(box).files[1].dynamicMessaging)
+        let settings = hexText(messaging.bytes)
+        messaging.options |= 0x20
+        messaging.counterLimit = 5
+        let reached = hexText(messaging.bytes)
+        messaging.counterLimit = 6
+        let step = """
+            auth 71 0 -> 00; ep 5f 02 / 40 e0 ee \(reached) -> 9e; auth 71 0 -> 00; ep 5f 02 / 40 e0 ee \(hexText(messaging.bytes)) \
+            -> 00; ep 5f 02 / 40 e0 ee \(settings) -> 00; count -> 5; ep 5f 02 / 00 e0 ee -> 00; count -> 5; \
+            ep 5f 02 / 40 e0 ee \(settings) -> 00; count -> 0
+            """
+        try await switched.check(step)
+        let (below, _) = try await make { $0.readCounter = 5 }
+        let lower = "auth 71 0 -> 00; ep 5f 02 / 40 00 e0 e1 ff 2f 20 00 00 03 00 00 -> 00; count -> 0"
+        try await below.check(lower, "A limit may be below what was counted before.")
+        let (coded, _) = try await make {
+            $0.setLink("https://example.com/{uid}{cmac}")
+            $0.files[1].accessRights = 0xFFF0
+        }
+        let own = "pp ad 02 00 00 00 01 00 00 -> #2; auth 71 3 -> 00; pp ad 02 00 00 00 01 00 00 -> ae"
+        try await coded.check(own, "A file that is read with its code alone needs that key.")
     }
 
-    /// Offset, length, and the number of bytes or the status.
-    @Test(arguments: [
-        (0, 0, 256), (0, 256, 256), (0, 257, -0xBE), (44, 256, 256), (45, 256, -0xBE), (45, 0, 255), (299, 0, 1),
-        (299, 1, 1), (300, 0, -0xBE), (299, 2, -0xBE),
-    ]) func `READ DATA gives up to 256 bytes, and none behind the end`(offset: Int, length: Int, count: Int) throws {
-        var reader = try reader { $0.files[1].data = [UInt8](repeating: 0x33, count: 300) }
-        func bytes(_ number: Int) -> [UInt8] { [UInt8(number & 0xFF), UInt8(number >> 8), 0] }
-        let answer = reader.send(0xAD, [2] + bytes(offset) + bytes(length))
-        #expect(answer.status == (count < 0 ? UInt8(-count) : 0))
-        #expect(answer.data == [UInt8](repeating: 0x33, count: max(0, count)))
-    }
-
-    @Test func `ISO commands are refused where data have to be enciphered, and with long lengths`() throws {
-        var reader = try reader()
-        func send(_ command: String) -> String { hexText(reader.card.process(hex(command), tear: nil).bytes) }
-        #expect(send("00 b0 84 00 00 00 10") == "67 00")
-        #expect(send("00 b0 85 00 01") == "69 82")
-        #expect(send("00 b0 84 00 01") == "00 90 00")
-        #expect(try reader.authenticate(0x71, 2, key(2)) == 0)
-        #expect(send("00 b0 85 00 01") == "69 82")
-        #expect(send("00 d6 85 00 01 55") == "69 82")
-        #expect(try reader.authenticate(0x71, 3, key(3)) == 0)
-        #expect(send("00 d6 85 00 01 55") == "69 82")
-        // With a key, ISO commands are refused where everybody else may use them too.
-        #expect(send("00 b0 84 00 01") == "69 82")
-        #expect(send("00 d6 84 00 01 55") == "69 82")
-        #expect((reader.card as? NTAG424Card)?.contents.files == NTAG424Contents(uid: uid).files)
-    }
-
-    /// SDMOptions, the offset and length of the encrypted part, and whether they can be. The code begins at 100, and
-    /// covers the file from 40 on.
-    @Test(arguments: [
-        (UInt8(0xD1), 40, 32, true), (0xD1, 68, 32, true), (0xD1, 69, 32, false), (0xD1, 40, 60, false),
-        (0xD1, 40, 48, false), (0xD1, 40, 0, false), (0xD1, 39, 32, false), (0x91, 40, 32, false),
-        (0x51, 40, 32, false),
-    ]) func `The encrypted part has its place in the file`(options: UInt8, offset: Int, length: Int, fits: Bool)
-        throws
-    {
-        var messaging = SecureDynamicMessaging(piccDataOffset: 0, codeOffset: 100, codeInputOffset: 40)
-        messaging.options = options
-        messaging.encryptedPart = .init(offset: offset, length: length)
-        var reader = try reader { $0.files[1].accessRights = 0xEEEE }
-        let status = reader.send(0x5F, [2] + hex("40 ee ee") + messaging.bytes).status
-        #expect(status == (fits ? 0x00 : 0x9E))
-        let held = try #require(reader.card as? NTAG424Card).contents.files[1].dynamicMessaging
-        #expect(held == (fits ? messaging : nil))
-    }
-
-    @Test(arguments: [
-        ("{cmac}", "f1"), ("{picc}", "2f"), ("{uid}", "ef"), ("{counter}", "ef"), ("{uid}{cmac}", "e1"),
-        ("{picc}{cmac}", "21"),
-    ]) func `A link has the settings of its places, as a tag keeps them`(places: String, rights: String) throws {
+    @Test func `NTAG 424 new tag: activated as the product, with a file of 256 bytes`() {
         var contents = NTAG424Contents(uid: uid)
-        contents.readCounter = 7
-        let isSet = contents.setLink("https://example.com/" + places)
-        #expect(isSet)
         #expect(contents.readCounter == 0)
-        let messaging = try #require(contents.files[1].dynamicMessaging)
-        #expect(SecureDynamicMessaging(messaging.bytes) == messaging)
-        // The keys of the data and of the code.
-        #expect(hexText(messaging.bytes[2..<3]) == rights)
-        var reader = try reader { $0.files[1].accessRights = 0xEEEE }
-        #expect(reader.send(0x5F, [2] + hex("40 ee ee") + messaging.bytes) == CardReader.Answer(status: 0))
+        let isSet = contents.setLink("https://example.com/{uid}{counter}")
+        #expect(isSet && contents.ndefFile.count == 256)
+        #expect(contents.files[1].dynamicMessaging?.counterKey == 0x0F)
+        #expect(VirtualType4Tag(contents).frontEnd == .nfcA(uid: uid, ats: hex("06 77 77 71 02 80")))
     }
 }

@@ -5,24 +5,21 @@ import Testing
 import VirtualCards
 
 /// Exchanges that were recorded with real cards, and the examples of NXP's application notes.
-@Suite struct `Secure messaging` {
+struct SecureMessagingTests {
     // MARK: Authentication
 
-    @Test func `AUTHENTICATE ISO with a DES key of zeros`() throws {
+    @Test func `AUTHENTICATE ISO: a recorded exchange with a DES key of zeros`() throws {
         let challenge = hex("4c 64 7e 56 72 e2 a6 51")
         let authentication = CardAuthentication(.iso, number: 0, key: .zero(.des), challenge: challenge)
         #expect(authentication.sent == hex("de 50 f9 23 10 ca f5 a5"))
+        // A DES key takes the first eight bytes of a challenge.
+        let longer = CardAuthentication(.iso, number: 0, key: .zero(.des), challenge: challenge + Array(0..<8))
+        #expect(longer.sent == authentication.sent)
         let (answer, _) = try authentication.finish(hex("e0 06 16 66 87 04 d5 54 9c 8d 6a 13 a0 f8 fc ed"))
         #expect(answer == hex("1d 9d 29 54 69 7d e7 60"))
     }
 
-    @Test func `A DES key of two halves takes the first eight bytes of a challenge`() {
-        let challenge = hex("4c 64 7e 56 72 e2 a6 51") + Array(0..<8)
-        let authentication = CardAuthentication(.iso, number: 0, key: .zero(.des), challenge: challenge)
-        #expect(authentication.sent == hex("de 50 f9 23 10 ca f5 a5"))
-    }
-
-    @Test func `AUTHENTICATE ISO with three keys of zeros`() throws {
+    @Test func `AUTHENTICATE ISO: a recorded exchange with a triple DES key of zeros`() throws {
         let challenge = hex("31 6e 6d 76 a4 49 f9 25 ba 30 4f b2 65 36 56 a2")
         let authentication = CardAuthentication(.iso, number: 0, key: .zero(.tripleDES), challenge: challenge)
         #expect(authentication.sent == hex("bc 1c 57 0b c9 48 15 61 87 13 23 64 e4 dc e1 76"))
@@ -33,7 +30,7 @@ import VirtualCards
         #expect(answer == hex("72 44 d9 35 ed 9a 13 06 cd 8c 84 1a 7c 1d e3 9a"))
     }
 
-    @Test func `AUTHENTICATE AES, and the key that is changed after it`() throws {
+    @Test func `AUTHENTICATE AES: a recorded exchange, and the key changed after it`() throws {
         let challenge = hex("c0 5d dd 71 4f d7 88 a6 b7 b7 54 f3 c4 d0 66 e8")
         let authentication = CardAuthentication(.aes, number: 0, key: .zero(.aes), challenge: challenge)
         #expect(authentication.sent == hex("b9 69 fd fe 56 fd 91 fc 9d e6 f6 f2 13 b8 fd 1e"))
@@ -52,7 +49,7 @@ import VirtualCards
         #expect(key.version == 0x10)
     }
 
-    @Test func `A wrong proof is refused`() {
+    @Test func `AUTHENTICATE AES: a wrong proof is refused by its value or its length`() {
         let authentication = CardAuthentication(.aes, number: 0, key: .zero(.aes), challenge: hex("c0") + Array(0..<15))
         #expect(throws: DESFireStatus.authenticationError) {
             try authentication.finish(Array(repeating: 0, count: 32))
@@ -62,7 +59,7 @@ import VirtualCards
 
     // MARK: EV1
 
-    @Test func `Codes of EV1 go on from message to message`() throws {
+    @Test func `EV1 codes: go on from message to message as on a recorded card`() throws {
         var session = ChainedMessaging(cipher: try .aes(hex("40 e7 d2 71 62 6f fb d4 9c 53 0e 3d 30 4f 5b 17")))
         _ = try session.open(0xCD, hex("05 00 11 00 50 00 00"), .standard)
         #expect(try session.seal([], .standard, status: 0) == hex("a7 53 16 ad 15 96 b9 53"))
@@ -76,7 +73,7 @@ import VirtualCards
         #expect(try session.seal([], .standard, status: 0) == hex("76 5c 9d aa 50 ec b6 2f"))
     }
 
-    @Test func `A code of triple DES with three keys`() throws {
+    @Test func `EV1 codes: a recorded one of triple DES with three keys`() throws {
         let key = hex("d0 54 2a 86 58 14 d2 50 4e 9a 18 7c c0 66 68 c0 9c 70 56 82 58 22 7a fc")
         var session = ChainedMessaging(cipher: try .des(key))
         _ = try session.open(0x64, [0], .standard)
@@ -85,7 +82,7 @@ import VirtualCards
 
     // MARK: Legacy
 
-    @Test func `A legacy code over data`() throws {
+    @Test func `Legacy code: a recorded one over data, and a wrong one is refused`() throws {
         var session = LegacyMessaging(cipher: try .des(hex("c8 6d b4 4f 23 43 ba 56")))
         let protection = Protection.command(.maced, header: 7, length: 32)
         let header = hex("00 00 00 00 20 00 00")
@@ -96,7 +93,7 @@ import VirtualCards
         }
     }
 
-    @Test func `Keys that are changed in a legacy session`() throws {
+    @Test func `Legacy CHANGE KEY: recorded changes of single and double keys`() throws {
         var session = LegacyMessaging(cipher: try .des(hex("c8 6d b4 4f d3 20 d9 39")))
         let double = try session.openKey(
             0,
@@ -119,7 +116,7 @@ import VirtualCards
 
     // MARK: EV2, NXP AN12196
 
-    @Test func `AUTHENTICATE EV2 FIRST of AN12196, 5.6`() throws {
+    @Test func `AUTHENTICATE EV2 FIRST: the example of AN12196, 5.6`() throws {
         let challenge = hex("b9 e2 fc 78 9b 64 bf 23 7c cc aa 20 ec 7e 6e 48")
         let authentication = CardAuthentication(.ev2First, number: 0, key: .zero(.aes), challenge: challenge)
         #expect(authentication.sent == hex("a04c124213c186f22399d33ac2a30215"))
@@ -131,7 +128,7 @@ import VirtualCards
         #expect(messaging.codeKey == hex("4c6626f5e72ea694202139295c7a7fc7"))
     }
 
-    @Test func `A command and an answer with codes, AN12196, 4.3`() throws {
+    @Test func `EV2 codes: the example of AN12196, 4.3`() throws {
         var session = try EV2Messaging(
             encryptionKey: Array(repeating: 0, count: 16),
             codeKey: hex("8248134a386e86eb7faf54a52e536cb6"),
@@ -143,7 +140,7 @@ import VirtualCards
         #expect(session.counter == 1)
     }
 
-    @Test func `Enciphered commands of AN12196, 5.8, 5.9 and 5.12`() throws {
+    @Test func `EV2 enciphered commands: the examples of AN12196, 5.8, 5.9 and 5.12`() throws {
         var session = try EV2Messaging(
             encryptionKey: hex("1309c877509e5a215007ff0ed19ca564"),
             codeKey: hex("4c6626f5e72ea694202139295c7a7fc7"),
@@ -167,7 +164,7 @@ import VirtualCards
     }
 
     @Test(arguments: [("01 80", [1]), ("80", []), ("01 81", nil), ("01", nil), ("80 01", nil)] as [(String, [UInt8]?)])
-    func `Enciphered data end with the mark 80 and zeros, or are refused`(text: String, data: [UInt8]?) throws {
+    func `EV2 padding: the mark 80 and zeros end the data, or it is refused`(text: String, data: [UInt8]?) throws {
         func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
         let cipher = try BlockCipher.aes(zeros(16))
         let vector = try cipher.encrypt([0xA5, 0x5A] + zeros(14))
@@ -184,7 +181,7 @@ import VirtualCards
         }
     }
 
-    @Test func `An enciphered answer, AN12196, 6.3`() throws {
+    @Test func `EV2 enciphered answer: the example of AN12196, 6.3`() throws {
         var session = try EV2Messaging(
             encryptionKey: hex("2b4d963c014dc36f24f69a50a394f875"),
             codeKey: hex("379d32130ce61705dd5fd8c36b95d764"),
@@ -195,7 +192,7 @@ import VirtualCards
         #expect(answer == hex("70756055688505b52a5e26e59e329cd6 595f672298ea41b7"))
     }
 
-    @Test func `Both ways to change a key, AN12196, 5.16`() throws {
+    @Test func `EV2 CHANGE KEY: both examples of AN12196, 5.16`() throws {
         func session(_ counter: UInt16) throws -> EV2Messaging {
             try EV2Messaging(
                 encryptionKey: hex("4cf3cb41a22583a61e89b158d252fc53"),

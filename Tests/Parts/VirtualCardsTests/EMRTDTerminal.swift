@@ -13,13 +13,15 @@ struct EMRTDTerminal {
         """
     static let selectApplication = "00 a4 04 0c 07 a0 00 00 02 47 10 01"
 
-    var card: EMRTDCard
+    let box: CardBox
+    private let contents: EMRTDContents
     var encryption: [UInt8] = []
     var authentication: [UInt8] = []
     var counter: UInt64 = 0
 
     init(_ contents: EMRTDContents) {
-        card = EMRTDCard(contents)
+        box = CardBox(EMRTDCard(contents))
+        self.contents = contents
     }
 
     /// A terminal that has opened a document.
@@ -32,11 +34,11 @@ struct EMRTDTerminal {
 
     /// Sends a command without protection.
     mutating func plain(_ command: String) -> String {
-        hexText(card.process(hex(command), tear: nil).bytes)
+        hexText(box.process(hex(command)))
     }
 
     mutating func authenticate() throws {
-        let information = card.contents.zone.accessInformation
+        let information = contents.zone.accessInformation
         try deriveKeys(Array(MessageDigest.sha1.hash(information).prefix(16)))
         let challenge = hex(plain("00 84 00 00 08")).dropLast(2)
         let own = Array(UInt8(1)...8)
@@ -138,5 +140,39 @@ struct EMRTDTerminal {
 
     private func padded(_ data: [UInt8]) -> [UInt8] {
         data + [0x80] + Array(repeating: 0, count: 7 - data.count % 8)
+    }
+}
+
+extension EMRTDTerminal {
+    private final class Holder {
+        var terminal: EMRTDTerminal
+        init(_ terminal: EMRTDTerminal) { self.terminal = terminal }
+    }
+
+    /// A stage with a document in front of this terminal; a line without a verb is a command as it is.
+    ///
+    /// `say 0c b0 9e 00 / data / 04` sends a command by secure messaging and answers the data and the status; a fourth
+    /// part is for extended lengths. `auth` authenticates, and `file 1e` reads a file and answers its first byte.
+    func stage() -> Stage {
+        let holder = Holder(self)
+        return Stage(
+            box,
+            names: ["APPLICATION": Self.selectApplication],
+            verbs: [
+                "auth": { _ in
+                    try holder.terminal.authenticate()
+                    return "ok"
+                },
+                "file": { hexText(try holder.terminal.read(hex($0)[0]).prefix(1)) },
+                "say": { line in
+                    let parts = line.split(separator: "/", omittingEmptySubsequences: false).map { $0.trimmingSpaces() }
+                    let length = parts.count > 2 && !parts[2].isEmpty ? hex(parts[2]) : nil
+                    let data = parts.count > 1 ? hex(parts[1]) : []
+                    let isLong = parts.count > 3
+                    let answer = try holder.terminal.send(parts[0], data, length: length, extended: isLong)
+                    return (answer.data.isEmpty ? "" : hexText(answer.data) + " ") + answer.status
+                },
+            ]
+        )
     }
 }
