@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import Glibc
 import SimulatorDriver
 import SimulatorTesting
@@ -8,147 +7,200 @@ import TagLink
 import TestThreads
 import Testing
 
-/// What a connection does apart from the lines that it carries.
-@Suite(.timeLimit(.minutes(2))) struct `A connection to a simulator` {
+/// A connection that can't be made, ends, is full, or is silent; and work on it that is cancelled.
+@Suite(.timeLimit(.minutes(2))) struct ConnectionTests {
     private static let hasEnded = "The simulator has ended. Start it with: nfc simulator"
+    private static let isSilent = "The simulator does not answer. Stop it. Start it with: nfc simulator"
 
-    @Test func `that nobody reads any more is one to a simulator that has ended`() async {
-        let reader = SimulatorReader { () throws(LinkError) in
-            let pair = try SocketPair()
-            close(pair.simulator)
-            return pair.reader
+    @Test func `no simulator: the error says how to start one`() async {
+        let error = await SimulatorReader(path: "/nowhere/simulator.sock").failure()
+        #expect(error?.code == .readerUnavailable)
+        #expect(error?.reason == "No simulator runs at /nowhere/simulator.sock. Start it with: nfc simulator")
+    }
+
+    @Test func `simulator that has ended: the exchange fails, and the next one connects again`() async throws {
+        let simulator = FakeSimulator { simulator, request in
+            if request["hello"] != nil { return [FakeSimulator.greeting] }
+            guard request["id"] as? Int ?? 0 > 1 else {
+                simulator.end()
+                return []
+            }
+            return [#"{"id":2,"bytes":"4400","checksum":"none"}"#]
         }
-        let error = await #expect(throws: LinkError.self) { try await reader.prepare() }
+        let reader = simulator.reader
+        let error = await reader.failure()
         #expect(error?.code == .readerUnavailable && error?.reason == Self.hasEnded)
+        #expect(try await reader.ask().bytes == [0x44, 0x00])
+        #expect(simulator.count("hello") == 2)
+        // One that nobody reads is one that has ended.
+        let pairs = SocketPairs()
+        #expect(await pairs.makeReader { shutdown($0.simulator, Int32(SHUT_RD)) }.failure()?.reason == Self.hasEnded)
     }
 
-    @Test func `that is full is waited for, until the task is cancelled`() async throws {
-        let pairs = Locked<[SocketPair]>([])
-        let reader = SimulatorReader { () throws(LinkError) in
-            let pair = try SocketPair()
-            let noise = [UInt8](repeating: 0x20, count: 4096)
-            while unsafe send(pair.reader, noise, noise.count, Int32(MSG_NOSIGNAL)) > 0 {}
-            pairs.withLock { $0.append(pair) }
-            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-            return pair.reader
-        }
-        let opening = Task { try await reader.prepare() }
-        let error = await #expect(throws: LinkError.self) { try await opening.value }
-        #expect(error?.code == .cancelled)
-        close(try #require(pairs.withLock { $0.first }).simulator)
-    }
-
-    @Test(.ownThreads) func `that the system does not let wait is one to a simulator that has ended`() async {
-        await #expect(processExitsWith: .success) {
-            let simulator = FakeSimulator { _, request in request["hello"] == nil ? [] : [FakeSimulator.greeting] }
-            let reader = simulator.reader
-            try await reader.prepare()
-            // poll(2) takes no more descriptors than a process may open.
-            var limit = rlimit(rlim_cur: 1, rlim_max: 1)
-            #expect(unsafe setrlimit(__rlimit_resource_t(7), &limit) == 0)
-            let error = await #expect(throws: LinkError.self) { try await reader.setCarrier(true) }
-            #expect(error?.code == .readerUnavailable && error?.reason == Self.hasEnded)
-        }
-    }
-
-    @Test(.ownThreads) func `that can't be watched because too many files are open is closed with that reason`() async {
-        await #expect(processExitsWith: .success) {
+    @Test(.ownThreads, arguments: [true, false])
+    func `too many open files: the reader is unavailable`(isConnected: Bool) async {
+        await #expect(processExitsWith: .success) { [isConnected = isConnected as Bool] in
             let made = try SocketPair()
             made.send(FakeSimulator.greeting)
             let reader = SimulatorReader { () throws(LinkError) in made.reader }
-            // All numbers below the limit are taken.
-            var limit = rlimit(rlim_cur: 3, rlim_max: 3)
+            if isConnected { try await reader.prepare() }
+            // A watch takes another descriptor; poll(2) takes no more than a process may open.
+            let count: rlim_t = isConnected ? 1 : 3
+            var limit = rlimit(rlim_cur: count, rlim_max: count)
             #expect(unsafe setrlimit(__rlimit_resource_t(7), &limit) == 0)
-            let error = await #expect(throws: LinkError.self) { try await reader.prepare() }
-            #expect(error?.code == .readerUnavailable)
-            #expect(error?.reason == "The process has too many open files. Close some, and try again.")
-            #expect(made.hasEnded)
+            let error = await reader.failure()
+            #expect(error?.code == .readerUnavailable && made.hasEnded)
+            let files = "The process has too many open files. Close some, and try again."
+            #expect(error?.reason == (isConnected ? Self.hasEnded : files))
         }
     }
 
-    @Test func `that ends before a claim is sent ends the claim`() async throws {
-        let executor = QueueExecutor(target: nil)
-        let simulator = FakeSimulator { _, request in
-            guard request["hello"] != nil else { return [] }
-            // The claim goes on only when its connection has ended.
-            executor.queue.suspend()
-            return [FakeSimulator.greeting]
+    @Test func `screen without a simulator: the app tries to connect every two seconds, until it shows none`()
+        async throws
+    {
+        let (attempts, others) = (Locked(0), Locked(0))
+        func reader(_ count: Locked<Int>) -> SimulatorReader {
+            SimulatorReader { () throws(LinkError) in
+                count.withLock { $0 += 1 }
+                throw LinkError(.readerUnavailable, "")
+            }
         }
-        let reader = simulator.reader
+        let (app, other) = (reader(attempts), reader(others))
+        other.showScreen("{}")
+        other.showScreen(nil)
+        let start = ContinuousClock.now
+        for _ in 0..<3 { app.showScreen("{}") }
+        while attempts.withLock({ $0 }) < 4 { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(ContinuousClock.now - start >= .seconds(2))
+        #expect(others.withLock { $0 } == 2)
+    }
+
+    // MARK: Silence
+
+    private static let patience = Duration.milliseconds(50)
+
+    /// Waits for the error of silence, and checks that it did not come too early.
+    private func expectSilence(besides time: Duration = .zero, _ body: () async throws(LinkError) -> Void) async {
+        let start = ContinuousClock.now
+        do throws(LinkError) {
+            try await body()
+            Issue.record("The simulator has not answered.")
+        } catch {
+            #expect(error.code == .readerUnavailable && error.reason == Self.isSilent)
+        }
+        #expect(ContinuousClock.now - start >= Self.patience + time)
+    }
+
+    @Test func `silent simulator: each wait ends after its time, and its connection is closed`() async throws {
+        let silent = SocketPairs(patience: Self.patience, greeting: nil)
+        let stranger = silent.makeReader()
+        for count in 1...2 {
+            await expectSilence { () throws(LinkError) in try await stranger.prepare() }
+            #expect(!stranger.wasThere && silent.all.count == count && silent.all.allSatisfy(\.hasEnded))
+        }
+        let pairs = SocketPairs(patience: Self.patience)
+        let reader = pairs.makeReader()
+        try await reader.prepare()
+        await expectSilence(besides: .milliseconds(200)) { () throws(LinkError) in
+            try await reader.ask(timeout: .milliseconds(200))
+        }
+        #expect(pairs.all.count == 1 && pairs.all[0].hasEnded)
+        try await reader.prepare()
+        pairs.all[1].fill()
+        await expectSilence { () throws(LinkError) in try await reader.claimTurn() }
+        #expect(pairs.all.count == 2 && pairs.all[1].hasEnded)
+        // Who waits for tags looks again.
+        try await reader.prepare()
+        pairs.all[2].fill()
         let (news, events) = AsyncStream.makeStream(of: Void.self)
         let observation = reader.observePresence { events.yield() }
-        #expect(observation != nil)
-        let claim = Task(executorPreference: executor) { try await reader.claimTurn() }
-        while !reader.wasThere { try await Task.sleep(for: .milliseconds(2)) }
-        simulator.end()
         for await _ in news { break }
-        executor.queue.resume()
-        let error = await #expect(throws: LinkError.self) { try await claim.value }
-        #expect(error?.code == .readerUnavailable && error?.reason == Self.hasEnded)
+        #expect(pairs.all[2].hasEnded)
         withExtendedLifetime(observation) {}
     }
 
-    @Test(.ownThreads) func `that is full is waited for while a long screen is sent`() async throws {
-        let pair = try SocketPair()
-        defer { close(pair.simulator) }
-        let ends = Locked([pair.reader])
-        let reader = SimulatorReader { () throws(LinkError) in
-            guard let end = ends.withLock({ $0.popLast() }) else { throw LinkError(.readerUnavailable, "") }
-            return end
-        }
-        pair.send(FakeSimulator.greeting)
+    // MARK: A connection that is full
+
+    @Test(.ownThreads) func `full connection: requests and long screens wait for room`() async throws {
+        let pairs = SocketPairs()
+        let reader = pairs.makeReader()
         try await reader.prepare()
+        let pair = pairs.all[0]
+        pair.fill()
+        let observation = reader.observePresence {}
         // Several times as long as what a socket holds.
         let screen = #"{"title":"\#(String(repeating: "a", count: 1_000_000))","items":[]}"#
         reader.showScreen(screen)
         var received: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        // The greeting comes before it.
+        var buffer = [UInt8](repeating: 0, count: 65_536)
         while received.count <= screen.utf8.count || received.last != 0x0A {
             let count = unsafe read(pair.simulator, &buffer, buffer.count)
             guard count > 0 else { break }
-            received += buffer[..<count]
+            received += buffer[..<count].filter { $0 != 0x20 }
         }
-        let end = Array((screen + "}\n").utf8)
-        #expect(Array(received.suffix(end.count)) == end)
-        withExtendedLifetime(reader) {}
+        let end = #"{"id":1,"do":"watch"}"# + "\n" + #"{"do":"screen","screen":"# + screen + "}\n"
+        #expect(received.suffix(end.utf8.count).elementsEqual(end.utf8))
+        withExtendedLifetime(observation) {}
     }
 
-    @Test func `that can't be made is tried again every two seconds, however often a screen was shown`() async throws {
-        let attempts = Locked(0)
-        let reader = SimulatorReader { () throws(LinkError) in
-            attempts.withLock { $0 += 1 }
-            throw LinkError(.readerUnavailable, "")
-        }
-        // An app that has shown a screen, and shows none any more, does not come back.
-        let others = Locked(0)
-        let other = SimulatorReader { () throws(LinkError) in
-            others.withLock { $0 += 1 }
-            throw LinkError(.readerUnavailable, "")
-        }
-        other.showScreen("{}")
-        other.showScreen(nil)
-        let start = ContinuousClock.now
-        for _ in 0..<3 { reader.showScreen("{}") }
-        // Three at once, and then one after the other.
-        while attempts.withLock({ $0 }) < 5 { try await Task.sleep(for: .milliseconds(20)) }
-        #expect(ContinuousClock.now - start >= .seconds(4))
-        #expect(others.withLock { $0 } == 2)
-        withExtendedLifetime((reader, other)) {}
-    }
-
-    @Test func `has room for a long line, and for whatever comes behind it`() async throws {
-        let simulator = FakeSimulator { _, _ in [FakeSimulator.greeting] }
-        let reader = simulator.reader
+    @Test(.ownThreads) func `endless line: the connection is closed when it is too long`() async throws {
+        let pairs = SocketPairs()
+        let reader = pairs.makeReader()
         try await reader.prepare()
-        let (stream, events) = AsyncStream.makeStream(of: String.self)
-        var received = stream.makeAsyncIterator()
-        reader.onPress { events.yield($0) }
-        // More than half of what a line may have.
-        let more = String(repeating: "a", count: 140_000)
-        for item in ["one", "two"] {
-            simulator.push(#"{"event":"press","item":"\#(item)","more":"\#(more)"}"#)
-            #expect(await received.next() == item)
+        let (news, events) = AsyncStream.makeStream(of: Void.self)
+        let observation = reader.observePresence { events.yield() }
+        var rest = [UInt8](repeating: 0x61, count: (256 << 10) + 1)
+        while !rest.isEmpty {
+            let count = unsafe send(pairs.all[0].simulator, rest, rest.count, Int32(MSG_NOSIGNAL))
+            guard count > 0 else { break }
+            rest.removeFirst(count)
         }
+        for await _ in news { break }
+        #expect(pairs.all[0].hasEnded)
+        withExtendedLifetime(observation) {}
+    }
+
+    // MARK: Cancelling
+
+    @Test func `cancelled exchange: stops waiting, and its late answer is ignored`() async throws {
+        let asked = AsyncStream.makeStream(of: Void.self)
+        let simulator = FakeSimulator.scripted { _, id in
+            guard id > 1 else {
+                asked.continuation.yield()
+                return []
+            }
+            return [#"{"id":1,"bytes":"00"}"#, #"{"id":2,"bytes":"4400","checksum":"none"}"#]
+        }
+        let reader = simulator.reader
+        let task = Task { await reader.failure() }
+        for await _ in asked.stream { break }
+        task.cancel()
+        #expect(await task.value?.code == .cancelled)
+        #expect(try await reader.ask().bytes == [0x44, 0x00])
+        #expect(simulator.count("hello") == 1)
+    }
+
+    @Test func `task that is cancelled before it begins, or at a full connection: sends nothing`() async throws {
+        let simulator = FakeSimulator.answering()
+        let reader = simulator.reader
+        let carrier = Task {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            return await reader.failure()
+        }
+        #expect(await carrier.value?.code == .cancelled && simulator.lines.isEmpty)
+        let claim = Task {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            try await reader.claimTurn()
+        }
+        await #expect(throws: LinkError(.cancelled, "")) { try await claim.value }
+        // The place in the queue is given back, wherever the task was.
+        try await simulator.receives("release")
+        #expect(simulator.count("claim") == 0)
+        let pairs = SocketPairs()
+        let full = pairs.makeReader { pair in
+            pair.fill()
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+        }
+        #expect(await Task { await full.failure() }.value?.code == .cancelled)
     }
 }

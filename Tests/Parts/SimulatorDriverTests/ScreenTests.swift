@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Glibc
+import NFCReaders
 import PhoneScreens
+import SimulatorDriver
 import SimulatorTesting
+import TestThreads
 import Testing
 
-@Suite struct `A screen as JSON` {
-    @Test func `Each part of a screen has its own members, and no others`() {
+/// The screens of an app, and the user's own simulator.
+@Suite(.timeLimit(.minutes(5))) struct ScreenTests {
+    @Test func `screen as JSON: each part has its own members, and no others`() {
         let screen = PhoneScreen(
-            title: "Title",
+            title: "A \"title\"\u{202E}",
             back: PhoneScreen.Button("Back", id: "back", style: .plain),
             items: [
                 .text("words", detail: "more"), .text("alone"), .heading("part"),
@@ -30,30 +35,46 @@ import Testing
             #"{"kind":"alert","text":"Sure?","detail":"Gone.","buttons":[{"id":"no","text":"No","style":"plain"},"#
                 + #"{"id":"yes","text":"Yes","style":"destructive"},{"id":"ok","text":"OK","style":"filled"}]}"#,
         ]
-        let back = #""back":{"id":"back","text":"Back","style":"plain"}"#
-        #expect(screen.json == #"{"title":"Title",\#(back),"items":[\#(items.joined(separator: ","))]}"#)
+        let start = #"{"title":"A \"title\"\u202e","back":{"id":"back","text":"Back","style":"plain"},"items":["#
+        #expect(screen.json == start + items.joined(separator: ",") + "]}")
         #expect(PhoneScreen(title: "").json == #"{"title":"","items":[]}"#)
     }
 
-    @Test func `A screen is JSON with all that it shows`() throws {
-        let screen = PhoneScreen(
-            title: "A \"title\"\u{202E}",
-            back: PhoneScreen.Button("Back", id: "back"),
-            items: [
-                .text("words", detail: "more"), .heading("part"), .row("a", detail: "b", badge: "New", id: "row"),
-                .button("Delete", id: "delete", style: .destructive),
-                .alert("Sure?", text: "It is gone then.", buttons: [PhoneScreen.Button("OK", id: "ok")]),
-            ]
-        )
-        #expect(screen.json.contains(#""title":"A \"title\"\u202e""#))
-        let object = try #require(
-            try JSONSerialization.jsonObject(with: Data(screen.json.utf8)) as? FakeSimulator.Request
-        )
-        let items = try #require(object["items"] as? [FakeSimulator.Request])
-        #expect(items.compactMap { $0["kind"] as? String } == ["text", "heading", "row", "button", "alert"])
-        #expect(items[2]["badge"] as? String == "New" && items[2]["id"] as? String == "row")
-        #expect(items[3]["style"] as? String == "destructive" && items[3]["detail"] == nil)
-        #expect((items[4]["buttons"] as? [FakeSimulator.Request])?.first?["id"] as? String == "ok")
-        #expect((object["back"] as? FakeSimulator.Request)?["text"] as? String == "Back")
+    @Test func `app's phone: shows one screen after the other, and keeps the last hundred presses`() async throws {
+        let simulator = FakeSimulator.answering()
+        let reader = simulator.reader
+        let host = try #require(MadeReader(reader).host as? SimulatorPhone)
+        let phone = SimulatedPhone(host)
+        try await reader.prepare()
+        for (screen, text) in [
+            (PhoneScreen(title: "One"), #"{"title":"One","items":[]}"#),
+            (PhoneScreen(title: "Two"), #"{"title":"Two","#),
+            (nil, "null"),
+        ] as [(PhoneScreen?, String)] {
+            phone.show(screen)
+            try await simulator.receives(#""screen":\#(text)"#)
+        }
+        let (stream, events) = AsyncStream.makeStream(of: String.self)
+        host.onLink { _, url, _ in events.yield(url) }
+        for number in 1...101 { simulator.push(#"{"event":"press","item":"\#(number)"}"#) }
+        simulator.push(#"{"event":"link","activity_type":"T","url":"https://a.example/","message_hex":"d10100"}"#)
+        // It came after all presses.
+        for await _ in stream { break }
+        var presses = phone.presses.makeAsyncIterator()
+        for number in 2...101 { #expect(await presses.next() == "\(number)") }
+    }
+
+    @Test(.ownThreads, arguments: ["/run/user/1", "/", "", "run", nil] as [String?])
+    func `user's own simulator: is in XDG_RUNTIME_DIR, the login's folder, or in /tmp`(folder: String?) async {
+        await #expect(processExitsWith: .success) { [folder] in
+            _ = unsafe folder.map { unsafe setenv("XDG_RUNTIME_DIR", $0, 1) } ?? unsetenv("XDG_RUNTIME_DIR")
+            // Root can be a user who has no folder.
+            if geteuid() == 0, setuid(4_242_424) != 0 { exit(2) }
+            var start = "/tmp/opencorenfc-\(geteuid())"
+            let login = "/run/user/\(geteuid())"
+            if unsafe access(login, W_OK) == 0 { start = login + "/opencorenfc" }
+            if let folder, folder.hasPrefix("/") { start = folder + "/opencorenfc" }
+            exit(SimulatorPlace.ofUser == start + "/simulator.sock" ? 0 : 1)
+        }
     }
 }
