@@ -120,13 +120,16 @@ import VirtualTags
         }
     }
 
-    /// A simulator with a tag, which grants no turn by itself, and the environment of its reader.
-    private static func phone(_ switches: String = "") throws -> (simulator: FakeSimulator, NFCEnvironment) {
+    /// A simulator with a tag, and the environment of its reader.
+    private static func phone(_ switches: String = "", grants: Bool = false) throws -> (
+        simulator: FakeSimulator, NFCEnvironment
+    ) {
         let field = VirtualField()
         field.bring(VirtualType2Tag(.ntag213, uid: [0x04, 1, 2, 3, 4, 5, 6]))
         let simulator = FakeSimulator { _, request in
             if request["hello"] != nil { return ["\(FakeSimulator.greeting.dropLast())\(switches)}"] }
-            return request["do"] as? String == "claim" ? [] : FakeSimulator.answers(to: request, from: field)
+            guard request["do"] as? String == "claim" else { return FakeSimulator.answers(to: request, from: field) }
+            return grants ? [#"{"id":\#(request["id"] ?? 0),"granted":true}"#] : []
         }
         let made = MadeReader(simulator.reader)
         let environment = NFCEnvironment(
@@ -138,6 +141,40 @@ import VirtualTags
             place: nil
         )
         return (simulator, environment)
+    }
+
+    @Test func `session on a phone: has its turn, its sheet and its events there`() async throws {
+        let (simulator, environment) = try Self.phone(grants: true)
+        let count = try await ReaderSession.with(environment) { session, tags in
+            session.alertMessage = "Done."
+            return tags.count
+        }
+        let phone = try #require(environment.host as? SimulatorPhone)
+        phone.note(.began("NFCNDEFReaderSession"), of: 3)
+        phone.note(.restarted, of: 3)
+        phone.note(.callback(name: "didDetect", detail: "1 tag"), of: 4)
+        phone.note(.ended("It is over."), of: 3)
+        phone.show(#"{"title":"One","items":[]}"#)
+        let (links, opened) = AsyncStream.makeStream(of: String.self)
+        phone.onLink { opened.yield("\($0) \($1) \($2)") }
+        simulator.push(#"{"event":"link","activity_type":"T","url":"https://a.example/","message_hex":"d101"}"#)
+        #expect(await links.first { _ in true } == "T https://a.example/ [209, 1]")
+        while !simulator.lines.contains(where: { $0.contains(#""screen":{"title":"One","items":[]}"#) }) {
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        let lines = simulator.lines.joined(separator: "\n")
+        #expect(count == 1)
+        var rest = lines[...]
+        for part in [
+            #""state":"ready""#, #""do":"claim"}"#, #""do":"frame""#, #""message":"Done.""#, #""do":"release"}"#,
+            #""kind":"session","session":3,"name":"begin","detail":"NFCNDEFReaderSession"}"#,
+            #""kind":"session","session":3,"name":"restart","detail":""}"#,
+            #""kind":"callback","session":4,"name":"didDetect","detail":"1 tag"}"#,
+            #""kind":"session","session":3,"name":"invalidate","detail":"It is over."}"#,
+        ] {
+            let range = try #require(rest.range(of: part), "\(part) in \(rest)")
+            rest = rest[range.upperBound...]
+        }
     }
 
     @Test func `phone that ends: there is no turn to wait for any more`() async throws {
