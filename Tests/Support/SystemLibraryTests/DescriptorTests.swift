@@ -86,7 +86,7 @@ import Testing
     {
         let (queue, key) = (DispatchQueue(label: "watched"), DispatchSpecificKey<Bool>())
         queue.setSpecific(key: key, value: true)
-        for round in 0..<500 {
+        for round in 0..<200 {
             let (own, other) = Self.pair()
             let (ends, continuation) = AsyncStream.makeStream(of: Int.self)
             let heard = Mutex(0)
@@ -210,7 +210,7 @@ import Testing
 
     @Test(.ownThreads) func `a cancellation: set before its thread wakes, stays, is not that of the next operation`() {
         let interrupt = Interrupt()
-        for _ in 0..<100 {
+        for _ in 0..<30 {
             let cancellation = Cancellation(interrupt)
             #expect(!cancellation.isCancelled && !Self.isReadable(interrupt.descriptor))
             let thread = Thread { cancellation.cancel() }
