@@ -107,18 +107,6 @@ import VirtualTags
         #expect(scene.sheet.content?.state == .dismissed)
     }
 
-    @Test func `session that ends between two looks: only its sheet is still scheduled`() async throws {
-        let reader = ScriptedReader([.nothing])
-        let scene = Scene(.discovering(reader))
-        let session = try await scene.waiting(reader)
-        session.invalidate()
-        #expect(await scene.events(2) == ["a active", Scene.canceled])
-        await scene.untilIdle()
-        #expect(scene.clock.scheduledEventCount == 1)
-        scene.clock.advance(by: .milliseconds(2500))
-        #expect(scene.clock.scheduledEventCount == 0 && reader.lookCount == 1)
-    }
-
     @Test func `session ended in its own callback: the call returns first, and no look follows`() async throws {
         let reader = ScriptedReader([.nothing], tells: true)
         let scene = Scene(.discovering(reader))
@@ -169,20 +157,6 @@ import VirtualTags
         reader.tell()
         #expect(await scene.event() == "a found 1")
         #expect(reader.lastPlan?.systemCodes == [1, 2])
-    }
-
-    @Test func `restart with another plan before the next look is due: that look is put off`() async throws {
-        let reader = ScriptedReader([.nothing])
-        let scene = Scene(.discovering(reader))
-        let session = try await scene.waiting(reader)
-        scene.clock.advance(by: .milliseconds(50))
-        session.restartPolling(with: Self.other)
-        await reader.looks(2)
-        await session.settles()
-        scene.clock.advance(by: .milliseconds(99))
-        #expect(scene.clock.scheduledEventCount == 2 && reader.lookCount == 2)
-        scene.clock.advance(by: .milliseconds(1))
-        await reader.looks(3)
     }
 
     @Test(arguments: [false, true])

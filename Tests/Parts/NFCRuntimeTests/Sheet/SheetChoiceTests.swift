@@ -112,27 +112,4 @@ import Testing
             exit(SheetChoice.isInteractive == isInteractive && isTerminal == isInteractive ? 0 : 1)
         }
     }
-
-    // MARK: Writing
-
-    @Test func `pipe that is full: the text is written whole; one that nobody reads: EPIPE`() throws {
-        let full = try #require(DescriptorPipe())
-        _ = fcntl(full.writer, F_SETFL, O_NONBLOCK)
-        let text = String(repeating: "0123456789abcdef", count: 64 << 10)
-        let (reading, size) = (full.reader, text.utf8.count)
-        Thread.detachNewThread {
-            var count = 0
-            var buffer = [UInt8](repeating: 0, count: 1 << 16)
-            while count < size { count += max(unsafe read(reading, &buffer, buffer.count), 0) }
-            close(reading)
-        }
-        #expect(OutputDescriptor(full.writer).write(text) == nil)
-        close(full.writer)
-        let unread = try #require(DescriptorPipe())
-        close(unread.reader)
-        signal(SIGPIPE, SIG_IGN)
-        #expect(OutputDescriptor(unread.writer).write("x") == EPIPE)
-        close(unread.writer)
-        #expect(OutputDescriptor(-1).write("x") == EBADF && OutputDescriptor(-1).write("") == nil)
-    }
 }
