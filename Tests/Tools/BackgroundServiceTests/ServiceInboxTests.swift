@@ -48,8 +48,9 @@ struct ServiceInboxTests {
         }
 
         @Test func `nfcd killed after a link was shown: the inbox knows that it was`() throws {
-            let (daemon, _, id) = try service(dyingAt: "announced", hasEntry: true)
+            let (daemon, desktop, id) = try service(dyingAt: "announced", hasEntry: true)
             #expect(daemon.ended() == SIGKILL)
+            withExtendedLifetime(desktop) {}
             #expect(daemon.user.inbox == ["\(id).entry"])
         }
 

@@ -85,7 +85,8 @@ import Testing
 
     @Test func `nfcd usage: wrong options, status 2 and the reason as text or JSON`() throws {
         for reader in ["bogus", "none:", "pcsc:", "virtual:1", "replay:", "pn532", "pn532:/dev/ttyS0@1"] {
-            #expect(Options(["--json", "--reader", reader]) == nil, "\(reader)")
+            let outcome = try TestProgram("nfcd").run("--json", "--reader", reader)
+            #expect(outcome.status == 2 && outcome["message"]?.hasPrefix("--reader: ") == true, "\(reader)")
         }
         let rows: [([String], String)] = [
             (["--reader"], "--reader needs a value."), (["--log-content", "--tags"], "--tags needs a value."),
