@@ -103,32 +103,9 @@ import Testing
     static let two = NSRange(location: 0, length: 2)
     static let m = Data([1])
 
+    // The forms whose values are put together. What the others give is what the completion handler gets.
     static let iso15693: [Row<any NFCISO15693Tag>] = [
-        ("000102", "0102", { $0.readSingleBlock(requestFlags: f, blockNumber: 1, resultHandler: $1.keep(words)) }),
         ("000102", "01 02", { $0.readMultipleBlocks(requestFlags: f, blockRange: two, resultHandler: $1.keep(words)) }),
-        (
-            "000102", "01 02",
-            { $0.fastReadMultipleBlocks(requestFlags: f, blockRange: two, resultHandler: $1.keep(words)) }
-        ),
-        (
-            "000102", "01 02",
-            { $0.extendedFastReadMultipleBlocks(requestFlags: f, blockRange: two, resultHandler: $1.keep(words)) }
-        ),
-        (
-            "000102", "0102",
-            { $0.extendedReadSingleBlock(requestFlags: f, blockNumber: 1, resultHandler: $1.keep(words)) }
-        ),
-        (
-            "000102", "0102",
-            {
-                $0.customCommand(
-                    requestFlags: f,
-                    customCommandCode: 0xA0,
-                    customRequestParameters: m,
-                    resultHandler: $1.keep(words)
-                )
-            }
-        ),
         (
             "040102", "4 0102",
             { $0.authenticate(requestFlags: f, cryptoSuiteIdentifier: 0, message: m, resultHandler: $1.keep(words)) }
@@ -278,7 +255,7 @@ import Testing
 
     // MARK: Values beside an error
 
-    @Test func `A failed command: the values beside the error are -1 or empty`() throws {
+    @Test func `Failed FeliCa command: the values beside the error are -1 or empty`() throws {
         let values = Locked<[String]>([])
         let note: @Sendable (String, (any Error)?) -> Void = { text, error in
             values.withLock { $0.append(error == nil ? "no error" : text) }
@@ -312,17 +289,6 @@ import Testing
             values.withLock { $0 }
                 == ["0", "-1", "-1 -1 0", "-1 -1", "0", "-1 -1 0 0", "-1 -1 0 0", "-1 -1", "0"]
         )
-        values.withLock { $0 = [] }
-        let vicinity = ScriptedTag(ScriptedTag.vicinityTarget)
-        try vicinity.tag.iso15693.__getSystemInfoAndUID(
-            with: Self.f,
-            completionHandler: { note("\($0?.count ?? 0) \([$1, $2, $3, $4, $5])", $6) }
-        )
-        let apdu = try #require(NFCISO7816APDU(data: Data(bytes("00b0000000"))))
-        let chip = ScriptedTag(ScriptedTag.iso7816Target)
-        try chip.tag.iso7816.sendCommand(apdu: apdu, completionHandler: { note("\($0.count) \($1) \($2)", $3) })
-        for queue in [vicinity.queue, chip.queue] { queue.sync {} }
-        #expect(values.withLock { $0 } == ["0 [-1, -1, -1, -1, -1]", "0 0 0"])
     }
 
     @Test func `Old spellings: system information without a UID, and Lock DSFID, do the same`() async throws {

@@ -155,7 +155,7 @@ import VirtualTags
     static let failures: [(LinkError.Code, command: Int, unanswered: Int, apdu: Int, message: Int)] = [
         (.frameTooLong, 105, 105, 105, 105), (.unsupported, 1, 1, 1, 1), (.tagRemoved, 100, 100, 100, 100),
         (.cancelled, 103, 103, 103, 103), (.readerUnavailable, 100, 100, 100, 100),
-        (.protocolViolation, 102, 102, 102, 102), (.inUse, 102, 102, 102, 102), (.timeout, 102, 0, 100, 100),
+        (.protocolViolation, 102, 102, 102, 102), (.inUse, 102, 102, 102, 100), (.timeout, 102, 0, 100, 100),
         (.transmission, 102, 0, 100, 102), (.collision, 102, 0, 100, 102),
     ]
 

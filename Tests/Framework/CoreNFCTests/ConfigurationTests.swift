@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CoreNFC
 import Foundation
-import NFCRuntime
+import Glibc
 import NFCTestKit
 import TestThreads
 import Testing
-
-@testable import CoreNFC  // what a phone withholds is internal
 
 /// An app's Info.plist and entitlements: where they are found, and what a session needs of them.
 @Suite(.timeLimit(.minutes(1))) struct ConfigurationTests {
@@ -187,22 +186,5 @@ import Testing
         try Data((start + spaces + end).utf8).write(to: URL(fileURLWithPath: path))
         let found = App(environment: ["NFC_INFO_PLIST": path], executable: "/nowhere/App")
         #expect(found.infoPlist?.path == path && found.infoPlist?[.usageDescription] == text)
-    }
-
-    // MARK: What a phone withholds
-
-    @Test func `Withheld declarations: missing in the app's own files, or in those that it would have`() {
-        let list = Self.plist([Self.usage: ["Why."], "other": ["kept"]])
-        let rights = Self.rights(["formats": ["TAG"]])
-        let app = App(infoPlist: list, entitlements: rights, isStrict: true)
-        #expect(app.without([.radio, .freeReader]) == app && App().without([]) == App())
-        let (noList, noRights) = (Self.plist(["other": ["kept"]]), Self.rights([:]))
-        #expect(app.without(.entitlement) == App(infoPlist: list, entitlements: noRights, isStrict: true))
-        #expect(app.without(.usageText) == App(infoPlist: noList, entitlements: rights, isStrict: true))
-        let neither = app.without([.entitlement, .usageText])
-        #expect(neither == App(infoPlist: noList, entitlements: noRights, isStrict: true))
-        let named = File(path: "the app's entitlements", values: [:])
-        #expect(App().without(.entitlement) == App(entitlements: named))
-        #expect(App().without(.usageText) == App(infoPlist: File(path: "the app's Info.plist", values: [:])))
     }
 }

@@ -101,14 +101,6 @@ import VirtualTags
         }
     }
 
-    @Test func `Virtual cards: each has a random UID of its own`() async throws {
-        let cards = [VirtualType4Tag(card: TestTag.card()), VirtualType4Tag(card: TestTag.card())]
-        try await withTags(cards[0], cards[1]) { _, scene in
-            let found = try scene.tags.map { try $0.iso7816.identifier }
-            #expect(Set(found).count == 2 && found.allSatisfy { $0.count == 4 && $0.first == 0x08 })
-        }
-    }
-
     @Test(arguments: ["MIFARE Classic 1K", "Topaz 512"])
     func `Tag that phones don't detect: none for a session for tags, and without technology for NDEF`(
         product: String

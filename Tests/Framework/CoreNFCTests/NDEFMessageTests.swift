@@ -121,12 +121,4 @@ import Testing
         #expect(read.activityType == NSUserActivityTypeBrowsingWeb && read.webpageURL == url)
         #expect(read.ndefMessagePayload.link == TestTag.link)
     }
-
-    @Test func `Scene event: its value is kept by coding`() throws {
-        for (event, name) in [(NFCWindowSceneEvent.presentation, "presentation"), (.readerDetected, "readerDetected")] {
-            let data = try JSONEncoder().encode(event)
-            #expect(try JSONDecoder().decode(NFCWindowSceneEvent.self, from: data) == event)
-            #expect(event.description == name)
-        }
-    }
 }

@@ -82,7 +82,6 @@ import VirtualTags
             _ = await delegate.nextTags()
             session.invalidate()
             await delegate.end()
-            session.begin()
             session.restartPolling()
             #expect(
                 try await phone.log(7) == [

@@ -209,16 +209,4 @@ import VirtualTags
             #expect(try await tag.send("3004").count == 32)
         }
     }
-
-    @Test func `Connecting again: a tag that refused a command, or to be read at all, is near`() async throws {
-        try await withTags(TestTag.ntag213()) { _, scene in
-            #expect(try await scene.miFare.send("30f0") == "00")
-            try await scene.session.connect(to: scene.tag)
-            #expect(try await scene.miFare.send("3004").count == 32)
-        }
-        try await withTags(TestTag.protectedNTAG213(from: 0, reading: true)) { _, scene in
-            for _ in 0..<2 { try await scene.session.connect(to: scene.tag) }
-            #expect(try await scene.miFare.send("60").count == 16)
-        }
-    }
 }

@@ -109,26 +109,6 @@ import Testing
         }
     }
 
-    @Test func `Configuration: a copy keeps its values when the original changes`() throws {
-        let custom = NFCISO15693CustomCommandConfiguration(
-            manufacturerCode: 4,
-            customCommandCode: 0xA1,
-            requestParameters: Data([1, 2])
-        )
-        #expect(custom.maximumRetries == 0 && custom.retryInterval == 0)
-        (custom.maximumRetries, custom.retryInterval) = (3, 0.5)
-        let copy = try #require(custom.copy() as? NFCISO15693CustomCommandConfiguration)
-        (custom.manufacturerCode, custom.customCommandCode, custom.requestParameters) = (5, 0xA2, Data())
-        (custom.maximumRetries, custom.retryInterval) = (0, 0)
-        #expect((copy.manufacturerCode, copy.customCommandCode) == (4, 0xA1) && copy.requestParameters == Data([1, 2]))
-        #expect((copy.maximumRetries, copy.retryInterval) == (3, 0.5))
-        let read = Self.read(2, 9, chunk: 4, retries: 7, interval: 1.5)
-        let other = try #require(read.copy() as? NFCISO15693ReadMultipleBlocksConfiguration)
-        (read.range, read.chunkSize) = (NSRange(location: 0, length: 1), 1)
-        #expect(other.range == NSRange(location: 2, length: 9) && other.chunkSize == 4)
-        #expect((other.maximumRetries, other.retryInterval) == (7, 1.5))
-    }
-
     // MARK: In a session
 
     @Test(arguments: [true, false])

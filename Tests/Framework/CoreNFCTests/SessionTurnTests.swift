@@ -8,7 +8,7 @@ import TagLink
 import TestThreads
 import Testing
 
-/// Sessions that follow each other: their turns, their minutes, and the sheet.
+/// Two sessions that follow each other: their turns, and the sheet.
 @Suite(.timeLimit(.minutes(1))) struct SessionTurnTests {
     /// Two sessions on one queue, whose calls are in one log.
     private struct Pair {
@@ -18,7 +18,7 @@ import Testing
         let first: NFCNDEFReaderSession
         let second: NFCNDEFReaderSession
 
-        init(once: Bool = false, onEnd: @escaping @Sendable () -> Void = {}) {
+        init(onEnd: @escaping @Sendable () -> Void = {}) {
             let log = log
             let (a, b) = (
                 MessageDelegate { _, event in
@@ -28,15 +28,15 @@ import Testing
                 MessageDelegate { _, event in log.withLock { $0.append("b \(event.text)") } }
             )
             delegates = [a, b]
-            (first, second) = (ndefSession(a, once: once, queue: queue), ndefSession(b, queue: queue))
+            (first, second) = (ndefSession(a, queue: queue), ndefSession(b, queue: queue))
             (first.alertMessage, second.alertMessage) = ("a", "b")
         }
 
         func wait(for entry: String) async throws { try await waitWhile(!log.withLock { $0 }.contains(entry)) }
 
         /// Waits for the end of the second session, and returns the log.
-        func end(_ code: Int = 200) async throws -> [String] {
-            try await wait(for: "b ended \(code)")
+        func end() async throws -> [String] {
+            try await wait(for: "b ended 200")
             return log.withLock { $0 }
         }
     }
@@ -97,36 +97,4 @@ import Testing
             try await field.untilIdle()
         }
     }
-
-    @Test func `Two sessions: each has a minute of its own, which begins with its turn`() async throws {
-        try await withVirtualField { field in
-            let pair = Pair()
-            pair.first.begin()
-            pair.second.begin()
-            // The looks of the reader take a little time too.
-            field.clock.advance(by: .seconds(55))
-            #expect(pair.first.isReady && !pair.second.isReady)
-            field.clock.advance(by: .seconds(5))
-            #expect(!pair.first.isReady)
-            try await waitWhile(!pair.second.isReady)
-            field.clock.advance(by: .seconds(55))
-            #expect(pair.second.isReady)
-            field.clock.advance(by: .seconds(5))
-            #expect(try await pair.end(201) == ["a active", "a ended 201", "b active", "b ended 201"])
-        }
-    }
-
-    @Test func `Two sessions: the tags that lie there are new to the second one`() async throws {
-        try await withVirtualField { field in
-            for serial: UInt8 in 1...2 { field.tags.bring(TestTag.ntag213(serial: serial)) }
-            let pair = Pair(once: true)
-            pair.first.begin()
-            pair.second.begin()
-            try await pair.wait(for: "b messages 2")
-            pair.second.invalidate()
-            let log = ["a active", "a messages 2", "a ended 204", "b active", "b messages 2", "b ended 200"]
-            #expect(try await pair.end() == log)
-        }
-    }
-
 }

@@ -205,23 +205,6 @@ import VirtualTags
         )
     }
 
-    @Test func `PACE: two cards take commands in turn, and keep what they are`() async throws {
-        let cards = [
-            Self.card(Self.a, access: .pace),
-            Self.card(Self.a, front: .nfcA(uid: [0x02, 2, 3, 4, 5, 6, 7], ats: [0x02, 0x08])),
-        ]
-        let app = AppConfiguration.app(applications: [Self.a])
-        try await withTags(cards[0], cards[1], app: app, polling: .pace, connects: false) { _, scene in
-            #expect(scene.tags.map(\.kind).sorted() == ["ISO 7816 \(Self.a)", "ISO 7816 PACE"])
-            for tag in scene.tags + scene.tags {
-                try await scene.session.connect(to: tag)
-                let card = try tag.iso7816
-                #expect(try await card.send("0084000002") == "cafe9000")
-                #expect(card.supportsPACE == card.initialSelectedAID.isEmpty)
-            }
-        }
-    }
-
     // MARK: Restarting with a configuration
 
     @Test func `Restart with a configuration: it is for that time, and restarting without goes back`() async throws {

@@ -50,7 +50,7 @@ import VirtualTags
     @Test func `Polling options: a technology not asked for is not reported, and no technology makes no session`()
         async throws
     {
-        try await withVirtualField { field in
+        await withVirtualField { field in
             field.tags.bring(TestTag.ntag213())
             let delegate = TagSessionDelegate()
             tagSession(delegate, .iso15693).begin()
@@ -175,7 +175,7 @@ import VirtualTags
     }
 
     @Test func `Restart: the tags are found once for it, also when polling restarts twice`() async throws {
-        try await withVirtualField { field in
+        await withVirtualField { field in
             field.tags.bring(TestTag.ntag213())
             let delegate = TagSessionDelegate()
             let session = tagSession(delegate)
