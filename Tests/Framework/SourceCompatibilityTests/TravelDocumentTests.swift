@@ -8,8 +8,7 @@ import Testing
 import VirtualCards
 import VirtualTags
 
-// The clients' types are internal, as in an app. These tests check the data of the clients.
-@testable import SourceCompatibilitySwift6
+@testable import SourceCompatibilitySwift6  // the clients' types are internal, as in an app
 
 /// What a phone has in CommonCrypto.
 private struct SystemCryptography: DocumentCryptography {
@@ -26,7 +25,7 @@ private struct SystemCryptography: DocumentCryptography {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `A client scans a virtual travel document` {
+@Suite(.timeLimit(.minutes(5))) struct TravelDocumentTests {
     private static let lines = [
         "P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<", "L898902C36UTO7408122F1204159ZE184226B<<<<<10",
     ]
@@ -39,10 +38,12 @@ private struct SystemCryptography: DocumentCryptography {
             .emrtd(pupi: [0x31, 0x32, 0x33, 0x34]),
         ]
     )
-    func `Basic access control, then EF.COM, data groups 1 and 2 and EF.SOD`(frontEnd: Type4FrontEnd) async throws {
+    func `Travel document: basic access control, then EF.COM, data groups 1 and 2 and EF.SOD`(frontEnd: Type4FrontEnd)
+        async throws
+    {
         let contents = try EMRTDContents(MachineReadableZone(Self.lines.joined()), signer: .test)
         try await withVirtualField { field in
-            try await AppConfiguration.$scoped.withValue(`Clients before virtual tags`.configuration) {
+            try await AppConfiguration.$scoped.withValue(VirtualTagTests.configuration) {
                 field.tags.bring(VirtualType4Tag(contents, frontEnd: frontEnd))
                 let scanner = DocumentScanner(access: Self.access, cryptography: SystemCryptography())
                 let files = try await scanner.scan([0x011E, 0x0101, 0x0102, 0x011D])
@@ -53,11 +54,11 @@ private struct SystemCryptography: DocumentCryptography {
         }
     }
 
-    @MainActor @Test func `A document from an image`() async throws {
+    @MainActor @Test func `Travel document from an image: read`() async throws {
         let text = #"{"type": "T4T", "product": "eMRTD", "uid": "08112233", "mrz": "\#(Self.lines.joined())"}"#
         let image = try TagImage(parsing: Array(text.utf8))
         try await withVirtualField { field in
-            try await AppConfiguration.$scoped.withValue(`Clients before virtual tags`.configuration) {
+            try await AppConfiguration.$scoped.withValue(VirtualTagTests.configuration) {
                 field.tags.bring(image.makeTag())
                 let scanner = DocumentScanner(access: Self.access, cryptography: SystemCryptography())
                 let files = try await scanner.scan([0x011E])
@@ -67,10 +68,10 @@ private struct SystemCryptography: DocumentCryptography {
         }
     }
 
-    @MainActor @Test func `Another document's zone opens nothing`() async throws {
+    @MainActor @Test func `Travel document with another document's zone: wrongZone`() async throws {
         let contents = try EMRTDContents(MachineReadableZone(Self.lines.joined()), signer: .test)
         try await withVirtualField { field in
-            await AppConfiguration.$scoped.withValue(`Clients before virtual tags`.configuration) {
+            await AppConfiguration.$scoped.withValue(VirtualTagTests.configuration) {
                 field.tags.bring(VirtualType4Tag(contents))
                 let scanner = DocumentScanner(access: "L898902C<369080619406236", cryptography: SystemCryptography())
                 await #expect(throws: DocumentError.wrongZone) { try await scanner.scan([0x011E]) }

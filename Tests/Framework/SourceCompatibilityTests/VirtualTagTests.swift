@@ -6,11 +6,10 @@ import Testing
 import VirtualCards
 import VirtualTags
 
-// The clients' types are internal, as in an app. These tests check the data of the clients.
-@testable import SourceCompatibilitySwift5
-@testable import SourceCompatibilitySwift6
+@testable import SourceCompatibilitySwift5  // the clients' types are internal, as in an app
+@testable import SourceCompatibilitySwift6  // the clients' types are internal, as in an app
 
-@Suite(.timeLimit(.minutes(5))) struct `Clients before virtual tags` {
+@Suite(.timeLimit(.minutes(5))) struct VirtualTagTests {
     /// The configuration of an app that lists everything that its clients use.
     static let configuration = AppConfiguration(
         infoPlist: AppConfiguration.PropertyFile(
@@ -23,7 +22,7 @@ import VirtualTags
         )
     )
 
-    @Test func `The page reader reads an NTAG to its end`() async throws {
+    @Test func `Page reader: reads an NTAG to its end`() async throws {
         try await withVirtualField { field in
             field.tags.bring(VirtualTagExamples.ntag213)
             let (ended, end) = AsyncStream<Int>.makeStream()
@@ -41,7 +40,7 @@ import VirtualTags
         }
     }
 
-    @Test func `The balance reader reads a transport card`() async throws {
+    @Test func `Balance reader: reads a transport card`() async throws {
         try await withVirtualField { field in
             await AppConfiguration.$scoped.withValue(Self.configuration) {
                 field.tags.bring(VirtualTagExamples.transportCard)
@@ -58,7 +57,7 @@ import VirtualTags
         }
     }
 
-    @Test func `The sensor reader hears of a command that the tag does not have`() async throws {
+    @Test func `Sensor reader: fails for a command that the tag does not have`() async throws {
         try await withVirtualField { field in
             field.tags.bring(VirtualType5Tag(.icodeSLIX2))
             let (results, result) = AsyncStream<Result<Data, SensorError>>.makeStream()
@@ -82,7 +81,7 @@ import VirtualTags
         }
     }
 
-    @MainActor @Test func `The document reader opens a document and reads a file`() async throws {
+    @MainActor @Test func `Document reader: opens a document and reads a file`() async throws {
         try await withVirtualField { field in
             try await AppConfiguration.$scoped.withValue(Self.configuration) {
                 field.tags.bring(VirtualTagExamples.document)
@@ -94,7 +93,7 @@ import VirtualTags
         }
     }
 
-    @Test func `The plugin reads the message of a tag by its handle`() async throws {
+    @Test func `Plugin: reads the message of a tag by its handle`() async throws {
         try await withVirtualField { field in
             field.tags.bring(VirtualTagExamples.ntag213)
             let (answers, answer) = AsyncStream<String>.makeStream()
@@ -121,7 +120,7 @@ import VirtualTags
 
     @available(iOS 26.4, *)
     @MainActor @Test(arguments: [true, false])
-    func `An app of iOS 26.4 finds a document by PACE, and then a ticket`(takesPACE: Bool) async throws {
+    func `App of iOS 26.4: finds a document by PACE, and then a ticket`(takesPACE: Bool) async throws {
         var contents = try EMRTDContents(
             MachineReadableZone(
                 "P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<L898902C36UTO7408122F1204159ZE184226B<<<<<10"

@@ -57,6 +57,28 @@ private struct Sender {
             }
         }
     }
+
+    /// The code of the error with which a link is not delivered; nil when it is.
+    func refusal(_ link: String) async -> BusError.Code? {
+        if case .failure(let error) = await deliver(link) { error.code } else { nil }
+    }
+}
+
+/// Names the bus of a user and the reader for this process.
+private func use(bus address: String, reader: String? = nil) {
+    _ = unsafe setenv("DBUS_SESSION_BUS_ADDRESS", address, 1)
+    if let reader { _ = unsafe setenv("NFC_READER", reader, 1) } else { _ = unsafe unsetenv("NFC_READER") }
+}
+
+/// The code of the error with which an app fails to listen; nil when it listens.
+private func listeningFails(_ application: Application, _ presence: Application.Presence = .visible) async -> BusError?
+{
+    do throws(BusError) {
+        try await application.listen(as: Sender.app, presence: presence)
+        return nil
+    } catch {
+        return error
+    }
 }
 
 /// How often something has happened.
@@ -72,13 +94,13 @@ private final class Count: Sendable {
 
 /// Each test runs in a process of its own, because the bus and the reader are named by its variables.
 @Suite(.enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
-struct `An app that listens for links` {
-    @Test(.ownThreads) func `receives them on the main queue, and the sender learns whether it took them`() async throws
+struct ListeningTests {
+    @Test(.ownThreads) func `Listening app: gets links on the main queue, and the sender learns whether it took them`()
+        async throws
     {
         let bus = try TestBus()
         await #expect(processExitsWith: .success) { [address = bus.address as String] in
-            _ = unsafe setenv("DBUS_SESSION_BUS_ADDRESS", address, 1)
-            _ = unsafe unsetenv("NFC_READER")
+            use(bus: address)
             let sender = Sender(address: address)
             #expect(!Application.isRunning(as: Sender.app))
             #expect(await sender.deliver("https://example.org/early") == .success(.none))
@@ -92,12 +114,7 @@ struct `An app that listens for links` {
             #expect(!Application.isRunning(as: "org.example.Other"))
             #expect(await sender.deliver("https://example.org/a") == .success(.message))
             await MainActor.run { receiver.takes = false }
-            guard case .failure(let error) = await sender.deliver("https://example.org/b") else {
-                Issue.record("A link that was not taken is delivered.")
-                return
-            }
-            #expect(error.code == .refused)
-            #expect(error.reason == "org.example.App does not take the link.")
+            #expect(await sender.refusal("https://example.org/b") == .refused)
             let links = await receiver.links
             #expect(links == ["https://example.org/a", "https://example.org/b"])
             #expect(await receiver.recordCounts == [2, 2])
@@ -105,12 +122,13 @@ struct `An app that listens for links` {
         }
     }
 
-    @Test(.ownThreads) func `in the background gives its name to a visible one, and hears of its own end`() async throws
+    @Test(.ownThreads)
+    func `App in the background: one that is visible, as by default, takes its name, and it hears of its own end`()
+        async throws
     {
         let bus = try TestBus()
         await #expect(processExitsWith: .success) { [address = bus.address as String] in
-            _ = unsafe setenv("DBUS_SESSION_BUS_ADDRESS", address, 1)
-            _ = unsafe unsetenv("NFC_READER")
+            use(bus: address)
             let sender = Sender(address: address)
             let (hidden, visible, other) = await (Application(), Application(), Application())
             let (below, above) = (Receiver(), Receiver())
@@ -121,25 +139,14 @@ struct `An app that listens for links` {
             }
             #expect(await sender.deliver("https://example.org/a") == .success(.message))
             // Two in the background: the first one stays.
-            do throws(BusError) {
-                try await other.listen(as: Sender.app, presence: .background)
-                Issue.record("There are two in the background.")
-            } catch {
-                #expect(error.code == .nameTaken)
-            }
+            #expect(await listeningFails(other, .background)?.code == .nameTaken)
             #expect(belowEnds.value == 0)
-            try await MainActor.run { try visible.listen(as: Sender.app, presence: .visible) { aboveEnds.add() } }
+            try await MainActor.run { try visible.listen(as: Sender.app) { aboveEnds.add() } }
             #expect(await sender.deliver("https://example.org/b") == .success(.message))
             try await belowEnds.wait(for: 1)
             // A visible one stays, whoever comes.
             for presence in [Application.Presence.visible, .background] {
-                do throws(BusError) {
-                    try await other.listen(as: Sender.app, presence: presence)
-                    Issue.record("A visible app is replaced.")
-                } catch {
-                    #expect(error.code == .nameTaken)
-                    #expect(error.reason.contains(Sender.app))
-                }
+                #expect(await listeningFails(other, presence)?.code == .nameTaken)
             }
             #expect(await sender.deliver("https://example.org/c") == .success(.message))
             #expect(await below.links == ["https://example.org/a"])
@@ -148,31 +155,11 @@ struct `An app that listens for links` {
         }
     }
 
-    @Test(.ownThreads) func `is one that the user sees, unless it says otherwise`() async throws {
-        let bus = try TestBus()
-        await #expect(processExitsWith: .success) { [address = bus.address as String] in
-            _ = unsafe setenv("DBUS_SESSION_BUS_ADDRESS", address, 1)
-            _ = unsafe unsetenv("NFC_READER")
-            let (hidden, visible) = await (Application(), Application())
-            let receiver = Receiver()
-            let ends = Count()
-            try await MainActor.run {
-                visible.delegate = receiver
-                try hidden.listen(as: Sender.app, presence: .background) { ends.add() }
-                try visible.listen(as: Sender.app)
-            }
-            try await ends.wait(for: 1)
-            #expect(await Sender(address: address).deliver("https://example.org/a") == .success(.message))
-            #expect(await receiver.links == ["https://example.org/a"])
-            await MainActor.run { withExtendedLifetime(hidden) {} }
-        }
-    }
-
-    @Test(.ownThreads) func `has what came before its delegate, and hears of the end of its bus`() async {
+    @Test(.ownThreads)
+    func `Listening app: gets what was sent before its delegate was set, and hears of the end of its bus`() async {
         await #expect(processExitsWith: .success) {
             let bus = try TestBus()
-            _ = unsafe setenv("DBUS_SESSION_BUS_ADDRESS", bus.address, 1)
-            _ = unsafe unsetenv("NFC_READER")
+            use(bus: bus.address)
             let (application, receiver) = await (Application(), Receiver())
             let ends = Count()
             try await MainActor.run { try application.listen(as: Sender.app) { ends.add() } }
@@ -188,34 +175,21 @@ struct `An app that listens for links` {
         }
     }
 
-    @Test(.ownThreads) func `that is gone without an end takes nothing`() async throws {
+    @Test(.ownThreads) func `App that is freed: its links are refused`() async throws {
         let bus = try TestBus()
         await #expect(processExitsWith: .success) { [address = bus.address as String] in
-            _ = unsafe setenv("DBUS_SESSION_BUS_ADDRESS", address, 1)
-            _ = unsafe unsetenv("NFC_READER")
+            use(bus: address)
             try await MainActor.run { try Application().listen(as: Sender.app) }
-            guard case .failure(let error) = await Sender(address: address).deliver("https://example.org/a") else {
-                Issue.record("Nobody has taken the link.")
-                return
-            }
-            #expect(error.code == .refused)
+            #expect(await Sender(address: address).refusal("https://example.org/a") == .refused)
         }
     }
 
-    @Test(.ownThreads) func `is not running, and says why it can't listen, when there is no bus`() async throws {
+    @Test(.ownThreads) func `Without a bus: no app runs, and listening fails with noBus`() async throws {
         let bus = try TestBus()
         await #expect(processExitsWith: .success) { [folder = bus.path as String] in
-            _ = unsafe setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=\(folder)/nothing", 1)
-            _ = unsafe unsetenv("NFC_READER")
+            use(bus: "unix:path=\(folder)/nothing")
             #expect(!Application.isRunning(as: Sender.app))
-            let ends = Count()
-            do throws(BusError) {
-                try await Application().listen(as: Sender.app) { ends.add() }
-                Issue.record("It listens on no bus.")
-            } catch {
-                #expect(error.code == .noBus)
-            }
-            #expect(ends.value == 0)
+            #expect(await listeningFails(Application())?.code == .noBus)
         }
     }
 }
@@ -242,8 +216,9 @@ private func serveSimulator(at path: String, _ lines: [String]) throws {
     }
 }
 
-@Suite(.timeLimit(.minutes(3))) struct `An app on the simulator's phone` {
-    @Test(.ownThreads) func `receives the phone's links without a bus, and drops those of another message`()
+@Suite(.timeLimit(.minutes(3))) struct SimulatorLinkTests {
+    @Test(.ownThreads)
+    func `Simulator: the app gets the phone's links without a bus, and none that is not in its message`()
         async throws
     {
         let folder = try PrivateFolder.random("nfc-tests")
@@ -260,8 +235,7 @@ private func serveSimulator(at path: String, _ lines: [String]) throws {
                 at: folder + "/socket",
                 [greeting, line("https://example.org/other"), line("https://example.org/a")]
             )
-            _ = unsafe setenv("NFC_READER", "simulator:\(folder)/socket", 1)
-            _ = unsafe setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=\(folder)/nothing", 1)
+            use(bus: "unix:path=\(folder)/nothing", reader: "simulator:\(folder)/socket")
             let (application, receiver) = await (Application(), Receiver())
             try await MainActor.run {
                 application.delegate = receiver
@@ -274,15 +248,14 @@ private func serveSimulator(at path: String, _ lines: [String]) throws {
     }
 
     @Test(.ownThreads, .enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"))
-    func `is not running for the bus, although its name is taken there`() async throws {
+    func `Simulator: an app is not running for the bus, although its name is taken there`() async throws {
         let bus = try TestBus()
         await #expect(processExitsWith: .success) { [address = bus.address as String] in
-            _ = unsafe setenv("DBUS_SESSION_BUS_ADDRESS", address, 1)
+            use(bus: address)
             let owner = try BusConnection(.user, address: address)
             try owner.take(Sender.app)
-            _ = unsafe unsetenv("NFC_READER")
             #expect(Application.isRunning(as: Sender.app))
-            _ = unsafe setenv("NFC_READER", "simulator:/tmp/ocn-nowhere/socket", 1)
+            use(bus: address, reader: "simulator:/tmp/ocn-nowhere/socket")
             #expect(!Application.isRunning(as: Sender.app))
             withExtendedLifetime(owner) {}
         }

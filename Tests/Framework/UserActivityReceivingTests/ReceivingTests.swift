@@ -56,7 +56,7 @@ private final class Screen: UserActivityRestoring {
 }
 
 @MainActor
-@Suite struct `An app that is given links` {
+@Suite struct ReceivingTests {
     private func payload(_ link: String) throws -> UserActivityPayload {
         let message = NDEFMessage([try .text("first", language: "en"), try .uri(link)])
         return try UserActivityPayload(
@@ -66,7 +66,7 @@ private final class Screen: UserActivityRestoring {
         )
     }
 
-    @Test func `The delegate gets the link with the whole message`() throws {
+    @Test func `Link: the delegate gets it with the whole message, and restores its screen`() throws {
         let application = Application()
         let delegate = AppDelegate()
         application.delegate = delegate
@@ -79,14 +79,14 @@ private final class Screen: UserActivityRestoring {
         #expect(NSUserActivityTypeBrowsingWeb == UserActivityPayload.browsingWeb)
     }
 
-    @Test func `A delegate is told of an activity that can't be made, and has not handled it`() {
+    @Test func `Activity that can't be made: the delegate hears of the failure`() {
         let delegate = AppDelegate()
         #expect(!Application().hand(nil, ofType: NSUserActivityTypeBrowsingWeb, to: delegate))
         #expect(delegate.failures == 1 && delegate.links.isEmpty)
         #expect(delegate.announced == [NSUserActivityTypeBrowsingWeb])
     }
 
-    @Test func `What comes before there is a delegate waits for it, in order and bounded`() throws {
+    @Test func `Links before the delegate is set: the last 16 wait for it, in order`() throws {
         let application = Application()
         for number in 0..<20 { #expect(application.receive(try payload("https://example.org/\(number)"))) }
         let delegate = AppDelegate()
@@ -96,19 +96,13 @@ private final class Screen: UserActivityRestoring {
         #expect(delegate.links.count == 16)
     }
 
-    @Test func `What has been sent as JSON is the same activity`() throws {
-        let application = Application()
-        let delegate = AppDelegate()
-        application.delegate = delegate
-        application.receive(try UserActivityPayload(json: payload("https://example.org/x").json))
-        #expect(delegate.messages.first?.records.count == 2)
-    }
-
     /// A delegate that has only what every delegate has to have.
     private final class PlainDelegate: ApplicationDelegate {
         var takes = false
         var links: [URL?] = []
         var restored: [any UIUserActivityRestoring]?
+        /// Whether it leaves the app when it gets a link.
+        var leaves = false
 
         func application(
             _ application: UIApplication,
@@ -117,11 +111,12 @@ private final class Screen: UserActivityRestoring {
         ) -> Bool {
             links.append(userActivity.webpageURL)
             restorationHandler(restored)
+            if leaves { application.delegate = nil }
             return takes
         }
     }
 
-    @Test func `Whether a link was taken is what the delegate returns, and each object is restored`() throws {
+    @Test func `Link taken: what the delegate returns, and each object is restored`() throws {
         let application = Application()
         let delegate = PlainDelegate()
         application.delegate = delegate
@@ -134,19 +129,7 @@ private final class Screen: UserActivityRestoring {
         #expect(screens.map { $0.shown.map { $0?.lastPathComponent } } == [["b"], ["b"]])
     }
 
-    @Test func `A delegate says nothing of an activity, and takes a failure, unless it has methods for that`() {
-        let delegate = PlainDelegate()
-        let type = UserActivityPayload.browsingWeb
-        #expect(!delegate.application(Application(), willContinueUserActivityWithType: type))
-        delegate.application(
-            Application(),
-            didFailToContinueUserActivityWithType: type,
-            error: CocoaError(.userActivityHandoffFailed)
-        )
-        #expect(delegate.links.isEmpty)
-    }
-
-    @Test func `A link that comes when the delegate is gone waits for the next one, and comes once`() throws {
+    @Test func `Delegate released: a link waits for the next one, and is given once`() throws {
         let application = Application()
         var first: PlainDelegate? = PlainDelegate()
         application.delegate = first
@@ -162,33 +145,13 @@ private final class Screen: UserActivityRestoring {
         #expect(third.links.isEmpty)
     }
 
-    /// A delegate that leaves when it has its first link.
-    private final class LeavingDelegate: ApplicationDelegate {
-        var calls: [String] = []
-
-        func application(_ application: UIApplication, willContinueUserActivityWithType _: String) -> Bool {
-            calls.append("will")
-            return true
-        }
-
-        func application(
-            _ application: UIApplication,
-            continue userActivity: NSUserActivity,
-            restorationHandler: @escaping ([any UIUserActivityRestoring]?) -> Void
-        ) -> Bool {
-            calls.append(userActivity.webpageURL?.lastPathComponent ?? "none")
-            application.delegate = nil
-            return true
-        }
-    }
-
-    @Test func `Links that waited wait on when the delegate leaves at the first of them, and none is lost`() throws {
+    @Test func `Delegate that leaves at the first of several links: the others wait on, and none is lost`() throws {
         let application = Application()
         for number in 1...3 { #expect(application.receive(try payload("https://example.org/\(number)"))) }
-        let leaving = LeavingDelegate()
+        let leaving = PlainDelegate()
+        leaving.leaves = true
         application.delegate = leaving
-        // Each link is announced before it comes.
-        #expect(leaving.calls == ["will", "1"])
+        #expect(leaving.links.map { $0?.lastPathComponent } == ["1"])
         #expect(application.receive(try payload("https://example.org/4")))
         let next = PlainDelegate()
         application.delegate = next
