@@ -1,48 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreNFC
+@unsafe @preconcurrency import CoreNFC
+import Dispatch
 import Foundation
+import NFCRuntime
 import NFCTestKit
 import TagLink
 import Testing
-import VirtualTags
 
-@Suite(.timeLimit(.minutes(10))) struct `A field around a test` {
-    static let old = TagMessage.uri("https://example.com/old")
-    static let new = TagMessage.uri("https://example.com/new")
+/// A field around a test: its tags, its person, its sheet, its clock and its trace.
+@Suite(.timeLimit(.minutes(10))) struct FieldTests {
+    private static func notes(_ field: TestField) -> [String] { field.trace.notes.map(\.text) }
 
-    /// Reads and writes as an app does.
-    @Sendable static func flow(_ field: TestField) async throws -> String {
-        try await field.completion("write") { Writer("https://example.com/new").start($0) }.get()
-    }
-
-    @Test func `Code that knows nothing of it finds the tag, and the test sees what became of it`() async throws {
-        try await withField(.product("NTAG215", holding: Self.old)) { field in
-            #expect(try await Self.flow(field) == "https://example.com/old")
-            let tag = try #require(field.tags.first)
-            #expect(try await tag.message() == Self.new)
+    @Test func `client in a field: finds the tag, and the test sees what became of it`() async throws {
+        try await withField(linkTag) { field in
+            #expect(field.airtime == .zero)
+            #expect(try await LinkClient.run(field) == oldLink)
+            #expect(try await field.tags[0].message() == .uri(newLink))
             #expect(field.sheetTexts == ["Hold the card near the phone.", "Done."])
             #expect(field.sheetHistory.map(\.content.state).last == .success)
             #expect(field.exchanges.count > 10)
+            let durations = field.exchanges.compactMap(\.duration)
+            #expect(durations.count == field.exchanges.count && durations.allSatisfy { $0 > .zero })
+            #expect(field.airtime == durations.reduce(.zero, +) && field.airtime <= field.now)
             #expect(field.airtime > .milliseconds(20) && field.airtime < .milliseconds(500))
+            // A text counts once while it stays. Each moment of the sheet is in the trace, with its text.
+            await field.settle()
+            _ = try await LinkClient.run(field)
+            #expect(field.sheetTexts.count == 4)
+            let shown = field.trace.notes.filter { $0.text.hasPrefix("sheet: ") }
+            #expect(
+                shown.map(\.time) == field.sheetHistory.map(\.time) && shown.map(\.time) == shown.map(\.time).sorted()
+            )
+            for (note, moment) in zip(shown, field.sheetHistory) {
+                let words = moment.content.message.isEmpty ? "" : " \"\(moment.content.message)\""
+                #expect(note.text == "sheet: \(moment.content.state.rawValue)\(words)")
+            }
         }
     }
 
-    @Test func `A session without a tag ends after its minute, which takes no time`() async throws {
+    @Test func `session without a tag: ends at its limit, which takes no real time`() async throws {
         try await withField { field in
-            let error = await #expect(throws: NFCReaderError.self) { try await Self.flow(field) }
+            let error = await #expect(throws: NFCReaderError.self) { try await LinkClient.run(field) }
             #expect(error?.code == .readerSessionInvalidationErrorSessionTimeout)
             #expect(field.now >= .seconds(60) && field.now < .seconds(61))
         }
     }
 
-    @Test func `The person acts when the code waits`() async throws {
-        try await withField { field in
-            async let written = Self.flow(field)
-            let first = try await field.bring(.product("NTAG215", holding: Self.old))
-            #expect(try await written == "https://example.com/old")
-            #expect(try await first.message() == Self.new)
+    // MARK: The person
+
+    @Test func `person's actions: happen when the code waits, and are in the trace`() async throws {
+        try await withField(linkTag) { field in
+            #expect(Self.notes(field).isEmpty && field.tags.count == 1)
+            let first = field.tags[0]
+            let second = try await field.bring("NTAG213")
+            try await field.takeAway(first)
+            #expect(field.virtual?.tags.map(\.identifier) == [second.virtual.identifier])
+            let third = try await field.swap(for: "NTAG216")
+            #expect(field.virtual?.tags.map(\.identifier) == [third.virtual.identifier])
             try await field.takeAway()
-            let cancelled = Task { try await Self.flow(field) }
+            #expect(field.virtual?.tags.isEmpty == true && field.tags.count == 3)
+            try await field.bring(first)
+            #expect(field.virtual?.tags.map(\.identifier) == [first.virtual.identifier] && field.tags.count == 3)
+            // What is made is not near.
+            _ = try await field.make("NTAG213")
+            #expect(field.virtual?.tags.count == 1 && field.tags.count == 4)
+            #expect(
+                Self.notes(field) == [
+                    "the person brings \(second)", "the person takes \(first) away", "the person swaps it for \(third)",
+                    "the person takes everything away", "the person brings \(first)",
+                ]
+            )
+        }
+    }
+
+    @Test func `person brings a tag, later cancels: the session finds it, the next ends as cancelled`() async throws {
+        try await withField { field in
+            async let written = LinkClient.run(field)
+            let tag = try await field.bring(linkTag)
+            #expect(try await written == oldLink)
+            #expect(try await tag.message() == .uri(newLink))
+            try await field.takeAway()
+            let cancelled = Task { try await LinkClient.run(field) }
             try await field.cancelSheet()
             let error = await #expect(throws: NFCReaderError.self) { try await cancelled.value }
             #expect(error?.code == .readerSessionInvalidationErrorUserCanceled)
@@ -50,9 +88,39 @@ import VirtualTags
         }
     }
 
-    @Test func `Calls that wait until the code rests go on in turn`() async throws {
-        let order = Locked<[String]>([])
+    @Test func `calls and shown errors: are noted by name, before the test goes on`() async throws {
         try await withField { field in
+            for number in 0..<3 {
+                let called = try await field.completion("read") { $0(number) }
+                #expect(called == number)
+            }
+            #expect(Self.notes(field).last == "called: read 3")
+            _ = try await field.completion { $0(7) }
+            field.completed("by hand")
+            field.completed()
+            field.showedError("Oh.")
+            field.note("My own.")
+            #expect(
+                Self.notes(field) == [
+                    "called: read", "called: read 2", "called: read 3", "called: completion", "called: by hand",
+                    "called: completion", "shown: Oh.", "My own.",
+                ]
+            )
+        }
+    }
+
+    @Test func `waits: add up, the longer of two counts, and calls that wait for rest go on in turn`() async throws {
+        try await withField { field in
+            await field.wait(for: .seconds(2))
+            await field.wait(for: .milliseconds(500))
+            #expect(field.now == .milliseconds(2500))
+            async let one: Void = field.wait(for: .seconds(3))
+            async let other: Void = field.wait(for: .seconds(5))
+            _ = await (one, other)
+            await field.wait(for: .zero)
+            await field.settle()
+            #expect(field.now == .milliseconds(7500))
+            let order = Locked<[String]>([])
             await withTaskGroup(of: Void.self) { group in
                 for name in ["a", "b"] {
                     group.addTask {
@@ -63,144 +131,128 @@ import VirtualTags
                     }
                 }
             }
-        }
-        let names = order.withLock { $0 }
-        #expect(names.count == 6 && zip(names, names.dropFirst()).allSatisfy { $0 != $1 }, "\(names)")
-    }
-
-    @Test func `Sleeping waits by the time of the field`() async throws {
-        try await withField { field in
-            try await Task.sleep(for: .seconds(300))
-            #expect(field.now == .seconds(300))
-            try await Task.sleep(nanoseconds: 1_500_000_000)
-            #expect(field.now == .milliseconds(301_500))
-            await field.wait(for: .seconds(10))
-            #expect(field.now == .milliseconds(311_500))
+            let names = order.withLock { $0 }
+            #expect(names.count == 6 && zip(names, names.dropFirst()).allSatisfy { $0 != $1 }, "\(names)")
         }
     }
 
-    @Test func `A block that is delayed on a queue waits by the time of the field`() async throws {
-        try await withField { field in
-            await withCheckedContinuation { continuation in
-                DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(300)) { continuation.resume() }
-            }
-            #expect(field.now == .milliseconds(300))
-        }
-    }
-
-    @Test func `A flow that never ends is stopped, with the trace so far`() async throws {
-        let error = await #expect(throws: FieldError.self) {
-            try await withField(.product("NTAG215", holding: Self.old)) { field in
-                try field.inject(.loss(atExchange: 12))
-                // What was called is not among what was never called.
-                #expect(try await field.completion("at once") { $0(true) })
-                let _: Int = try await field.completion("never") { _ in Writer("x").start { _ in } }
-            }
-        }
-        #expect(error?.code == .neverEnds)
-        #expect(error?.reason.contains("Never called: never.") == true)
-        #expect(error?.trace?.exchanges.isEmpty == false)
-    }
-
-    /// Sends REQA, and nothing after it.
-    ///
-    /// - Returns: the time after that.
-    @Sendable private static func ask(_ field: TestField) async throws -> Duration {
-        guard case .field(let driver) = field.environment.reader else { return .zero }
-        try await driver.setCarrier(true)
-        let link = try #require(driver.link(for: .nfcA))
-        _ = try await link.transceive(Frame(bits: [0x26], validBitsInLastByte: 7), timeout: .milliseconds(1))
-        return field.now
-    }
-
-    @Test func `A flow whose exchange uses up its time is stopped by that exchange`() async throws {
-        let error = await #expect(throws: FieldError.self) {
-            try await withField("NTAG213", limit: .nanoseconds(1)) { field in _ = try await Self.ask(field) }
-        }
-        #expect(error?.code == .neverEnds)
-        #expect(error?.reason.hasSuffix("its limit is 0 s. Give limit: for a flow that is to take longer.") == true)
-        // One that takes just as long as its limit ends by itself.
-        let time = try await withField("NTAG213") { field in try await Self.ask(field) }
-        let limited = try await withField("NTAG213", limit: time) { field in try await Self.ask(field) }
-        #expect(time > .zero && limited == time)
-    }
-
-    @Test func `So is a flow on a recording, by the call that uses up its time`() async throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).jsonl").path
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        let recorder = try Recorder(path: path)
-        let air = VirtualField()
-        air.bring(VirtualType2Tag(.ntag213))
-        try await withField(reader: .reader(recorder.recording(.field(air)))) { field in _ = try await Self.ask(field) }
-        let reader = TestReader.recording(try Recording(path: path))
-        // The time that the calls took when they were recorded.
-        let time = try await withField(reader: reader) { field in try await Self.ask(field) }
-        try #require(time > .nanoseconds(1))
-        let error = await #expect(throws: FieldError.self) {
-            try await withField(limit: time - .nanoseconds(1), reader: reader) { field in _ = try await Self.ask(field)
-            }
-        }
-        #expect(error?.code == .neverEnds)
-        let limited = try await withField(limit: time, reader: reader) { field in try await Self.ask(field) }
-        #expect(limited == time)
-    }
-
-    @Test func `What goes wrong says what to write`() async throws {
-        let gone = try await withField("NTAG213") { field in
-            await #expect(throws: FieldError(.fieldInField, "")) { try await withField { _ in } }
-            let error = await #expect(throws: FieldError.self) { try await field.bring("NTAG2155") }
-            #expect(error?.reason.contains("Write \"NTAG215\"") == true)
-            return field.tags[0]
-        }
-        await #expect(throws: FieldError(.fieldIsGone, "")) { try await gone.message() }
-        await #expect(throws: FieldError(.badTag, "")) { try await withField(.dump([1, 2, 3])) { _ in } }
-        let cancelled = Task {
-            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-            try await withField("NTAG213") { _ in }
-        }
-        await #expect(throws: CancellationError.self) { try await cancelled.value }
-        for limit in [Duration.zero, .seconds(-1)] {
-            await #expect(throws: FieldError(.badDuration, "")) { try await withField(limit: limit) { _ in } }
-            await #expect(throws: FieldError(.badDuration, "")) {
-                try await explore(.losses, near: "NTAG213", limit: limit) { _ in }
-            }
-        }
-        await #expect(throws: FieldError(.badDuration, "")) { try await withField(grace: .seconds(-1)) { _ in } }
-        // No grace at all is not less than none.
-        let number = try await withField(grace: .zero) { _ in 7 }
-        #expect(number == 7)
-        await #expect(throws: FieldError(.badTag, "")) {
-            try await withField(.product("NTAG213", holding: .text(String(repeating: "x", count: 200)))) { _ in }
-        }
-    }
-
-    @Test func `A handler that is passed to a field that has ended is not passed on`() async throws {
-        let ended = try await withField { $0 }
-        await #expect(throws: FieldError(.fieldIsGone, "")) {
-            _ = try await ended.completion { (_: @escaping @Sendable (Int) -> Void) in
+    @Test func `field that has ended: its calls fail as fieldIsGone`() async throws {
+        let (field, tag) = try await withField(linkTag) { field in (field, field.tags[0]) }
+        let gone = FieldError(.fieldIsGone, "")
+        await #expect(throws: gone) { try await field.make("NTAG213") }
+        await #expect(throws: gone) { try await field.bring("NTAG213") }
+        await #expect(throws: gone) { try await field.bring(tag) }
+        await #expect(throws: gone) { try await field.takeAway() }
+        await #expect(throws: gone) { try await field.swap(for: "NTAG213") }
+        await #expect(throws: gone) { try await field.cancelSheet() }
+        await #expect(throws: gone) { try await tag.message() }
+        #expect(throws: gone) { try tag.contents() }
+        await #expect(throws: gone) {
+            _ = try await field.completion { (_: @escaping @Sendable (Int) -> Void) in
                 Issue.record("The work has started, though nothing can come of it.")
             }
         }
+        #expect(field.tags.count == 1 && field.virtual?.tags.isEmpty == true)
+        // It does not make its test wait.
+        await field.settle()
     }
 
-    @Test func `The same seed gives the same trace`() async throws {
-        func trace() async throws -> String {
-            try await withField(.product("NTAG215", holding: Self.old), seed: 7) { field in
-                _ = try await Self.flow(field)
-                await field.wait(for: .seconds(3))
-                return field.trace.description
+    @Test func `field in a field: is refused`() async throws {
+        try await withField { _ in
+            await #expect(throws: FieldError(.fieldInField, "")) { try await withField { _ in } }
+        }
+    }
+
+    @Test func `begin while the last sheet leaves: waits, or fails with 203 if asked for`() async throws {
+        for policy in [SessionArbiter.BusyPolicy.queue, .refuseWhileSheetLeaves] {
+            let code: NFCReaderError.Code? = policy == .queue ? nil : .readerSessionInvalidationErrorSystemIsBusy
+            let codes = Locked<[NFCReaderError.Code?]>([])
+            let flow: @Sendable (TestField) async throws -> Void = { field in
+                _ = try await LinkClient.run(field)
+                await field.settle()
+                let second = try await field.completion("two") { LinkClient().start($0) }.code
+                codes.withLock { $0.append(second) }
+            }
+            try await withField(linkTag, busyPolicy: policy) { try await flow($0) }
+            try await explore(.replay("flip@1"), near: linkTag, busyPolicy: policy, invariants: []) {
+                try? await flow($0)
+            }
+            #expect(codes.withLock { $0.prefix(2) } == [code, code])
+        }
+    }
+
+    // MARK: Determinism
+
+    /// Writes, and returns the trace. Some wait for their tag, and some first let time pass.
+    @Sendable private static func trace(_ number: Int) async throws -> Trace {
+        try await withField(seed: UInt64(number % 10)) { field in
+            async let old = LinkClient.run(field, "https://example.com/\(number)/new")
+            if number.isMultiple(of: 3) { await field.wait(for: .seconds(number % 50)) }
+            try await field.bring(.product("NTAG215", holding: .uri("https://example.com/\(number)")))
+            #expect(try await old == "https://example.com/\(number)")
+            #expect(try await field.tags[0].message() == .uri("https://example.com/\(number)/new"))
+            await field.wait(for: .seconds(3))
+            return field.trace
+        }
+    }
+
+    @Test func `same seed: the same trace, alone, beside 200 fields, and on busy processors`() async throws {
+        let together = try await withThrowingTaskGroup(of: (Int, Trace).self) { group in
+            for number in 0..<200 { group.addTask { (number, try await Self.trace(number)) } }
+            return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        let isOver = Box<Bool>()
+        for _ in 0..<3 {
+            Thread.detachNewThread {
+                var number: UInt64 = 1
+                while isOver.value == nil {
+                    // Busy, with a rest now and then: time moves when all rest.
+                    for _ in 0..<5_000 { number = number &* 6_364_136_223_846_793_005 &+ 1 }
+                    usleep(2000)
+                }
             }
         }
-        let first = try await trace()
-        for _ in 0..<20 {
-            let next = try await trace()
-            #expect(next == first)
-            if next != first { print(first, "\n-----\n", next) }
+        for number in stride(from: 0, to: 200, by: 20) {
+            #expect(try await Self.trace(number) == together[number], "\(number)")
         }
+        isOver.set(true)
     }
 
-    @Test(.field(.product("NTAG215", holding: old))) func `A trait puts it around a test`() async throws {
+    // MARK: The trait
+
+    @Test(.field(linkTag, busyPolicy: .refuseWhileSheetLeaves)) func `trait: puts a field around a test`() async throws
+    {
         let field = try #require(TestField.current)
-        #expect(try await Self.flow(field) == "https://example.com/old")
+        #expect(try await LinkClient.run(field) == oldLink)
+        await field.settle()
+        let second = try await field.completion("two") { LinkClient().start($0) }
+        #expect(second.code == .readerSessionInvalidationErrorSystemIsBusy)
+    }
+
+    @Test func `trait: its field has the tags, app and seed, and errors go on to the testing library`() async throws {
+        let test = try #require(Test.current)
+        let names = try await withField("NTAG215", "NTAG213", seed: 7) { $0.tags.map(\.description) }
+        let app = AppProperties(infoPlist: ["NFCReaderUsageDescription": "Cards are read."])
+        let trait: FieldTrait = .field("NTAG215", "NTAG213", app: app, seed: 7)
+        await #expect(throws: FieldError(.noButton, "")) {
+            try await trait.provideScope(for: test, testCase: Test.Case.current) {
+                let field = try #require(TestField.current)
+                #expect(field.seed == 7 && field.tags.map(\.description) == names)
+                #expect(field.environment.app?.infoPlist == ["NFCReaderUsageDescription": "Cards are read."])
+                throw FieldError(.noButton, "There is none.")
+            }
+        }
+        // A suite gets no field, since each of its tests does.
+        let scoped = NFCEnvironment.scoped
+        try await trait.provideScope(for: test, testCase: nil) { #expect(NFCEnvironment.scoped === scoped) }
+    }
+}
+
+@Suite(.field("NTAG215", seed: 4711), .timeLimit(.minutes(5))) struct FieldSuiteTests {
+    struct Inner {
+        @Test func `trait of an outer suite: puts each test in a field`() throws {
+            let field = try #require(TestField.current)
+            #expect(NFCEnvironment.scoped === field.environment && field.seed == 4711 && field.tags.count == 1)
+        }
     }
 }

@@ -3,276 +3,316 @@
 import Foundation
 import NFCTestKit
 import TagLink
-import TestThreads
 import Testing
-import VirtualTags
 
-@Suite(.timeLimit(.minutes(10))) struct `What is checked after a run` {
-    static let link = TagSpec.product("NTAG215", holding: .uri("https://example.com/old"))
+/// What is held against a run, but for the memory of its tags.
+@Suite(.timeLimit(.minutes(10))) struct InvariantTests {
+    // MARK: What the person sees
 
-    /// Runs a flow, and says what does not hold.
-    static func failure<Value: Equatable & Sendable>(
-        _ exploration: Exploration,
-        near tag: TagSpec = link,
-        invariants: [Invariant] = Invariant.all,
-        _ flow: @escaping @Sendable (TestField) async throws -> Value
-    ) async throws -> ExplorationFailure? {
-        do {
-            _ = try await explore(exploration, near: tag, invariants: invariants) { field in try await flow(field) }
-            return nil
-        } catch let failure as ExplorationFailure {
-            return failure
-        }
+    /// Ends another session at once, with an error on its sheet or with a check mark.
+    private static func show(_ error: String?) {
+        let session = NFCNDEFReaderSession.begun(Nobody())
+        if let error { session.invalidate(errorMessage: error) } else { session.invalidate() }
     }
 
-    @Test func `A result of bytes is shown as they are, and what a flow threw is named`() async throws {
-        let result = try await Self.failure(.losses) { field -> [Data?] in
-            let link = try? await field.completion("read") { LinkReader().begin($0) }.get()
-            return [link.map { Data($0.utf8.prefix(2)) } ?? Data([0xAB]), nil]
+    /// What a flow whose scan has failed does before it throws, and how what is found ends.
+    struct Telling: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var exploration: Exploration
+        var finding: String?
+        var act: @Sendable (TestField) -> Void
+
+        init(
+            _ name: String,
+            _ exploration: Exploration,
+            _ finding: String?,
+            _ act: @escaping @Sendable (TestField) -> Void
+        ) {
+            (testDescription, self.exploration, self.finding, self.act) = (name, exploration, finding, act)
         }
-        #expect(result?.finding == "the flow returned [<ab>, nil], and without faults [<68 74>, nil]")
-        let thrown = try await Self.failure(.losses) { field -> Int in
-            let link = try? await field.completion("write") { Writer("a", bug: .noErrorShown).start($0) }.get()
-            if link == nil { throw CocoaError(.userCancelled) }
-            return 0
-        }
-        #expect(thrown?.finding.contains("the flow failed with ") == true, "\(thrown?.finding ?? "passed")")
+
+        static let all = [
+            Telling("Cancel, app shows errors", .cancels, "cancelled, and the app showed the error \"One.\"") { field in
+                for text in ["One.", "Two."] { field.showedError(text) }
+            },
+            Telling("Cancel, sheet shows an error", .cancels, "cancelled, and the sheet showed the error \"Oh.\"") {
+                _ in
+                show("Oh.")
+            },
+            Telling("Cancel beside another fault", .replay("flip@1+cancel@3"), nil) { _ in show("Oh.") },
+            Telling("error without words", .badAnswers, ", and the error on the sheet has no words") { _ in show("") },
+            Telling("check mark", .badAnswers, ", and the sheet ended with a check mark") { _ in show(nil) },
+            Telling("check mark, app shows the error", .badAnswers, nil) { field in
+                show(nil)
+                field.showedError("The card can't be written.")
+            },
+        ]
     }
 
-    @Test(.ownThreads) func `A line about the app is printed once for all runs`() async throws {
-        let said = try CrashTests.said(
-            await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-                try await explore(.losses, near: Self.link, invariants: []) { field in
-                    let unheard = NFCNDEFReaderSession(
-                        delegate: Unheard(),
-                        queue: nil,
-                        invalidateAfterFirstRead: true
-                    )
-                    unheard.begin()
-                    await field.settle()
-                    unheard.invalidate()
-                    await field.settle()
-                }
+    @Test(arguments: Telling.all) func `personTold: finds a failure that is shown in the wrong way`(row: Telling)
+        async throws
+    {
+        let failure = try await failure(row.exploration, invariants: [.personTold]) { field -> String in
+            do {
+                return try await PageWriter(CorrectClient.message).scan(field)
+            } catch {
+                row.act(field)
+                throw error
             }
+        }
+        #expect(
+            row.finding.map { failure?.finding.hasSuffix($0) == true } ?? (failure == nil),
+            "\(failure?.line ?? "")"
         )
-        let count = said.components(separatedBy: "The delegate of a session was released").count - 1
-        #expect(count == 1, "\(said)")
     }
 
-    /// A delegate without a strong reference.
-    private final class Unheard: NSObject, NFCNDEFReaderSessionDelegate {
+    private struct Wordy: Error, CustomStringConvertible { let description: String }
+
+    @Test func `errorShown: a flow that throws has shown an error, but for a cancelled task`() async throws {
+        let words = String(repeating: "x", count: 200)
+        let rows: [(any Error, isShown: Bool, finding: String?)] = [
+            (Wordy(description: words), false, words), (Wordy(description: words + "x"), false, words + "…"),
+            (CancellationError(), false, nil), (Wordy(description: "Told."), true, nil),
+        ]
+        for (error, isShown, finding) in rows {
+            let failure = try await failure(.losses, invariants: [.errorShown, .personTold]) { field -> String in
+                do { return try await LinkClient.run(field, bug: .silentEnd) } catch {}
+                if isShown { field.showedError("The card can't be written.") }
+                throw error
+            }
+            let expected = finding.map { "the flow failed with \($0), and the sheet never showed an error" }
+            #expect(failure?.finding == expected)
+        }
+    }
+
+    /// A flow that works in the first run, and throws in the others after something was done.
+    private static func thrower(
+        _ act: @escaping @Sendable (TestField) async throws -> Void
+    ) -> @Sendable (TestField) async throws -> String {
+        let runs = RunCount()
+        return { field in
+            if runs.begin() == 1 { return try await LinkReader.run(field) }
+            try await act(field)
+            throw CocoaError(.featureUnsupported)
+        }
+    }
+
+    private final class Looker: NSObject, NFCNDEFReaderSessionDelegate {
+        func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {}
         func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {}
         func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {}
     }
 
-    @Test func `Bytes that hold no NDEF are checked too`() async throws {
-        let flow: @Sendable (TestField) async throws -> String = { try await BlockWriter().scan($0) }
-        let failure = try await Self.failure(.badAnswers, near: "ICODE SLIX2", flow)
-        #expect(failure?.invariant == Invariant.memoryIntact.name)
+    @Test func `errorShown: a sheet that leaves at the session's limit is an end that the person sees`() async throws {
         #expect(
-            failure?.finding.contains(
-                "block 20 holds 00 00 00 00 and not 01 02 03 04, and the flow ended as if all were well"
-            )
-                == true,
-            "\(failure?.description ?? "passed")"
+            try await failure(.losses, invariants: [.errorShown]) { field in
+                try await LinkClient.persist(field)
+                return true
+            } == nil
         )
-        let rest = Invariant.all.except(.memoryIntact)
-        #expect(rest.count == Invariant.all.count - 1)
-        #expect(try await Self.failure(.badAnswers, near: "ICODE SLIX2", invariants: rest, flow) == nil)
-    }
-
-    @Test func `An error in answer to Cancel is found`() async throws {
-        let failure = try await Self.failure(.cancels) { field -> String in
-            do {
-                return try await PageWriter(CorrectClient.message).scan(field)
-            } catch {
-                field.showedError("Something went wrong")
-                throw error
-            }
-        }
-        #expect(failure?.invariant == Invariant.personTold.name)
-        #expect(failure?.replay == "cancel@1")
-    }
-
-    @Test func `A check mark behind an error is found`() async throws {
-        let failure = try await Self.failure(.badAnswers) { field -> String in
-            do {
-                return try await PageWriter(CorrectClient.message).scan(field)
-            } catch {
-                // Another session reports success.
-                let session = NFCNDEFReaderSession(delegate: Nobody(), queue: .main, invalidateAfterFirstRead: false)
-                session.begin()
-                session.invalidate()
-                throw error
-            }
-        }
-        #expect(failure?.invariant == Invariant.personTold.name, "\(failure?.description ?? "passed")")
-    }
-
-    @Test func `A sheet that leaves by its own limit is an end that the person sees`() async throws {
-        let failure = try await Self.failure(.losses, invariants: [.errorShown]) { field in
-            try await Patient.writeOrLimit("https://example.com/new", field)
-            return true
-        }
-        #expect(failure == nil, "\(failure?.description ?? "passed")")
-    }
-
-    @Test func `A sheet that leaves before its own limit is not such an end, at any time`() async throws {
-        for delay in [Duration.zero, .seconds(40), .seconds(100)] {
-            let failure = try await Self.failure(.losses, invariants: [.errorShown]) { field in
-                await field.wait(for: delay)
-                let link: Result<String, any Error> = try await field.completion("write") {
-                    Writer("a", bug: .noErrorShown).start($0)
-                }
-                // Until the sheet has left.
-                await field.wait(for: .seconds(5))
-                return try link.get()
-            }
-            #expect(failure?.invariant == Invariant.errorShown.name, "\(delay)")
-        }
-    }
-
-    @Test func `A session that ends in its last seconds has not reached its limit, though its sheet leaves later`()
-        async throws
-    {
-        let runs = Locked(0)
-        let failure = try await Self.failure(.replay("flip@1"), invariants: [.errorShown]) { field -> String in
-            let isFirst = runs.withLock { runs in
-                runs += 1
-                return runs == 1
-            }
-            if isFirst { return try await field.completion("read") { LinkReader(queue: .main).begin($0) }.get() }
-            try await field.takeAway()
-            let delegate = Nobody()
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: .main, invalidateAfterFirstRead: false)
-            session.begin()
-            await field.wait(for: .seconds(58))
-            session.invalidate()
-            // Until the sheet has left.
-            await field.wait(for: .seconds(5))
-            withExtendedLifetime(delegate) {}
-            throw CocoaError(.featureUnsupported)
-        }
-        #expect(failure?.invariant == Invariant.errorShown.name, "\(failure?.description ?? "passed")")
-    }
-
-    @Test func `A session that the person cancels has not reached its limit, however long ago another one began`()
-        async throws
-    {
-        let failure = try await Self.failure(.replay("flip@1"), invariants: [.sessionEnds]) { field -> Bool in
-            _ = try? await field.completion("one") { LinkReader(queue: .main).begin($0) }.get()
-            await field.wait(for: .seconds(70))
-            async let two = field.completion("two") { LinkReader(queue: .main, read: { _ in }).begin($0) }
-            try await field.cancelSheet()
-            _ = try await two
-            return true
-        }
-        #expect(failure == nil, "\(failure?.description ?? "passed")")
-    }
-
-    @Test func `A session that searches again and again reaches its limit a minute after it began`() async throws {
-        let runs = Locked(0)
-        let failure = try await Self.failure(.losses, invariants: [.errorShown]) { field -> String in
-            let isFirst = runs.withLock { runs in
-                runs += 1
-                return runs == 1
-            }
-            if isFirst { return try await field.completion("read") { LinkReader(queue: .main).begin($0) }.get() }
+        // The minute begins with the session, however often it searches again.
+        let again = Self.thrower { field in
             let delegate = Looker()
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: .main, invalidateAfterFirstRead: false)
-            session.begin()
+            let session = NFCNDEFReaderSession.begun(delegate)
             for _ in 0..<4 {
                 await field.wait(for: .seconds(10))
                 session.restartPolling()
             }
             await field.wait(for: .seconds(30))
             withExtendedLifetime(delegate) {}
-            throw CocoaError(.featureUnsupported)
         }
-        #expect(runs.withLock { $0 } > 1 && failure == nil, "\(failure?.description ?? "passed")")
+        #expect(try await failure(.replay("flip@1"), invariants: [.errorShown], again) == nil)
     }
 
-    @Test func `A session that is never released is found, and one that the next replaces is not`() async throws {
-        let shared = LinkClient(CorrectClient.link)
-        #expect(try await Self.failure(.cancels) { _ in try await shared.scan() } == nil)
-        let keeper = Keeper()
-        let failure = try await Self.failure(.cancels) { _ -> String in
-            let client = LinkClient(CorrectClient.link)
-            keeper.keep(client)
-            return try await client.scan()
+    @Test func `errorShown: a sheet that leaves before the limit is no such end`() async throws {
+        for delay in [Duration.zero, .seconds(40), .seconds(100)] {
+            let failure = try await failure(.losses, invariants: [.errorShown]) { field -> String in
+                await field.wait(for: delay)
+                let link = try await field.completion("write") { LinkClient(bug: .silentEnd).start($0) }
+                // Until the sheet has left.
+                await field.wait(for: .seconds(5))
+                return try link.get()
+            }
+            #expect(failure?.invariant == Invariant.errorShown.name, "\(delay)")
         }
+        // The session ends in its last seconds, and its sheet leaves later.
+        let late = Self.thrower { field in
+            try await field.takeAway()
+            let delegate = Nobody()
+            let session = NFCNDEFReaderSession.begun(delegate)
+            await field.wait(for: .seconds(58))
+            session.invalidate()
+            await field.wait(for: .seconds(5))
+            withExtendedLifetime(delegate) {}
+        }
+        let found = try await failure(.replay("flip@1"), invariants: [.errorShown], late)
+        #expect(found?.invariant == Invariant.errorShown.name)
+    }
+
+    @Test(arguments: [nil, "No."])
+    func `sessionEnds: a cancelled session has not reached its limit, whatever the one before it showed`(end: String?)
+        async throws
+    {
+        let failure = try await failure(.replay("flip@1"), invariants: [.sessionEnds]) { field -> Bool in
+            let delegate = Nobody()
+            let session = NFCNDEFReaderSession.begun(delegate)
+            await field.settle()
+            if let end { session.invalidate(errorMessage: end) } else { session.invalidate() }
+            await field.wait(for: .seconds(70))
+            async let two = field.completion("two") { LinkReader(queue: .main, read: { _ in }).begin($0) }
+            try await field.cancelSheet()
+            _ = try await two
+            withExtendedLifetime(delegate) {}
+            return true
+        }
+        #expect(failure == nil, "\(failure?.description ?? "passed")")
+    }
+
+    // MARK: What the flow returns
+
+    @Test func `completesOnce: each handler is called once, and the first wrong one is named`() async throws {
+        typealias Flow = @Sendable (TestField) async throws -> Void
+        let rows: [(String?, Flow)] = [
+            (
+                nil,
+                { field in
+                    for _ in 0..<2 { _ = try await LinkReader.run(field) }
+                    field.completed("by hand")
+                }
+            ),
+            (
+                "read 2 was called 2 times",
+                { field in
+                    _ = try await field.completion("read") { (done: (Int) -> Void) in done(1) }
+                    _ = try await field.completion("read") { (done: (Int) -> Void) in for _ in 0..<2 { done(1) } }
+                }
+            ),
+            (
+                "never was called 0 times",
+                { field in
+                    Task { _ = try? await field.completion("never") { (_: @escaping @Sendable (Int) -> Void) in } }
+                    await field.settle()
+                    _ = try await LinkReader.run(field)
+                }
+            ),
+            (
+                "a was called 2 times",
+                { field in for name in ["b", "a", "c", "a", "b", "c"] { field.completed(name) } }
+            ),
+        ]
+        for (finding, flow) in rows {
+            let failure = try await failure(.losses, invariants: [.completesOnce]) { field in
+                try await flow(field)
+                return true
+            }
+            #expect(failure?.invariant != "something is tried" && failure?.finding == finding)
+        }
+    }
+
+    /// What is found when a flow returns another value in the run with a fault.
+    private static func finding<Value: Equatable & Sendable>(_ first: Value, _ later: Value) async throws -> String? {
+        let runs = RunCount()
+        return try await failure(.replay("flip@1"), invariants: [.sameResult]) { field in
+            _ = try? await LinkReader.run(field)
+            return runs.begin() == 1 ? first : later
+        }?.finding
+    }
+
+    /// A value whose words do not say all of it.
+    private struct Silent: Equatable, Sendable, CustomStringConvertible {
+        var number: Int
+        var description: String { "the same" }
+    }
+
+    @Test func `sameResult: names both values, and bytes in hex`() async throws {
+        let bytes = [UInt8](0xA0...0xC0)
+        let shown = bytes.prefix(32).map { String($0, radix: 16) }.joined(separator: " ")
+        let rows: [(found: String?, words: String)] = [
+            (try await Self.finding("a", "b"), "b, and without faults a"),
+            (try await Self.finding(Int?.some(3), nil), "nil, and without faults 3"),
+            (try await Self.finding([1, 2], []), "[], and without faults [1, 2]"),
+            (try await Self.finding([["a"], []], [nil]), "[nil], and without faults [[a], []]"),
+            (try await Self.finding(Data([0, 0x0F, 0x10, 0xFF]), Data()), "<>, and without faults <00 0f 10 ff>"),
+            (try await Self.finding([Data([0xAB]), nil], [nil]), "[nil], and without faults [<ab>, nil]"),
+            // Of many bytes the first 32 are shown.
+            (
+                try await Self.finding(Array(bytes.dropLast()), bytes),
+                "<\(shown) …, 33 bytes>, and without faults <\(shown)>"
+            ),
+            (
+                try await Self.finding(Silent(number: 1), Silent(number: 2)),
+                "another value than without faults; in words both are the same"
+            ),
+        ]
+        for (found, words) in rows { #expect(found == "the flow returned \(words)") }
+        #expect(try await Self.finding(Silent(number: 1), Silent(number: 1)) == nil)
+    }
+
+    @Test func `sameResult: a cancelled flow may return anything`() async throws {
+        let failure = try await failure(.cancels, invariants: [.sameResult]) { try? await LinkReader.run($0) }
+        #expect(failure == nil, "\(failure?.finding ?? "passed")")
+    }
+
+    // MARK: What is freed
+
+    /// Keeps references.
+    private final class Keeper: Sendable {
+        private let objects = Locked<[any AnyObject & Sendable]>([])
+        func keep(_ object: any AnyObject & Sendable) { objects.withLock { $0.append(object) } }
+    }
+
+    /// Scans, and keeps the client in some runs.
+    private static func leaky(
+        _ exploration: Exploration,
+        _ invariants: [Invariant],
+        keepsIn isKept: @escaping @Sendable (Int, TestField) -> Bool
+    ) async throws -> (failure: ExplorationFailure?, runs: Int) {
+        let (keeper, runs) = (Keeper(), RunCount())
+        let failure = try await failure(exploration, invariants: invariants) { field -> String? in
+            let client = LinkClient()
+            if isKept(runs.begin(), field) { keeper.keep(client) }
+            return try? await client.scan()
+        }
+        return (failure, runs.value)
+    }
+
+    @Test func `nothingLeaks: finds what is never freed, and not what the next run replaces`() async throws {
+        let shared = LinkClient()
+        #expect(try await failure(.cancels) { _ in try await shared.scan() } == nil)
+        let (failure, _) = try await Self.leaky(.cancels, Invariant.all) { _, _ in true }
         #expect(failure?.invariant == Invariant.nothingLeaks.name)
         #expect(failure?.finding.contains("the delegate LinkClient") == true)
     }
 
-    @Test func `What only the last run keeps is found by one more run, which is not counted`() async throws {
-        let (keeper, runs) = (Keeper(), Locked(0))
-        let failure = try await Self.failure(.replay("cancel@1"), invariants: [.nothingLeaks]) { _ -> String? in
-            let client = LinkClient(CorrectClient.link)
-            let number = runs.withLock { runs in
-                runs += 1
-                return runs
-            }
-            if number == 2 { keeper.keep(client) }
-            return try? await client.scan()
-        }
+    @Test func `nothingLeaks: a leak of the last run is found by one more run, which is not counted`() async throws {
+        let (failure, runs) = try await Self.leaky(.replay("cancel@1"), [.nothingLeaks]) { number, _ in number == 2 }
         #expect(failure?.invariant == Invariant.nothingLeaks.name && failure?.replay == "cancel@1")
-        #expect(failure?.runs == 2 && runs.withLock { $0 } == 3)
+        #expect(failure?.runs == 2 && runs == 3)
         #expect(failure?.finding.hasPrefix("the delegate LinkClient was not freed: ") == true)
+        // Without the invariant there is no further run.
+        let (passed, count) = try await Self.leaky(.replay("cancel@1"), []) { _, _ in true }
+        #expect(passed == nil && count == 2)
     }
 
-    @Test(arguments: [2, 6]) func `What a failing run keeps, or the last of the simpler ones, is another failure`(
-        number: Int
-    ) async throws {
-        let (keeper, runs) = (Keeper(), Locked(0))
-        let mine = Invariant("mine") { _ in runs.withLock { $0 } == 2 ? "it is not" : nil }
-        let failure = try await Self.failure(.replay("nak@1+flip@2"), invariants: [mine, .nothingLeaks]) {
-            _ -> String? in
-            let client = LinkClient(CorrectClient.link)
-            let isKept = runs.withLock { runs in
-                runs += 1
-                return runs == number
-            }
-            if isKept { keeper.keep(client) }
-            return try? await client.scan()
+    @Test func `nothingLeaks: a leak only with faults has the simplest line`() async throws {
+        let (failure, _) = try await Self.leaky(.replay("nak@1+flip@2"), [.nothingLeaks]) { _, field in
+            field.virtual?.countsSinceArmed != nil
         }
-        #expect(failure?.invariant == "mine" && failure?.replay == "nak@1+flip@2" && failure?.runs == 6)
-        #expect(failure?.finding.hasPrefix("it is not; not in every run") == true)
+        #expect(failure?.invariant == Invariant.nothingLeaks.name && failure?.replay == "loss@2" && failure?.runs == 4)
     }
 
-    @Test func `The simplest line behind which something is kept is told`() async throws {
+    @Test func `nothingLeaks: each kind of object is named once`() async throws {
+        let sessions = Locked<[NFCNDEFReaderSession]>([])
         let keeper = Keeper()
-        let failure = try await Self.failure(.replay("nak@1+flip@2"), invariants: [.nothingLeaks]) {
-            field -> String? in
-            let client = LinkClient(CorrectClient.link)
-            // Only in a run with faults.
-            if field.virtual?.countsSinceArmed != nil { keeper.keep(client) }
-            return try? await client.scan()
-        }
-        #expect(failure?.invariant == Invariant.nothingLeaks.name && failure?.replay == "loss@2")
-        #expect(failure?.runs == 4)
-    }
-
-    @Test func `Where nothing looks for what is kept there is no further run`() async throws {
-        let (keeper, runs) = (Keeper(), Locked(0))
-        let report = try await explore(.replay("cancel@1"), near: Self.link, invariants: []) { _ in
-            runs.withLock { $0 += 1 }
-            let client = LinkClient(CorrectClient.link)
-            keeper.keep(client)
-            _ = try? await client.scan()
-        }
-        #expect(report.runs == 2 && runs.withLock { $0 } == 2)
-    }
-
-    @Test func `Of what is never released each kind is named once`() async throws {
-        let keeper = Keeper()
-        let failure = try await Self.failure(.replay("flip@1"), invariants: [.nothingLeaks]) { field -> Bool in
-            _ = try? await field.completion("read") { LinkReader(queue: .main).begin($0) }.get()
+        let failure = try await failure(.replay("flip@1"), invariants: [.nothingLeaks]) { field -> Bool in
+            _ = try? await LinkReader.run(field)
             for _ in 0..<2 {
                 let delegate = Nobody()
                 let session = NFCNDEFReaderSession(delegate: delegate, queue: .main, invalidateAfterFirstRead: false)
                 keeper.keep(delegate)
-                keeper.keep(session)
+                // Sendable because it is only kept.
+                nonisolated(unsafe) let kept = session
+                sessions.withLock { unsafe $0.append(kept) }
             }
             return true
         }
@@ -282,115 +322,4 @@ import VirtualTags
         )
         #expect(failure?.runs == 2 && failure?.replay == nil)
     }
-
-    @Test func `Handlers of one name are called once each, and each is counted for itself`() async throws {
-        let fine = try await Self.failure(.losses, invariants: [.completesOnce]) { field in
-            for _ in 0..<2 { _ = try await field.completion { LinkReader(queue: .main).begin($0) } }
-            field.completed("by hand")
-            return true
-        }
-        #expect(fine == nil)
-        let wrong = try await Self.failure(.losses, invariants: [.completesOnce]) { field in
-            _ = try await field.completion("read") { (done: (Int) -> Void) in done(1) }
-            _ = try await field.completion("read") { (done: (Int) -> Void) in for number in 0..<2 { done(number) } }
-            return true
-        }
-        #expect(wrong?.finding.contains("read 2 was called 2 times") == true, "\(wrong?.finding ?? "none")")
-    }
-
-    @Test func `A handler that is not called before the flow ends is found`() async throws {
-        let failure = try await Self.failure(.losses, invariants: [.completesOnce]) { field -> String in
-            Task { _ = try? await field.completion("never") { (_: @escaping @Sendable (Int) -> Void) in } }
-            await field.settle()
-            return try await field.completion("read") { LinkReader(queue: .main).begin($0) }.get()
-        }
-        #expect(failure?.finding == "never was called 0 times")
-        #expect(failure?.runs == 1)
-    }
-
-    @Test func `Calls that the test counts itself are held to one too`() async throws {
-        let wrong = try await Self.failure(.losses, invariants: [.completesOnce]) { field in
-            for _ in 0..<3 { field.completed("by hand") }
-            return true
-        }
-        #expect(wrong?.finding.contains("by hand was called 3 times") == true, "\(wrong?.finding ?? "none")")
-    }
-
-    @Test func `Of several handlers that are called twice the first by its name is told`() async throws {
-        let wrong = try await Self.failure(.losses, invariants: [.completesOnce]) { field in
-            for name in ["b", "a", "c", "a", "b", "c"] { field.completed(name) }
-            return true
-        }
-        #expect(wrong?.finding == "a was called 2 times")
-    }
-
-    @Test func `What never happened is counted in the report`() async throws {
-        let runs = Locked(0)
-        let report = try await explore(.losses, near: Self.link, invariants: []) { field in
-            let number = runs.withLock { runs in
-                defer { runs += 1 }
-                return runs
-            }
-            // Every third run is over before anything can happen.
-            if number % 3 == 1 { return }
-            _ = try await field.completion("read") { LinkReader(queue: .main).begin($0) }.get()
-        }
-        let losses = try #require(report.attempts.first)
-        #expect(report.attempts.count == 1 && losses.runs == report.runs - 1)
-        #expect(losses.runs - losses.happened == (report.runs + 1) / 3)
-        #expect(report.description.contains("Tried: \(losses.runs) losses (\((report.runs + 1) / 3) never happened)."))
-    }
-
-    @Test func `What no run had anything to show for is in the report`() async throws {
-        let report = try await explore(.cancels, near: Self.link) { field in
-            _ = try await field.completion("read") { LinkReader(queue: .main).begin($0) }.get()
-        }
-        #expect(
-            report.unchecked.map(\.description) == [
-                "no message is lost: no NDEF was written", "an error is always shown: the flow never failed by itself",
-                "the memory is intact: no memory was written",
-                "the result is the same: the flow returned no value in a run with faults",
-            ]
-        )
-        #expect(report.description.contains("Not checked: no message is lost: no NDEF was written; "))
-    }
-}
-
-/// Writes two blocks, and does not look at what comes of it.
-private final class BlockWriter: TagClient, @unchecked Sendable {
-    init() { super.init(.iso15693, bug: .none) }
-
-    @MainActor override func work(with tag: NFCTag) async throws -> String {
-        guard case .iso15693(let tag) = tag else { throw Failure.wrongTag }
-        for (block, bytes) in [(UInt8(20), Data([1, 2, 3, 4])), (21, Data([5, 6, 7, 8]))] {
-            try? await tag.writeSingleBlock(
-                requestFlags: [.highDataRate, .address],
-                blockNumber: block,
-                dataBlock: bytes
-            )
-        }
-        return "written"
-    }
-}
-
-/// Keeps references.
-private final class Keeper: @unchecked Sendable {
-    // Sendable because of its lock.
-    private let lock = NSLock()
-    private var objects: [AnyObject] = []
-
-    func keep(_ object: AnyObject) { lock.withLock { objects.append(object) } }
-}
-
-/// A delegate that takes tags, and does nothing with them.
-private final class Looker: NSObject, NFCNDEFReaderSessionDelegate {
-    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {}
-    func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {}
-    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {}
-}
-
-/// A delegate that does nothing.
-final class Nobody: NSObject, NFCNDEFReaderSessionDelegate {
-    func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {}
-    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {}
 }

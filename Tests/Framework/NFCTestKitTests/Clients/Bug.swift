@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What is wrong with a client. Each is easily made, and shows on no desk.
-enum Bug: String, CaseIterable, Sendable {
+enum Bug: String, CaseIterable, Codable, Sendable {
     case none
     case neverInvalidates = "An error path never invalidates the session"
     case neverCompletes = "An error path does not call the completion handler"
@@ -21,4 +21,7 @@ enum Bug: String, CaseIterable, Sendable {
     case zerosForChunk = "A chunk that can't be read becomes zeros"
     case resumesTwice = "A continuation is resumed twice"
     case invalidatesFirst = "The session is invalidated before the result is handed over"
+    // These are not in the documentation's table.
+    case ignoresWriteError = "A write that fails counts as done"
+    case ignoresConnectError = "A connection that fails is ignored"
 }

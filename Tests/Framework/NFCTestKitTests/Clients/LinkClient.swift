@@ -3,10 +3,10 @@
 import Foundation
 import NFCTestKit
 
-/// A client of NDEF sessions, as apps have one for all their scans: it reads a link and writes another, with async calls around
-/// completion handlers.
+/// A client of NDEF sessions, as apps have one for all their scans: it reads a link and writes its own, with completion
+/// handlers, or with an async call around them.
 final class LinkClient: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
-    // Sendable because all of it is used only on the main queue after the start.
+    // Sendable because all of it is used only on the session's queue after the start.
 
     enum Failure: Error {
         case readOnly, empty
@@ -14,47 +14,74 @@ final class LinkClient: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Senda
 
     private let link: String
     private let bug: Bug
+    private let isPatient: Bool
     private var session: NFCNDEFReaderSession?
     /// A session holds its delegate weakly: the client holds itself until the session ends.
     private var itself: LinkClient?
-    private var continuation: CheckedContinuation<String, any Error>?
+    private var completion: (@Sendable (Result<String, any Error>) -> Void)?
 
-    init(_ link: String, bug: Bug = .none) {
+    /// - Parameters:
+    ///   - link: what is written.
+    ///   - bug: what is wrong with the client.
+    ///   - isPatient: whether it only writes, and looks for the tag again when that fails.
+    init(_ link: String = newLink, bug: Bug = .none, isPatient: Bool = false) {
         self.link = link
         self.bug = bug
+        self.isPatient = isPatient
     }
 
-    /// Reads the link of a tag and writes the client's own.
+    /// Reads a link and writes another, as the flow of a test. Time passes as it likes.
+    @Sendable static func run(_ field: TestField, _ link: String = newLink, bug: Bug = .none) async throws -> String {
+        try await field.completion("write") { LinkClient(link, bug: bug).start($0) }.get()
+    }
+
+    /// The same while the field's time passes: the session's limit of 60 seconds is met at once.
+    @Sendable static func runToLimit(_ field: TestField, bug: Bug = .none) async throws -> String {
+        async let result = run(field, bug: bug)
+        await field.wait(for: .seconds(70))
+        return try await result
+    }
+
+    /// Writes with patience, until the session's limit.
+    @Sendable static func persist(_ field: TestField, _ link: String = newLink) async throws {
+        async let result = field.completion("write") { LinkClient(link, isPatient: true).start($0) }
+        await field.wait(for: .seconds(70))
+        _ = try await result.get()
+    }
+
+    /// Scans with an async call.
     func scan() async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.main.async { self.start(continuation) }
+            DispatchQueue.main.async { self.start { continuation.resume(with: $0) } }
         }
     }
 
-    private func start(_ continuation: CheckedContinuation<String, any Error>) {
+    func start(_ completion: @escaping @Sendable (Result<String, any Error>) -> Void) {
         if bug == .keepsStateOnCancel, session != nil { return }
-        self.continuation = continuation
+        self.completion = completion
         itself = self
         // The main queue is that of other tests too: it is not blocked.
         let queue = bug == .blocksQueue ? DispatchQueue(label: "app.nfc.link") : .main
-        session = NFCNDEFReaderSession(delegate: self, queue: queue, invalidateAfterFirstRead: false)
-        session?.alertMessage = "Hold the card near the phone."
-        session?.begin()
+        let session = NFCNDEFReaderSession(delegate: self, queue: queue, invalidateAfterFirstRead: false)
+        session.alertMessage = "Hold the card near the phone."
+        self.session = session
+        session.begin()
     }
 
     func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {}
 
     func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
         guard let tag = tags.first, tags.count == 1 else {
-            return session.invalidate(errorMessage: "Hold one card alone near the phone.")
+            let text = "Hold one card alone near the phone."
+            return isPatient ? retry(session, text) : session.invalidate(errorMessage: text)
         }
         if bug == .blocksQueue { return readAtOnce(tag, session) }
         session.connect(to: tag) { [self] error in
-            if let error { return fail(error) }
+            if let error { return bug == .ignoresConnectError ? () : fail(error) }
             tag.queryNDEFStatus { [self] status, _, error in
                 if let error { return fail(error) }
                 if status != .readWrite, bug != .ignoresStatus { return fail(Failure.readOnly) }
-                exchange(with: tag)
+                if isPatient { write(tag, over: "") } else { exchange(with: tag) }
             }
         }
     }
@@ -69,14 +96,17 @@ final class LinkClient: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Senda
                 guard let message else { return fail(error ?? Failure.empty) }
                 record = message.records.first
             }
-            guard let old = record?.wellKnownTypeURIPayload()?.absoluteString,
-                let payload = NFCNDEFPayload.wellKnownTypeURIPayload(string: link)
-            else { return fail(Failure.empty) }
-            tag.writeNDEF(NFCNDEFMessage(records: [payload])) { [self] error in
-                if let error { return fail(error) }
-                session?.alertMessage = "Done."
-                succeed(old)
-            }
+            guard let old = record?.wellKnownTypeURIPayload()?.absoluteString else { return fail(Failure.empty) }
+            write(tag, over: old)
+        }
+    }
+
+    private func write(_ tag: any NFCNDEFTag, over old: String) {
+        guard let payload = NFCNDEFPayload.wellKnownTypeURIPayload(string: link) else { return fail(Failure.empty) }
+        tag.writeNDEF(NFCNDEFMessage(records: [payload])) { [self] error in
+            if let error, bug != .ignoresWriteError { return fail(error) }
+            session?.alertMessage = "Done."
+            succeed(old)
         }
     }
 
@@ -100,13 +130,23 @@ final class LinkClient: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Senda
     }
 
     private func fail(_ error: any Error) {
-        session?.invalidate(errorMessage: "That did not work. Try again.")
+        if isPatient, let session, !(error is Failure) { return retry(session, "Hold the card still.") }
+        switch bug {
+        case .neverInvalidates: break
+        case .silentEnd: session?.invalidate()
+        default: session?.invalidate(errorMessage: "That did not work. Try again.")
+        }
         if bug == .resumesTwice {
-            continuation?.resume(throwing: error)
+            completion?(.failure(error))
             return
         }
         finish(.failure(error))
         if bug == .keepsStateOnCancel { session = nil }
+    }
+
+    private func retry(_ session: NFCNDEFReaderSession, _ text: String) {
+        session.alertMessage = text
+        DispatchQueue.main.asyncAfter(deadline: .now() + .milliseconds(500)) { session.restartPolling() }
     }
 
     func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
@@ -116,7 +156,7 @@ final class LinkClient: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Senda
     }
 
     private func finish(_ result: Result<String, any Error>) {
-        continuation?.resume(with: result)
-        continuation = nil
+        completion?(result)
+        if bug != .completesTwice { completion = nil }
     }
 }

@@ -143,47 +143,10 @@ extension ReaderSetup {
     }
 }
 
-/// A reader that finds tags by itself, and reports false data about every tag.
-final class LyingReader: DiscoveringDriver {
-    let name = "lying"
-    let technologies = Set(Technology.allCases)
-    let statistics = LinkStatistics.zero
-    private let field: VirtualField
-    private let identity: DiscoveredTag.Identity
+extension [UInt8] {
+    func contains(_ bytes: [UInt8]) -> Bool { firstRange(of: bytes) != nil }
 
-    init(_ field: VirtualField, _ identity: DiscoveredTag.Identity) {
-        self.field = field
-        self.identity = identity
-    }
-
-    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
-        field.observePresence(handler)
-    }
-
-    func discover(
-        _ technologies: Set<Technology>,
-        systemCodes: [UInt16]
-    ) async throws(LinkError) -> [DiscoveredTag] {
-        guard !field.tags.isEmpty, let link = field.link(for: identity.technology) else { return [] }
-        return [DiscoveredTag(identity: identity, port: .frames(Link(link)))]
-    }
-
-    func select(_ tag: DiscoveredTag) async throws(LinkError) {}
-    func release() async {}
-
-    private final class Link: SelfActivatingLink {
-        private let base: any FrameLink
-
-        init(_ base: any FrameLink) { self.base = base }
-
-        var technology: Technology { base.technology }
-        var maximumFrameLength: Int { base.maximumFrameLength }
-        var statistics: LinkStatistics { base.statistics }
-
-        func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
-            try await base.transceive(frame, timeout: timeout)
-        }
-
-        func reactivate() async throws(LinkError) {}
+    mutating func replace(_ bytes: [UInt8], with others: [UInt8]) {
+        if let range = firstRange(of: bytes) { replaceSubrange(range, with: others) }
     }
 }

@@ -1,1 +1,0 @@
-../NFCTestKitTests/BlockedQueueTests.swift

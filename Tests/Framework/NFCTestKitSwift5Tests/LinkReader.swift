@@ -1,1 +1,0 @@
-../NFCTestKitTests/LinkReader.swift

@@ -1,1 +1,0 @@
-../NFCTestKitTests/TimeTests.swift

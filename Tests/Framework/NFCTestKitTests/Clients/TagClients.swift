@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+@unsafe @preconcurrency import CoreNFC
+import Foundation
+import NFCTestKit
+
+/// A client of tag sessions. It waits for one tag, runs its commands, and searches again after the tag was lost.
+///
+/// It can have those bugs of ``Bug`` that concern the lifetime of a session.
+class TagClient: NSObject, NFCTagReaderSessionDelegate, @unchecked Sendable {
+    // Sendable because all of it is used only on the main queue after the start.
+
+    /// The client's own errors.
+    enum Failure: Error {
+        case wrongTag, refused, damaged
+    }
+
+    let bug: Bug
+    private let polling: NFCTagReaderSession.PollingOption
+    private var session: NFCTagReaderSession?
+    private var itself: TagClient?
+    private var completion: (@Sendable (Result<String, any Error>) -> Void)?
+    private var onEnd: (() -> Void)?
+
+    init(_ polling: NFCTagReaderSession.PollingOption, bug: Bug) {
+        self.polling = polling
+        self.bug = bug
+    }
+
+    /// What is done with a tag; a subclass does it.
+    @MainActor func work(with tag: NFCTag) async throws -> String { throw Failure.wrongTag }
+
+    /// Scans, as the test's flow; time passes to the session's limit at once.
+    func scan(_ field: TestField) async throws -> String {
+        async let result = field.completion("scan") { self.start($0) }
+        await field.wait(for: .seconds(70))
+        return try await result.get()
+    }
+
+    func start(_ completion: @escaping @Sendable (Result<String, any Error>) -> Void) {
+        self.completion = completion
+        itself = self
+        session = NFCTagReaderSession(pollingOption: polling, delegate: self, queue: .main)
+        session?.alertMessage = "Hold the card near the phone."
+        if bug == .retainsItself { onEnd = { self.itself = nil } }
+        session?.begin()
+    }
+
+    func tagReaderSessionDidBecomeActive(_ session: NFCTagReaderSession) {}
+
+    func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag]) {
+        guard let tag = tags.first, tags.count == 1 || bug == .takesFirst else {
+            session.alertMessage = "Hold one card alone near the phone."
+            return bug == .noRestartAfterSeveral ? () : restart(session)
+        }
+        Task { @MainActor in await attend(to: tag, session) }
+    }
+
+    @MainActor private func attend(to tag: NFCTag, _ session: NFCTagReaderSession) async {
+        do {
+            try await session.connect(to: tag)
+            let text = try await work(with: tag)
+            session.alertMessage = "Done."
+            session.invalidate()
+            finish(.success(text))
+        } catch NFCReaderError.readerTransceiveErrorTagConnectionLost {
+            session.alertMessage = "Hold the card still."
+            if bug != .noRestartAfterLoss { restart(session) }
+        } catch {
+            fail(error, session)
+        }
+    }
+
+    private func restart(_ session: NFCTagReaderSession) {
+        DispatchQueue.main.asyncAfter(deadline: .now() + .milliseconds(500)) { session.restartPolling() }
+    }
+
+    private func fail(_ error: any Error, _ session: NFCTagReaderSession) {
+        switch bug {
+        case .neverInvalidates: break
+        case .silentEnd: session.invalidate()
+        default: session.invalidate(errorMessage: "That did not work. Try again.")
+        }
+        if bug == .neverCompletes { completion = nil }
+        finish(.failure(error))
+    }
+
+    func tagReaderSession(_ session: NFCTagReaderSession, didInvalidateWithError error: any Error) {
+        finish(.failure(error))
+        self.session = nil
+        onEnd?()
+        itself = nil
+    }
+
+    private func finish(_ result: Result<String, any Error>) {
+        completion?(result)
+        if bug != .completesTwice { completion = nil }
+    }
+}
+
+/// Reads the blocks of an ISO 15693 sensor, and counts how often it was read.
+final class SensorReader: TagClient, @unchecked Sendable {
+    init(bug: Bug = .none) { super.init(.iso15693, bug: bug) }
+
+    @MainActor override func work(with tag: NFCTag) async throws -> String {
+        guard case .iso15693(let tag) = tag else { throw Failure.wrongTag }
+        let flags: NFCISO15693RequestFlag = [.highDataRate, .address]
+        var values: [UInt8] = []
+        for block in UInt8(8)..<12 {
+            do {
+                values += try await tag.readSingleBlock(requestFlags: flags, blockNumber: block)
+            } catch {
+                guard bug == .zerosForChunk else { throw error }
+                values += [0, 0, 0, 0]
+            }
+        }
+        try await tag.writeSingleBlock(requestFlags: flags, blockNumber: 20, dataBlock: Data([1, 2, 3, 4]))
+        return values.map(String.init).joined(separator: " ")
+    }
+}
+
+/// Selects an application of a card and reads a record, which comes in two parts.
+final class AppletReader: TagClient, @unchecked Sendable {
+    static let name: [UInt8] = [0xA0, 0, 0, 2, 0x47, 0x10, 1]
+    static let app = AppProperties(
+        infoPlist: [
+            "NFCReaderUsageDescription": "Cards are read.",
+            "com.apple.developer.nfc.readersession.iso7816.select-identifiers": ["A0000002471001"],
+        ]
+    )
+    static let card = TagSpec.script([
+        (command: [0, 0xA4, 4, 0, 7] + name + [0], answer: [0x90, 0]),
+        (command: [0, 0xA4, 4, 0, 7] + name, answer: [0x90, 0]),
+        (command: [0, 0xB2, 1, 4, 0], answer: Array("0123456789".utf8) + [0x61, 4]),
+        (command: [0, 0xC0, 0, 0, 4], answer: Array("abcd".utf8) + [0x90, 0]),
+    ])
+
+    init(bug: Bug = .none) { super.init(.iso14443, bug: bug) }
+
+    @MainActor override func work(with tag: NFCTag) async throws -> String {
+        guard case .iso7816(let tag) = tag else { throw Failure.wrongTag }
+        var (data, sw1, sw2) = try await send([0, 0xB2, 1, 4, 0], to: tag)
+        while sw1 == 0x61, bug != .ignoresMoreData {
+            let (more, next1, next2) = try await send([0, 0xC0, 0, 0, sw2], to: tag)
+            data += more
+            (sw1, sw2) = (next1, next2)
+        }
+        guard data.count == 14 else { throw Failure.damaged }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    @MainActor private func send(_ command: [UInt8], to tag: any NFCISO7816Tag) async throws -> (Data, UInt8, UInt8) {
+        guard let command = NFCISO7816APDU(data: Data(command)) else { throw Failure.damaged }
+        return try await tag.sendCommand(apdu: command)
+    }
+}
+
+/// Writes a block of a FeliCa card and reads it back.
+final class PassWriter: TagClient, @unchecked Sendable {
+    static let app = AppProperties(
+        infoPlist: [
+            "NFCReaderUsageDescription": "Cards are read.",
+            "com.apple.developer.nfc.readersession.felica.systemcodes": ["88B4"],
+        ]
+    )
+
+    init(bug: Bug = .none) { super.init(.iso18092, bug: bug) }
+
+    @MainActor override func work(with tag: NFCTag) async throws -> String {
+        guard case .feliCa(let tag) = tag else { throw Failure.wrongTag }
+        let block = Data([0x80, 0x0C])
+        let written = try await tag.writeWithoutEncryption(
+            serviceCodeList: [Data([0x09, 0x00])],
+            blockList: [block],
+            blockData: [Data(1...16)]
+        )
+        guard written == (0, 0) else { throw Failure.refused }
+        let (status, _, blocks) = try await tag.readWithoutEncryption(
+            serviceCodeList: [Data([0x0B, 0x00])],
+            blockList: [block]
+        )
+        guard status == 0, let first = blocks.first else { throw Failure.refused }
+        return first.map(String.init).joined(separator: " ")
+    }
+}
+
+/// Writes an NDEF message to the pages of an NTAG by itself: a length of zero, the body, and the length last.
+final class PageWriter: TagClient, @unchecked Sendable {
+    private let message: [UInt8]
+
+    init(_ message: [UInt8], bug: Bug = .none) {
+        self.message = message
+        super.init(.iso14443, bug: bug)
+    }
+
+    @MainActor override func work(with tag: NFCTag) async throws -> String {
+        guard case .miFare(let tag) = tag else { throw Failure.wrongTag }
+        var memory = [0x03, UInt8(message.count)] + message + [0xFE]
+        while memory.count % 4 != 0 { memory.append(0) }
+        let pages = memory.count / 4
+        var body = Array(1..<pages)
+        if bug == .lengthFirst {
+            body.insert(0, at: 0)
+        } else {
+            try await write([0x03, 0, memory[2], memory[3]], to: 4, of: tag)
+            body.append(0)
+        }
+        for page in body { try await write(Array(memory[(4 * page)..<(4 * page + 4)]), to: 4 + page, of: tag) }
+        return "\(pages) pages"
+    }
+
+    @MainActor private func write(_ bytes: [UInt8], to page: Int, of tag: any NFCMiFareTag) async throws {
+        let answer = try await tag.sendMiFareCommand(commandPacket: Data([0xA2, UInt8(page)] + bytes))
+        // Four bits: ACK, or NAK with its reason.
+        if answer != Data([0x0A]), bug != .ignoresNAK { throw Failure.refused }
+    }
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+@unsafe @preconcurrency import CoreNFC
+import Foundation
+import NFCTestKit
+import TagLink
+import TestThreads
+import Testing
+import VirtualTags
+
+/// What an exploration makes happen, and when.
+@Suite(.timeLimit(.minutes(10))) struct FaultTests {
+    /// An exploration, its name, and the lines of the runs that it makes of a flow.
+    struct Tried: Sendable, CustomTestStringConvertible {
+        var exploration: Exploration
+        var name: String
+        var lines: @Sendable (ExplorationReport) -> [String]
+        var testDescription: String { "\(name): \(exploration)" }
+
+        init(_ exploration: Exploration, _ name: String, _ lines: @escaping @Sendable (ExplorationReport) -> [String]) {
+            (self.exploration, self.name, self.lines) = (exploration, name, lines)
+        }
+
+        /// A fault that happens at each exchange.
+        static func each(_ exploration: Exploration, _ name: String, _ start: String, _ end: String = "") -> Tried {
+            Tried(exploration, name) { report in (1...report.exchanges).map { "\(start)@\($0)\(end)" } }
+        }
+
+        static let all = [
+            Tried(.losses, "losses") { (1...$0.exchanges).map { "loss@\($0)" } + ["gone@1"] },
+            each(.slips, "slips", "slip"), each(.slips(for: .milliseconds(300)), "slips", "slip", ":300ms"),
+            // Absences are whole milliseconds, from one to those of an hour.
+            each(.slips(for: .zero), "slips", "slip", ":1ms"),
+            each(.slips(for: .microseconds(2900)), "slips", "slip", ":2ms"),
+            each(.slips(for: .seconds(1_000_000)), "slips", "slip", ":3600000ms"), each(.cancels, "cancels", "cancel"),
+            each(.secondTags, "second tags", "second"), each(.backgrounds, "backgrounds", "background"),
+            Tried(.busy, "busy") { _ in ["busy@1"] },
+            Tried(.tears, "tears") { report in
+                (1...report.writes).flatMap { write in ["old", "new", "mixed"].map { "tear@\(write):\($0)" } }
+            },
+            Tried(.badAnswers, "bad answers") { report in
+                report.first.trace.exchanges.enumerated().flatMap { number, exchange -> [String] in
+                    guard case .success? = exchange.answer else { return [] }
+                    return ["silence", "nak", "flip"].map { "\($0)@\(number + 1)" }
+                }
+            },
+        ]
+    }
+
+    @Test(arguments: Tried.all) func `exploration: tries its fault at each place, with its seed`(tried: Tried)
+        async throws
+    {
+        let lines = Lines()
+        let report = try await explore(
+            tried.exploration,
+            near: linkTag,
+            seed: 9,
+            limit: .seconds(10_000),
+            invariants: [lines.invariant]
+        ) { try await LinkClient.persist($0) }
+        let expected = tried.lines(report)
+        #expect(report.exchanges > 10 && report.writes > 3)
+        #expect(lines.all == ["none"] + expected.map { $0 + "#9" })
+        #expect(report.attempts.map(\.name) == [tried.name])
+        #expect(report.attempts.map(\.runs) == [expected.count] && report.attempts.map(\.happened) == [expected.count])
+    }
+
+    /// Asks for tags three times, without a session.
+    @Sendable private static func ask(_ field: TestField) async throws {
+        try await field.virtual?.setCarrier(true)
+        guard let link = field.virtual?.link(for: .nfcA) else { return }
+        let request = Frame(bits: [0x26], validBitsInLastByte: 7)
+        for _ in 0..<3 { _ = try? await link.transceive(request, timeout: .milliseconds(1)) }
+    }
+
+    @Test func `pairs of losses: each first loss alone, then with each later one`() async throws {
+        let lines = Lines()
+        let report = try await explore(.lossPairs, near: linkTag, seed: 4, invariants: [lines.invariant]) {
+            try await Self.ask($0)
+        }
+        #expect(
+            lines.all == [
+                "none", "slip@1#4", "loss@1,loss@2#4", "loss@1,loss@3#4", "slip@2#4", "loss@2,loss@3#4", "slip@3#4",
+            ]
+        )
+        #expect(report.exchanges == 3 && report.attempts.map(\.name) == ["pairs of losses"])
+    }
+
+    @Test(arguments: [(4, 4), (1, 1), (0, 1), (-1, 1)])
+    func `noise: has the number of faults that is asked for, and at least one`(faults: Int, count: Int) async throws {
+        let lines = Lines()
+        let noise = Exploration.noise(runs: 5, faults: faults)
+        try await explore(noise, near: linkTag, seed: 3, invariants: [lines.invariant]) {
+            await LinkReader.runToLimit($0)
+        }
+        #expect(lines.all.count == 6)
+        for line in lines.all.dropFirst() {
+            #expect(line.hasSuffix("#3") && line.split { $0 == "+" || $0 == "," }.count == count, "\(line)")
+        }
+    }
+
+    @Test func `noise: has four kinds, at every exchange`() async throws {
+        let lines = Lines()
+        let noise = Exploration.noise(runs: 40, faults: 8)
+        let report = try await explore(noise, near: linkTag, seed: 1, invariants: [lines.invariant]) {
+            _ = try? await LinkReader.run($0)
+        }
+        let faults = lines.all.dropFirst().flatMap { $0.dropLast(2).split(separator: "+") }
+        #expect(faults.count == 320)
+        let parts = faults.map { $0.split(separator: "@") }
+        #expect(Set(parts.map { String($0[0]) }) == ["loss", "silence", "nak", "flip"])
+        #expect(Set(parts.compactMap { Int($0[1]) }) == Set(1...report.exchanges))
+    }
+
+    @Test func `list of explorations: its parts follow one another, and an empty part takes nothing away`() async throws
+    {
+        let parts: Exploration = [
+            .losses, .noise(runs: 0), .cancels, .noise(runs: 3), .replay("nak@2"), .replay("nak@3"),
+        ]
+        let report = try await explore(parts, near: linkTag, invariants: []) { await LinkReader.runToLimit($0) }
+        #expect(report.attempts.map(\.name) == ["losses", "cancels", "noise", "replay"])
+        #expect(report.attempts.map(\.runs) == [report.exchanges + 1, report.exchanges, 3, 2])
+        #expect(
+            Exploration.everything.description
+                == "losses, tears, bad answers, slips, cancels, busy, second tags, backgrounds"
+        )
+        #expect((.lossPairs + Exploration.everyLoss).description == "pairs of losses, losses, tears, bad answers")
+    }
+
+    @Test func `nothing tried: fails`() async throws {
+        for empty in [[], .noise(runs: 0), .noise(runs: 0) + .noise(runs: -1)] as [Exploration] {
+            let failure = try await failure(empty) { await LinkReader.runToLimit($0) }
+            #expect(failure?.invariant == "something is tried", "\(empty)")
+        }
+        #expect(try await failure(.losses) { _ in 0 }?.invariant == "something is tried")
+    }
+
+    // MARK: Each fault
+
+    @Test(arguments: [
+        ("slip@3", "the tag slips away", "the tag is back", 1000),
+        ("slip@3:300ms", "the tag slips away", "the tag is back", 300),
+        ("loss@3,loss@9", "the tag slips away", "the tag is back", 1000),
+        ("second@1", "a second tag comes near", "the second tag is taken away", 1000),
+    ]) func `fault that ends: lasts its time of the field's clock`(line: String, start: String, end: String, time: Int)
+        async throws
+    {
+        let lines = Lines()
+        try await explore(.replay(FaultScript(line)), near: linkTag, invariants: [lines.invariant]) {
+            try await LinkClient.persist($0)
+        }
+        let trace = try #require(lines.traces.last)
+        let begun = try #require(trace.time(of: start), "\(trace)")
+        #expect(trace.time(of: end) == begun + .milliseconds(time), "\(trace)")
+    }
+
+    @Test(
+        arguments: [
+            ("busy@1", .readerSessionInvalidationErrorSystemIsBusy),
+            ("background@5", .readerSessionInvalidationErrorSessionTerminatedUnexpectedly),
+            ("cancel@5", .readerSessionInvalidationErrorUserCanceled),
+        ] as [(String, NFCReaderError.Code)]
+    ) func `fault of a session: ends it with the phone's code`(line: String, code: NFCReaderError.Code) async throws {
+        let codes = Box<NFCReaderError.Code?>()
+        try await explore(.replay(FaultScript(line)), near: linkTag, invariants: []) { field in
+            codes.set(try await field.completion("write") { LinkClient().start($0) }.code)
+        }
+        #expect(codes.value == code)
+    }
+
+    @Test func `fault of the second session: leaves the first one alone`() async throws {
+        let results = Locked<[[Bool]]>([])
+        let flow: @Sendable (TestField) async throws -> Void = { field in
+            let read = [await LinkReader.runToLimit(field) != nil, await LinkReader.runToLimit(field) != nil]
+            results.withLock { $0.append(read) }
+        }
+        let report = try await explore(.busy, near: linkTag, invariants: []) { try await flow($0) }
+        #expect(report.attempts.map(\.runs) == [2] && report.attempts.map(\.happened) == [2])
+        try await explore(.replay("gone@2"), near: linkTag, invariants: []) { try await flow($0) }
+        #expect(
+            results.withLock { $0 } == [[true, true], [false, true], [true, false], [true, true], [true, false]]
+        )
+    }
+
+    @Test func `flip: the line's seed chooses the bit`() async throws {
+        // The first acknowledgement of a write: four bits, in which nothing shows the error.
+        let first = try await explore(.replay("nak@1"), near: linkTag, invariants: []) {
+            try await LinkClient.persist($0)
+        }.first.trace.exchanges
+        let place = try #require(first.firstIndex { $0.request.bytes.first == 0xA2 })
+        #expect(try first[place].answer?.get().bytes == [0x0A])
+        for (seed, answer) in [(1, 0x08), (2, 0x0E), (6, 0x0B), (7, 0x02)] as [(Int, UInt8)] {
+            let lines = Lines()
+            let line = FaultScript("flip@\(place + 1)#\(seed)")
+            try await explore(.replay(line), near: linkTag, invariants: [lines.invariant]) {
+                try await LinkClient.persist($0)
+            }
+            #expect(try lines.traces.last?.exchanges[place].answer?.get().bytes == [answer], "\(seed)")
+        }
+    }
+
+    @Test func `tag that leaves before its connection: is tried, and who ignores that error is found`() async throws {
+        let found = try await failure(.losses) { try await LinkClient.runToLimit($0, bug: .ignoresConnectError) }
+        #expect(found?.replay == "gone@1" && found?.invariant == Invariant.sessionEnds.name)
+    }
+
+    @Test func `second tag: who reads it in place of the first is found by its message`() async throws {
+        let found = try await failure(.secondTags) { try await LinkReader.run($0) }
+        #expect(found?.invariant == Invariant.sameResult.name)
+        #expect(found?.finding.contains("https://example.com/old2") == true, "\(found?.finding as Any)")
+    }
+
+    // MARK: Lines of a replay
+
+    @Test(arguments: ["loss@9999", "busy@7", "tear@900:old", "cancel@9999", "slip@9999", "gone@2", "second@9999"])
+    func `replay of what never happens: fails as badReplay`(line: String) async throws {
+        let error = await #expect(throws: FieldError.self) {
+            try await explore(.replay(FaultScript(line)), near: linkTag) { _ = try await LinkClient.run($0) }
+        }
+        #expect(error?.code == .badReplay)
+        #expect(error?.reason.contains("\"\(line)\" replays nothing: the run made") == true)
+    }
+
+    @Test func `replay without a tag, a session or a connection: its fault has not happened`() async throws {
+        for line in ["slip@1", "second@1"] as [FaultScript] {
+            await #expect(throws: FieldError(.badReplay, "")) {
+                try await explore(.replay(line), invariants: []) { await LinkReader.runToLimit($0) }
+            }
+        }
+        for line in ["cancel@1", "background@1"] as [FaultScript] {
+            await #expect(throws: FieldError(.badReplay, "")) {
+                try await explore(.replay(line), near: linkTag, invariants: []) { try await Self.ask($0) }
+            }
+        }
+        await #expect(throws: FieldError(.badReplay, "")) {
+            try await explore(.replay("gone@1"), near: linkTag, invariants: []) { field in
+                let client = LinkReader(queue: .main) { reader in
+                    field.virtual?.removeAll()
+                    reader.readLink()
+                }
+                _ = try? await field.completion("read") { client.begin($0) }.get()
+            }
+        }
+        // Each replay of a list has to happen.
+        await #expect(throws: FieldError(.badReplay, "")) {
+            try await explore([.replay("cancel@1"), .replay("cancel@9999")], near: linkTag, invariants: []) {
+                try await LinkClient.persist($0)
+            }
+        }
+    }
+
+    @Test(.ownThreads) func `NFC_REPLAY: is the only run with faults, and a stale line is refused`() async throws {
+        await #expect(processExitsWith: .success) {
+            for (line, runs) in [("", 9), ("cancel@2", 2), ("loss@9999", nil)] as [(String, Int?)] {
+                unsafe setenv("NFC_REPLAY", line, 1)
+                do {
+                    let report = try await explore(.noise(runs: 8), near: "ICODE SLIX2", seed: 1) { field in
+                        try await SensorReader().scan(field)
+                    }
+                    guard report.runs == runs else { exit(1) }
+                } catch let error as FieldError {
+                    guard error.code == .badReplay, runs == nil else { exit(2) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+@unsafe @preconcurrency import CoreNFC
+import Foundation
+import TagLink
+import TestThreads
+import Testing
+import VirtualTags
+
+@testable import NFCTestKit  // the patience of a test function is internal
+
+/// A flow that never ends, what its error says, and what becomes of the flow.
+@Suite(.timeLimit(.minutes(10))) struct NeverEndsTests {
+    private static func message(
+        limit: Duration = .seconds(600),
+        grace: Duration = .milliseconds(50),
+        _ body: @escaping @Sendable (TestField) async throws -> Void
+    ) async -> String {
+        await reason { try await withField("NTAG215", limit: limit, grace: grace) { try await body($0) } }
+    }
+
+    /// Waits for a handler that is never called.
+    @Sendable private static func wait(_ field: TestField, _ begin: @Sendable () -> Void = {}) async throws {
+        let _: Int = try await field.completion("read") { _ in begin() }
+    }
+
+    @Test func `flow that never ends: stops with neverEnds, the trace, and what was never called`() async throws {
+        let error = await #expect(throws: FieldError.self) {
+            try await withField(linkTag, grace: .milliseconds(50)) { field in
+                try field.inject(.loss(atExchange: 12))
+                #expect(try await field.completion("zero") { $0(true) })
+                async let one: Int = field.completion("one") { _ in LinkReader().begin { _ in } }
+                await field.settle()
+                async let two: Int = field.completion("two") { _ in }
+                _ = try await (one, two)
+            }
+        }
+        #expect(error?.code == .neverEnds && error?.trace?.exchanges.isEmpty == false)
+        #expect(error?.reason.contains(" Never called: one, two.") == true)
+    }
+
+    @Test func `never ends: the error names the likely cause`() async {
+        let kept = Locked<[AnyObject]>([])
+        @Sendable func session(_ delegate: Nobody, begins: Bool) {
+            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
+            if begins { session.begin() }
+            // Sendable because it is only kept.
+            nonisolated(unsafe) let object = session
+            kept.withLock { unsafe $0.append(object) }
+        }
+        let delegate = Nobody()
+        let released = await Self.message { try await Self.wait($0) { session(Nobody(), begins: true) } }
+        #expect(released.contains("The delegate of a session was released"), "\(released)")
+        let unbegun = await Self.message { try await Self.wait($0) { session(delegate, begins: false) } }
+        #expect(unbegun.contains("call begin()"), "\(unbegun)")
+        let long = await Self.message(limit: .seconds(5)) { _ in try await Task.sleep(for: .seconds(9)) }
+        #expect(long.contains("its limit is 5 s. The next thing happens at 9 s. Give limit:"), "\(long)")
+        for text in [released, unbegun, long] { #expect(!text.contains("continuation"), "\(text)") }
+        let nested = await Self.message { _ in _ = try await explore(.losses, near: "NTAG215") { _ in } }
+        #expect(nested.contains("call explore outside of withField"), "\(nested)")
+    }
+
+    @Test(arguments: [(150, "1.5 s"), (100, "1 s"), (50, "0.5 s")])
+    func `never ends: a missed continuation is reported after ten times the grace`(grace: Int, time: String) async {
+        let text = await Self.message(grace: .milliseconds(grace)) { try await Self.wait($0) }
+        #expect(text.contains("Look for a continuation that no path resumes."), "\(text)")
+        #expect(text.contains("Never called: read.") && text.contains(" for \(time) of real"), "\(text)")
+        // One that is no longer would not report it sooner.
+        #expect(text.contains("grace: .milliseconds(100)") == (grace > 100), "\(text)")
+    }
+
+    @Test func `never ends: a retry without a limit is named`() async {
+        let isOver = Box<Bool>()
+        @Sendable func retry() {
+            guard isOver.value == nil else { return }
+            // Some 25,000 tries are needed: each takes as long as a quick one does.
+            usleep(50)
+            DispatchQueue.global().async { retry() }
+        }
+        let text = await Self.message { try await Self.wait($0) { retry() } }
+        isOver.set(true)
+        #expect(text.contains("Look for a retry without a limit"), "\(text)")
+    }
+
+    @Test(.ownThreads) func `blocked main queue: the error names it, and the handlers that were never called`() async {
+        // In a process of its own: the main queue is that of other tests too.
+        await #expect(processExitsWith: .success) {
+            let error = await #expect(throws: FieldError.self) {
+                try await withField(grace: .milliseconds(50)) { field in
+                    try await Self.wait(field) { DispatchQueue.main.async { DispatchSemaphore(value: 0).wait() } }
+                }
+            }
+            let start = "The main queue is blocked: what runs there waits with DispatchSemaphore.wait(), "
+            #expect(error?.code == .queueIsBlocked && error?.reason.hasPrefix(start) == true)
+            #expect(error?.reason.contains(" s of real time. Never called: read. A delegate's methods ") == true)
+        }
+    }
+
+    // MARK: Limits
+
+    /// Sends REQA, and returns the time after that.
+    @Sendable private static func ask(_ field: TestField) async throws -> Duration {
+        guard case .field(let driver) = field.environment.reader else { return .zero }
+        try await driver.setCarrier(true)
+        let link = try #require(driver.link(for: .nfcA))
+        _ = try await link.transceive(Frame(bits: [0x26], validBitsInLastByte: 7), timeout: .milliseconds(1))
+        return field.now
+    }
+
+    @Test func `limit: a flow that takes just as long ends by itself`() async throws {
+        let time = try await withField("NTAG213") { try await Self.ask($0) }
+        try #require(time > .nanoseconds(1))
+        let limited = try await withField("NTAG213", limit: time) { try await Self.ask($0) }
+        #expect(limited == time)
+        await #expect(throws: FieldError(.neverEnds, "")) {
+            try await withField("NTAG213", limit: time - .nanoseconds(1)) { try await Self.ask($0) }
+        }
+        try await withField(limit: .seconds(5)) { field in
+            try await Task.sleep(for: .seconds(5))
+            #expect(field.now == .seconds(5))
+        }
+    }
+
+    @Test func `limit or grace that leaves no time: fails as badDuration`() async {
+        for limit in [Duration.zero, .seconds(-1)] {
+            await #expect(throws: FieldError(.badDuration, "")) { try await withField(limit: limit) { _ in } }
+            await #expect(throws: FieldError(.badDuration, "")) {
+                try await explore(.losses, near: "NTAG213", limit: limit) { _ in }
+            }
+        }
+        await #expect(throws: FieldError(.badDuration, "")) { try await withField(grace: .seconds(-1)) { _ in } }
+        await #expect(throws: Never.self) { try await withField(grace: .zero) { _ in } }
+    }
+
+    // MARK: What becomes of the flow
+
+    @Test func `flow that is given up: its task is cancelled`() async {
+        let wasCancelled = Box<Bool>()
+        await #expect(throws: FieldError(.neverEnds, "")) {
+            try await withField(grace: .milliseconds(50)) { field in
+                try await withTaskCancellationHandler {
+                    try await Self.wait(field)
+                } onCancel: {
+                    wasCancelled.set(true)
+                }
+            }
+        }
+        #expect(wasCancelled.value == true)
+    }
+
+    @Test func `cancelled caller: cancels its test, and gets what that returns`() async throws {
+        let (begun, never) = (Gate(), Gate())
+        let caller = Task {
+            try await withField(grace: .seconds(6)) { _ in
+                begun.open()
+                await never.pass()
+                return Task.isCancelled
+            }
+        }
+        await begun.pass()
+        caller.cancel()
+        #expect(try await caller.value)
+        let cancelled = Task {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            try await withField("NTAG213") { _ in }
+        }
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+    }
+
+    @Test func `task that waits when its field ends: goes on`() async throws {
+        let (handler, time, rest) = try await withField { field in
+            let handler = Task { try await field.completion("never") { (_: @escaping @Sendable (Int) -> Void) in } }
+            let time = Task {
+                await field.wait(for: .seconds(3600))
+                return field.now
+            }
+            let rest = Task { for _ in 0..<1000 { await field.settle() } }
+            // The wait begins when the first of the two calls that wait for rest returns.
+            for _ in 0..<2 { await field.settle() }
+            return (handler, time, rest)
+        }
+        await #expect(throws: FieldError(.fieldIsGone, "")) { try await handler.value }
+        #expect(await time.value == .zero)
+        await rest.value
+    }
+
+    @Test(.ownThreads, arguments: [true, false])
+    func `test function with the trait that goes on: the process ends`(isVirtual: Bool) async throws {
+        let said = try said(
+            await #expect(processExitsWith: .exitCode(1), observing: [\.standardErrorContent]) {
+                [isVirtual = isVirtual as Bool] in
+                let field = try await TestField.opened(
+                    [],
+                    app: nil,
+                    seed: 0,
+                    limit: isVirtual ? .seconds(600) : .milliseconds(20),
+                    grace: Grace(duration: .milliseconds(50)),
+                    reader: isVirtual ? .virtual : .reader(.field(VirtualField()))
+                )
+                // Nothing resumes it, not even that it is cancelled.
+                try await field.attend(patience: .milliseconds(500)) {
+                    await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in }
+                }
+            }
+        )
+        #expect(said.contains("The flow has not ended after "), "\(said)")
+        #expect(said.contains("\nNothing else can end this test function.\n"), "\(said)")
+    }
+}

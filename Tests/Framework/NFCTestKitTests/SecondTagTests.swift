@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import NFCTestKit
+import TagLink
+import Testing
+import VirtualCards
+import VirtualTags
+
+/// The tag that an exploration brings near beside the test's own.
+@Suite(.timeLimit(.minutes(10))) struct SecondTagTests {
+    /// The second tag, in the run in which it comes at the first exchange.
+    private static func companion(of tag: TagSpec) async throws -> TagContents? {
+        let found = Box<TagContents?>()
+        let invariant = Invariant("tags are kept") { run in
+            if run.replay != nil, run.tags.count == 2 { found.set(run.tags[1].before) }
+            return nil
+        }
+        try await explore(.replay("second@1"), near: tag, invariants: [invariant]) { await LinkReader.runToLimit($0) }
+        return found.value ?? nil
+    }
+
+    @Test(
+        arguments: [
+            // The lowest bit that is clear behind the manufacturer's byte: the reader finds a 1 first.
+            ("NTAG215", [4, 0x00, 2, 3, 4, 5, 6], "04010203040506"),
+            ("NTAG215", [4, 0x01, 2, 3, 4, 5, 6], "04030203040506"),
+            ("NTAG215", [4, 0xFF, 0x7F, 3, 4, 5, 6], "04ffff03040506"),
+            ("NTAG213", [4, 0xFE, 0, 0, 0, 0, 0], "04ff0000000000"),
+            // The lowest bit that is set in the last byte, or the one above where no slot has a lower one.
+            ("ICODE SLIX", [0xE0, 4, 1, 0x10, 1, 2, 3, 0x13], "e004011001020312"),
+            ("ICODE SLIX", [0xE0, 4, 1, 0x10, 1, 2, 3, 0x10], "e004011001020300"),
+            ("ICODE SLIX", [0xE0, 4, 1, 0x10, 1, 2, 3, 0x20], "e004011001020330"),
+            ("ICODE SLIX", [0xE0, 4, 1, 0x10, 1, 2, 3, 0x18], "e004011001020310"),
+            ("FeliCa Lite-S", [2, 0xFE, 1, 2, 3, 4, 5, 6], "02fe010203040504"),
+            ("generic Type 4B", [1, 2, 3, 4], "01020300"),
+        ] as [(String, [UInt8], String)]
+    ) func `second tag: has the same product, and a UID that is found first`(name: String, uid: [UInt8], other: String)
+        async throws
+    {
+        let contents = try #require(await Self.companion(of: .product(name, holding: .uri(oldLink), uid: uid)))
+        #expect(name.hasPrefix(contents.product) && contents.uid.hexText() == other)
+    }
+
+    @Test(
+        arguments: [
+            (.text("Card 1"), .text("Card 12")), (.text("Karte", language: "de"), .text("Karte2", language: "de")),
+            (.uri("https://example.com/a"), .uri("https://example.com/a2")),
+            // A record of an unknown type stays as it is, and so does what has no room for another letter.
+            (TagMessage(octets: [0xD2, 3, 2] + Array("a/b".utf8) + [1, 2]), nil),
+            (.uri("https://" + String(repeating: "x", count: 132)), nil), (.empty, nil),
+        ] as [(TagMessage, TagMessage?)]
+    ) func `second tag: its first record has one more letter`(message: TagMessage, other: TagMessage?) async throws {
+        let contents = try #require(await Self.companion(of: .product("NTAG213", holding: message)))
+        let held = try await withField(.contents(contents)) { field in try await field.tags[0].message() }
+        #expect(held == other ?? message)
+    }
+
+    @Test func `second tag beside a card with a script: is such a card, found first`() async throws {
+        for seed in UInt64(1)...12 {
+            let lines = Lines()
+            let (card, app) = (AppletReader.card, AppletReader.app)
+            try await explore(.replay("second@1"), near: card, app: app, seed: seed, invariants: [lines.invariant]) {
+                _ = try? await AppletReader().scan($0)
+            }
+            let names = try #require(lines.tags.last)
+            #expect(names.count == 2 && names.allSatisfy { $0.hasPrefix("card 08") })
+            let uids = names.compactMap { $0.split(separator: " ").last }.compactMap {
+                UInt32($0, radix: 16)?.byteSwapped
+            }
+            try #require(uids.count == 2 && uids[0] != uids[1])
+            // The first byte is sent first, with its lowest bit first: the first bit that differs is 1 in the second UID.
+            #expect(uids[1] >> UInt32((uids[0] ^ uids[1]).trailingZeroBitCount) & 1 == 1, "\(seed)")
+        }
+    }
+
+    @Test func `second tag beside several: is like the first, and the flow's tags stay what they are`() async throws {
+        let tags: [TagSpec] = [.product("NTAG215", holding: .text("a")), "ICODE SLIX", "ICODE SLIX"]
+        let names = try await withField(tags[0], tags[1], tags[2], seed: 3) { $0.tags.map(\.description) }
+        #expect(Set(names).count == 3)
+        let lines = Lines()
+        try await explore(
+            .replay("second@1"),
+            near: tags[0],
+            tags[1],
+            tags[2],
+            seed: 3,
+            invariants: [lines.invariant]
+        ) { field in
+            // A tag of the flow is the same one beside a second tag.
+            _ = try await field.make("ICODE SLIX")
+            await LinkReader.runToLimit(field)
+        }
+        let made = lines.tags
+        try #require(made.map(\.count) == [4, 5])
+        #expect(made[0].prefix(3) == names[...] && Set(made[0]).count == 4)
+        #expect(made[1].prefix(3) == names[...] && made[1][3].hasPrefix("NTAG215 ") && made[1][4] == made[0][3])
+    }
+
+}

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+@unsafe @preconcurrency import CoreNFC
+import Foundation
+import Glibc
+import NFCTestKit
+import TagLink
+import TestThreads
+import Testing
+
+/// When the field's clock stands, because the app's code or something outside works, and when it goes on.
+@Suite(.timeLimit(.minutes(5))) struct WorkTests {
+    /// Whether work of real time ends before some seconds of the field's time have passed.
+    private static func isInTime(
+        _ seconds: Double = 20,
+        grace: Duration = .seconds(60),
+        _ begin: @escaping @Sendable (_ end: @escaping @Sendable () -> Void) throws -> Void
+    ) async throws -> Bool {
+        try await withField(grace: grace) { field in
+            try await field.completion("work") { done in
+                let once = Locked<(@Sendable (Bool) -> Void)?>(done)
+                let end: @Sendable (Bool) -> Void = { isInTime in once.withLock { $0.take() }?(isInTime) }
+                do { try begin { end(true) } } catch { end(false) }
+                DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { end(false) }
+            }
+        }
+    }
+
+    /// Computes for some time.
+    @Sendable private static func spin(for time: Duration) {
+        let end = ContinuousClock.now + time
+        while ContinuousClock.now < end {}
+    }
+
+    @Test(arguments: [.globalQueue, .ownQueue, .barrier, .operation, .task, .detachedTask] as [Way])
+    func `work on a queue: the clock stands`(way: Way) async throws {
+        let isInTime = try await Self.isInTime { end in
+            way.perform {
+                usleep(200_000)
+                end()
+            }
+        }
+        #expect(isInTime)
+    }
+
+    /// What a thread of the test does, and whether it holds the clock.
+    struct Work: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var holdsClock: Bool
+        var perform: @Sendable () -> Void
+
+        static let all = [
+            Work(testDescription: "sleeps", holdsClock: true) { Thread.sleep(forTimeInterval: 1.3) },
+            Work(testDescription: "computes", holdsClock: true) { spin(for: .seconds(1.3)) },
+            Work(testDescription: "waits for a moment again and again", holdsClock: true) {
+                let end = ContinuousClock.now + .seconds(1.3)
+                while ContinuousClock.now < end { usleep(500) }
+            },
+            Work(testDescription: "has a timer in its run loop", holdsClock: true) {
+                let isOver = Box<Bool>()
+                let timer = Timer(timeInterval: 0.4, repeats: false) { _ in isOver.set(true) }
+                RunLoop.current.add(timer, forMode: .default)
+                while isOver.value == nil { RunLoop.current.run(until: Date(timeIntervalSinceNow: 0.1)) }
+            },
+            Work(testDescription: "waits for something else", holdsClock: false) {
+                _ = DispatchSemaphore(value: 0).wait(wallTimeout: .distantFuture)
+            },
+        ]
+    }
+
+    @Test(arguments: Work.all) func `thread of the test: holds the clock while it works, and not while it waits`(
+        work: Work
+    ) async throws {
+        let start = ContinuousClock.now
+        let isInTime = try await Self.isInTime(work.holdsClock ? 10 : 500, grace: .seconds(work.holdsClock ? 1 : 60)) {
+            end in
+            Thread.detachNewThread {
+                work.perform()
+                end()
+            }
+        }
+        #expect(isInTime == work.holdsClock)
+        // A wait of 500 s passes at once.
+        #expect(start.duration(to: .now) < .seconds(240))
+    }
+
+    // MARK: Outside of the process
+
+    /// Something that takes real time, and that no count shows.
+    enum Outside: String, CaseIterable, Sendable {
+        case program, request, timer
+
+        /// Takes so long, then calls something. Returns what ends it sooner.
+        func take(_ seconds: Double, _ server: SlowServer, _ done: @escaping @Sendable () -> Void) throws
+            -> @Sendable () -> Void
+        {
+            switch self {
+            case .program:
+                let program = Process()
+                program.executableURL = URL(filePath: "/bin/sleep")
+                program.arguments = ["\(seconds)"]
+                program.terminationHandler = { _ in done() }
+                try program.run()
+                // Not SIGTERM: a program has the signals blocked that the thread which starts it blocks.
+                return { kill(program.processIdentifier, SIGKILL) }
+            case .request: return server.ask { _ in done() }
+            case .timer:
+                let timer = DispatchSource.makeTimerSource(queue: .global())
+                timer.schedule(deadline: .now() + seconds)
+                timer.setEventHandler { [timer] in
+                    timer.cancel()
+                    done()
+                }
+                timer.activate()
+                return { timer.cancel() }
+            }
+        }
+    }
+
+    @Test(arguments: Outside.allCases, [true, false])
+    func `app's own time limit for something outside: lasts as long as in real time`(outside: Outside, isQuick: Bool)
+        async throws
+    {
+        let seconds = isQuick ? 0.4 : 15
+        // Created outside of the field, so its thread does not belong to the test.
+        let server = SlowServer(thinkingFor: seconds)
+        let stop = Box<@Sendable () -> Void>()
+        defer { stop.value?() }
+        let isInTime = try await Self.isInTime(isQuick ? 20 : 0.3, grace: .seconds(1)) { end in
+            stop.set(try outside.take(seconds, server, end))
+        }
+        #expect(isInTime == isQuick)
+    }
+
+    @Test func `timer that ticks on: a delay takes its real time, unless the test waits for a later time`() async throws
+    {
+        let start = ContinuousClock.now
+        try await withField { field in
+            let timer = DispatchSource.makeTimerSource(queue: .global())
+            timer.schedule(deadline: .now(), repeating: .milliseconds(20))
+            timer.setEventHandler {}
+            timer.activate()
+            defer { timer.cancel() }
+            let before = field.now
+            try await Task.sleep(for: .milliseconds(300))
+            #expect(field.now == before + .milliseconds(300))
+            let took = start.duration(to: .now)
+            #expect(took > .milliseconds(250) && took < .seconds(240))
+            let hasPassed = Box<Bool>()
+            DispatchQueue.global().asyncAfter(deadline: .now() + 500) { hasPassed.set(true) }
+            await field.wait(for: .seconds(501))
+            #expect(hasPassed.value == true)
+        }
+        #expect(start.duration(to: .now) < .seconds(240))
+    }
+
+    // MARK: Threads of nobody
+
+    /// In other processes, because other tests have threads that work.
+    @Test(.ownThreads) func `stranger's thread: is waited for in the first run, before it has worked for the test`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            let (stranger, results) = (Stranger(), Locked<[Bool]>([]))
+            try await explore(.replay("cancel@1"), near: linkTag, grace: .seconds(60), invariants: []) { field in
+                let result: Result<String, any Error> = try await field.completion("read") { done in
+                    LinkReader { reader in
+                        stranger.perform {
+                            usleep(300_000)
+                            reader.readLink()
+                        }
+                    }.begin(done)
+                }
+                let hasRead = (try? result.get()) != nil
+                results.withLock { $0.append(hasRead) }
+            }
+            let hasRead = results.withLock { $0 }
+            guard hasRead == [true, false] else { fatalError("\(hasRead)") }
+        }
+    }
+
+    // MARK: Tasks
+
+    /// Waits without leaving the thread.
+    @Sendable private static func spin(until condition: () -> Bool) -> Bool {
+        let end = ContinuousClock.now + .seconds(30)
+        while ContinuousClock.now < end {
+            if condition() { return true }
+        }
+        return false
+    }
+
+    /// In another process, because the tasks of all tests share one thread per processor.
+    @Test(.ownThreads, .enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1, "there is no other thread"))
+    func `task: begins on another thread when its own does not return`() async {
+        await #expect(processExitsWith: .success) {
+            let begun = Locked(0)
+            let begin: @Sendable () -> Void = { Task { begun.withLock { $0 += 1 } } }
+            let isBegun: @Sendable (Int) -> Bool = { count in Self.spin { begun.withLock { $0 >= count } } }
+            // First where no field is open whose time passes by itself.
+            let inScope = await withVirtualField { _ in
+                await Task {
+                    begin()
+                    return isBegun(1)
+                }.value
+            }
+            guard inScope else { fatalError("In a field that the test drives, the task has not begun.") }
+            let inField = try await withField { _ in
+                for _ in 0..<5 { begin() }
+                return isBegun(6)
+            }
+            guard inField else { fatalError("\(begun.withLock { $0 }) of 6 tasks have begun.") }
+            let inBlock = try await withField { field in
+                try await field.completion("block") { (done: @escaping @Sendable (Bool) -> Void) in
+                    DispatchQueue.global().async {
+                        begin()
+                        done(isBegun(7))
+                    }
+                }
+            }
+            guard inBlock else { fatalError("The task of a block that does not return has not begun.") }
+        }
+    }
+
+    @Test func `task of a block: not on the block's queue, and before a wait for it ends`() async throws {
+        let (queue, key) = (DispatchQueue(label: "client"), DispatchSpecificKey<Bool>())
+        queue.setSpecific(key: key, value: true)
+        let isOnQueue = Box<Bool>()
+        let ended = try await withField { field in
+            try await field.completion("task") { (done: @escaping @Sendable (DispatchTimeoutResult) -> Void) in
+                queue.async {
+                    let hasBegun = DispatchSemaphore(value: 0)
+                    Task {
+                        isOnQueue.set(DispatchQueue.getSpecific(key: key) == true)
+                        hasBegun.signal()
+                    }
+                    done(hasBegun.wait(timeout: .now() + 30))
+                }
+            }
+        }
+        #expect(ended == .success && isOnQueue.value == false)
+    }
+
+    // MARK: Queues
+
+    @Test func `waits of Dispatch: give the results that they give elsewhere`() async throws {
+        let results = try await withField { field in
+            try await field.completion("wait") { (done: @escaping @Sendable ([DispatchTimeoutResult]) -> Void) in
+                DispatchQueue.global().async {
+                    let (semaphore, group, empty) = (DispatchSemaphore(value: 0), DispatchGroup(), DispatchGroup())
+                    semaphore.signal()
+                    group.enter()
+                    defer { group.leave() }
+                    var results = [semaphore.wait(timeout: .now()), semaphore.wait(timeout: .now())]
+                    results += [group.wait(timeout: .now()), empty.wait(timeout: .now())]
+                    results.append(empty.wait(timeout: .now() + 30))
+                    // What comes at the very end counts.
+                    let end = DispatchTime.now() + 60
+                    DispatchQueue.global().asyncAfter(deadline: end) { semaphore.signal() }
+                    done(results + [semaphore.wait(timeout: end)])
+                }
+            }
+        }
+        #expect(results == [.success, .timedOut, .timedOut, .success, .success, .success])
+    }
+
+    @Test(arguments: [true, false]) func `block or work item on a concurrent queue: runs beside others, and is freed`(
+        isItem: Bool
+    ) async throws {
+        final class Token: Sendable {}
+        struct Held: Sendable { weak let token: Token? }
+        let queue = DispatchQueue(label: "app.items", attributes: .concurrent)
+        let held = try await withField { field in
+            let token = Token()
+            try await field.completion("work") { done in
+                let hasBegun = DispatchSemaphore(value: 0)
+                func begin(_ work: @escaping @Sendable () -> Void) {
+                    guard isItem else { return queue.async(execute: work) }
+                    queue.async(execute: DispatchWorkItem(block: work))
+                }
+                begin {
+                    hasBegun.wait()
+                    withExtendedLifetime(token) {}
+                    done(())
+                }
+                begin { hasBegun.signal() }
+            }
+            return Held(token: token)
+        }
+        try await waitWhile(held.token != nil)
+        #expect(held.token == nil)
+    }
+
+    /// How an app writes a barrier.
+    enum Barrier: CaseIterable, Sendable {
+        case flag, item, itemInGroup, groupNotification
+
+        func begin(on queue: DispatchQueue, after group: DispatchGroup, _ work: @escaping @Sendable () -> Void) {
+            switch self {
+            case .flag: queue.async(flags: .barrier, execute: work)
+            case .item: queue.async(execute: DispatchWorkItem(flags: .barrier, block: work))
+            case .itemInGroup: queue.async(group: DispatchGroup(), qos: .userInitiated, flags: .barrier, execute: work)
+            case .groupNotification: group.notify(queue: queue, execute: work)
+            }
+        }
+    }
+
+    @Test(arguments: Barrier.allCases) func `barrier or group's notification: comes when all before it has ended`(
+        barrier: Barrier
+    ) async throws {
+        let order = Locked<[String]>([])
+        try await withField { field in
+            try await field.completion("work") { done in
+                let (queue, group) = (DispatchQueue(label: "app.barriers", attributes: .concurrent), DispatchGroup())
+                for _ in 0..<2 {
+                    queue.async(group: group) {
+                        usleep(20_000)
+                        order.withLock { $0.append("before") }
+                    }
+                }
+                barrier.begin(on: queue, after: group) {
+                    usleep(20_000)
+                    order.withLock { $0.append("barrier") }
+                    queue.async {
+                        order.withLock { $0.append("behind") }
+                        done(())
+                    }
+                }
+            }
+        }
+        #expect(order.withLock { $0 } == ["before", "before", "barrier", "behind"])
+    }
+}
