@@ -121,7 +121,7 @@ import Testing
         ] {
             #expect(!DemoLeftovers.remove(path, within: 0), "\(path)")
         }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path("")).count == 4)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path).count == 4)
         let running = try PrivateFolder(scratch.path("nfc-demo.2"))
         let lock = try DemoLeftovers.lock(running)
         #expect(!DemoLeftovers.remove(running.path, within: 1))

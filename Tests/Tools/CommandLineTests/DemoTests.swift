@@ -18,13 +18,13 @@ struct DemoTests {
         // A socket's path is short.
         nfc = TestProgram(
             "nfc",
-            ["TMPDIR": scratch.path(""), "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere", "TERM": "dumb"]
+            ["TMPDIR": scratch.path, "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere", "TERM": "dumb"]
         )
     }
 
     /// What the demonstration left in its folder for temporary files.
     private func left() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: scratch.path("")).filter { $0.hasPrefix("nfc-demo") }
+        try FileManager.default.contentsOfDirectory(atPath: scratch.path).filter { $0.hasPrefix("nfc-demo") }
     }
 
     /// The programs of a demonstration that still run.
@@ -96,7 +96,7 @@ struct DemoTests {
         #expect(message.contains("  Payload     Link: https://tagreader.example/welcome"))
         #expect(message.contains("  Payload     Text (en): Welcome to the demonstration."))
         #expect(try left().isEmpty)
-        #expect(programs(of: scratch.path("")).isEmpty)
+        #expect(programs(of: scratch.path).isEmpty)
     }
 
     @Test func `nfc demo: Return, a click; input that ends, none`() throws {
@@ -153,7 +153,7 @@ struct DemoTests {
         #expect(outcome.error == "Error: Standard output can't be written: \(output.reason).\n")
         #expect(outcome.status == 1)
         #expect(try left().isEmpty)
-        #expect(programs(of: scratch.path("")).isEmpty)
+        #expect(programs(of: scratch.path).isEmpty)
     }
 
     @Test func `nfc demo: a reader that has gone, no word and all is removed`() throws {
@@ -249,7 +249,7 @@ struct DemoTests {
         #expect(outcome.status == 130, "\(outcome)")
         #expect(steps(outcome).suffix(2) == ["click", "cancelled"])
         #expect(try left().isEmpty)
-        #expect(programs(of: scratch.path("")).isEmpty)
+        #expect(programs(of: scratch.path).isEmpty)
     }
 
     @Test func `nfc demo: the window of the app is closed, the end`() throws {
@@ -296,7 +296,7 @@ struct DemoTests {
         throws
     {
         var nfc = nfc
-        nfc.environment["PATH"] = scratch.path("")
+        nfc.environment["PATH"] = scratch.path
         let killed = try leave()
         let outcome = try nfc.run("demo", "--json")
         #expect(outcome.status == 1)

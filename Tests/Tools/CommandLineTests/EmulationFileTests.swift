@@ -171,7 +171,7 @@ import VirtualTags
 
     @Test(.enabled(if: geteuid() == 0, "Only for root do such lines give root away."))
     func `folder: root and a driver that others can change, refused`() throws {
-        #expect(unsafe chmod(scratch.path(""), 0o755) == 0)
+        #expect(unsafe chmod(scratch.path, 0o755) == 0)
         let place = try EmulationFolder(scratch.path("own"), readerConf: scratch.path("conf"))
         let driver = scratch.path("driver.so")
         try Data().write(to: URL(fileURLWithPath: driver))

@@ -20,6 +20,8 @@ import Testing
     @Test func `nfc links fetch: a site, its file is kept for its owner alone`() throws {
         let app = #"{"app_id":"TEAM.org.example.reader","associated_domains":["applinks:good.site.example"]}"#
         try folder.write(".local/share/nfc/apps/org.example.Reader.json", app)
+        let entry = "[Desktop Entry]\nType=Application\nName=Reader\nDBusActivatable=true\n"
+        try folder.write(".local/share/applications/org.example.Reader.desktop", entry)
         try folder.makeFolder("site")
         let script = repository.appending(path: "Tests/Background/LinkFetchingTests/site.py").path
         let site = Process()

@@ -174,13 +174,13 @@ extension SnapshotCase {
         func run(_ line: Substring, input: String) throws -> [String] {
             var command = CommandWords(expand(String(line)))
             let process = Process()
-            process.currentDirectoryURL = folder
             process.environment = environment.merging(command.variables) { $1 }
-            let program = command.words.isEmpty ? "" : command.words.removeFirst()
-            let isOwn = ["nfc", "nfcd"].contains(program)
-            process.executableURL =
-                isOwn ? SnapshotCase.programs.appendingPathComponent(program) : URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments = isOwn ? command.words : [program] + command.words
+            // Foundation's own way into a folder is not made for several threads.
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            if let name = command.words.first, ["nfc", "nfcd"].contains(name) {
+                command.words[0] = SnapshotCase.programs.appendingPathComponent(name).path
+            }
+            process.arguments = ["-C", folder.path] + command.words
             // Files in place of pipes: nothing can fill up and wait.
             let scratch = folder.appendingPathExtension("streams")
             try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)

@@ -199,18 +199,21 @@ import Testing
     // MARK: Files
 
     @Test func `files: a full disk, the image stays and a recording is whole or not there`() throws {
+        _ = try folder.card("card.nfc", from: "ntag213-link.nfc")
         let script = """
-            cp card.json before; ln card.json hard.json; trap '' XFSZ
-            (ulimit -f 0; nfc tag write --image card.json --text a >/dev/null; echo $?)
-            (ulimit -f 0; nfc tag create --product NTAG215 --out new.nfc >/dev/null; echo $?)
-            (ulimit -f 0; nfc write --tags card.json --text a --json | grep -o unwritable-file)
-            rm hard.json; (ulimit -f 0; nfc tag write --image card.json --text a >/dev/null; echo $?)
-            cmp card.json before && ls -A
-            (ulimit -f 0; nfc scan --tags card.json --record rec --json | grep -o unwritable-file); ls rec
-            (ulimit -f 1; nfc scan --tags card.json --record rec --json | grep -o unwritable-file); stat -c %s rec
+            rm card.json; cp card.nfc before; ln card.nfc hard.nfc; trap '' XFSZ
+            # A pipe takes more than a full disk.
+            full() { (ulimit -f $1; shift; nfc "$@" --json; echo $?) | grep -o 'unwritable-file\\|^[0-9]$'; }
+            full 1 tag write --image card.nfc --text a; full 1 tag create --product NTAG215 --out new.nfc
+            full 1 write --tags card.nfc --text a
+            rm hard.nfc; full 1 tag write --image card.nfc --text a
+            cmp card.nfc before && ls -A
+            full 0 scan --tags card.nfc --record rec; ls rec
+            full 1 scan --tags card.nfc --record rec; stat -c %s rec
             """
-        let expected = ["1", "1", "unwritable-file", "1", "before", "card.json"]
-        #expect(try lines(script) == expected + ["unwritable-file", "unwritable-file", "1024"])
+        let failure = ["unwritable-file", "1"]
+        let four = failure + failure + failure + failure
+        #expect(try lines(script) == four + ["before", "card.nfc"] + failure + failure + ["1024"])
     }
 
     @Test func `files: a pipe or a device, written to and stays what it is`() throws {
