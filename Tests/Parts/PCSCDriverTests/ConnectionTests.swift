@@ -266,27 +266,6 @@ import Testing
         try await waitWhile(freed != nil)
     }
 
-    @Test func `a cut wait: ended once while it runs, does not begin afterwards`() throws {
-        let (cut, ends) = (WaitCut(), Locked(0))
-        let end: @Sendable () -> Void = { ends.withLock { $0 += 1 } }
-        #expect(try cut.wait(endedBy: end) { 7 } == 7)
-        #expect(!cut.isCut)
-        cut.cut()
-        #expect(cut.isCut && ends.withLock { $0 } == 0)
-        let hasBegun = Locked(false)
-        #expect(throws: SmartCardError(.cancelled, "")) {
-            try cut.wait(endedBy: end) { hasBegun.withLock { $0 = true } }
-        }
-        #expect(throws: SmartCardError(.cancelled, "")) { try cut.sleep(milliseconds: Self.long) }
-        #expect(hasBegun.withLock { !$0 } && ends.withLock { $0 } == 0)
-        let other = WaitCut()
-        try other.wait(endedBy: end) { other.cut() }
-        #expect(ends.withLock { $0 } == 1)
-        let began = ContinuousClock.now
-        try WaitCut().sleep(milliseconds: 30)
-        #expect(ContinuousClock.now - began >= .milliseconds(30))
-    }
-
     @Test(.ownThreads) func `threads: few for many calls and connections, and each knows its own work`() async {
         await #expect(processExitsWith: .success) {
             func threads() throws -> Int {

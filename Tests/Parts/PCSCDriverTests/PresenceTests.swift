@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
-import Foundation
 import PCSCDriver
 import TagLink
 import TestThreads
@@ -366,27 +364,5 @@ import Testing
             }
             try await waitWhile(hanging.look(\.waiting) > 0)
         }
-    }
-
-    @Test func `an observer that came while the last one's call ran: not called by that thread`() async throws {
-        let service = ScriptedService([ScriptedService.Reader(name: "NFC reader")])
-        let reader = PCSCReader(.first, layer: service)
-        let gate = DispatchSemaphore(value: 0)
-        let thread = Locked<String?>(nil)
-        var first = reader.observePresence {
-            thread.withLock { $0 = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self") }
-            gate.wait()
-        }
-        #expect(first != nil)
-        try await waitWhile(service.look(\.looks) < 2)
-        service.change { $0.readers[0].events += 2 }
-        try await waitWhile(thread.withLock { $0 } == nil)
-        first = nil
-        let second = Self.observe(reader)
-        gate.signal()
-        let path = "/proc/" + (thread.withLock { $0 } ?? "")
-        try await waitWhile(FileManager.default.fileExists(atPath: path) && second.calls.withLock { $0 } == 0)
-        #expect(second.calls.withLock { $0 } == 0)
-        withExtendedLifetime(second) {}
     }
 }

@@ -52,39 +52,6 @@ final class Socket: Sendable {
 
 /// The socket of the service. Each test runs in a process of its own, because a variable names the socket.
 @Suite(.timeLimit(.minutes(2))) struct ServiceSocketTests {
-    @Test(.ownThreads) func `path: PCSCLITE_CSOCK_NAME or the default, up to 107 bytes`() async {
-        await #expect(processExitsWith: .success) {
-            _ = unsafe unsetenv("PCSCLITE_CSOCK_NAME")
-            #expect(ServiceSocket.path == "/run/pcscd/pcscd.comm")
-            for (length, isShort) in [(107, true), (108, false), (300, false)] {
-                let path = "/" + String(repeating: "x", count: length - 1)
-                _ = unsafe setenv("PCSCLITE_CSOCK_NAME", path, 1)
-                #expect(ServiceSocket.path == path)
-                #expect((ServiceSocket.address != nil) == isShort, "\(length)")
-                let family = ServiceSocket.address.map { Int32($0.sun_family) }
-                #expect(family == (isShort ? AF_UNIX : nil))
-                #expect(!ServiceSocket.isThere && !ServiceSocket.isForbidden)
-            }
-        }
-    }
-
-    @Test(.ownThreads) func `connections: found by the name of the socket among all open descriptors`() async throws {
-        let (first, other) = (try Socket(), try Socket())
-        await #expect(processExitsWith: .success) { [first = first.folder as String, other = other.folder as String] in
-            _ = unsafe setenv("PCSCLITE_CSOCK_NAME", first + "/pcscd.comm", 1)
-            #expect(ServiceSocket.isThere && ServiceSocket.connections().isEmpty)
-            let own = Socket.connect(first + "/pcscd.comm")
-            // The library may know the socket by another path to it.
-            let same = Socket.connect(other + "/pcscd.comm")
-            #expect(own >= 0 && same >= 0 && ServiceSocket.connections() == [own, same])
-            _ = unsafe setenv("PCSCLITE_CSOCK_NAME", first + "/other.comm", 1)
-            #expect(ServiceSocket.connections().isEmpty)
-            _ = unsafe setenv("PCSCLITE_CSOCK_NAME", first + "/pcscd.comm", 1)
-            close(own)
-            #expect(ServiceSocket.connections() == [same])
-        }
-    }
-
     @Test(.ownThreads) func `a probe: waits until the service hangs up, then it is closed`() async throws {
         let socket = try Socket()
         let service = Thread {
