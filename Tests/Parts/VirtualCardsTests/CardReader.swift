@@ -53,6 +53,8 @@ struct CardReader {
         }
         while answer.status == 0xAF, rest.isEmpty {
             let next = send(0xAF)
+            // A card that waits for data sends none.
+            if next.status == 0xAF, next.data.isEmpty { return next }
             answer = Answer(status: next.status, data: answer.data + next.data)
         }
         return answer

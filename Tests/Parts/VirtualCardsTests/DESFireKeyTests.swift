@@ -135,7 +135,7 @@ struct DESFireKeyTests {
             0a 00 -> af ..; af 00*16 -> ae; 1a 00 -> #9; 90 af 00 00 10 00*16 00 -> 91 ae; 0a 05 -> 40; aa 00 -> ae
             71 00 00 -> 1c; c4 00 -> ae; 51 -> ae; fc -> ae; af -> 1c
             == An authentication that is begun ends the one before it, and so does a loss of power
-            auth 0a 0 -> 00; pp 54 -> ?; forget; auth 0a 0 -> 00; power; forget; c4 00 -> ae
+            auth 0a 0 -> 00; power; forget; c4 00 -> ae
             """
         ) { _ in desfireStage(.ndef()) }
         let begun =
