@@ -176,7 +176,7 @@ import Testing
     @Test func `tag found last and alone: ready at once, and woken when selected again or after a command`()
         async throws
     {
-        let (both, woken) = (ChipScript.type2 + "\n" + ChipScript.nfcB, "\n42: 00 \(ChipScript.atqB)")
+        let (both, answer) = (ChipScript.type2 + "\n" + ChipScript.nfcB, "\n42: 00 \(ChipScript.atqB)")
         let two = "4a 0200: 02 01 0044 00 04 01020304 02 0044 00 04 05060708"
         let rows: [(String, Set<Technology>, [Bool])] = [
             (both, [.nfcA, .nfcB], [true, false]), (ChipScript.nfcB, [.nfcA, .nfcB], [true]),
@@ -184,7 +184,7 @@ import Testing
         ]
         for (script, technologies, wakes) in rows {
             for index in wakes.indices {
-                try await withReader(script + woken) { chip, reader in
+                try await withReader(script + answer) { chip, reader in
                     let tags = try await reader.discover(technologies, systemCodes: [])
                     try #require(tags.count == wakes.count)
                     let log = await chip.log { try? await reader.select(tags[index]) }
@@ -197,7 +197,8 @@ import Testing
                 }
             }
         }
-        try await withTag("\(ChipScript.type2)\n42: 00 0a") { chip, reader, link in
+        let woken = "4a 0100: 01 01 0044 00 07 04010203040506"
+        try await withTag("\(ChipScript.type2)\n\(woken)\n42: 00 0a") { chip, reader, link in
             try await link.send([0x60])
             let tags = try await reader.discover([.nfcA], systemCodes: [])
             await chip.expects([]) { try? await reader.select(tags[0]) }

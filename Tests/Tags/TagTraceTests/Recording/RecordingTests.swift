@@ -371,8 +371,7 @@ struct RecordingTests {
         // Zeros that take no room on the disk.
         for (size, code) in [(60 << 20, RecordingError.Code.notARecording), (1 << 40, .tooLarge)] {
             #expect(unsafe truncate(path, size) == 0)
-            let error = Self.error { try Recording(path: path) }
-            #expect(error?.code == code && error?.reason.hasPrefix("\(path): ") == true, "\(size)")
+            #expect(Self.error { try Recording(path: path) }?.code == code, "\(size)")
         }
         // An app that starts waits for nobody.
         try #require(unsafe mkfifo(path + "-pipe", 0o600) == 0)
