@@ -5,9 +5,9 @@ import Testing
 import VirtualCards
 import VirtualTags
 
-/// The files are made after the structures of the client's own source, by a program that has nothing of this one.
-@Suite struct `Proxmark3 files` {
-    @Test func `The header of pages has version, signature, counters and tearing flags`() throws {
+/// Proxmark3 files, made after the structures of the client.
+struct ProxmarkTests {
+    @Test func `Proxmark3 header of pages: version, signature, counters and flags are read`() throws {
         let contents = try #require(try Files.image("hf-mfu-ntag215-dump.bin").contents.type2)
         #expect(contents.product == .ntag215)
         #expect(contents.uid == Script.uid)
@@ -24,7 +24,7 @@ import VirtualTags
         #expect(old.counters == [0, 0, 0])
     }
 
-    @Test func `A new file of pages is laid out as the client reads it`() throws {
+    @Test func `Proxmark3 new file of pages: laid out as the client reads it`() throws {
         var contents = Type2Contents(blank: .ntag213, uid: Script.uid)
         contents.counters = [0, 0, 0x010203]
         let bytes = try TagImage(contents, format: .proxmarkBinary).encoded()
@@ -51,7 +51,7 @@ import VirtualTags
     @Test(arguments: [
         "hf-mfu-ntag215-dump.bin", "hf-mfu-ul11-old.bin", "hf-15-slix2-v4.bin", "hf-15-slix2-v5.bin",
     ])
-    func `A file that was cut off anywhere is refused`(_ name: String) throws {
+    func `Proxmark3 binary file cut at any byte: refused`(_ name: String) throws {
         let bytes = try Files.dump(name)
         // Some compilers make the state of an ISO 15693 tag, which is the last byte, three bytes longer.
         let isType5 = name.hasPrefix("hf-15")
@@ -64,28 +64,16 @@ import VirtualTags
         #expect(throws: TagImageError.self) { try TagImage(parsing: bytes + [0, 0, 0, 0]) }
     }
 
-    @Test(
-        "A file of an ISO 15693 tag that was cut off is known by its locks, which are 0 or 1",
-        arguments: [(0, 0, true), (1, 0, true), (0, 1, true), (1, 1, true), (2, 0, false), (0, 2, false)]
-            as [(UInt8, UInt8, Bool)]
-    )
-    func locksOfCutFiles(dsfid: UInt8, afi: UInt8, isKnown: Bool) throws {
-        var bytes = Array(try Files.dump("hf-15-slix2-v5.bin").dropLast(24))
-        (bytes[9], bytes[11]) = (dsfid, afi)
-        let error = #expect(throws: TagImageError.self) { try TagImage(parsing: bytes) }
-        #expect(error?.code == (isKnown ? .missingField : .unknownFormat))
-    }
-
     @Test(arguments: [TagImage.Format.proxmarkJSON, .proxmarkBinary])
-    func `An ISO 15693 tag has 256 blocks and 2048 bytes at most`(format: TagImage.Format) {
+    func `Proxmark3 ISO 15693: 256 blocks and 2048 bytes at most`(format: TagImage.Format) {
         for (blocks, size, isHeld) in [(64, 32, true), (256, 8, true), (65, 32, false), (257, 4, false)] {
             let contents = Type5Contents(blank: .generic(blockCount: blocks, blockSize: size))
             #expect(format.canHold(.type5(contents)) == isHeld, "\(blocks) blocks of \(size)")
         }
     }
 
-    @Test("An NTAG I2C, which has no check bytes, is read behind a header of either length")
-    func headersOfNTAGI2C() throws {
+    @Test
+    func `Proxmark3 NTAG I2C: read behind a header of either length`() throws {
         var contents = Type2Contents(blank: .ntagI2C1K, uid: Script.uid)
         contents.signature = Array(0x40..<0x60)
         let bytes = try TagImage(contents, format: .proxmarkBinary).encoded()
@@ -104,29 +92,7 @@ import VirtualTags
         #expect(error?.code == .missingField)
     }
 
-    @Test("A product without a password has no acknowledgement in the older header")
-    func olderHeaderWithoutPassword() throws {
-        var contents = Type2Contents(blank: .ultralight, uid: Script.uid)
-        contents.memory.replaceSubrange(60..<64, with: hex("aa bb cc dd"))
-        let bytes = try TagImage(contents, format: .proxmarkBinary).encoded()
-        let old = Array(bytes[..<8]) + hex("00 00 bd bd bd 00 00 00") + bytes[12..<44] + bytes[56...]
-        var image = try TagImage(parsing: old)
-        #expect(image.contents == .type2(contents))
-        #expect(image.remarks.isEmpty)
-        // A change of the last page is no change of the header.
-        contents.memory[60] = 0x11
-        image.contents = .type2(contents)
-        var changed = old
-        changed[48 + 60] = 0x11
-        #expect(try image.encoded() == changed)
-        // What another program has put there is no data of the tag.
-        changed[13] = 0x77
-        let odd = try TagImage(parsing: changed)
-        #expect(odd.contents == .type2(contents))
-        #expect(odd.remarks.map(\.kind) == [.leftOut])
-    }
-
-    @Test func `A dump of a part of the pages is one, and says so`() throws {
+    @Test func `Proxmark3 dump of a part of the pages: read, and reported as missing`() throws {
         var bytes = Array(try Files.dump("hf-mfu-ntag215-dump.bin").prefix(56 + 50 * 4))
         bytes[11] = 49
         let image = try TagImage(parsing: bytes)
@@ -136,18 +102,7 @@ import VirtualTags
         #expect(image.remarks.first?.text == "The image has 50 of the 135 pages; the others are as delivered.")
     }
 
-    @Test func `A dump of the first four pages is the shortest one`() throws {
-        var bytes = Array(try Files.dump("hf-mfu-ntag215-dump.bin").prefix(56 + 4 * 4))
-        bytes[11] = 3
-        let image = try TagImage(parsing: bytes)
-        #expect(image.contents.type2?.product == .ntag215 && image.contents.type2?.memory.count == 16)
-        #expect(try image.encoded() == bytes)
-        bytes.removeLast(4)
-        bytes[11] = 2
-        #expect(throws: TagImageError.self) { try TagImage(parsing: bytes) }
-    }
-
-    @Test func `A file with another number of pages than its header says is refused`() throws {
+    @Test func `Proxmark3 header: another number of pages is refused`() throws {
         let bytes = Array(try Files.dump("hf-mfu-ntag215-dump.bin"))
         for last in UInt8.min...UInt8.max where last != 134 {
             var changed = bytes
@@ -157,19 +112,9 @@ import VirtualTags
         }
     }
 
-    @Test func `A file with more pages than its product has is refused with both numbers`() throws {
-        var bytes = try Files.dump("hf-mfu-ntag215-dump.bin") + [0, 0, 0, 0]
-        bytes[11] = 135
-        let error = #expect(throws: TagImageError.self) { try TagImage(parsing: bytes) }
-        #expect(error?.code == .inconsistent)
-        #expect(error?.reason == "136 pages are not what the NTAG215 has, which are 135.")
-    }
-
-    @Test(
-        "The acknowledgement of a password is that of the older header, and where it has none, that of the last page",
-        arguments: ["12 34", "12 00", "00 34", "00 00"]
+    @Test(arguments: ["12 34", "12 00", "00 34", "00 00"]
     )
-    func acknowledgements(header: String) throws {
+    func `Proxmark3 older header: PACK is that of the header, or of the last page`(header: String) throws {
         var bytes = try Files.dump("hf-mfu-ul11-old.bin")
         let end = bytes.count
         bytes.replaceSubrange(13..<15, with: hex(header))
@@ -178,7 +123,7 @@ import VirtualTags
         #expect(Array(memory.suffix(4)) == hex(header == "00 00" ? "56 78 00 00" : "\(header) 00 00"))
     }
 
-    @Test func `An ISO 15693 tag has its UID from the low byte on`() throws {
+    @Test func `Proxmark3 ISO 15693: UID, locks and counter of each version are read`() throws {
         for name in ["hf-15-slix2-dump.json", "hf-15-slix2-v4.bin", "hf-15-slix2-v5.bin"] {
             guard case .type5(let contents) = try Files.image(name).contents else {
                 Issue.record("\(name) is no Type 5 tag")
@@ -194,7 +139,7 @@ import VirtualTags
     }
 
     @Test(arguments: [TagImage.Format.proxmarkJSON, .proxmarkBinary])
-    func `The password of an ISO 15693 tag's privacy is kept, where the tag has one`(format: TagImage.Format) throws {
+    func `Proxmark3 ISO 15693: the privacy password is kept where the tag has one`(format: TagImage.Format) throws {
         for (product, hasPassword) in [(Type5Product.icodeSLIX2, true), (.icodeSLIX, false), (.st25tv02K, false)] {
             var contents = Type5Contents(blank: product)
             #expect((contents.passwords[0x04] != nil) == hasPassword)
@@ -208,24 +153,7 @@ import VirtualTags
         }
     }
 
-    @Test func `Older versions of ISO 15693 files have memory alone`() throws {
-        let data = "E1400401" + String(repeating: "00", count: 28)
-        for (type, body) in [
-            ("15693", "\"raw\": \"\(data)\""),
-            ("15693 v2", "\"blocks\": {\"0\": \"E1400401\", \"1\": \"00000000\"}"),
-            ("15693 v3", "\"blocks\": {\"0\": \"E140040100000000\", \"1\": \"0000000000000000\"}"),
-        ] {
-            let image = try TagImage(
-                parsing: Array("{\"Created\": \"proxmark3\", \"FileType\": \"\(type)\", \(body)}".utf8)
-            )
-            #expect(image.product == "generic Type 5", "\(type)")
-            guard case .type5(let contents) = image.contents else { return }
-            #expect(contents.product.blockSize == (type == "15693 v3" ? 8 : 4))
-            #expect(contents.memory.starts(with: hex("e1 40 04 01")))
-        }
-    }
-
-    @Test func `A MIFARE Classic of either version is the same card as without a header`() throws {
+    @Test func `Proxmark3 MIFARE Classic: the same card with and without a header`() throws {
         guard case .classic(let card) = try Files.image("hf-mf-1k-dump.json").contents,
             case .classic(let raw) = try Files.image("classic-1k.mfd").contents
         else { return }
@@ -242,29 +170,13 @@ import VirtualTags
         #expect(binary.format == .proxmarkBinary)
     }
 
-    @Test("A file of the older name keeps it, and all else, when the card is changed")
-    func olderName() throws {
-        let text = try Files.text("hf-mf-1k-dump.json").replacing("\"mfc v2\"", with: "\"mfcard\"")
-        var image = try TagImage(parsing: Array(text.utf8))
-        #expect(try image.contents == Files.image("hf-mf-1k-dump.json").contents)
-        #expect(try image.encoded() == Array(text.utf8))
-        guard case .classic(var card) = image.contents else { throw TagImageError(.unsupported, "") }
-        card.memory[64] = 0xAB
-        image.contents = .classic(card)
-        let zeros = String(repeating: "00", count: 15)
-        let changed = text.replacing("\"4\": \"00\(zeros)\"", with: "\"4\": \"AB\(zeros)\"")
-        #expect(changed != text)
-        #expect(try image.encoded() == Array(changed.utf8))
-    }
-
     @Test(
-        "A tag without a version is known by the number of its pages",
         arguments: [
             (16, "MIFARE Ultralight"), (42, "NTAG203"), (44, "MIFARE Ultralight C"), (48, "MIFARE Ultralight C"),
             (43, nil), (15, nil), (20, nil),
         ] as [(Int, String?)]
     )
-    func withoutVersion(pages: Int, product: String?) throws {
+    func `Proxmark3 pages without a version: their number names the product`(pages: Int, product: String?) throws {
         let blocks = (0..<pages).map { "\"\($0)\": \"00000000\"" }.joined(separator: ", ")
         let text = "{\"Created\": \"proxmark3\", \"FileType\": \"mfu\", \"Card\": {}, \"blocks\": {\(blocks)}}"
         guard let product else { return #expect(Files.failure(text)?.code == .unsupported) }
@@ -273,7 +185,7 @@ import VirtualTags
     }
 
     @Test(arguments: ["hf-mfu-ntag215-dump.bin", "hf-mfu-ul11-dump.json", "hf-mfu-ul11-old.bin", "ntag213.mfd"])
-    func `A change is written in its place, and all else stays`(_ name: String) async throws {
+    func `Proxmark3 change: written in its place, and all else stays`(_ name: String) async throws {
         let bytes = try Files.dump(name)
         var image = try TagImage(parsing: bytes)
         let tag = image.makeTag()
@@ -288,7 +200,7 @@ import VirtualTags
         #expect(try TagImage(parsing: changed).contents == image.contents)
     }
 
-    @Test func `A counter that the file has no place for is not lost in silence`() async throws {
+    @Test func `Proxmark3 counter without a place: the change is refused as lossy`() async throws {
         var image = try Files.image("hf-mfu-ul11-old.bin")
         let tag = image.makeTag()
         let script = try Script(tag)
@@ -297,68 +209,171 @@ import VirtualTags
         image.update(from: tag)
         #expect(throws: TagImageError(.lossy, "")) { try image.encoded() }
     }
+}
 
-    @Test(arguments: [
-        ("\"mfu\"", "\"iclass\"", "unsupported"), ("0004030101000B03", "0004030101007F03", "unsupported"),
-        ("0004030101000B03", "0004030101", "malformed"), ("\"19\": ", "\"20\": ", "missing-field"),
-        ("\"3\": \"E1100600\"", "\"3\": \"E11006\"", "malformed"), ("\"blocks\"", "\"block\"", "missing-field"),
-        ("\"Counter2\": \"70", "\"Counter2\": \"7G", "malformed"),
-    ])
-    func `Faults of a JSON file are reported`(original: String, fault: String, code: String) throws {
-        #expect(try Files.failure("hf-mfu-ul11-dump.json", original, fault)?.code.description == code)
-    }
-
-    @Test(arguments: [
-        ("iclass", "no phone sees it"), ("14b v2", "neither its UID nor its chip"), ("mfdes", "has the keys of a card"),
-        ("ndef", "nfc tag write --message"), ("hitag", "125 kHz"), ("lto", "no virtual tag of"),
-    ])
-    func `A file that no tag can be made of is refused with the reason`(type: String, reason: String) throws {
-        let error = try Files.failure("hf-mfu-ul11-dump.json", "\"mfu\"", "\"\(type)\"")
-        #expect(error?.code == .unsupported)
-        #expect(error?.reason.contains(reason) == true)
-    }
-
-    @Test(arguments: [
-        ("\"pagescount\": \"50\"", "\"pagescount\": \"51\"", "malformed"),
-        ("\"bytesperpage\": \"04\"", "\"bytesperpage\": \"00\"", "malformed"),
-        ("\"bytesperpage\": \"04\"", "\"bytesperpage\": \"21\"", "malformed"),
-        ("\"79\": ", "\"80\": ", "missing-field"), ("\"uid\"", "\"id\"", "missing-field"),
-    ])
-    func `Faults of an ISO 15693 file are reported`(original: String, fault: String, code: String) throws {
-        #expect(try Files.failure("hf-15-slix2-dump.json", original, fault)?.code.description == code)
-    }
-
-    @Test func `A Topaz 96 has its header`() throws {
-        let contents = TagProduct(named: "Topaz 96")?.blank(uid: hex("01 02 03 04 05 06 07"))
-        let text = String(
-            decoding: try TagImage(try #require(contents), format: .proxmarkJSON).encoded(),
-            as: UTF8.self
-        )
-        #expect(text.contains("\"FileType\": \"topaz\""))
-        #expect(text.contains("\"H0R1\": \"1148\""))
-        // The name that the client reads.
-        #expect(try TagImage(parsing: Array(text.replacing("H0R1", with: "HR01").utf8)).contents == contents)
-        #expect(throws: TagImageError(.unsupported, "")) {
-            try TagImage(parsing: Array(text.replacing("1148", with: "124C").utf8))
+/// Limits and versions of Proxmark3 files.
+struct ProxmarkLimitTests {
+    private func type5(_ text: String) throws -> Type5Contents {
+        guard case .type5(let contents) = try TagImage(parsing: Array(text.utf8)).contents else {
+            throw TagImageError(.unsupported, "")
         }
+        return contents
     }
 
-    @Test(
-        "A product is known by its maker, type, size and major version, whatever its subtype is",
-        arguments: [
-            ("0004030201000B03", "MIFARE Ultralight EV1 UL11"), ("0004030101010B03", "MIFARE Ultralight EV1 UL11"),
-            ("0004040501000B03", "NTAG210"), ("0005030201000B03", nil), ("0004050201000B03", nil),
-            ("0004030202000B03", nil), ("0004030201000C03", nil),
-        ] as [(String, String?)]
+    private func classic(_ text: String) throws -> ClassicContents {
+        guard case .classic(let contents) = try TagImage(parsing: Array(text.utf8)).contents else {
+            throw TagImageError(.unsupported, "")
+        }
+        return contents
+    }
+
+    @Test(arguments: [16, 1024]
     )
-    func relatives(version: String, product: String?) throws {
-        let text = try Files.text("hf-mfu-ul11-dump.json")
-        let changed = text.replacing("\"0004030101000B03\"", with: "\"\(version)\"")
-        #expect(changed != text)
-        if let product {
-            #expect(try TagImage(parsing: Array(changed.utf8)).product == product)
-        } else {
-            #expect(Files.failure(changed)?.code == .unsupported)
+    func `Proxmark3 binary pages: 256 at most`(count: Int) throws {
+        let contents = Type2Contents(blank: .ntagI2C2K, uid: Script.uid)
+        var bytes = try #require(contents.version)
+        bytes += [0, 0, 0, UInt8(count / 4 - 1)]
+        bytes += [UInt8](repeating: 0, count: 32 + 12)
+        bytes += contents.memory.prefix(count)
+        let image = try TagImage(parsing: bytes)
+        #expect(image.format == .proxmarkBinary && image.product == "NTAG I2C 2K")
+        #expect(image.contents.type2?.memory.count == count)
+        #expect(try image.encoded() == bytes)
+    }
+
+    @Test
+    func `Proxmark3 MIFARE Classic: ATQA and SAK of the file, and the UID of its first block`() throws {
+        let text = try Files.text("hf-mf-1k-dump.json")
+        let other = try classic(
+            text.replacing("\"ATQA\": \"0400\"", with: "\"ATQA\": \"4200\"")
+                .replacing("\"SAK\": \"08\"", with: "\"SAK\": \"88\"")
+        )
+        #expect(other.atqa == 0x0042 && other.sak == 0x88)
+        let card = "\"UID\": \"9C0C3701\",\n    \"ATQA\": \"0400\",\n    \"SAK\": \"08\""
+        #expect(text.contains(card))
+        #expect(try classic(text.replacing(card, with: "")) == classic(text))
+        let error = try Files.failure("hf-mf-1k-dump.json", "\"UID\": \"9C0C3701\"", "\"UID\": \"9C0C370102\"")
+        #expect(error?.code == .malformed && error?.reason == "A UID has 4, 7 or 10 bytes, not 5.")
+        #expect(error?.line == 5)
+        let fewer = try Files.failure("hf-mf-1k-dump.json", "\"63\": ", "\"64\": ")
+        #expect(fewer?.code == .missingField)
+    }
+
+    @Test
+    func `Raw memory: the check byte of the UID tells a MIFARE Classic from ISO 15693`() throws {
+        var bytes = [UInt8](repeating: 0, count: 1024)
+        bytes.replaceSubrange(0..<13, with: hex("01 02 03 04 04 00 00 e0 00 00 00 00 04"))
+        let image = try TagImage(parsing: bytes)
+        #expect(image.product == "MIFARE Classic 1K" && image.uid == hex("01 02 03 04"))
+        bytes[4] = 0x05
+        let error = #expect(throws: TagImageError.self) { try TagImage(parsing: bytes) }
+        #expect(error?.code == .missingField)
+        bytes[12] = 33
+        #expect(try TagImage(parsing: bytes).product == "MIFARE Classic 1K")
+    }
+
+    @Test(arguments: [160, 161]
+    )
+    func `Proxmark3 ISO 15693: version 4 up to 160 blocks, version 5 above`(count: Int) throws {
+        var contents = Type5Contents(blank: .generic(blockCount: count))
+        contents.lockedBlocks = [0, count - 1]
+        contents.isDSFIDLocked = true
+        let binary = try TagImage(.type5(contents), format: .proxmarkBinary).encoded()
+        #expect(binary.count == (count == 160 ? 0xA0 + 15 : 0x100 + 16) + 2048 + 12)
+        #expect(try TagImage(parsing: binary).contents == .type5(contents))
+        let text = String(decoding: try TagImage(.type5(contents), format: .proxmarkJSON).encoded(), as: UTF8.self)
+        #expect(text.contains("\"FileType\": \"15693 v\(count == 160 ? 4 : 5)\""))
+        #expect(text.contains("\"pagescount\": \"\(count == 160 ? "A0" : "A100")\""))
+        #expect(
+            text.contains("\"random\": \"0000\",\n    \"privacypasswd\": \"00000000\",\n    \"state\": \"00\"\n  },\n")
+        )
+        #expect(try type5(text) == contents)
+    }
+
+    @Test
+    func `Proxmark3 older ISO 15693 file: takes a change of its memory, and nothing else`() throws {
+        for (type, body) in [
+            ("15693", "\"raw\": \"E140040103000000\""),
+            ("15693 v2", "\"blocks\": {\"0\": \"E1400401\", \"1\": \"03000000\"}"),
+            ("15693 v3", "\"blocks\": {\"0\": \"E140040103000000\"}"),
+        ] {
+            let text = "{\"Created\": \"proxmark3\", \"FileType\": \"\(type)\", \(body)}"
+            var image = try TagImage(parsing: Array(text.utf8))
+            var contents = try type5(text)
+            let size = type == "15693 v3" ? 8 : 4
+            let product = Type5Product.generic(blockCount: 8 / size, blockSize: size)
+            var expected = Type5Contents(blank: product, uid: hex("e0 00 00 00 00 00 00 00"))
+            expected.memory = hex("e1 40 04 01 03 00 00 00")
+            #expect(contents == expected, "\(type)")
+            contents.memory[4] = 0xFE
+            image.contents = .type5(contents)
+            let changed = String(decoding: try image.encoded(), as: UTF8.self)
+            #expect(changed == text.replacing("03000000", with: "FE000000"), "\(type)")
+            for change in Self.losses {
+                var other = contents
+                change(&other)
+                image.contents = .type5(other)
+                #expect(throws: TagImageError(.lossy, "")) { try image.encoded() }
+            }
         }
+    }
+
+    /// Changes that a file with the memory alone has no place for.
+    private static let losses: [@Sendable (inout Type5Contents) -> Void] = [
+        { $0.uid[7] = 1 }, { $0.lockedBlocks = [0] }, { $0.afi = 1 }, { $0.dsfid = 1 }, { $0.isAFILocked = true },
+        { $0.isDSFIDLocked = true }, { $0.isSurveillanceSet = false }, { $0.isSurveillanceLocked = true },
+        { $0.passwords[0x10] = 1 }, { $0.signature[0] = 1 }, { $0.counter = 1 }, { $0.protection.pointer = 1 },
+        { $0.settings.isKilled = true },
+    ]
+}
+
+/// Proxmark3 text files.
+struct ProxmarkTextTests {
+    @Test(arguments: [("hf-mfu-ntag215-dump.eml", "hf-mfu-ntag215-dump.bin"), ("hf-mf-1k-dump.eml", "classic-1k.mfd")])
+    func `Proxmark3 text: holds what the binary file does`(text: String, binary: String) throws {
+        #expect(try Files.image(text).contents == Files.image(binary).contents)
+    }
+
+    @Test func `Proxmark3 text change: comments, spaces and case stay`() throws {
+        var image = try Files.image("hf-mf-1k-dump.eml")
+        guard case .classic(var contents) = image.contents else { throw TagImageError(.unsupported, "") }
+        contents.memory[16] = 0xAB
+        image.contents = .classic(contents)
+        let (old, new) = (try Files.dump("hf-mf-1k-dump.eml"), try image.encoded())
+        let lines = [old, new].map { $0.split(separator: 0x0A, omittingEmptySubsequences: false) }
+        #expect(lines[0].count == lines[1].count)
+        let different = lines[0].indices.filter { lines[0][$0] != lines[1][$0] }
+        // The first line is a comment, the second block 0.
+        #expect(different == [2])
+        #expect(String(decoding: lines[1][2], as: UTF8.self).hasPrefix("ab "))
+        #expect(try TagImage(parsing: new).contents == image.contents)
+    }
+
+    @Test(arguments: ["hf-mf-1k-dump.eml", "hf-mfu-ntag215-dump.eml"]
+    )
+    func `Proxmark3 text: a byte order mark is skipped and kept`(name: String) throws {
+        let (mark, bytes): ([UInt8], [UInt8]) = ([0xEF, 0xBB, 0xBF], try Files.dump(name))
+        var image = try TagImage(parsing: bytes)
+        var marked = try TagImage(parsing: mark + bytes)
+        #expect(marked.format == .proxmarkText && marked.contents == image.contents)
+        #expect(try marked.encoded() == mark + bytes)
+        switch image.contents {
+        case .classic(var card):
+            card.memory[16] ^= 0xFF
+            image.contents = .classic(card)
+        case .type2(var tag):
+            tag.memory[16] ^= 0xFF
+            image.contents = .type2(tag)
+        default: throw TagImageError(.unsupported, "")
+        }
+        marked.contents = image.contents
+        let changed = try image.encoded()
+        #expect(changed != bytes)
+        #expect(try marked.encoded() == mark + changed)
+        let text = try "\u{FEFF}" + Files.text(name)
+        let fault = text.replacing("00 00", with: "?? 00", maxReplacements: 1)
+            .replacing("\n00000000\n", with: "\n?0000000\n", maxReplacements: 1)
+        let error = try #require(Files.failure(fault))
+        #expect(error.code == .malformed && error.line == fault.prefix { $0 != "?" }.count(where: \.isNewline) + 1)
     }
 }

@@ -7,7 +7,8 @@ import Testing
 import VirtualCards
 import VirtualTags
 
-@Suite struct `Remarks about images` {
+/// Remarks about images, and what comes back from another format.
+struct RemarkTests {
     private func remarks(_ name: String, _ original: String = "", _ other: String = "") throws -> [TagImageRemark] {
         let text = String(decoding: try Files.dump(name), as: UTF8.self)
         #expect(text.contains(original) || original.isEmpty)
@@ -24,7 +25,7 @@ import VirtualTags
         ("hf-mf-1k-dump.json", "\"UID\": \"9C0C3701\"", "\"UID\": \"9C0C3702\"", "9c0c3701"),
         ("felica-standard.nfc", "UID: 01 2E 3D 12", "UID: 01 2E 3D 13", "012e3d123456789a"),
     ])
-    func `A UID that the memory contradicts is reported`(
+    func `Remark: a UID that the memory contradicts`(
         name: String,
         original: String,
         other: String,
@@ -36,7 +37,7 @@ import VirtualTags
         #expect(remark.text.contains(memory) && !remark.text.hasPrefix("The tag's UID is \(memory),"))
     }
 
-    @Test func `A UID is compared with the memory where all of its place was read`() throws {
+    @Test func `Remark: a UID is compared where all of its place was read`() throws {
         let block = "Block 0: 9C 0C 37 01"
         let text = try Files.text("classic-unknown.nfc").replacing("UID: 9C 0C 37 01", with: "UID: 9C 0C 38 01")
         for (known, isCompared) in [
@@ -47,33 +48,7 @@ import VirtualTags
         }
     }
 
-    @Test func `A card with a random UID keeps its own in the version`() throws {
-        let text = String(decoding: try Files.dump("desfire.nfc"), as: UTF8.self)
-            .replacing("UID: 04 2F 19 0A CD 66 80", with: "UID: 08 11 22 33")
-        let image = try TagImage(parsing: Array(text.utf8))
-        #expect(image.uid == hex("08 11 22 33"))
-        guard case .type4(let contents) = image.contents, case .desfire(let card) = contents.kind else { return }
-        #expect(card.uid == hex("04 2f 19 0a cd 66 80"))
-        #expect(!image.remarks.contains { $0.kind == .contradiction })
-        let json = try TagImage(parsing: TagImage(image.contents).encoded())
-        #expect(json.contents == image.contents)
-    }
-
-    @Test func `A FeliCa Lite-S keeps the block that holds its identifiers, and says where it differs`() async throws {
-        let image = try Files.image("felica-lite.nfc")
-        #expect(image.remarks.map(\.kind) == [.contradiction, .missing, .leftOut])
-        #expect(image.remarks[0].text.contains("02fe00112233445500f1000000014377"))
-        #expect(image.remarks[1].text.contains("block 3;"))
-        #expect(image.remarks[2].text.contains("IC Type, Blocks read, Block 3, Block 15, Block 26:"))
-        let script = try LinkScript(.nfcF, image.makeTag())
-        let idm = "02 fe 00 11 22 33 44 55"
-        #expect(
-            await script.send("10 06 \(idm) 01 0b 00 01 80 83")
-                == "1d 07 \(idm) 00 00 01 \(idm) 00 f1 00 00 00 01 43 77"
-        )
-    }
-
-    @Test func `Pages that were not read, and data that needs a key, are missing`() throws {
+    @Test func `Remark: pages and data that were not read`() throws {
         let pages = try remarks("ntag215-uri.nfc", "Pages read: 135", "Pages read: 4")
         #expect(pages.map(\.kind) == [.missing, .leftOut])
         #expect(pages[0].text.hasPrefix("4 of 135 pages were read"))
@@ -83,19 +58,7 @@ import VirtualTags
         #expect(try remarks("classic-unknown.nfc").map(\.text).contains { $0.contains("902 bytes in 15 sectors") })
     }
 
-    @Test func `A file without a signature is read`() throws {
-        let text = String(decoding: try Files.dump("ntag215-uri.nfc"), as: UTF8.self)
-        let unsigned = text.replacing(/Signature: [0-9A-F ]+\n/, with: "")
-        #expect(unsigned != text)
-        let image = try TagImage(parsing: Array(unsigned.utf8))
-        var contents = try #require(try Files.image("ntag215-uri.nfc").contents.type2)
-        contents.signature = Array(repeating: 0, count: 32)
-        #expect(image.contents == .type2(contents))
-        #expect(try image.encoded() == Array(unsigned.utf8))
-        #expect(image.remarks.contains { $0.text.hasPrefix("The file has no signature of the chip;") })
-    }
-
-    @Test func `A signature that a file does not have is missing, where the chip has one`() throws {
+    @Test func `Remark: a missing signature, where the chip has one`() throws {
         let contents = TagContents.type5(Type5Contents(blank: .icodeSLIX2))
         let text = String(decoding: try TagImage(contents, format: .flipper).encoded(), as: UTF8.self)
         #expect(try TagImage(parsing: Array(text.utf8)).remarks.isEmpty)
@@ -105,33 +68,6 @@ import VirtualTags
         let slix = try TagImage(.type5(Type5Contents(blank: .icodeSLIX)), format: .flipper).encoded()
         #expect(try TagImage(parsing: slix).remarks.isEmpty)
     }
-
-    @Test(arguments: [("FeliCa Standard RC-S9X4, Japan Transit IC", true), ("FeliCa Standard", false)])
-    func `A name of the chip that a new file would not have is left out`(name: String, isLeftOut: Bool) throws {
-        let remarks = try remarks("felica-standard.nfc", "IC Type: FeliCa Standard RC-S962", "IC Type: \(name)")
-        #expect(remarks.contains { $0.kind == .leftOut && $0.text.contains("IC Type") } == isLeftOut)
-    }
-
-    @Test func `A line that is not known is named with the system that it belongs to`() throws {
-        for (line, name) in [
-            ("System found: 2", "Strange:"), ("System 00 Key: A0", "Strange of System 00:"),
-            ("System 01: FE00", "Strange of System 00:"), ("Area found: ", "Strange of System 00:"),
-        ] {
-            let remarks = try remarks("felica-keys.nfc", line, "Strange: 1\n" + line)
-            let text = try #require(remarks.last { $0.kind == .leftOut }?.text)
-            #expect(text.contains(name), "\(text)")
-        }
-    }
-
-    @Test func `What a binary file says that a tag has no place for is named by its place`() throws {
-        var bytes = try Files.dump("hf-mfu-ntag215-dump.bin")
-        #expect(try TagImage(parsing: bytes).remarks.isEmpty)
-        bytes[8] = 0x12
-        bytes[9] = 0x34
-        #expect(try TagImage(parsing: bytes).remarks.first?.text.contains("no place for bytes 8 to 9:") == true)
-    }
-
-    // MARK: Round trips
 
     /// Returns the values of a Flipper file by key. The keys of a FeliCa system start with the system's name.
     private func values(_ bytes: [UInt8]) -> [String: String] {
@@ -158,7 +94,7 @@ import VirtualTags
     ]
 
     @Test(arguments: Files.tagFiles.filter { $0.format == .flipper }.map(\.name) + Files.dumps)
-    func `A Flipper file comes back from JSON with every value, or a remark names it`(_ name: String) throws {
+    func `Flipper to JSON and back: every value returns, or a remark names it`(_ name: String) throws {
         let bytes = try Files.dump(name)
         let image = try TagImage(parsing: bytes)
         let json = try TagImage(parsing: TagImage(image.contents, format: .json).encoded())
@@ -174,7 +110,7 @@ import VirtualTags
     }
 
     @Test(arguments: Files.tagFiles.filter { $0.format != .flipper && $0.format != .tagInfo }.map(\.name))
-    func `A binary or Proxmark3 file comes back from JSON byte for byte, or a remark names the place`(
+    func `Binary and text to JSON and back: every byte returns, or a remark names it`(
         _ name: String
     ) throws {
         let bytes = try Files.dump(name)
@@ -190,5 +126,127 @@ import VirtualTags
         }
         let isSame = image.format == .proxmarkText ? digits(back) == digits(bytes) : back == bytes
         #expect(isSame || image.remarks.contains { $0.kind == .leftOut }, "\(name)")
+    }
+}
+
+/// When a remark is made.
+struct RemarkLimitTests {
+    private func remarks(_ text: String) throws -> [TagImageRemark] {
+        try TagImage(parsing: Array(text.utf8)).remarks
+    }
+
+    @Test(arguments: [1, 8, 9, 20])
+    func `Remark list: eight names, and of more the number`(count: Int) throws {
+        let lines = (1...count).map { "Strange \($0): 1\n" }.joined()
+        let remarks = try remarks(Files.text("ntag215-uri.nfc") + lines)
+        let names = (1...min(count, 8)).map { "Strange \($0)" }.joined(separator: ", ")
+        let more = count > 8 ? " and \(count - 8) more" : ""
+        #expect(
+            remarks.map(\.description) == [
+                "left-out: A virtual tag has no place for \(names)\(more): a file of another format is without it."
+            ]
+        )
+    }
+
+    @Test(
+        arguments: [
+            (.ntag213, 0xE1, 0x12, nil), (.ntag213, 0xE1, 0x13, "152 bytes, and NTAG213 has 144."),
+            (.ntag213, 0x00, 0xFF, nil), (.ntag215, 0xE1, 0x3F, nil),
+            (.ntag215, 0xE1, 0x40, "512 bytes, and NTAG215 has 504."),
+        ] as [(Type2Product, UInt8, UInt8, String?)]
+    )
+    func `Remark: a capability container with more than the product has`(
+        product: Type2Product,
+        mark: UInt8,
+        size: UInt8,
+        part: String?
+    ) {
+        var contents = Type2Contents(blank: product, uid: [4, 1, 2, 3, 4, 5, 6])
+        (contents.memory[12], contents.memory[14]) = (mark, size)
+        let found = TagImage(.type2(contents)).remarks
+        #expect(found.map(\.kind) == (part == nil ? [] : [.contradiction]))
+        #expect(found.allSatisfy { $0.text.contains("gives a data area of \(part ?? "")") })
+    }
+
+    @Test
+    func `Remark: sectors of a 4K card that were not read`() {
+        var card = ClassicContents(blank: .classic4K, uid: [1, 2, 3, 4])
+        card.unknownBytes = Set([127, 128, 143, 144, 255].map { $0 * 16 + 5 })
+        #expect(
+            TagImage(.classic(card)).remarks.map(\.text) == [
+                "5 bytes in 4 sectors were not read; the virtual tag has zeros there."
+            ]
+        )
+    }
+
+    @Test(arguments: [(0, false), (4, false), (9, true)])
+    func `Remark: a version with another UID, unless it hides it`(byte: Int, isReported: Bool) {
+        var version = [UInt8](repeating: 4, count: 28)
+        let own: [UInt8] = byte == 4 ? [4, 1, 2, 3, 4, 5, 6] : [UInt8](repeating: UInt8(byte), count: 7)
+        version.replaceSubrange(14..<21, with: own)
+        let contents = Type4Contents(
+            frontEnd: .nfcA(uid: [4, 1, 2, 3, 4, 5, 6], ats: [1]),
+            kind: .version(VersionCardContents(.ntag4xx, version: version))
+        )
+        let found = TagImage(.type4(contents)).remarks
+        #expect(found.map(\.kind) == (isReported ? [.contradiction, .missing] : [.missing]))
+        guard isReported else { return }
+        #expect(
+            found[0].text == "The tag's UID is 04010203040506, and GET VERSION answers 09090909090909. "
+                + "Correct one of them: on a real tag they are the same."
+        )
+    }
+}
+
+/// What a format would lose.
+struct LossTests {
+    private func reason(_ contents: TagContents, _ format: TagImage.Format) -> String? {
+        do throws(TagImageError) {
+            _ = try TagImage(contents, format: format).encoded()
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+
+    @Test
+    func `Loss of a Type 2 tag: each thing has its name`() throws {
+        let losses: [((inout Type2Contents) -> Void, String)] = [
+            ({ $0.atqa = 0x0004 }, "ATQA and SAK"), ({ $0.sak = 0x08 }, "ATQA and SAK"),
+            ({ $0.version = [0, 4, 4, 2, 2, 0, 0x0F, 3] }, "the version"), ({ $0.signature[31] = 1 }, "the signature"),
+            ({ $0.counters[0] = 1 }, "the counters"), ({ $0.tearingFlags[0] = 1 }, "the counters"),
+            ({ $0.failedAuthentications = 1 }, "the failed passwords"), ({ $0.uid[6] ^= 1 }, "the UID"),
+        ]
+        for (change, words) in losses {
+            var contents = Type2Contents(blank: .ntag213, uid: Script.uid)
+            change(&contents)
+            let sentence = "An .mfd file can't hold this NTAG213 without losing \(words)."
+            #expect(reason(.type2(contents), .mfd) == sentence)
+        }
+        // A memory of this size is that of another product.
+        var other = Type2Contents(blank: .ntag210, uid: Script.uid)
+        #expect(
+            reason(.type2(other), .mfd)?.hasPrefix("An .mfd file can't hold this NTAG210 without losing the product, ")
+                == true
+        )
+        other.uid[6] ^= 1
+        #expect(reason(.type2(other), .mfd)?.contains(" losing the product, the UID, ") == true)
+    }
+
+    @Test
+    func `Loss of a DESFire: what SET CONFIGURATION changed`() throws {
+        guard case .type4(var type4) = try Files.image("desfire.nfc").contents, case .desfire(var card) = type4.kind
+        else { throw TagImageError(.unsupported, "") }
+        card.configuration.isFormatDisabled = true
+        type4.kind = .desfire(card)
+        let contents = TagContents.type4(type4)
+        let sentence =
+            "A Flipper file can't hold this \(contents.product) without losing what SET CONFIGURATION has changed."
+        #expect(reason(contents, .flipper) == sentence)
+        // Keys are lost too, and have no name.
+        card.configuration.isFormatDisabled = false
+        card.masterKey = .zero(.aes)
+        type4.kind = .desfire(card)
+        #expect(reason(.type4(type4), .flipper)?.hasSuffix(" without losing a part of what it holds.") == true)
     }
 }

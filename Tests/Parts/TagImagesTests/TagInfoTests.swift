@@ -5,8 +5,9 @@ import Testing
 import VirtualCards
 import VirtualTags
 
-@Suite struct `TagInfo reports` {
-    @Test func `An NTAG213 has its pages, its signature, and as delivered what a phone can't read`() throws {
+/// Reports of NXP TagInfo.
+struct TagInfoTests {
+    @Test func `TagInfo NTAG213: pages and signature, and as delivered what a phone can not read`() throws {
         let contents = try #require(try TagImage(parsing: Files.dump("taginfo-ntag213.xml")).contents.type2)
         #expect(contents.uid == Script.uid)
         #expect(contents.atqa == 0x0044 && contents.sak == 0x00)
@@ -16,14 +17,14 @@ import VirtualTags
         #expect(Array(contents.memory.suffix(12)) == hex("00 05 00 00 ff ff ff ff 00 00 00 00"))
     }
 
-    @Test func `A SLIX has its blocks and what is locked`() throws {
+    @Test func `TagInfo SLIX: blocks, locks, AFI and DSFID are read`() throws {
         guard case .type5(let contents) = try TagImage(parsing: Files.dump("taginfo-slix.xml")).contents else { return }
         #expect(contents.uid == hex("e0 04 01 10 11 22 33 44"))
         #expect(contents.lockedBlocks == [2])
         #expect(contents.afi == 0x21 && contents.dsfid == 0x05)
     }
 
-    @Test func `A MIFARE Classic has the keys that are known`() throws {
+    @Test func `TagInfo MIFARE Classic: the known keys are read`() throws {
         guard case .classic(let card) = try TagImage(parsing: Files.dump("taginfo-classic.xml")).contents else {
             return
         }
@@ -33,7 +34,7 @@ import VirtualTags
         #expect(card.unknownBytes.contains(58) && !card.unknownBytes.contains(57))
     }
 
-    @Test func `A report is not written`() throws {
+    @Test func `TagInfo report: refused as lossy when its tag has changed`() throws {
         var image = try TagImage(parsing: Files.dump("taginfo-ntag213.xml"))
         var contents = try #require(image.contents.type2)
         contents.memory[20] ^= 1
@@ -42,36 +43,7 @@ import VirtualTags
         #expect(TagImage.Format.flipper.canHold(image.contents))
     }
 
-    @Test(arguments: [
-        ("NTAG213</content>", "NTAG 999</content>", "unsupported"),
-        ("<address>7</address>", "<address>8</address>", "malformed"),
-        ("<address>7</address>", "", "malformed"), ("04:A1:B2:C3:D4:E5:80</uid>", "04:A1</uid>", "missing-field"),
-        ("04:A1:B2:C3:D4:E5:80</uid>", "E0:04:01:10:11:22:33:44</uid>", "inconsistent"),
-        ("34 03 10 D1", "34 03 10 G1", "malformed"), ("34 03 10 D1", "34 03 10 D1 01", "malformed"),
-        ("</scan>", "", "malformed"),
-        ("</scan>", "</scan>more", "malformed"),
-        ("</scan>", "</scan><scan/>", "malformed"), ("<hasndef>", "<hasndef a=1>", "malformed"),
-        ("&amp; more", "&more; more", "malformed"), ("&amp; more", "&#xD800; more", "malformed"),
-        ("&amp; more", "& more", "malformed"), ("</hasndef>", "</has>", "malformed"),
-        ("<scan>", "<!DOCTYPE scan [<!ENTITY a \"b\">]><scan>", "malformed"), ("<scan>", "<svg>", "unknown-format"),
-    ])
-    func `Faults are reported`(original: String, fault: String, code: String) throws {
-        let text = try Files.text("taginfo-ntag213.xml")
-        #expect(text.contains(original))
-        let changed = text.replacing(original, with: fault, maxReplacements: 1)
-        #expect(Files.failure(changed)?.code.description == code)
-    }
-
-    @Test(arguments: [
-        ("<address>7</address>", "<address>8</address>"), (">6F 6D FE 00<", ">6F 6D FE<"),
-    ])
-    func `A SLIX has every block, and all are of one size`(original: String, fault: String) throws {
-        let error = try #require(try Files.failure("taginfo-slix.xml", original, fault))
-        #expect(error.code == .malformed)
-        #expect(error.reason == "A block is missing, or not of the size of the others.")
-    }
-
-    @Test func `Comments, instructions, sections of characters and references are read`() throws {
+    @Test func `TagInfo XML: comments, instructions, CDATA and references are read`() throws {
         let text = try Files.text("taginfo-ntag213.xml")
         let changed = text.replacing("<scan>", with: "<!-- a <scan> --><?x y?>\n<scan>")
             .replacing("NTAG213</content>", with: "<![CDATA[NTAG]]>&#50;&#x31;3</content>")
@@ -79,22 +51,9 @@ import VirtualTags
         #expect(try TagImage(parsing: Array(changed.utf8)).product == "NTAG213")
     }
 
-    @Test func `A document that is too deep or without end is refused`() {
-        let deep = String(repeating: "<scan>", count: 40_000)
-        #expect(Files.failure(deep)?.code == .malformed)
-        let wide = "<scan " + (0..<1000).map { "a\($0)=\"\" " }.joined() + "/>"
-        #expect(Files.failure(wide)?.code == .malformed)
-        #expect(Files.failure("<scan>" + String(repeating: "&amp;", count: 40_000))?.code == .malformed)
-        let blocks = (0..<3000).map { "<block type=\"a\"><address>\($0)</address></block>" }.joined()
-        #expect(Files.failure("<scan><uid>04A1B2C3</uid>\(blocks)</scan>")?.code == .malformed)
-        #expect(Files.failure("<scan><uid>04A1B2C3</uid></scan>")?.code == .missingField)
-    }
-
-    @Test(
-        "A star and an x mean locked, and nothing else does",
-        arguments: [("*", true), ("x", true), ("* ", true), ("+P", false)]
+    @Test(arguments: [("*", true), ("x", true), ("* ", true), ("+P", false)]
     )
-    func access(mark: String, isLocked: Bool) throws {
+    func `TagInfo access: a star and an x mean locked`(mark: String, isLocked: Bool) throws {
         let text = try Files.text("taginfo-slix.xml")
         let changed = text.replacing("access=\"x\"", with: "access=\"\(mark)\"")
         guard case .type5(let contents) = try TagImage(parsing: Array(changed.utf8)).contents else {
@@ -102,53 +61,66 @@ import VirtualTags
         }
         #expect(contents.lockedBlocks == (isLocked ? [2] : []))
     }
+}
+
+/// Names, pages and UIDs in reports of TagInfo.
+struct TagInfoLimitTests {
+    private func contents(_ text: String) throws -> TagContents { try TagImage(parsing: Array(text.utf8)).contents }
+
+    /// A report of a tag with pages of zeros.
+    private func report(_ type: String, uid: String = "04:A1:B2:C3:D4:E5:80", pages: Int) -> String {
+        let blocks = (0..<pages).map {
+            "<block type=\"ultralight\"><address>\($0)</address><data>00 00 00 00</data></block>"
+        }
+        return "<scan><uid>\(uid)</uid><subsection title=\"IC type\"><block type=\"text\">"
+            + "<content>\(type)</content></block></subsection>\(blocks.joined())</scan>"
+    }
+
+    @Test
+    func `TagInfo activation: ATQA and SAK are those of the report`() throws {
+        let ntag = try Files.text("taginfo-ntag213.xml").replacing("ATQA: 0x4400", with: "ATQA: 0x0400")
+            .replacing("SAK: 0x00", with: "SAK: 0x08")
+        let tag = try #require(try contents(ntag).type2)
+        #expect(tag.atqa == 0x0004 && tag.sak == 0x08)
+        let other = try Files.text("taginfo-classic.xml").replacing("ATQA: 0x0400", with: "ATQA: 0x4200")
+            .replacing("SAK: 0x08", with: "SAK: 0x88")
+        guard case .classic(let card) = try contents(other) else { throw TagImageError(.unsupported, "") }
+        #expect(card.atqa == 0x0042 && card.sak == 0x88)
+    }
+
+    @Test(arguments: [(3, false), (4, true), (45, true), (46, false)]
+    )
+    func `TagInfo pages: 4 to those of the product`(count: Int, isTaken: Bool) {
+        let error = Files.failure(report("NTAG213", pages: count))
+        #expect(error?.code == (isTaken ? nil : .inconsistent))
+        #expect(error?.reason == (isTaken ? nil : "\(count) pages are not what the NTAG213 has."))
+    }
 
     @Test(
-        "A product is known by its whole name, and the NTAG210µ is no NTAG210",
         arguments: [
-            ("NTAG210 (NT2L1011)", "NTAG210"), ("NTAG210", "NTAG210"),
-            ("MIFARE Ultralight EV1 (MF0UL11)", "MIFARE Ultralight EV1 UL11"),
-            // A micro sign, and the Greek letter.
-            ("NTAG210\u{B5} (NT2L1001)", nil), ("NTAG210\u{3BC} (NT2L1001)", nil), ("NTAG2100", nil),
-        ] as [(String, String?)]
+            ("04A1B2C3", nil), ("04 A1\tB2\nC3\r04 A1 B2", nil), ("04A1B2C3D4E580010203", nil),
+            ("04A1B2C3D4E58001", .inconsistent), ("04A1B2C3D4", .missingField), ("04A1B2C3D4E5800102", .missingField),
+            (String(repeating: "00", count: 256), .missingField), (String(repeating: "00", count: 257), .malformed),
+            ("", .missingField), ("04;A1;B2;C3", .malformed),
+        ] as [(String, TagImageError.Code?)]
     )
-    func wholeNames(type: String, product: String?) throws {
-        for pages in [16, 20] {
-            let blocks = (0..<pages).map {
-                "<block type=\"ultralight\"><address>\($0)</address><data>00 00 00 00</data></block>"
-            }
-            let text =
-                "<scan><uid>04:A1:B2:C3:D4:E5:80</uid><subsection title=\"IC type\"><block type=\"text\">"
-                + "<content>\(type)</content></block></subsection>\(blocks.joined())</scan>"
-            guard let product else {
-                let error = try #require(Files.failure(text))
-                #expect(error.code == .unsupported)
-                #expect(error.reason == "A tag of type \(type) is not supported yet.")
-                continue
-            }
-            let image = try TagImage(parsing: Array(text.utf8))
-            #expect(image.product == product && image.contents.type2?.memory.count == pages * 4)
-        }
+    func `TagInfo UID: 4, 7, 8 or 10 bytes`(uid: String, code: TagImageError.Code?) {
+        #expect(Files.failure(report("NTAG213", uid: uid, pages: 16))?.code == code)
     }
 
-    @Test(
-        "Elements are nested 32 deep at most, and have 32 attributes",
-        arguments: [(31, true), (32, true), (33, false)]
-    )
-    func limits(count: Int, isTaken: Bool) {
-        let elements = ["scan"] + Array(repeating: "a", count: count - 1)
-        let deep = elements.map { "<\($0)>" } + elements.reversed().map { "</\($0)>" }
-        let wide = "<scan " + (0..<count).map { "a\($0)=\"\"" }.joined(separator: " ") + "/>"
-        for text in [deep.joined(), wide] {
-            // What is well-formed has no UID.
-            #expect(Files.failure(text)?.code == (isTaken ? .missingField : .malformed), "\(text)")
-        }
-    }
-
-    @Test("The line of a fault is counted through comments, instructions, characters, texts, tags and attributes")
-    func lines() {
-        let text = "<?x\n?><!--\n\n-->\n<scan>\n<![CDATA[\n]]><a\nb='\n'\n>\n&a;</a></scan>"
-        #expect(Files.failure(text)?.line == text.prefix { $0 != "&" }.count { $0 == "\n" } + 1)
-        #expect(Files.failure(text)?.reason == "There is no entity of that name.")
+    @Test
+    func `TagInfo SLIX: an unread block is zero, and the signature is read`() throws {
+        let signature =
+            "<subsection title=\"Originality check\"><block type=\"text\"><content>Signature\n"
+            + "r: 0x\(String(repeating: "1a", count: 16))\ns: 0x\(String(repeating: "2b", count: 16))"
+            + "</content></block></subsection></scan>"
+        let text = try Files.text("taginfo-slix.xml").replacing(">6F 6D FE 00<", with: "><")
+            .replacing("</scan>", with: signature)
+        guard case .type5(let contents) = try self.contents(text),
+            case .type5(var whole) = try Files.image("taginfo-slix.xml").contents
+        else { throw TagImageError(.unsupported, "") }
+        whole.memory.replaceSubrange(20..<24, with: [0, 0, 0, 0])
+        whole.signature = Array(repeating: 0x1A, count: 16) + Array(repeating: 0x2B, count: 16)
+        #expect(contents == whole)
     }
 }
