@@ -73,7 +73,7 @@ struct DriverChannel: Sendable {
 }
 
 /// The driver that pcscd loads, with our reader behind its socket.
-@Suite(.timeLimit(.minutes(2))) struct DriverTests {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct DriverTests {
     private typealias Driver = DriverChannel
     private static let getUID: [UInt8] = [0xFF, 0xCA, 0, 0, 0]
 
@@ -260,8 +260,13 @@ struct DriverChannel: Sendable {
         #expect(await driver.close() == 0)
         #expect(await driver.close() == Driver.noDevice)
     }
+}
 
-    // MARK: A hostile or broken reader
+/// What a hostile or broken reader can't do to the driver, which runs in pcscd as root.
+///
+/// One after the other, since the driver has a limited number of channels.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct HostileReaderTests {
+    private typealias Driver = DriverChannel
 
     @Test(arguments: [
         "520000FFFFFFFF010203", "3F000000000109", "520700000000", "52000000000100", "490000",

@@ -462,23 +462,6 @@ struct PN53xExchangeTests {
             """
         )
     }
-
-    @Test func `contactless unit: 64 frames until it receives, none without a field or with a checksum for each`() async
-    {
-        let frames = (0..<70).map { "6339 \([UInt8($0)].hex) 6331 04" }.joined(separator: " ")
-        let all = SampleTag.longAnswer(64).hex
-        await Chip.run(
-            """
-            08 \(frames) 6331 08 -> empty | \(all)
-            32 01 00
-            08 \(frames) 6331 08 -> empty | nothing
-            32 01 01
-            08 \(frames) 6331 08 -> empty | \(all)
-            08 6302 80 6339 01 6331 04 6339 02 6331 04 6331 08 -> empty | nothing
-            08 6302 00 6339 01 6331 04 6339 02 6331 04 6331 08 -> empty | 0102
-            """
-        )
-    }
 }
 
 /// A field that counts how often its carrier is switched.
