@@ -27,11 +27,18 @@ struct FaultTests {
         Procedure.allCases.filter { $0 != .lock || !model.name.hasPrefix("DESFire") }
     }
 
+    /// How many exchanges a procedure makes.
+    private static func count(_ bench: ProductBench, _ procedure: () async throws -> Void) async throws -> Int {
+        let before = bench.link.statistics.exchanges
+        try await procedure()
+        let count = bench.link.statistics.exchanges - before
+        try #require(count > 0)
+        return count
+    }
+
     private static func exchanges(_ procedure: Procedure, _ model: ProductModel) async throws -> Int {
         let bench = try await ProductBench(model.make(old))
-        bench.field.arm(FaultPlan())
-        try await procedure.run(bench.reader)
-        return bench.field.countsSinceArmed?.exchanges ?? 0
+        return try await count(bench) { try await procedure.run(bench.reader) }
     }
 
     private static let samples = ProductModel.samples.filter { $0.name != "MIFARE Ultralight" }
@@ -50,7 +57,9 @@ struct FaultTests {
                     let bench = try await ProductBench(tag)
                     bench.field.arm(.effect(effect, atExchange: exchange))
                     let code = await errorCode { try await procedure.run(bench.reader) }
-                    #expect(code == nil, "\(model.name), \(procedure): \(effect) at exchange \(exchange)")
+                    // A FeliCa Lite-S that is locked already refuses the lock that is sent again.
+                    let mayRefuse = procedure == .lock && model.name == "FeliCa Lite-S" && code == .updateFailed
+                    #expect(code == nil || mayRefuse, "\(model.name), \(procedure): \(effect) at exchange \(exchange)")
                     let found = try await ProductBench(model.copy(tag)).reader.readNDEF()
                     #expect(found == (procedure == .write ? Self.new : Self.old), "\(procedure), \(exchange)")
                 }
@@ -84,9 +93,7 @@ struct FaultTests {
         func memory(_ tag: any VirtualTag) throws -> [UInt8] { try #require(tag as? VirtualType2Tag).contents.memory }
         let whole = model.make(message(model.capacity))
         let bench = try await ProductBench(whole)
-        bench.field.arm(FaultPlan())
-        try await bench.reader.lock()
-        for exchange in 0..<(bench.field.countsSinceArmed?.exchanges ?? 0) {
+        for exchange in 0..<(try await Self.count(bench) { try await bench.reader.lock() }) {
             let tag = model.make(message(model.capacity))
             let bench = try await ProductBench(tag)
             bench.field.arm(.effect(.refusal(0), atExchange: exchange))
@@ -102,9 +109,7 @@ struct FaultTests {
     @Test func `Type 2 read over two sectors: a fault at any exchange is made good`() async throws {
         let model = try ProductModel.named("NTAG I2C 2K")
         let bench = try await ProductBench(model.make(message(1300)))
-        bench.field.arm(FaultPlan())
-        #expect(try await bench.reader.readNDEF() == message(1300))
-        for exchange in 0..<(bench.field.countsSinceArmed?.exchanges ?? 0) {
+        for exchange in 0..<(try await Self.count(bench) { _ = try await bench.reader.readNDEF() }) {
             for effect: Fault.Effect in [.mute, .deaf, .refusal(1), .delay(.milliseconds(50))] {
                 let bench = try await ProductBench(model.make(message(1300)))
                 bench.field.arm(.effect(effect, atExchange: exchange))

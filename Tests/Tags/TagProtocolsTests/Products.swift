@@ -241,7 +241,6 @@ extension ProductModel {
         let lengthSize = mapping == .version3 ? 4 : 2
         var technology = Technology.nfcA
         if case .nfcB = frontEnd { technology = .nfcB }
-        let measured = technology
         return ProductModel(
             name: name,
             technology: technology,

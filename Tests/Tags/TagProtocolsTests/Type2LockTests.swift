@@ -112,9 +112,9 @@ struct Type2LockTests {
 
     /// A product, and its dynamic lock page after a lock.
     @Test(arguments: [
-        ("MIFARE Ultralight C", 40, "ff000000"), ("NTAG203", 40, "ff000000"), ("NTAG212", 36, "ff031f00"),
-        ("MIFARE Ultralight EV1 UL21", 36, "ff031f00"), ("NTAG213", 40, "ff0f3fbd"), ("NTAG215", 130, "ff000f00"),
-        ("NTAG216", 226, "ff3f7f00"), ("NTAG I2C 1K", 226, "ff3f7f00"), ("NTAG I2C 2K", 480, "ff7fff00"),
+        ("MIFARE Ultralight C", 40, "ff000000"), ("NTAG203", 40, "ff000000"), ("NTAG212", 36, "ff031fbd"),
+        ("MIFARE Ultralight EV1 UL21", 36, "ff031fbd"), ("NTAG213", 40, "ff0f3fbd"), ("NTAG215", 130, "ff000fbd"),
+        ("NTAG216", 226, "ff3f7fbd"), ("NTAG I2C 1K", 226, "ff3f7f00"), ("NTAG I2C 2K", 480, "ff7fff00"),
     ])
     func `Type 2 lock: every lock bit of the product is set, and every page of the message refuses a write`(
         name: String,

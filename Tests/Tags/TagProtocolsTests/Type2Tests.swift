@@ -76,7 +76,8 @@ struct Type2Tests {
 
     @Test func `Type 2 FAST_READ: a refusal, silence or a wrong length is made good with READ, once for all`() async {
         for (answer, silent) in [
-            ("nak", ""), ("0102", ""), ("{11}", ""), ("{13}", ""), ("silence", "\(wake)\n> 3a0709 < silence\n"),
+            ("nak", ""), ("0102", ""), ("{11}", ""), ("{13}", ""),
+            ("silence", "\(wake)\n> 3a0709 < silence\n\(wake)\n> 3a0709 < silence\n\(wake)\n"),
         ] {
             await Self.check(
                 """

@@ -52,7 +52,7 @@ struct VectorTests {
             #expect(["ok", "empty"].contains(image.state) && detection.capacity == image.capacity)
             #expect((detection.access == .readOnly) == image.readonly)
             if let type2 = reader as? Type2Tag { #expect(try await type2.identifyProduct() == image.product) }
-        } catch { #expect((error as? TagError)?.code.description == image.state) }
+        } catch { #expect(error.code.description == image.state) }
     }
 
     @Test(arguments: images.filter { $0.readonly == false && $0.state != "write-in-progress" })
