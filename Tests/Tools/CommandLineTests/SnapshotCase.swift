@@ -18,9 +18,9 @@ import Glibc
 ///     a file with a mode
 ///
 /// A line that ends in ` \` goes on in the next. Words are quoted as in a shell: `'as it is'`, `"with \" \\ \n \u{1b}"`.
-/// `NAME=value` before a command sets a variable, and `< file`, `> file` and `2> file` behind it redirect. `nfc` and `nfcd`
-/// are those that were built with the tests; all others, such as `cat`, `cmp` and `sed`, are the system's. There is no
-/// pipe, no loop and no other part of a shell: a case runs one process a command.
+/// `NAME=value` before a command sets a variable, and `< file`, `> file` and `2> file` behind it redirect. `nfc`, `nfcd` and
+/// `FirstScan` are those that were built with the tests; all others, such as `cat`, `cmp` and `sed`, are the system's. There
+/// is no pipe, no loop and no other part of a shell: a case runs one process a command.
 ///
 /// `$DIR` is the folder, `$FILES` the folder `Cases/Files`, `$DUMPS` the folder of the dumps that the tests of images read,
 /// and `$NOW` the time in seconds, also as in `$NOW-7300`: in commands, in input and in files. `$HEX(d10155)`, in input and
@@ -177,7 +177,7 @@ extension SnapshotCase {
             process.environment = environment.merging(command.variables) { $1 }
             // Foundation's own way into a folder is not made for several threads.
             process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            if let name = command.words.first, ["nfc", "nfcd"].contains(name) {
+            if let name = command.words.first, ["nfc", "nfcd", "FirstScan"].contains(name) {
                 command.words[0] = SnapshotCase.programs.appendingPathComponent(name).path
             }
             process.arguments = ["-C", folder.path] + command.words
