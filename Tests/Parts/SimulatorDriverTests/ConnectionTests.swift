@@ -2,7 +2,6 @@
 import Glibc
 import SimulatorDriver
 import SimulatorTesting
-import SystemLibrary
 import TagLink
 import TestThreads
 import Testing
