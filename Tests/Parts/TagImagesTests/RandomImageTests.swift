@@ -23,10 +23,10 @@ struct RandomImageTests {
     }
 
     @Test func `Random DESFire, payment card, version and files: written and read as they are`() async throws {
-        try await checkRule(cases: 100, of: { Self.desfire(&$0) }) { try Self.loss(of: .desfire($0)) }
-        try await checkRule(cases: 60, of: { Self.payment(&$0) }) { try Self.loss(of: .emv($0)) }
+        try await checkRule(cases: 60, of: { Self.desfire(&$0) }) { try Self.loss(of: .desfire($0)) }
+        try await checkRule(cases: 30, of: { Self.payment(&$0) }) { try Self.loss(of: .emv($0)) }
         try await checkRule(
-            cases: 40,
+            cases: 20,
             of: { draws in
                 var card = VersionCardContents(
                     draws.element(of: VersionCardContents.Family.allCases),
@@ -40,7 +40,7 @@ struct RandomImageTests {
             problem: { try Self.loss(of: .version($0)) }
         )
         try await checkRule(
-            cases: 60,
+            cases: 30,
             of: { draws in
                 var files = NDEFApplication(size: 32).files
                 for _ in 0..<draws.int(in: 0...4) {
