@@ -375,7 +375,7 @@ let package = Package(
         ),
         .testTarget(
             name: "UniversalLinksTests",
-            dependencies: ["PropertyTesting", "UniversalLinks", "VisibleText"],
+            dependencies: ["PropertyTesting", "UniversalLinks"],
             path: "Tests/Background/UniversalLinksTests",
             exclude: ["Vectors"],
             swiftSettings: strict
@@ -485,10 +485,7 @@ let package = Package(
         ),
         .testTarget(
             name: "PN532DriverTests",
-            dependencies: [
-                "ChipTesting", "PN532Driver", "CoreNFC", "NFCReaders", "NFCRuntime", "SystemLibrary", "TagLink",
-                "TagProtocols", "VirtualTags",
-            ],
+            dependencies: ["ChipTesting", "PN532Driver", "SystemLibrary", "TagLink"],
             path: "Tests/Parts/PN532DriverTests",
             swiftSettings: strict
         ),
@@ -496,7 +493,7 @@ let package = Package(
             name: "SimulatorDriverTests",
             dependencies: [
                 "CoreNFC", "NFCReaders", "NFCRuntime", "NFCTestKit", "PhoneScreens", "SimulatorDriver",
-                "SimulatorTesting", "SystemLibrary", "TagLink", "TestThreads", "VirtualTags",
+                "SimulatorTesting", "TagLink", "TestThreads", "VirtualTags",
             ],
             path: "Tests/Parts/SimulatorDriverTests",
             swiftSettings: strict
@@ -511,7 +508,7 @@ let package = Package(
         ),
         .testTarget(
             name: "PCSCDriverTests",
-            dependencies: ["PCSCDriver", "SystemLibrary", "TagLink", "TagProtocols", "TestThreads", "VirtualTags"],
+            dependencies: ["PCSCDriver", "TagLink", "TagProtocols", "TestThreads"],
             path: "Tests/Parts/PCSCDriverTests",
             swiftSettings: strict
         ),
@@ -558,7 +555,7 @@ let package = Package(
         // The same probes in mode 5, as the tests of many apps are.
         .testTarget(
             name: "NFCTestKitSwift5Tests",
-            dependencies: ["CoreNFC", "NFCTestKit", "TestThreads"],
+            dependencies: ["CoreNFC", "NFCTestKit"],
             path: "Tests/Framework/NFCTestKitSwift5Tests",
             swiftSettings: strict + [.swiftLanguageMode(.v5)]
         ),
@@ -595,29 +592,25 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Tests/Tools/CommandLineTests",
-            exclude: ["Images", "LinkageProbe.swift", "broker_bus.py", "bus_peer.py"],
+            exclude: ["Cases", "Images", "LinkageProbe.swift"],
             swiftSettings: strict
         ),
         .testTarget(
-            name: "BackgroundServiceTests",
+            name: "DaemonTests",
             dependencies: [
                 "nfc", "nfcd", "TagReader", "FirstScan", "BackgroundTagReading", "CSDBus", "LinkDelivery",
-                "LinkFetching", "NDEF", "NFCReaders", "NFCRuntime", "PrivateStorage", "ProgramTesting",
-                "ReaderEmulation", "SystemLibrary", "TagImages", "TagLink", "TagProtocols", "TagTrace", "TestThreads",
-                "UserBus", "VirtualCards", "VirtualTags", "VisibleText",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "LinkFetching", "NDEF", "NFCReaders", "PrivateStorage", "ProgramTesting", "SystemLibrary",
+                "TestThreads", "UserBus",
             ],
-            path: "Tests/Tools/BackgroundServiceTests",
+            path: "Tests/Tools/DaemonTests",
+            exclude: ["bus_peer.py"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "SampleAppTests",
             dependencies: [
-                "nfc", "nfcd", "TagReader", "FirstScan", "BackgroundTagReading", "CSDBus", "LinkDelivery",
-                "LinkFetching", "NDEF", "NFCReaders", "NFCRuntime", "PrivateStorage", "ProgramTesting",
-                "ReaderEmulation", "SystemLibrary", "TagImages", "TagLink", "TagProtocols", "TagTrace", "TestThreads",
-                "UserBus", "VirtualCards", "VirtualTags", "VisibleText",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "nfc", "nfcd", "TagReader", "FirstScan", "BackgroundTagReading", "CSDBus", "LinkDelivery", "NDEF",
+                "ProgramTesting", "TestThreads", "UserBus",
             ],
             path: "Tests/Tools/SampleAppTests",
             swiftSettings: strict
