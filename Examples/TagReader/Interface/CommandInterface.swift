@@ -14,6 +14,7 @@ final class CommandInterface {
     private let hasPerson: Bool
     private var links: LinkReceiver?
     private var isBusy = false
+    private var lastScanned: Int?
     private var signals: (any DispatchSourceSignal)?
 
     /// Why a command failed, as a sentence.
@@ -116,6 +117,7 @@ final class CommandInterface {
         case "list": try list(arguments)
         case "show": show(try number(arguments))
         case "write": try await write(number(arguments))
+        case "delete" where arguments.isEmpty: throw Failure(text: "Use: delete N")
         case "delete": try delete(number(arguments))
         case "help": say(Self.help)
         default: throw Failure(text: "There is no command \(command). The command help lists them.")
@@ -133,6 +135,7 @@ final class CommandInterface {
         }
         let result = await cancellable { await reader.scan(readsMany: !arguments.isEmpty, limit: limit) }
         for number in result.added { say(row(number)) }
+        lastScanned = result.added.last
         if let failure = result.failure { throw Failure(text: failure) }
         if let alert = result.alert {
             throw failure(alert, isWithoutReader: result.isWithoutReader)
@@ -190,10 +193,10 @@ final class CommandInterface {
         reader.store.message(number).map { MessageLines.row(of: $0) } ?? "\(number)"
     }
 
-    /// The number of a message, which is the only argument.
+    /// The number of a message, which is the only argument. Without one, that of the last scan.
     private func number(_ arguments: [String]) throws(Failure) -> Int {
-        guard arguments.count == 1, let number = Int(arguments[0]) else {
-            throw Failure(text: "Give the number of a message. The command list shows them.")
+        guard arguments.count <= 1, let number = arguments.isEmpty ? lastScanned : Int(arguments[0]) else {
+            throw Failure(text: "Scan a card first, or give the number of a message. The command list shows them.")
         }
         guard reader.store.message(number) != nil else {
             throw Failure(text: "There is no message \(number). The command list shows them.")
@@ -223,8 +226,8 @@ final class CommandInterface {
         scan                  scans one card
         scan --many [COUNT]   scans cards until there are COUNT messages, or the time is over
         list                  lists the messages
-        show N                shows the records of message N
-        write N               writes message N to a card
+        show [N]              shows the records of message N, or of the last scan
+        write [N]             writes that message to a card
         delete N              deletes message N
         quit                  ends the app
         """
