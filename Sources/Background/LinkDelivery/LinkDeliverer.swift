@@ -148,7 +148,6 @@ package struct LinkDeliverer: Sendable {
                 throw DeliveryError(.ended, "\(name) ended at once, \(ProgramStart.text(status)).")
             }
             // The wait for a program that has ended takes no time.
-            // mutate: equivalent, because without the pause only the processor has more to do, and with another one it only looks a moment later.
             if status != nil { usleep(20_000) }
         }
         throw DeliveryError(.noAnswer, "\(name) was started, and does not have its name on the bus in time.")

@@ -44,7 +44,6 @@ package struct AssociationFetcher: Sendable {
             let thread = Thread { [self] in
                 continuation.resume(returning: Result { () throws(FetchError) in try get(domain) })
             }
-            // mutate: equivalent, because the usual stack of a thread is large enough too, and so is half of this one.
             thread.stackSize = 1 << 20
             thread.start()
         }

@@ -219,7 +219,6 @@ struct CompiledRules: Sendable {
             let mark = text.url.bytes[start..<end].firstIndex(of: 0x3D) ?? end
             let found = text.bytes(start..<mark, for: rule, &work)
             let steps = rule.ignoresCase ? name.count : 0
-            // mutate: equivalent branch literal, because whoever asked sees that no work is left.
             guard work.spend(steps) else { return false }
             if Self.areEqual(found, name, ignoringCase: rule.ignoresCase) {
                 isThere = true

@@ -82,7 +82,6 @@ public enum HostName {
             isASCII = false
             switch scalar.properties.generalCategory {
             case .lowercaseLetter, .modifierLetter, .otherLetter, .nonspacingMark, .spacingMark, .decimalNumber:
-                // mutate: equivalent, because the loop continues here anyway.
                 continue
             default: return nil
             }

@@ -40,7 +40,6 @@ public struct LinkMatcher: Sendable {
 
     /// The length of URLs, in bytes, up to which matching must stay within the limit. Otherwise the file gets a
     /// finding.
-    // mutate: equivalent literal, because only a whole number of steps goes beyond the limit, and it is the same for a byte less.
     private static let usualLength = 8192
 
     private struct CompiledDetails: Sendable {

@@ -87,7 +87,6 @@ struct LinkPattern: Sendable {
     ///   - work: the remaining work. When it is not enough, the result is false.
     func matches(_ text: ArraySlice<UInt8>, _ work: inout MatchWork) -> Bool {
         let steps = stepsPerByte * text.count
-        // mutate: equivalent branch literal, because whoever asked sees that no work is left.
         guard work.spend(steps) else { return false }
         return switch engine {
         case .everything: true

@@ -106,7 +106,6 @@ struct PatternAutomaton: Sendable {
                     // A state that no byte leads to, so that the previous value can't continue into this one.
                     let first = next
                     next += 1
-                    // mutate: equivalent order, because adding a value does not look at the set.
                     set.starts.append(first)
                     set.ends.append(add(value, at: first, &next, ignoresCase))
                 }

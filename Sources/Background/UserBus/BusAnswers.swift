@@ -102,7 +102,6 @@ package final class BusAnswers {
             }
             try message.answer([.string(status())])
         case Self.interface + ".Open":
-            // mutate: equivalent, because a call of this signature has one value.
             let argument = message.arguments("s")?.first?.text
             guard let id = argument, InboxEntry.ID(id) != nil else {
                 return try message.refuse(

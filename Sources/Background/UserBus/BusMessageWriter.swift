@@ -27,7 +27,6 @@ import CSDBus
     }
 
     mutating func boolean(_ value: Bool) {
-        // mutate: equivalent, because any number but 0 is true.
         let isTrue: CInt = 1
         var number = value ? isTrue : 0
         note(unsafe ocn_bus_message_append_basic(message, Self.type("b"), &number))

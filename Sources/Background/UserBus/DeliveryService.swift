@@ -86,7 +86,6 @@ package final class DeliveryService: @unchecked Sendable {
         guard message.sender == ReplyLedger.daemon, message.name == "\(ReplyLedger.daemon).NameLost" else {
             return false
         }
-        // mutate: equivalent, because this signal of the bus has one value.
         let lost = message.values().first?.text
         return lost == name
     }

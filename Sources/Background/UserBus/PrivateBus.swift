@@ -12,7 +12,6 @@ package final class PrivateBus: Sendable {
     package let process: Int32
 
     /// How long the daemon may take to start, in milliseconds.
-    // mutate: equivalent, because nobody notices a thousandth of a second more or less.
     private static let limit: Int32 = 5000
 
     /// Starts the daemon, and waits until programs can connect.
@@ -61,7 +60,6 @@ package final class PrivateBus: Sendable {
             throw BusError(number: -error.number, "\(launch.path) can't be started")
         }
         var poller = pollfd(fd: pipe.reader, events: Int16(POLLIN), revents: 0)
-        // mutate: equivalent literal, because the path of a socket has at most 107 bytes, and its address no more than 500.
         var bytes = [UInt8](repeating: 0, count: 1024)
         let count = unsafe poll(&poller, 1, limit) > 0 ? unsafe read(pipe.reader, &bytes, bytes.count) : 0
         let address = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).prefix { $0 != "\n" }

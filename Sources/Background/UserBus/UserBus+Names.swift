@@ -32,7 +32,6 @@ extension UserBus {
         do throws(BusError) {
             _ = try call(method, limit: limit) { writer in
                 writer.string(name)
-                // mutate: equivalent literal, because the bus has no use for the number.
                 writer.number(0)
             } answer: {
                 $0.number()

@@ -16,7 +16,6 @@ extension Sequence<UInt8> {
     /// Returns the bytes as hex digits in lower case, two for each byte.
     package func hexText(separator: String = "") -> String {
         var text: [UInt8] = []
-        // mutate: equivalent arithmetic literal, because the capacity is memory alone.
         text.reserveCapacity(underestimatedCount * (2 + separator.utf8.count))
         for byte in self {
             if !text.isEmpty { text += separator.utf8 }

@@ -16,21 +16,16 @@ package final class Locked<Value>: @unchecked Sendable {
 
     package init(_ value: sending Value) {
         self.value = value
-        // mutate: equivalent, because memory for a second mutex would not be used.
         unsafe mutex = .allocate(capacity: 1)
         var attributes = pthread_mutexattr_t()
-        // mutate: equivalent statement, because in glibc new attributes are zero, as they are already here.
         unsafe pthread_mutexattr_init(&attributes)
         unsafe pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ERRORCHECK))
         let status = unsafe pthread_mutex_init(mutex, &attributes)
-        // mutate: equivalent, because in glibc the attributes of a mutex own nothing.
         unsafe pthread_mutexattr_destroy(&attributes)
         precondition(status == 0, "no mutex could be made")
     }
 
     deinit {
-        // mutate: equivalent statement, because in glibc a mutex owns nothing: this only marks its memory, which nobody reads any more.
-        // mutate: equivalent order, because only a sanitizer sees that the mark is made in memory that was just given back.
         unsafe pthread_mutex_destroy(mutex)
         unsafe mutex.deallocate()
     }
@@ -53,7 +48,6 @@ extension Locked where Value == UInt8 {
     /// `Locked<Void>` won't do: a value without a size has the address of the whole object, and ThreadSanitizer takes its use for a
     /// race with the lookup of the object's type.
     package convenience init() {
-        // mutate: equivalent, because nobody reads the value.
         self.init(0)
     }
 }

@@ -19,7 +19,6 @@ public final class Application {
     /// The receiver of the links. Setting it delivers the waiting links.
     public weak var delegate: (any ApplicationDelegate)? {
         didSet {
-            // mutate: equivalent branch, because without a delegate the links wait again, in the same order.
             guard delegate != nil else { return }
             let links = waiting
             waiting = []

@@ -4,7 +4,6 @@ import TagLink
 extension PCSCReader {
     /// Polls once. Called on the driver's thread.
     func look(_ technologies: Set<Technology>, systemCodes: [UInt16]) throws(LinkError) -> [DiscoveredTag] {
-        // mutate: equivalent order, because the monitor knows nothing of the card.
         letGo(.reset)
         // Otherwise a tag that arrives between the poll and the start of the watch would be missed.
         monitor.waitUntilWatching()
@@ -17,7 +16,6 @@ extension PCSCReader {
         do throws(SmartCardError) {
             if isMute || isHidden { try connection.wake() } else { try connection.open(isInUse: found.isInUse) }
             // Checked after the tag was opened, because the tag may have arrived after the first check.
-            // mutate: equivalent member, because the service gives each reader a name of its own.
             let opened = try service.readers().first { $0.reader == found.reader } ?? found
             if isHidden { state.withLock { $0.losses += 1 } }
             let arrival = arrival(of: opened)
@@ -140,7 +138,6 @@ extension PCSCReader {
     func reader(among usable: [SmartCardReaderState]) -> SmartCardReaderState? {
         let known = state.withLock { $0.name }
         let name = usable.first { $0.reader == known }?.reader ?? choice.pick(from: usable)
-        // mutate: equivalent member, because the service gives each reader a name of its own.
         return usable.first { $0.reader == name }
     }
 

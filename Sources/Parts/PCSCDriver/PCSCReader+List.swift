@@ -148,7 +148,6 @@ extension PCSCReader {
         within limit: Duration? = nil
     ) throws(SmartCardError) -> [SmartCardReaderState] {
         let service = ServiceConnection(layer: layer, limits: .usual)
-        // mutate: equivalent literal, because the service's own time limit is shorter than a whole minute.
         let longest = Duration.seconds(60)
         let milliseconds = limit.map { Int(min($0, longest) / .milliseconds(1)) }
         return try service.readers(within: milliseconds)

@@ -6,7 +6,6 @@ import VisibleText
 /// What the simulator sends by itself.
 extension SimulatorClient {
     func handleEventsLater() {
-        // mutate: equivalent branch, because it only saves work: without events nothing is handled.
         guard !events.isEmpty else { return }
         executor.async { [weak self] in self?.assumeIsolated { $0.handleEvents() } }
     }

@@ -22,7 +22,6 @@ extension SimulatorClient {
 
     /// An app with a screen returns to the phone when its simulator runs again.
     func comeBackLater() {
-        // mutate: equivalent branch, because it only saves looking in vain: without a screen it does not come back.
         guard screen != nil, !isReturning else { return }
         isReturning = true
         executor.queue.asyncAfter(deadline: .now() + Self.returnInterval) { [weak self] in

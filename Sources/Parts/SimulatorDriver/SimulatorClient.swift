@@ -138,7 +138,6 @@ actor SimulatorClient {
     nonisolated func request(_ name: String) async throws(LinkError) -> SimulatorAnswer {
         let id = try await perform { (client, cancellation) throws(LinkError) in
             try client.open(cancellation)
-            // mutate: equivalent literal, because the numbers only have to differ.
             client.lastID += 1
             return client.lastID
         }
@@ -171,7 +170,6 @@ actor SimulatorClient {
     /// Ends the wait for an answer. The answer is dropped when it comes.
     private func abandon(_ id: Int) {
         guard let continuation = unanswered.removeValue(forKey: id) else { return }
-        // mutate: equivalent order, because both happen in one turn of the queue, which alone uses the set.
         abandoned.insert(id)
         continuation.resume(returning: .failure(SimulatorError.cancelled))
     }
@@ -250,7 +248,6 @@ actor SimulatorClient {
             throw error
         }
         self.socket = socket
-        // mutate: equivalent order, because the one sends and the other reads, and without a connection neither does anything.
         watchTags()
         // Lines may have come together with the answer.
         readLines()
@@ -275,7 +272,6 @@ actor SimulatorClient {
 
     private func watchSocket(_ descriptor: Int32) throws(LinkError) {
         watch = ReadWatch(descriptor, queue: executor.queue) { [weak self] in
-            // mutate: equivalent literal, because the watch is cancelled when the client is freed.
             self?.assumeIsolated { $0.readLines() } ?? false
         } onClose: {
             close(descriptor)
@@ -298,12 +294,10 @@ actor SimulatorClient {
         let waiting = unanswered.values
         unanswered = [:]
         for continuation in waiting { continuation.resume(returning: .failure(SimulatorError.gone)) }
-        // mutate: equivalent order, because the app comes back in a later turn of the queue.
         known.withLock { known in
             known.arrivals = [:]
             known.switches = nil
         }
-        // mutate: equivalent order, because it happens at least two seconds later, and what follows in the next turn of the queue.
         comeBackLater()
         // A session that waits for a tag looks again, and learns why it waits in vain.
         executor.async { [weak self] in
@@ -319,7 +313,6 @@ actor SimulatorClient {
     /// - Returns: whether the connection goes on.
     @discardableResult
     private func readLines() -> Bool {
-        // mutate: equivalent branch literal, because the watch of a connection that has ended is cancelled, and asks no more.
         guard socket != nil else { return false }
         do throws(LinkError) {
             try keepingConnection { () throws(LinkError) in

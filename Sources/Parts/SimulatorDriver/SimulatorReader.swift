@@ -65,7 +65,6 @@ package final class SimulatorReader: FieldDriver {
 
     package func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
         let number = client.known.withLock { known in
-            // mutate: equivalent arithmetic literal, because the numbers only have to differ.
             known.lastObserver += 1
             known.observers[known.lastObserver] = handler
             return known.lastObserver

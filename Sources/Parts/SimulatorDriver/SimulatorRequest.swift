@@ -19,7 +19,6 @@ struct SimulatorRequest: Sendable {
 
     private init() {
         // There is a request in each exchange.
-        // mutate: equivalent, because it only saves making room later.
         writer.text.reserveCapacity(128)
         writer.beginObject()
     }
@@ -76,7 +75,6 @@ extension Technology {
     }
 
     init?(simulatorName name: String) {
-        // mutate: equivalent member, because each name is one technology's.
         guard let technology = Self.allCases.first(where: { $0.simulatorName == name }) else { return nil }
         self = technology
     }

@@ -71,7 +71,6 @@ public struct BlockCipher: Sendable, Hashable {
 
     private func transform(_ data: [UInt8], _ mode: Mode, encrypts: Bool) throws(CryptographyError) -> [UInt8] {
         try LibCrypto.open()
-        // mutate: equivalent, because the library uses no vector without chaining.
         var vector = [UInt8](repeating: 0, count: blockLength)
         var chains = false
         if case .blockChaining(let given) = mode {

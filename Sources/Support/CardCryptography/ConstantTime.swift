@@ -7,7 +7,6 @@ public enum ConstantTime {
     public static func areEqual(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
         guard left.count == right.count else { return false }
         var difference: UInt8 = 0
-        // mutate: equivalent arguments, because the difference of two bytes is the same in both orders.
         for (first, second) in zip(left, right) { difference |= first ^ second }
         return difference == 0
     }

@@ -11,7 +11,6 @@ import SystemLibrary
 
     /// Copies a key, straight from where it is: no other copy of it is made on the way.
     public init(_ bytes: some Collection<UInt8>) {
-        // mutate: equivalent, because bytes may lie at any address.
         unsafe memory = .allocate(byteCount: bytes.count, alignment: 1)
         unsafe memory.copyBytes(from: bytes)
     }
@@ -36,7 +35,6 @@ import SystemLibrary
 extension SecretBytes: Hashable {
     /// Compares in constant time.
     public static func == (left: SecretBytes, right: SecretBytes) -> Bool {
-        // mutate: equivalent, because equality is symmetric.
         ConstantTime.areEqual(left.bytes, right.bytes)
     }
 

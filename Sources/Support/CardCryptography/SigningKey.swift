@@ -26,7 +26,6 @@ public struct SigningKey: Sendable, Hashable {
         try LibCrypto.open()
         // The largest key of RSA that libcrypto takes has 16384 bits.
         let capacity = 2048
-        // mutate: equivalent, because only what the library writes is used.
         var signature = [UInt8](repeating: 0, count: capacity)
         let length = unsafe encoded.withBytes { key in
             unsafe ocn_crypto_sign(

@@ -5,7 +5,6 @@ import SystemLibrary
 /// A folder on the disk. Only its owner can read it and its files.
 public final class DirectoryStore: FileStore {
     /// The most files in a folder. The names in a larger folder are not read.
-    // mutate: equivalent literal, because nobody notices one more or less of so many.
     static let maximumCount = 1_000_000
 
     let folder: OpenFolder
@@ -48,7 +47,6 @@ public final class DirectoryStore: FileStore {
     ///
     /// - Throws: ``StorageError``, with code `tooLarge` when there are more than the limit.
     func names(limit: Int) throws(StorageError) -> [String] {
-        // mutate: equivalent literal, because more than one name too many is refused like one.
         guard let names = FolderNames.read(folder.descriptor, limit: limit + 1, text: FileName.text) else {
             throw .system("The folder \(path) can't be read")
         }

@@ -42,7 +42,6 @@ final class FoundFile {
         }
         guard let status = FileStatus.ofOpen(descriptor) else {
             let error = StorageError.system("\(path) can't be opened")
-            // mutate: equivalent, because the status of a file that was just opened is known.
             close(descriptor)
             throw error
         }
@@ -86,7 +85,6 @@ final class FoundFile {
             let parts = PathParts(real),
             let open = try? OpenFolder(
                 parts.folder,
-                // mutate: equivalent, because the system names the way without links.
                 followsLink: false,
                 lists: false
             ),
@@ -97,9 +95,7 @@ final class FoundFile {
 
     /// Whether the file has attributes besides mode and owner, such as an access control list.
     var hasAttributes: Bool {
-        // mutate: equivalent literal, because no file has so many attributes, and only what is written is looked at.
         var names = [CChar](repeating: 0, count: 64 << 10)
-        // mutate: equivalent literal, because a zero is no name.
         let count = unsafe max(0, ocn_attribute_names(link, &names, UInt(names.count)))
         // Security modules attach their attributes to a new file too.
         return names[..<count].split(separator: 0).contains { name in

@@ -67,7 +67,6 @@ public final class InputFile {
     /// - Returns: false at the end of the file.
     /// - Throws: ``StorageError``, with code `tooLarge` when the file has more bytes than the limit.
     public func read(into buffer: inout [UInt8], upTo count: Int = 64 << 10) throws(StorageError) -> Bool {
-        // mutate: equivalent, because each try sets it.
         var number: Int32 = 0
         let block = unsafe [UInt8](unsafeUninitializedCapacity: count) { memory, initialized in
             var result: Int
@@ -93,7 +92,6 @@ public final class InputFile {
     }
 
     private func waitUntilReadable() {
-        // mutate: equivalent literal, because the system sets what happened.
         var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         _ = unsafe poll(&poller, 1, -1)
     }

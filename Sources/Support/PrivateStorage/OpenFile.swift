@@ -61,7 +61,6 @@ enum PipeSignal {
     /// - Returns: the result of the function.
     static func held(_ work: () -> Int32) -> Int32 {
         var signal = sigset_t()
-        // mutate: equivalent statement, because on Linux a new set is empty already.
         unsafe sigemptyset(&signal)
         unsafe sigaddset(&signal, SIGPIPE)
         var pending = sigset_t()

@@ -21,7 +21,6 @@ final class OpenFolder: Sendable {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW)
         var folder = unsafe Glibc.open(path, flags)
         if folder < 0, errno == EACCES, !lists {
-            // mutate: equivalent literal, because any number but 0 is true, and no link is denied that is not followed.
             folder = unsafe ocn_open_folder(path, followsLink ? 1 : 0)
         }
         guard folder >= 0 else { throw .system("The folder \(path) can't be opened") }

@@ -79,7 +79,6 @@ package enum OutputFile {
             try? folder.remove(temporary)
             throw error
         }
-        // mutate: equivalent, because only a loss of power shows it.
         try? folder.synchronize()
     }
 
@@ -154,10 +153,8 @@ package enum OutputFile {
         do throws(StorageError) {
             try OpenFile.write(file, bytes, name: found.path)
             if giveMode(of: found.status, to: file) {
-                // mutate: equivalent, because only a loss of power shows it.
                 try OpenFile.synchronize(file, name: found.path)
                 if (try? folder.rename(temporary, to: name)) != nil {
-                    // mutate: equivalent, because only a loss of power shows it.
                     try? folder.synchronize()
                     return true
                 }
@@ -177,7 +174,6 @@ package enum OutputFile {
                 || fchown(file, status.st_uid, status.st_gid) == 0
         else { return false }
         let mode = status.st_mode & 0o777
-        // mutate: equivalent bits, because giving it the mode that it has changes nothing.
         return now.st_mode & 0o777 == mode || fchmod(file, mode) == 0
     }
 
@@ -191,9 +187,7 @@ package enum OutputFile {
         do throws(StorageError) {
             try write(file, Array(bytes[kept...]), at: kept, name: found.path)
             try write(file, Array(bytes[..<kept]), at: 0, name: found.path)
-            // mutate: equivalent branch, because a file that is written can be shortened.
             guard ftruncate(file, off_t(bytes.count)) == 0 else { throw .system("\(found.path) can't be written") }
-            // mutate: equivalent, because only a loss of power shows it.
             try OpenFile.synchronize(file, name: found.path)
         } catch {
             if let old { try? write(file, old, at: 0, name: found.path) }
@@ -205,12 +199,10 @@ package enum OutputFile {
     /// Returns a file's content before it is written; nil when it can't be read, or is too large to keep.
     private static func oldBytes(of found: FoundFile) -> [UInt8]? {
         guard let file = try? found.open(O_RDONLY) else { return nil }
-        // mutate: equivalent literal, because any limit of this size will do.
         return try? InputFile(owning: file, name: found.path, limit: 64 << 20).readToEnd()
     }
 
     private static func write(_ file: Int32, _ bytes: [UInt8], at offset: Int, name: String) throws(StorageError) {
-        // mutate: equivalent branch, because a file has every position.
         guard lseek(file, off_t(offset), SEEK_SET) >= 0 else { throw .system("\(name) can't be written") }
         try OpenFile.write(file, bytes, name: name)
     }

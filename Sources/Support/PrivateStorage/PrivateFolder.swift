@@ -64,7 +64,6 @@ public final class PrivateFolder: Sendable {
         guard unsafe mkdtemp(&template) != nil else { throw .system("No folder can be made in \(parent)") }
         let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         do throws(StorageError) {
-            // mutate: equivalent, because the folder is there.
             return try PrivateFolder(path, creates: false)
         } catch {
             _ = unsafe rmdir(path)
@@ -127,7 +126,6 @@ public final class PrivateFolder: Sendable {
         defer { close(file) }
         do throws(StorageError) {
             try OpenFile.save(file, bytes, name: name)
-            // mutate: equivalent branch, because an owner may give a file every mode.
             guard fchmod(file, mode) == 0 else { throw .system("\(path)/\(name) can't be written") }
             try rename(temporary, to: name)
         } catch {
@@ -152,7 +150,6 @@ public final class PrivateFolder: Sendable {
         defer { close(folder) }
         // The mode is set last, because changing the owner removes the special bits.
         guard fchown(folder, owner, group) == 0,
-            // mutate: equivalent branch, because whoever may give it away may set its mode.
             fchmod(folder, mode) == 0
         else {
             throw .system("The folder \(path)/\(name) can't be given to its user")
@@ -201,9 +198,7 @@ public final class PrivateFolder: Sendable {
             throw StorageError(.denied, "\(path) is not an absolute path.")
         }
         let parts = path.split(separator: "/").map(String.init)
-        // mutate: equivalent bits, because it is only the start of the way, and is closed soon.
         var folder = unsafe Glibc.open("/", openPathOnly | O_DIRECTORY | O_CLOEXEC)
-        // mutate: equivalent branch, because the folder / can always be opened.
         guard folder >= 0 else { throw .system("The folder / can't be opened") }
         for (index, part) in parts.enumerated() {
             let isLast = index == parts.count - 1
@@ -228,7 +223,6 @@ public final class PrivateFolder: Sendable {
     private static func openOrMake(_ name: String, in folder: Int32, _ flags: Int32, _ mode: UInt32?) -> Int32 {
         let found = unsafe openat(folder, name, flags)
         guard found < 0,
-            // mutate: equivalent branch, because what is there is not made, and fails to open again.
             errno == ENOENT, let mode
         else { return found }
         let isNew = unsafe mkdirat(folder, name, 0o700) == 0
@@ -236,7 +230,6 @@ public final class PrivateFolder: Sendable {
         let made = unsafe openat(folder, name, flags)
         if isNew, mode != 0o700, made >= 0 {
             // Setting the mode needs another descriptor; one that was opened with `O_PATH` does not allow it.
-            // mutate: equivalent bits, because it is the folder that was just made.
             let open = unsafe openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             _ = fchmod(open, mode)
             close(open)

@@ -79,13 +79,11 @@ package final class PrivateLog: Sendable {
         }
         let file = try found.open(O_RDWR | O_APPEND)
         do throws(StorageError) {
-            // mutate: equivalent literal, because only what was read over them counts.
             var head = [UInt8](repeating: 0, count: beginning.count)
             let count = unsafe head.withUnsafeMutableBytes { unsafe pread(file, $0.baseAddress, $0.count, 0) }
             guard count == 0 || count == head.count && head == beginning else {
                 throw StorageError(.occupied, "\(found.path) is there already. Name another file.")
             }
-            // mutate: equivalent branch, because an owner may do both with a file that is open for writing.
             guard found.status.st_mode & 0o077 == 0 || fchmod(file, 0o600) == 0, ftruncate(file, 0) == 0 else {
                 throw .system("\(found.path) can't be written")
             }

@@ -53,12 +53,9 @@ public enum PrivateSocket {
         guard let descriptor = make() else { throw .system("No socket can be made") }
         // The mode of the unbound socket becomes the mode of its file when it is bound.
         let isShared = folder.isSharedWithGroup
-        // mutate: equivalent branch, because every mode can be given to a new socket.
         guard fchmod(descriptor, isShared ? 0o660 : 0o600) == 0,
             unsafe address.with({ unsafe bind(descriptor, $0, $1) }) == 0,
-            // mutate: equivalent branch, because an owner may give every mode.
             !isShared || admitGroup(name, in: folder),
-            // mutate: equivalent branch, because one can always listen on a socket that has an address.
             Glibc.listen(descriptor, backlog) == 0
         else {
             let error = StorageError.system("The socket \(path) can't be made")
@@ -101,7 +98,6 @@ public enum PrivateSocket {
         guard let status = FileStatus.ofOpen(node), status.st_uid == geteuid() || status.st_uid == 0,
             let address = SocketAddress("/proc/self/fd/\(node)"), let descriptor = make()
         else { return nil }
-        // mutate: equivalent branch, because nobody is at the other end when this failed.
         guard unsafe address.with({ unsafe Glibc.connect(descriptor, $0, $1) }) == 0,
             peer(of: descriptor)?.isOwnOrRoot == true
         else {
@@ -123,7 +119,6 @@ public enum PrivateSocket {
     /// Returns the process at the other end of a connection; nil when it is unknown.
     public static func peer(of connection: Int32) -> Peer? {
         // Process, user and group, in the layout of the system's `ucred`.
-        // mutate: equivalent literal, because the system sets them.
         var credentials: (pid_t, uid_t, gid_t) = (0, 0, 0)
         var size = socklen_t(MemoryLayout.size(ofValue: credentials))
         guard unsafe getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 else { return nil }
@@ -132,7 +127,6 @@ public enum PrivateSocket {
 
     private static func make() -> Int32? {
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        // mutate: equivalent literal, because the one protocol of these sockets may be named too.
         let descriptor = socket(AF_UNIX, type, 0)
         return descriptor < 0 ? nil : descriptor
     }
@@ -162,7 +156,6 @@ struct SocketAddress {
     /// Calls a system function with the address.
     func with(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         unsafe withUnsafePointer(to: address) { pointer in
-            // mutate: equivalent literal, because the system goes by the size that it is told.
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }

@@ -11,7 +11,6 @@ package enum TrustedPath {
     /// - Returns: the part; nil when only root can change the file and every folder on its path.
     package static func partOpenToOthers(_ path: String, owner: UInt32? = nil) -> String? {
         guard path.hasPrefix("/"), let resolved = unsafe realpath(path, nil) else { return path }
-        // mutate: equivalent, because the memory of a path is too little to be missed.
         defer { unsafe free(resolved) }
         for way in [path, unsafe String(cString: resolved)] {
             var part = ""

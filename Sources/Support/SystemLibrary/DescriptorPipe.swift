@@ -14,7 +14,6 @@ package struct DescriptorPipe: Sendable {
     /// - Parameter blocks: whether reading and writing wait.
     /// - Returns: nil when the process can't open more descriptors.
     package init?(blocks: Bool = true) {
-        // mutate: equivalent, because a pipe that was created has set both numbers.
         var ends: [Int32] = [-1, -1]
         guard unsafe ocn_pipe(&ends) == 0 else { return nil }
         if !blocks {

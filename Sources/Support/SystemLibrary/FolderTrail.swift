@@ -59,7 +59,6 @@ struct FolderTrail: Equatable {
             }
             let path = (folders.last?.path.dropLast() ?? []) + [Self.slash] + name + [0]
             var status = stat()
-            // mutate: equivalent branch, because the empty status of what is missing is neither a folder's nor a link's.
             guard unsafe lstat(path, &status) == 0 else { return }
             let step = Step(
                 path: Array(path),

@@ -30,12 +30,10 @@ package final class FolderWatch: @unchecked Sendable {
     /// What becomes readable when something has happened.
     package let descriptor: Int32
     /// Whether the folder is there.
-    // mutate: equivalent, because the first look sets it.
     package private(set) var isThere = false
     /// The folder's absolute path.
     package let path: String
     /// The watch on the folder where the path ends. The system gives a folder another one after it was deleted.
-    // mutate: equivalent, because the first look sets it.
     private var watched: Int32 = -1
     /// The watches on everything that the path goes through, and the names in each that are on the way.
     ///
@@ -43,10 +41,8 @@ package final class FolderWatch: @unchecked Sendable {
     /// says so at once.
     private var way: [Int32: Set<[UInt8]>] = [:]
     /// Whether a folder or a link on the way was gone when it was about to be watched.
-    // mutate: equivalent, because every look sets it first.
     private var isGone = false
     /// Folders on the way may come and go meanwhile.
-    // mutate: equivalent, because they do not come and go that often.
     private static let maximumLooks = 100
 
     private static let files = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE
@@ -63,7 +59,6 @@ package final class FolderWatch: @unchecked Sendable {
     package init?(_ path: String) {
         descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
         self.path = Self.absolute(path)
-        // mutate: equivalent branch, because nothing can be watched without it.
         guard descriptor >= 0 else { return nil }
         watch()
         // What is not returned ends here too, and its end closes the descriptor. Closed twice, it could be another thread's.
@@ -80,9 +75,7 @@ package final class FolderWatch: @unchecked Sendable {
 
     /// Watches what the path goes through now, and the folder where it ends.
     private func watch() {
-        // mutate: equivalent, because folders do not come and go that often.
         for _ in 0..<Self.maximumLooks {
-            // mutate: equivalent, because another look at what has not changed only takes time.
             isGone = false
             let trail = FolderTrail(path)
             // What this user can't read can't be watched: folders of others, which stay where they are.
@@ -104,7 +97,6 @@ package final class FolderWatch: @unchecked Sendable {
             for number in way.keys where next[number] == nil { inotify_rm_watch(descriptor, number) }
             way = next
             // What changed before it was watched is not reported. What went meanwhile and came again may have the same number.
-            // mutate: equivalent branch exit, because another look at what has not changed only takes time.
             if !isGone, FolderTrail(path) == trail { return }
         }
     }
@@ -120,7 +112,6 @@ package final class FolderWatch: @unchecked Sendable {
     package func changes() -> Changes {
         var changes = Changes(written: [], isThere: isThere)
         var isMoved = false
-        // mutate: equivalent literal, because what has no room is read next.
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
         while true {
             let count = unsafe read(descriptor, &buffer, buffer.count)

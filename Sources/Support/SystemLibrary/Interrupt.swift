@@ -28,7 +28,6 @@ package final class Interrupt: Sendable {
     /// Clears all calls of ``raise()`` so far.
     package func clear() {
         var bytes = [UInt8](repeating: 0, count: 64)
-        // mutate: equivalent comparison literal, because the pipe has no end while this object holds its writer, and one byte alone is its last.
         while unsafe read(descriptor, &bytes, bytes.count) > 0 {}
     }
 }

@@ -45,10 +45,8 @@ package struct Lifeline: Sendable {
     /// Returns the start time of a process, in clock ticks: field 22 of `stat` in proc(5).
     private static func startTime(of process: Int32) -> String? {
         let file = unsafe open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
-        // mutate: equivalent branch, because nothing can be read from a descriptor that is none.
         guard file >= 0 else { return nil }
         defer { close(file) }
-        // mutate: equivalent literal, because the line has a few hundred bytes.
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = unsafe read(file, &bytes, bytes.count)
         // The process's name is in parentheses, and may contain any characters.

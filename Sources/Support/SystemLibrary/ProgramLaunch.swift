@@ -51,7 +51,6 @@ package struct ProgramLaunch: Sendable {
     package func start() throws(Failure) -> Int32 {
         guard !hasZero else { throw Failure(number: EINVAL) }
         var actions = unsafe posix_spawn_file_actions_t()
-        // mutate: equivalent, because a new one is as empty as this makes it.
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         for number in Int32(0)...2 where descriptors[number] == nil {
@@ -68,13 +67,10 @@ package struct ProgramLaunch: Sendable {
         }
         _ = unsafe ocn_spawn_close_from(&actions, end)
         var attributes = posix_spawnattr_t()
-        // mutate: equivalent, because new ones are as empty as this makes them.
         unsafe posix_spawnattr_init(&attributes)
-        // mutate: equivalent, because they hold nothing that could be given back.
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         // The program does not inherit the signals that this process ignores or blocks.
         var none = sigset_t()
-        // mutate: equivalent, because a new set has no signal yet.
         unsafe sigemptyset(&none)
         unsafe posix_spawnattr_setsigmask(&attributes, &none)
         var all = sigset_t()
@@ -84,11 +80,8 @@ package struct ProgramLaunch: Sendable {
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | apart))
         let words = unsafe Words(arguments)
         let variables = unsafe environment.map { unsafe Words($0.map { "\($0)=\($1)" }) }
-        // mutate: equivalent, because the start sets it.
         var process: pid_t = 0
-        // mutate: equivalent, because the start sets it.
         var number: Int32 = 0
-        // mutate: equivalent, because nobody notices one try more or less of so many.
         for _ in 0..<Self.maximumTries {
             number = unsafe withExtendedLifetime((words, variables)) {
                 unsafe posix_spawn(
@@ -109,7 +102,6 @@ package struct ProgramLaunch: Sendable {
 
     /// How often to try a program that is still open for writing. That happens just after it was installed: each
     /// program that the installing process starts keeps the file open for a moment.
-    // mutate: equivalent, because nobody notices one try more or less of so many.
     private static let maximumTries = 100
 
     /// Whether an argument or a variable has a zero byte. The program would not see anything after it.

@@ -16,7 +16,6 @@ package enum ProgramPath {
     /// Returns whether a path leads to a file that this user may run.
     package static func isProgram(_ path: String) -> Bool {
         var status = stat()
-        // mutate: equivalent branch, because the empty status of what is missing is of no kind.
         guard unsafe stat(path, &status) == 0 else { return false }
         guard status.st_mode & S_IFMT == S_IFREG else { return false }
         return unsafe access(path, X_OK) == 0

@@ -64,10 +64,8 @@ package final class ReadWatch: Sendable {
     /// - Returns: false when the watch is cancelled.
     private static func waitUntilReadable(_ descriptor: Int32, _ outlet: Int32) -> Bool {
         let events = Int16(POLLIN)
-        // mutate: equivalent literal, because the system overwrites what is reported.
         var waited = [descriptor, outlet].map { pollfd(fd: $0, events: events, revents: 0) }
         while true {
-            // mutate: equivalent comparison, because a wait without a limit never returns zero.
             let isCutShort = unsafe poll(&waited, 2, -1) < 0
             // A wait that a signal interrupts reports nothing, and is repeated.
             if isCutShort, errno != EINTR { return false }

@@ -11,7 +11,6 @@ package enum SymbolicLink {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink(path, &target, target.count)
         guard count != -1 else { return nil }
-        // mutate: equivalent branch comparison, because the system makes no link to more than a path has.
         guard count < target.count else { return nil }
         return target.prefix(count).map { UInt8(bitPattern: $0) }
     }

@@ -17,7 +17,6 @@ public enum VisibleText {
     /// - Returns: the text without invisible characters.
     public static func escaped(_ text: String, keepsLineBreaks: Bool = false) -> String {
         let scalars = text.unicodeScalars
-        // mutate: equivalent branch, because the loop copies a text whose characters are all visible.
         guard scalars.contains(where: \.isInvisible) else { return text }
         var result = ""
         var last: Unicode.Scalar?

@@ -13,7 +13,6 @@ final class Announcer {
     }
 
     /// How long the summary waits for more arrivals.
-    // mutate: equivalent literal, because nobody notices a thousandth of a second more or less.
     private static let settling = Duration.milliseconds(250)
 
     private let log: Log
@@ -81,7 +80,6 @@ final class Announcer {
             unshown = []
             switch topic.subject {
             case .entry(let id):
-                // mutate: equivalent order, because neither depends on the other.
                 loop.handle(.announced(id))
                 log.write("shown", "The notification is shown.", ["id": "\(id)"])
             case .summary:

@@ -16,7 +16,6 @@ final class AppFolderWatch {
     init?(_ path: String, onChange: @escaping () -> Void) {
         guard let watch = FolderWatch(path) else { return nil }
         source = DispatchSource.makeReadSource(fileDescriptor: watch.descriptor, queue: .main)
-        // mutate: equivalent order, because the main queue calls no handler before it is back from here.
         source.setEventHandler {
             MainActor.assumeIsolated {
                 // Events also come from the folders above it.

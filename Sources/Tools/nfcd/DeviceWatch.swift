@@ -7,7 +7,6 @@ import Glibc
 final class DeviceWatch {
     /// How long to wait after the last of several changes before checking. So a program that opens and closes a camera
     /// all the time costs little.
-    // mutate: equivalent literal, because nobody notices a thousandth of a second more or less.
     private static let settling = DispatchTimeInterval.milliseconds(200)
 
     private(set) var isCameraOpen: Bool?
@@ -16,7 +15,6 @@ final class DeviceWatch {
     private var files: FileWatch?
     private var radioSource: (any DispatchSourceRead)?
     private var isWaiting = false
-    // mutate: equivalent literal, because the first look sets it.
     private var lastLook = DispatchTime(uptimeNanoseconds: 0)
 
     init(onChange: @escaping () -> Void) {
@@ -27,7 +25,6 @@ final class DeviceWatch {
 
     private func filesChanged() {
         let next = lastLook + Self.settling
-        // mutate: equivalent comparison branch, because what is due now is done at once either way.
         guard DispatchTime.now() < next else { return look() }
         guard !isWaiting else { return }
         isWaiting = true
@@ -53,13 +50,10 @@ final class DeviceWatch {
     private func openRadios() {
         guard radioSource == nil else { return }
         let descriptor = unsafe open(SystemFiles.path("/dev/rfkill"), O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        // mutate: equivalent comparison literal, because the watch of files has a lower number, if it has one.
         guard descriptor >= 0 else { return }
         radios = RadioSwitches()
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
-        // mutate: equivalent order, because the main queue calls no handler before it is back from here.
         source.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.readRadios(descriptor) } }
-        // mutate: equivalent order, because the source is cancelled later.
         source.setCancelHandler { close(descriptor) }
         source.activate()
         radioSource = source
@@ -68,7 +62,6 @@ final class DeviceWatch {
 
     /// Each read returns one event. Newer systems have events longer than the requested size.
     private func readRadios(_ descriptor: CInt, isFirst: Bool = false) {
-        // mutate: equivalent literal, because only what was read is used.
         var event = [UInt8](repeating: 0, count: RadioSwitches.eventSize)
         while true {
             let count = unsafe read(descriptor, &event, event.count)

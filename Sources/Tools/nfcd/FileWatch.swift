@@ -16,17 +16,13 @@ final class FileWatch {
             return
         }
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
-        // mutate: equivalent order, because the main queue calls no handler before it is back from here.
         source.setEventHandler {
             MainActor.assumeIsolated {
-                // mutate: equivalent literal, because what has no room is read next.
                 var buffer = [UInt8](repeating: 0, count: 16 << 10)
-                // mutate: equivalent comparison condition literal, because the first call has an event, and what it leaves is another one.
                 while unsafe read(descriptor, &buffer, buffer.count) > 0 {}
                 onChange()
             }
         }
-        // mutate: equivalent order, because the source is cancelled later.
         source.setCancelHandler { close(descriptor) }
         source.activate()
         self.source = source

@@ -62,11 +62,9 @@ final class InboxKeeper {
     ///   - shown: the entries with a visible notification.
     ///   - summarized: the entries that the visible summary counts.
     func recover(shown: Set<InboxEntry.ID>, summarized: Set<InboxEntry.ID>) throws -> EarlierRun {
-        // mutate: equivalent order, because the machine does not know yet what is removed here.
         try inbox.recover()
         watch()
         let content = try inbox.content()
-        // mutate: equivalent order, because neither depends on the other.
         tellDamaged(content.damaged)
         attempt { () throws(StorageError) in try marks.keepOnly(Set(content.entries.map(\.id))) }
         return EarlierRun(entries: content.entries, shown: shown, summarized: summarized, marks: marks.marks)
@@ -91,7 +89,6 @@ final class InboxKeeper {
         let path = Inbox<DirectoryStore>.path(of: folders)
         let going = IN_DELETE | IN_MOVED_FROM | IN_MOVE_SELF
         let watch = FileWatch { [weak self] in self?.filesChanged() }
-        // mutate: equivalent order, because both are watched before an event is handled.
         watch.add(path, Int32(going))
         // The parent folder reports when the folder itself is removed or replaced.
         watch.add(String(path.dropLast("/inbox".count)), Int32(going | IN_CREATE | IN_MOVED_TO))
@@ -146,9 +143,7 @@ final class InboxKeeper {
     }
 
     private func checkSoon() {
-        // mutate: equivalent branch, because a second check finds nothing to do.
         guard !isToCheck else { return }
-        // mutate: equivalent statement, because a second check finds nothing to do.
         isToCheck = true
         Later.run(after: movingTime) { [weak self] in
             self?.isToCheck = false
@@ -164,7 +159,6 @@ final class InboxKeeper {
         guard !inbox.isInPlace else { return true }
         if !isLost {
             isLost = true
-            // mutate: equivalent order, because the machine has nothing done at once.
             log.fail(
                 "inbox",
                 "The folder of the inbox is gone or was replaced. The entries in memory are written to a new one."
@@ -180,9 +174,7 @@ final class InboxKeeper {
         }
         isLost = false
         problem = nil
-        // mutate: equivalent order, because neither depends on the other.
         watch()
-        // mutate: equivalent order, because nothing that is stored now has a mark of its own.
         attempt { () throws(StorageError) in
             try marks.move(to: DirectoryStore(folders.state + "/nfc/background"))
         }

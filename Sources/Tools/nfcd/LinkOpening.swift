@@ -52,7 +52,6 @@ final class LinkOpening {
     /// Starts to fetch association files when they are due.
     func beginToRefresh() {
         refresh = LinkRefresh(opener.folders, log) { [weak self] in
-            // mutate: equivalent statement, because what is not compiled now is compiled before the next link is opened.
             self?.inOrder {}
         }
     }
@@ -87,11 +86,9 @@ final class LinkOpening {
     private func notClaimed(_ id: InboxEntry.ID, _ error: StorageError) {
         switch error.code {
         case .inUse:
-            // mutate: equivalent order, because neither depends on the other.
             log.write("being-opened", "Another program is opening the link.", ["id": "\(id)"])
             loop.handle(.beingOpened(id))
         case .missing:
-            // mutate: equivalent order, because neither depends on the other.
             log.write("gone", "The entry is no longer in the inbox.", ["id": "\(id)"])
             loop.handle(.cleared(id))
         default: delivered(id, error.reason)

@@ -42,11 +42,8 @@ final class LinkRefresh {
         self.onAnswers = onAnswers
         self.log = log
         // A check that is due during another one follows it.
-        // mutate: equivalent literal, because a further check finds nothing to do.
         let (due, checks) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        // mutate: equivalent order, because the timer does not run yet.
         timer.setEventHandler { checks.yield() }
-        // mutate: equivalent order, because a timer that runs may be set too.
         schedule(after: .seconds(Self.delay))
         timer.activate()
         network = NetworkWatch { [weak self] in self?.change() }
@@ -58,11 +55,9 @@ final class LinkRefresh {
         }
     }
 
-    // mutate: equivalent synchronization, because a timer that nobody has any more fires no more.
     isolated deinit { timer.cancel() }
 
     private func schedule(after time: Duration) {
-        // mutate: equivalent, because a timer may be late by that, and need not.
         let leeway = DispatchTimeInterval.milliseconds(time < .seconds(60) ? 100 : 5000)
         timer.schedule(deadline: .now() + .milliseconds(Int(time / .milliseconds(1))), leeway: leeway)
     }
@@ -114,7 +109,6 @@ final class LinkRefresh {
                 try await fetcher.fetch(domain)
             }
             for result in results { log.write("links", Self.text(result, at: now)) }
-            // mutate: equivalent statement, because what is not compiled now is compiled before the next link is opened.
             onAnswers()
         }
         return Self.pause(until: domains.compactMap { cache.association(of: $0)?.nextTry(at: now) }, at: now)

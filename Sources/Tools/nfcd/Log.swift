@@ -90,7 +90,6 @@ struct Log {
         var now = time(nil)
         var parts = unsafe tm()
         unsafe localtime_r(&now, &parts)
-        // mutate: equivalent literal, because only what was written is used.
         var buffer = [CChar](repeating: 0, count: 32)
         let count = unsafe strftime(&buffer, buffer.count, "%Y-%m-%d %H:%M:%S", &parts)
         return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -21,7 +21,6 @@ final class NetworkWatch {
         guard descriptor != -1 else { return nil }
         var address: (family: UInt16, padding: UInt16, number: UInt32, groups: UInt32) = (
             UInt16(AF_NETLINK),
-            // mutate: equivalent literal, because the kernel does not read what fills the address up.
             0,
             0, Self.groups
         )
@@ -30,14 +29,11 @@ final class NetworkWatch {
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(descriptor, $0, 12) }
         }
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
-        // mutate: equivalent order, because the main queue calls no handler before it is back from here.
         source.setEventHandler {
             MainActor.assumeIsolated {
                 // It does not matter what changed, or whether messages were lost: the sites are asked in any case. Each
                 // further message is an event of its own.
-                // mutate: equivalent, because what has no room is dropped with the message, and nothing of it is used.
                 var buffer = [UInt8](repeating: 0, count: 8 << 10)
-                // mutate: equivalent order, because nothing of it is used.
                 _ = unsafe recv(descriptor, &buffer, buffer.count, 0)
                 onChange()
             }

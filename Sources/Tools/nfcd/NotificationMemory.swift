@@ -25,7 +25,6 @@ struct NotificationMemory {
         var notifications: [ShownNotification: NotificationTopic] = [:]
         for line in lines.dropFirst() {
             let words = line.split(separator: " ").map(String.init)
-            // mutate: equivalent comparison, because a line of three words names no entry.
             guard words.count >= 3, let number = UInt32(words[1]) else { continue }
             let ids = words[3...].compactMap { InboxEntry.ID($0) }
             let subject: NotificationSubject

@@ -66,17 +66,14 @@ final class Notifier {
     init(_ bus: BusConnection, _ store: DirectoryStore?, startingTime: Duration = .seconds(25)) throws(BusError) {
         self.bus = bus
         self.startingTime = startingTime
-        // mutate: equivalent member, because the answer is one value.
         let busName = (try? bus.ask(BusCall(.daemon, "GetId")))?.first?.text
         memory = store.flatMap { store in busName.map { NotificationMemory(store, bus: $0) } }
-        // mutate: equivalent order, because nothing is handled before both are there.
         try bus.listen(to: "sender='\(Self.object.destination)',interface='\(Self.object.interface)'")
         try bus.listen(
             to: "sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.object.destination)'"
         )
         let owner = try? bus.ask(BusCall(.daemon, "GetNameOwner", [.string(Self.object.destination)]))
         // If the program does not run yet, the first notification starts it.
-        // mutate: equivalent member, because the answer is one value.
         guard let owner = owner?.first?.text else { return }
         notifications = (memory?.notifications ?? [:]).filter { $0.key.sender == owner }
         askCapabilities()
@@ -94,7 +91,6 @@ final class Notifier {
 
     /// Shows a notification, and replaces the subject's previous one.
     func show(_ subject: NotificationSubject, of entries: [InboxEntry.ID], _ content: NotificationContent) {
-        // mutate: equivalent order, because neither depends on the other.
         withdrawn.remove(subject)
         waiting.removeAll { $0.topic.subject == subject }
         waiting.append(Request(topic: NotificationTopic(subject: subject, entries: entries), content: content))
@@ -106,7 +102,6 @@ final class Notifier {
         waiting.removeAll { $0.topic.subject == subject }
         if sent.values.contains(where: { $0.subject == subject }) { withdrawn.insert(subject) }
         guard let shown = shown(subject) else { return }
-        // mutate: equivalent order, because what arrives during the call is handled later.
         forget(shown)
         _ = try? bus.send(BusCall(Self.object, "CloseNotification", [.uint32(shown.number)]))
     }
@@ -144,7 +139,6 @@ final class Notifier {
     /// start may take long.
     private func startServer() throws(BusError) {
         let name = Self.object.destination
-        // mutate: equivalent literal, because the bus does not use the flags.
         let cookie = try bus.send(BusCall(.daemon, "StartServiceByName", [.string(name), .uint32(0)]))
         start = cookie
         Later.run(after: startingTime) { [weak self] in
@@ -161,7 +155,6 @@ final class Notifier {
     }
 
     private func sendWaiting() {
-        // mutate: equivalent branch, because whoever has no waiting request knows the capabilities, or asks for them itself.
         guard !waiting.isEmpty else { return }
         guard let capabilities else { return askCapabilities() }
         let onTheirWay = Set(sent.values.map(\.subject))
@@ -204,7 +197,6 @@ final class Notifier {
             guard let shown = shown(values, message), let topic = notifications[shown] else { return }
             let isForClick = clicks[shown]?.explainsClosing(at: .now) ?? false
             let isDismissed = values.last?.integer == Self.dismissed && !isForClick
-            // mutate: equivalent order, because whoever learns of it does not look at the notifications.
             forget(shown)
             onEvent(.closed(topic.subject, isDismissed: isDismissed))
         default: break
@@ -221,7 +213,6 @@ final class Notifier {
             notifications = [:]
             tokens = [:]
             clicks = [:]
-            // mutate: equivalent statement, because a subject that is shown again is not withdrawn any more.
             withdrawn = []
             onEvent(.gone)
         }
@@ -245,7 +236,6 @@ final class Notifier {
         if let number = message.isError ? nil : message.values().first?.integer.flatMap(UInt32.init(exactly:)) {
             isShown(ShownNotification(sender: message.sender, number: number), topic)
         } else {
-            // mutate: equivalent statement, because a subject that is shown again is not withdrawn any more.
             withdrawn.remove(topic.subject)
             let reason = message.values().first?.text ?? "The notification was refused."
             onEvent(.notShown(topic.subject, reason: reason))

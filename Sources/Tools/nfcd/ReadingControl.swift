@@ -69,7 +69,6 @@ final class ReadingControl {
         watcher = TagWatcher(environment) { [weak self, links] event in
             let isReading =
                 if case .read = event { true } else {
-                    // mutate: equivalent literal, because what is compiled now is not compiled later.
                     false
                 }
             // In order, each after the association files that its link may need are compiled.
@@ -119,7 +118,6 @@ final class ReadingControl {
         surroundings.wasUnlocked = unlocks.isRemembered
         if loop.machine.isLocked != surroundings.isLocked { log.write("lock", lockText) }
         // At first this opens what an earlier run was asked to open, unless the screen is locked.
-        // mutate: equivalent order, because the links that are opened do not depend on the conditions.
         loop.handle(.lock(isLocked: surroundings.isLocked))
         conditionsChanged()
     }
@@ -203,11 +201,9 @@ final class ReadingControl {
             if surroundings.isDisplayLit != nil { surroundingsChanged() }
             links.reloadRouter()
             self.reading = reading
-            // mutate: equivalent literal, because the clock is past both numbers.
             let seconds = max(Date().timeIntervalSince1970, 0)
             let id = InboxEntry.ID(
                 received: UInt64(seconds * 1000),
-                // mutate: equivalent, because any number will do.
                 number: .random(in: 0...UInt32.max)
             ).following(inbox.identifiers)
             loop.handle(.read(TagReading(identifier: reading.identifier, message: reading.message), id))

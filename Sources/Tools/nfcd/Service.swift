@@ -92,20 +92,16 @@ final class Service {
             open: { [weak self] name in self?.open(name) ?? "unknown" }
         )
         source = DispatchSource.makeReadSource(fileDescriptor: bus.descriptor, queue: .main)
-        // mutate: equivalent order, because the main queue calls no handler before it is back from here.
         source?.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.receive() } }
         source?.activate()
         for number in [SIGTERM, SIGINT] {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
-            // mutate: equivalent order, because the main queue calls no handler before it is back from here.
             source.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.end() } }
             source.activate()
             signals.append(source)
         }
-        // mutate: equivalent order, because it begins when the main queue is back from here.
         try reading.prepare()
-        // mutate: equivalent order, because it begins when the main queue is back from here.
         links.inOrder { [weak self] in self?.begin() }
         receive()
     }
@@ -118,7 +114,6 @@ final class Service {
         } catch {
             fail("inbox", "\(error)")
         }
-        // mutate: equivalent order, because neither depends on the other.
         reading.begin(bus)
         links.beginToRefresh()
         do throws(BusError) {
@@ -151,7 +146,6 @@ final class Service {
                 if message.isCall {
                     try answers?.answer(message)
                 } else {
-                    // mutate: equivalent order, because neither depends on the other.
                     announcer.take(message)
                     reading.take(message)
                 }
@@ -176,7 +170,6 @@ final class Service {
     private func activate(_ id: InboxEntry.ID) {
         links.inOrder { [weak self] in
             guard let self else { return }
-            // mutate: equivalent order, because neither depends on the other.
             reading.refreshLock()
             links.reloadRouter()
             loop.handle(.activated(id))
@@ -200,7 +193,6 @@ final class Service {
         case .requestUnlock: requestUnlock()
         case .deliver(let id, let delivery): links.deliver(id, delivery, token: announcer.takeToken(of: id))
         case .remove(let id):
-            // mutate: equivalent, because no other entry gets the identifier, so that nobody asks for its token again.
             _ = announcer.takeToken(of: id)
             inbox.remove(id)
         case .note(let note): log.write(note.event, note.text)

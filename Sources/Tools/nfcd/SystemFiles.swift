@@ -44,15 +44,12 @@ enum SystemFiles {
             }
         )
         // The system gives no longer target.
-        // mutate: equivalent literal, because only what was read is used.
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         for process in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        // mutate: equivalent member, because what is no process has no files.
         where process.allSatisfy(\.isNumber) {
             let folder = "/proc/\(process)/fd"
             for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
                 let count = unsafe readlink("\(folder)/\(name)", &buffer, buffer.count)
-                // mutate: equivalent comparison literal, because no target is so short.
                 guard count > 0 else { continue }
                 let target = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
                 if real.contains(target) { return true }

@@ -35,7 +35,6 @@ public enum DisplayText {
                 marks = 0
                 scalars.append(scalar.isInvisible ? "\u{FFFD}" : scalar)
             }
-            // mutate: equivalent branch exit, because it only ends the work early: what follows is cut off.
             if keeping == .head, scalars.count > limit { break }
         }
         guard scalars.count > limit else { return string(scalars[...]) }

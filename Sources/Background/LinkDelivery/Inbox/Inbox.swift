@@ -36,7 +36,6 @@ package struct Inbox<Store: FileStore>: Sendable {
 
     /// Removes files that an interrupted run did not finish. Only the service may call this.
     package func recover() throws(StorageError) {
-        // mutate: equivalent order, because neither looks at the other's files, and nobody is shown an unfinished one.
         try store.removeUnfinished()
         try trim()
     }

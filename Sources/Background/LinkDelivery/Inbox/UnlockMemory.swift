@@ -19,7 +19,6 @@ package struct UnlockMemory<Store: FileStore>: Sendable {
     package init(_ store: Store, boot: String?) {
         self.store = store
         self.boot = boot
-        // mutate: equivalent, because the identifier of a system start has 36 characters.
         let limit = 256
         let known = (try? store.read(Self.name, limit: limit)).map { String(decoding: $0, as: UTF8.self) }
         isStored = boot != nil && known == boot

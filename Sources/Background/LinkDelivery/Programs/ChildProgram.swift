@@ -55,11 +55,9 @@ final class ChildProgram: StartedProgram, Sendable {
         self.end = end
         let thread = Thread { [process] in
             var status: Int32 = 0
-            // mutate: equivalent comparison, because without an option it never returns zero.
             while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
             end.note(status)
         }
-        // mutate: equivalent, because the usual stack of a thread is large enough too, and so is half of this one.
         thread.stackSize = 64 << 10
         thread.start()
     }

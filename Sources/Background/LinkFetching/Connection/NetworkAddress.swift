@@ -53,7 +53,6 @@ package struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     package var description: String {
-        // mutate: equivalent literal, because only the text before its zero is used, and that is shorter.
         var text = [CChar](repeating: 0, count: 64)
         let family = bytes.count == 4 ? AF_INET : AF_INET6
         // It does not fail: the text of every address is shorter.

@@ -23,7 +23,6 @@ extension BusConnection {
         // owns the name.
         let flags: UInt32 = 4 | (yields ? 1 : 0) | (replaces ? 2 : 0)
         let values = try ask(BusCall(.daemon, "RequestName", [.string(name), .uint32(flags)]))
-        // mutate: equivalent, because the bus answers with one value.
         let answer = values.first?.integer
         guard answer == 1 else { throw BusError(.nameTaken, "The name \(name) can't be had: another program has it.") }
     }

@@ -49,7 +49,6 @@ import Glibc
         if let address {
             let steps = [
                 { unsafe ocn_bus_set_address(bus, address) },
-                // mutate: equivalent literal, because any number but 0 says that it is a client.
                 { unsafe ocn_bus_set_bus_client(bus, 1) },
                 { unsafe ocn_bus_start(bus) },
             ]
@@ -204,7 +203,6 @@ import Glibc
         do throws(BusError) {
             return try owner(of: name)
         } catch  where error.code == .nobody {
-            // mutate: equivalent, because the bus has no use for the number.
             let flags = BusValue.uint32(0)
             _ = try ask(BusCall(.daemon, Self.start, [.string(name), flags]), within: 25)
             return try owner(of: name)
@@ -215,7 +213,6 @@ import Glibc
         // The unique name of a connection is its own owner.
         if name.hasPrefix(":") || name == ReplyLedger.daemon { return name }
         let values = try ask(BusCall(.daemon, "GetNameOwner", [.string(name)]))
-        // mutate: equivalent, because the bus answers with one value.
         guard let owner = values.first?.text else {
             throw BusError(.badMessage, "The bus answers with other values than it should.")
         }

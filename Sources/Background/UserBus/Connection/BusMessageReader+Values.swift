@@ -66,7 +66,6 @@ extension BusMessageReader {
         var values: [BusValue] = []
         guard depth < 16 else { return nil }
         while true {
-            // mutate: equivalent, because it is used only when it was set.
             var type: CChar = 0
             var contents: UnsafePointer<CChar>?
             let status = unsafe ocn_bus_message_peek_type(message, &type, &contents)
@@ -101,10 +100,8 @@ extension BusMessageReader {
         case "h": return number(type, Int32.self).map { _ in .list([]) }
         case "a" where inside == "y": return bytes(&budget).map(BusValue.bytes)
         case "a", "v", "r", "e":
-            // mutate: equivalent comparison literal, because zero means that no value is left, and there is one.
             guard unsafe ocn_bus_message_enter_container(message, type, inside) >= 0,
                 let values = values(depth + 1, &budget),
-                // mutate: equivalent comparison literal, because it returns one where all values were read.
                 unsafe ocn_bus_message_exit_container(message) >= 0
             else {
                 return nil
@@ -115,7 +112,6 @@ extension BusMessageReader {
     }
 
     private static func collected(_ values: [BusValue], _ type: CChar, _ inside: String) -> BusValue {
-        // mutate: equivalent, because a variant has one value.
         let variant = values.first
         if type == CChar(("v" as Unicode.Scalar).value), let variant { return variant }
         guard inside.hasPrefix("{s") else { return .list(values) }
@@ -128,9 +124,7 @@ extension BusMessageReader {
 
     func bytes(_ budget: inout Budget) -> [UInt8]? {
         var start: UnsafeRawPointer?
-        // mutate: equivalent, because it is used only when it was set.
         var count = 0
-        // mutate: equivalent comparison, because zero means that no value is left, and the caller has seen that there is one.
         guard unsafe ocn_bus_message_read_array(message, 0x79, &start, &count) >= 0 else { return nil }
         guard budget.take(count) else { return nil }
         return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
@@ -138,7 +132,6 @@ extension BusMessageReader {
 
     func text(_ type: CChar, _ budget: inout Budget) -> String? {
         var text: UnsafePointer<CChar>?
-        // mutate: equivalent comparison branch, because the text stays nil where none is read.
         guard unsafe ocn_bus_message_read_basic(message, type, &text) > 0, let text = unsafe text,
             budget.take(unsafe strlen(text))
         else {
@@ -148,9 +141,7 @@ extension BusMessageReader {
     }
 
     func number<Number: FixedWidthInteger>(_ type: CChar, _: Number.Type) -> Number? {
-        // mutate: equivalent, because it is used only when it was set.
         var number: Number = 0
-        // mutate: equivalent comparison, because zero means that no value is left, and callers know that there is one.
         return unsafe ocn_bus_message_read_basic(message, type, &number) > 0 ? number : nil
     }
 }

@@ -12,7 +12,6 @@ struct Deadline {
     /// The time that is left; nil when it is over.
     var left: Duration? {
         let left = ContinuousClock.now.duration(to: end)
-        // mutate: equivalent comparison, because a wait of no time ends at once.
         return left > .zero ? left : nil
     }
 }

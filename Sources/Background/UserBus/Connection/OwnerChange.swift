@@ -14,7 +14,6 @@ package struct OwnerChange: Sendable, Hashable {
     /// - Returns: nil when it does not report another owner, or does not come from the bus itself.
     package init?(_ message: ReceivedMessage) {
         guard message.sender == ReplyLedger.daemon,
-            // mutate: equivalent branch, because the bus says nothing else with three texts.
             message.name == "org.freedesktop.DBus.NameOwnerChanged",
             let texts = message.arguments("sss")?.compactMap(\.text)
         else {

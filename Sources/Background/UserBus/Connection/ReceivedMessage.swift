@@ -42,7 +42,6 @@ import Glibc
     package var isSignal: Bool { kind == 4 }
 
     private var kind: UInt8 {
-        // mutate: equivalent, because every message sets it.
         var kind: UInt8 = 0
         _ = unsafe ocn_bus_message_get_type(message, &kind)
         return kind
@@ -50,7 +49,6 @@ import Glibc
 
     /// The number of the call that it answers; nil when it is not an answer.
     package var answersTo: UInt64? {
-        // mutate: equivalent, because it is used only when it was set.
         var cookie: UInt64 = 0
         return unsafe ocn_bus_message_get_reply_cookie(message, &cookie) >= 0 ? cookie : nil
     }
@@ -113,7 +111,6 @@ import Glibc
         var answer: OpaquePointer?
         let made = unsafe "org.freedesktop.DBus.Error.\(name)".withCString { name in
             unsafe reason.withCString { text in
-                // mutate: equivalent literal, because nothing frees the two texts with it.
                 var problem = unsafe sd_bus_error(name: name, message: text, needs_free: 0)
                 return unsafe ocn_bus_message_new_method_error(message, &answer, &problem)
             }

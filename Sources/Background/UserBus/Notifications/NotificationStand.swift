@@ -34,7 +34,6 @@ package final class NotificationStand {
     }
 
     /// How many seconds the desktop's program may take to answer.
-    // mutate: equivalent, because nobody notices a second more or less of so many.
     private static let limit: UInt64 = 5
 
     private let bus: BusConnection
@@ -128,7 +127,6 @@ package final class NotificationStand {
             return [.string("nfc"), .string("OpenCoreNFC"), .string("1"), .string("1.2")]
         case Self.name + ".Notify": return [.uint32(try show(try arguments("susssasa{sv}i")))]
         case Self.name + ".CloseNotification":
-            // mutate: equivalent member, because a call of this signature has one value.
             let number = try arguments("u").first?.integer.flatMap { UInt32(exactly: $0) }
             if let number, shown[number] != nil {
                 try closeOnDesktop(number)

@@ -32,7 +32,6 @@ extension BusConnection {
     ///
     /// - Throws: ``BusError``; with `silentBus` when the bus does not answer.
     package func isThere(_ name: String) throws(BusError) -> Bool {
-        // mutate: equivalent member literal, because the bus answers this call with a Boolean.
         try ask(BusCall(.daemon, "NameHasOwner", [.string(name)])).first?.isTrue ?? false
     }
 

@@ -73,7 +73,6 @@ import SystemLibrary
 
     private func makeSource(_ bus: BusConnection) -> any DispatchSourceRead {
         let source = DispatchSource.makeReadSource(fileDescriptor: bus.descriptor, queue: .main)
-        // mutate: equivalent order, because no event comes while this function has the main queue.
         source.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.receive() } }
         source.activate()
         return source
@@ -119,7 +118,6 @@ import SystemLibrary
                         [.string(Self.manager.interface), .string("PreparingForSleep")]
                     )
                 )
-                // mutate: equivalent member, because the answer to Get has one value.
                 isGoingToSleep = sleeping?.first?.isTrue ?? false
             } else if !isSilent {
                 session = nil

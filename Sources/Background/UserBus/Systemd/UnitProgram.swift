@@ -31,7 +31,6 @@ package struct UnitProgram: Sendable {
         folder: String,
         environment: [String: String]
     ) {
-        // mutate: equivalent, because the numbers only have to differ.
         let number = UInt32.random(in: 0...UInt32.max)
         unit = "app-nfc-\(Self.escaped(app))-\(String(number, radix: 16)).service"
         description = "\(app), opened by a tag"

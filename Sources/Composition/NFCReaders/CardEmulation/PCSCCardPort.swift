@@ -14,7 +14,6 @@ final class PCSCCardPort: CardReaderPort {
     private struct State {
         var server: ReaderServer?
         var observers: [UInt64: @Sendable () -> Void] = [:]
-        // mutate: equivalent, because any number does for the first observer.
         var nextObserver: UInt64 = 0
         var card: (any EmulatedCard)?
         var isEmulating = false
@@ -47,7 +46,6 @@ final class PCSCCardPort: CardReaderPort {
     /// Calls a handler whenever a card may have arrived or left.
     func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
         let id = state.withLock { state in
-            // mutate: equivalent literal, because the numbers only have to differ.
             state.nextObserver += 1
             state.observers[state.nextObserver] = handler
             return state.nextObserver
@@ -130,7 +128,6 @@ final class PCSCCardPort: CardReaderPort {
         if state.withLock({ $0.server != nil }) { return true }
         do throws(EmulationError) {
             let server = try makeServer(self)
-            // mutate: equivalent order, because what is stored is only looked at when the next card is attached.
             state.withLock { $0.server = server }
             _ = server.start()
             return true
@@ -169,7 +166,6 @@ struct AppCardReader: ReaderFirmware {
     mutating func look() async -> EmulatedReader.Change {
         let isThere = port?.hasCard ?? false
         defer { isPresent = isThere }
-        // mutate: equivalent literal range, because what is random shows no limits.
         if isThere, !isPresent { uid = [0x08] + (0..<3).map { _ in UInt8.random(in: 0...0xFF) } }
         return EmulatedReader.Change(hasLost: isPresent && !isThere, hasFound: isThere && !isPresent)
     }

@@ -11,7 +11,6 @@ final class FolderField: FieldDriver {
         /// Why the folder can't be used; nil while it exists.
         var problem: String?
         var observers: [Int: @Sendable () -> Void] = [:]
-        // mutate: equivalent, because any number does for the first observer.
         var lastObserver = 0
     }
 
@@ -44,7 +43,6 @@ final class FolderField: FieldDriver {
     func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
         let tags = field.observePresence(handler)
         let number = state.withLock { state in
-            // mutate: equivalent arithmetic literal, because the numbers only have to differ.
             state.lastObserver += 1
             state.observers[state.lastObserver] = handler
             return state.lastObserver

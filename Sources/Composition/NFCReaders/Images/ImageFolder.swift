@@ -84,7 +84,6 @@ final class ImageFolder: Sendable {
         self.onNotice = onNotice
         self.onPresence = onPresence
         let queue = DispatchQueue(label: "org.opencorenfc.images")
-        // mutate: equivalent order, because what happens between the two is taken over after them in any case.
         state.withLock { state in
             let source = DispatchSource.makeReadSource(fileDescriptor: watch.descriptor, queue: queue)
             source.setEventHandler { [self] in
@@ -126,7 +125,6 @@ final class ImageFolder: Sendable {
             return near.version == nil || near.version != Version(path + "/" + name)
         }
         for (name, near) in known where !names.contains(name) || isWritten(name) {
-            // mutate: equivalent order, because whoever the field informs does not look at the folder's names.
             state.withLock { $0.tags[name] = nil }
             field.remove(near.tag)
         }
@@ -136,11 +134,9 @@ final class ImageFolder: Sendable {
                 // Before it is read: what is written meanwhile is another version.
                 let version = Version(path + "/" + name)
                 let tag = try ImageFiles.load(path + "/" + name).tag
-                // mutate: equivalent order, because whoever the field informs does not look at the folder's names.
                 state.withLock { $0.tags[name] = Near(tag: tag, version: version) }
                 field.bring(tag)
             } catch {
-                // mutate: equivalent order, because no other look at the folder begins before this one has ended.
                 state.withLock { _ = $0.refused.insert(name) }
                 onNotice(error.reason)
             }

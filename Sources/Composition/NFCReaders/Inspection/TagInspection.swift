@@ -100,11 +100,9 @@ extension TagInspection {
     }
 
     fileprivate mutating func ask(_ tag: Type2Tag) async throws(TagError) {
-        // mutate: equivalent member, because each name is one product's.
         guard let product = Type2Product.all.first(where: { $0.name == findings.product }) else { return }
         var known = Type2Contents(blank: product, uid: tag.target.uid)
         known.atqa = tag.target.atqa
-        // mutate: equivalent literal, because only a Type 1 tag has no SAK.
         known.sak = tag.target.sak ?? 0
         unknown = tellsActivation ? [.failedAuthentications] : [.failedAuthentications, .answers]
         if let memory = try await tag.readPages(product.readablePageCount) {
@@ -148,7 +146,6 @@ extension TagInspection {
     fileprivate mutating func ask(_ tag: Type5Tag) async throws(TagError) {
         var known = Vicinity(system: try await tag.readSystemInfo())
         if let count = known.system?.blockCount { known.lockedBlocks = try await tag.readLockedBlocks(of: count) }
-        // mutate: equivalent literal, because a block that was read has four bytes or more.
         known.blockSize = tag.blockSize > 0 ? tag.blockSize : known.system?.blockSize
         known.capabilityContainer = tag.capabilityContainerBytes
         known.signature = try await tag.readSignature()

@@ -28,7 +28,6 @@ extension ReaderKind {
 extension MadeReader {
     /// A simulator's reader, with its phone.
     package init(_ reader: SimulatorReader) {
-        // mutate: equivalent, because its own gate is asked in place of the service's.
         self.init(.field(reader), isShared: false)
         sheet = SimulatorSheet(reader)
         gate = SimulatorTurn(reader: reader)

@@ -23,7 +23,6 @@ package struct MadeReader: Sendable {
     /// The phone around the reader; nil for a mere reader.
     package var host: (any SessionHost)?
     /// Whether the background service may use the same reader, so that a session has to ask for it. False for a recording.
-    // mutate: equivalent, because a reader sets it itself, and without a reader nothing is shared.
     package var isShared = true
 
     /// Whether there is a reader.

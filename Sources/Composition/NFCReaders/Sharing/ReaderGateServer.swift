@@ -60,7 +60,6 @@ public final class ReaderGateServer: Sendable {
         }
         state.withLock { state in
             let source = DispatchSource.makeReadSource(fileDescriptor: listener, queue: queue)
-            // mutate: equivalent order, because the source is activated after both handlers are set.
             source.setEventHandler { [weak self] in self?.accept(listener) }
             source.setCancelHandler { close(listener) }
             source.activate()
@@ -112,7 +111,6 @@ public final class ReaderGateServer: Sendable {
     ///
     /// - Returns: whether more may follow.
     private func take(_ descriptor: Int32) -> Bool {
-        // mutate: equivalent literal, because what has no room is read next.
         var buffer = [UInt8](repeating: 0, count: 256)
         let count = unsafe read(descriptor, &buffer, buffer.count)
         if count < 0, errno == EAGAIN || errno == EINTR { return true }

@@ -45,7 +45,6 @@ public struct WiFiCredential: Sendable, Hashable {
         )
         for attribute in attributes {
             switch attribute.id {
-            // mutate: equivalent member, because there is one byte.
             case 0x1026: networkIndex = attribute.value.count == 1 ? attribute.value.first : nil
             case 0x1045: ssid = attribute.value
             case 0x1003: authentication = Self.integer(attribute.value)

@@ -64,7 +64,6 @@
     /// - Parameter bytes: the bytes that the record was found in.
     /// - Returns: one range for each chunk; one range for a record without chunks.
     public func payloadRanges(in bytes: Span<UInt8>) -> [Range<Int>] {
-        // mutate: equivalent branch, because a record that is not in chunks ends with its payload.
         guard isChunked else { return [payload] }
         var ranges = [payload]
         var offset = payload.upperBound

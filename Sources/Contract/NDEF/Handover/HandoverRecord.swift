@@ -104,7 +104,6 @@ public struct HandoverRecord: TypedRecord {
     }
 
     public init(_ record: NDEFRecord) throws(RecordError) {
-        // mutate: equivalent member, because each role has a kind of its own.
         guard let role = Role.allCases.first(where: { $0.kind == record.kind }) else {
             throw RecordError(.wrongType)
         }
@@ -152,7 +151,6 @@ extension HandoverRecord {
             records.append(.wellKnown("ac", payload: try carrier.bytes()))
         }
         if role == .select, let failure {
-            // mutate: equivalent order, because an error throws, and then the records are discarded.
             try failure.validate()
             records.append(.wellKnown("err", payload: [failure.reason] + failure.data))
         }

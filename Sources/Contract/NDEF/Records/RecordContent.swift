@@ -112,7 +112,6 @@ extension NDEFRecord {
     }
 
     private static func lowerCase(_ byte: UInt8) -> UInt8 {
-        // mutate: equivalent range, because no type that is compared here has a Z.
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 

@@ -116,7 +116,6 @@ extension SmartPosterRecord {
                 break
             }
         }
-        // mutate: equivalent member, because the only one is the first and the last.
         guard uris.count == 1, let uri = uris.first else { throw RecordError(.uriCount(uris.count)) }
         self.init(uri: uri, titles: titles, action: action, size: size, type: type, icons: icons)
     }

@@ -92,7 +92,6 @@ final class CardSessionCore: EmulatedCard {
             return (!state.hasEnded, state.timer.take())
         }
         guard isFirst else { return }
-        // mutate: equivalent order, because the time and the port know nothing of each other.
         timer?.cancel()
         port.detach(self)
         continuation.yield(.sessionInvalidated(reason: reason))

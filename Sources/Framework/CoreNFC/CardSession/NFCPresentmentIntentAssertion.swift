@@ -40,7 +40,6 @@ public final class NFCPresentmentIntentAssertion: Sendable {
         let now = clock.now
         Self.last.withLock { last in
             // An assertion that is released early ends now.
-            // mutate: equivalent member, because there is one entry for each clock.
             guard let index = last.firstIndex(where: { $0.clock === clock && $0.end == end }) else { return }
             last[index].end = min(now, end)
         }

@@ -84,7 +84,6 @@ extension NFCISO7816APDU {
             )
         }
         var bytes = [instructionClass, instructionCode, p1Parameter, p2Parameter]
-        // mutate: equivalent, because an array grows on its own too.
         bytes.reserveCapacity(data.count + 9)
         // 0 means the same as 256 here: both are encoded as the byte 00.
         let expected = expectedResponseLength == 0 ? 256 : expectedResponseLength

@@ -118,7 +118,6 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     private func end(errorMessage: String?) {
         guard let runtime else { return endLocally(NFCReaderError(.userCanceled)) }
         if hasEnded { return }
-        // mutate: equivalent order, because what comes between the two could have come before both as well.
         locals.withLock { $0.isInvalidated = true }
         observe(runtime)
         runtime.invalidate(errorMessage: errorMessage)

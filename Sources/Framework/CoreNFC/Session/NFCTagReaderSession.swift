@@ -127,7 +127,6 @@ open class NFCTagReaderSession: NFCReaderSession {
     /// The connected tag; nil when no tag is connected, or the tag was lost.
     public var connectedTag: NFCTag? {
         guard let handle = runtime?.connectedTag else { return nil }
-        // mutate: equivalent member, because each tag has a handle of its own.
         return found.withLock { $0 }.value.first { $0.object?.handle === handle }
     }
 

@@ -24,7 +24,6 @@ final class ConformanceStage: Sendable {
 
     /// Ends the session and empties the field.
     func clear() async {
-        // mutate: equivalent order, because no scenario looks at the field any more.
         setup.field.arm(FaultPlan())
         setup.field.removeAll()
         await endSession()
@@ -69,12 +68,10 @@ final class ConformanceStage: Sendable {
         let end = ContinuousClock.now + setup.patience
         while ContinuousClock.now < end {
             let (found, ended) = state.withLock { state in
-                // mutate: equivalent member, because a session finds tags once, until it is asked to look again.
                 (state.found.isEmpty ? nil : state.found.removeFirst(), state.end)
             }
             if let found { return found }
             if let ended { throw ConformanceFailure(description: "The session ended: \(ended).") }
-            // mutate: equivalent literal, because how often it looks is a matter of time alone.
             try await Task.sleep(for: .milliseconds(1))
         }
         throw ConformanceFailure(description: "The reader did not find the tag.", isLimit: true)
@@ -89,7 +86,6 @@ final class ConformanceStage: Sendable {
         let end = ContinuousClock.now + setup.patience
         while state.withLock({ $0.end == nil }), ContinuousClock.now < end {
             // In another task: in one that was cancelled a sleep ends at once, and the session would get no thread.
-            // mutate: equivalent literal, because how often it looks is a matter of time alone.
             _ = await Task { try? await Task.sleep(for: .milliseconds(1)) }.value
         }
         state.withLock { $0 = State() }
@@ -110,7 +106,6 @@ final class ConformanceStage: Sendable {
         let end = ContinuousClock.now + setup.patience
         while ContinuousClock.now < end {
             switch await handedOver({ session.connect(to: tag, completion: $0) }) {
-            // mutate: equivalent literal, because how often it looks is a matter of time alone.
             case .success: try await Task.sleep(for: .milliseconds(1))
             case .failure(.tagUnavailable): return
             case .failure(.tag(let error)) where error.code == .tagLost: return
@@ -151,7 +146,6 @@ final class ConformanceStage: Sendable {
     /// Sends a packet of the app to the connected tag.
     func send(_ bytes: [UInt8], to tag: ConnectableTag) async throws -> [UInt8] {
         guard let session = state.withLock({ $0.session }) else { return [] }
-        // mutate: equivalent literal, because a tag answers much sooner.
         let packet = TagPacket(bytes, answer: .within(.milliseconds(20)))
         let result = await handedOver { session.send(packet, to: tag, completion: $0) }
         switch result {

@@ -10,7 +10,6 @@ extension ReaderConformance {
     /// The scenarios with commands that apps build themselves.
     static let commandScenarios: [Scenario] =
         ["Type 4A", "Type 4B"].flatMap { name in
-            // mutate: equivalent member, because each tag has a name of its own.
             let tag = ConformanceTag.all.first { $0.name == name }
             return [
                 Scenario("\(name): takes APDUs and gives status words", needs: tag?.needs ?? []) {
@@ -66,7 +65,6 @@ extension ReaderConformance {
     }
 
     private static func type2(_ stage: ConformanceStage) async throws {
-        // mutate: equivalent member, because there is one tag of this type.
         guard let tag = ConformanceTag.all.first(where: { $0.type == 2 }) else { return }
         stage.setup.field.bring(try tag.make())
         let found = try await stage.scanOne()
@@ -76,7 +74,6 @@ extension ReaderConformance {
         let acknowledgement = try await stage.send([0xA2, 0x06, 1, 2, 3, 4], to: found)
         try stage.expect(acknowledgement == [0x0A], "WRITE was answered with \(acknowledgement).")
         let refusal = try await stage.send([0x30, 0xF0], to: found)
-        // mutate: equivalent order, because the answer is the same a moment later.
         try stage.expect(refusal == [0x00], "READ of no page was answered with \(refusal).")
         // The refusal put the tag to sleep. It is woken when it does not answer.
         _ = try? await stage.send([0x30, 0x06], to: found)
@@ -85,7 +82,6 @@ extension ReaderConformance {
     }
 
     private static func feliCa(_ stage: ConformanceStage) async throws {
-        // mutate: equivalent member, because there is one tag of this type.
         guard let tag = ConformanceTag.all.first(where: { $0.type == 3 }) else { return }
         stage.setup.field.bring(try tag.make())
         let plan = PollingPlan(technologies: [.nfcF], systemCodes: [0x12FC])
@@ -105,7 +101,6 @@ extension ReaderConformance {
     }
 
     private static func iso15693(_ stage: ConformanceStage) async throws {
-        // mutate: equivalent member, because there is one tag of this type.
         guard let tag = ConformanceTag.all.first(where: { $0.type == 5 }) else { return }
         stage.setup.field.bring(try tag.make())
         let found = try await stage.scanOne()

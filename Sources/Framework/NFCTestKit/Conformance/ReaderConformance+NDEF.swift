@@ -179,11 +179,9 @@ extension ReaderConformance {
     private static func arriveLate(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
         let looks = stage.setup.field.statistics.exchanges
         async let scan = stage.scanOne()
-        // mutate: equivalent literal, because a reader that looks does so much sooner.
         let end = ContinuousClock.now + .seconds(2)
         // By then the reader has polled an empty field, or waits for an event.
         while stage.setup.field.statistics.exchanges == looks, ContinuousClock.now < end {
-            // mutate: equivalent literal, because how often it looks is a matter of time alone.
             try await Task.sleep(for: .milliseconds(1))
         }
         stage.setup.field.bring(try tag.make())

@@ -17,7 +17,6 @@ public struct ReaderSetup: Sendable {
     /// error.
     public var lacks: [ReaderCapability: String]
     /// The maximum time to wait for anything, in real time.
-    // mutate: equivalent literal, because nobody notices a second more or less of so many.
     package var patience = Duration.seconds(120)
 
     /// Creates a set-up.

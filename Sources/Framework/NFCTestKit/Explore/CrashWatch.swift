@@ -7,7 +7,6 @@ import TagLink
 @safe enum CrashWatch {
     private static let signals = [SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGABRT, SIGFPE]
     /// How many explorations may run at the same time.
-    // mutate: equivalent literal, because nobody notices one more or less of so many.
     private static let limit = 64
 
     /// The data that a signal handler reads: memory that is allocated once and never freed.
@@ -59,7 +58,6 @@ import TagLink
     static func add(_ note: RunNote) {
         lock.withLock { _ in
             let count = table.count.load(ordering: .relaxed)
-            // mutate: equivalent comparison branch, because no process has so many explorations at the same time.
             guard count < limit else { return }
             unsafe table.notes[count] = Unmanaged.passRetained(note)
             table.count.store(count + 1, ordering: .releasing)

@@ -154,7 +154,6 @@ extension Exploration.Part {
         case .seconds: return each(.second, exchanges)
         case .backgrounds: return each(.background, exchanges)
         case .noise(let count, let faults):
-            // mutate: equivalent comparison branch, because only a run with exchanges is followed by others.
             guard exchanges > 0 else { return [] }
             var generator = SplitMix64(seed: seed)
             return (0..<max(0, count)).map { _ in

@@ -94,7 +94,6 @@ struct Explorer {
             let run = try await attempt(script, as: part)
             switch part {
             case .lossPairs:
-                // mutate: equivalent member, because each of these lines has one step.
                 guard let slip = script.steps.first, !run.happened.isEmpty else { continue }
                 let exchanges = run.trace.exchanges.count
                 guard slip.place < exchanges else { continue }
@@ -128,7 +127,6 @@ struct Explorer {
     private mutating func attempt(_ script: FaultScript, as part: Exploration.Part) async throws -> FlowRun {
         let made = try await make(script)
         if let failure = try await failure(of: made) { throw try await shrunk(failure) }
-        // mutate: equivalent member, because each name is there once.
         let index = attempts.firstIndex { $0.name == part.name } ?? attempts.count
         if index == attempts.count { attempts.append(ExplorationReport.Attempt(name: part.name, runs: 0, happened: 0)) }
         attempts[index].runs += 1
@@ -202,7 +200,6 @@ struct Explorer {
     /// Finds the objects that the last run never frees. This takes one more run, which is not counted.
     private mutating func leakOfLastRun() async throws -> ExplorationFailure? {
         guard looksForLeaks, let last = suspect else { return nil }
-        // mutate: equivalent statement, because it is cleared before each further run as well.
         suspect = nil
         let made = try await make(nil)
         runs -= 1
@@ -212,7 +209,6 @@ struct Explorer {
     private func leak(of run: FlowRun, _ objects: LivingObjects) async -> ExplorationFailure? {
         guard looksForLeaks, !objects.isEmpty else { return nil }
         // A thread that has finished its work may be about to release its objects.
-        // mutate: equivalent, because how often it looks is a matter of time alone.
         for _ in 0..<60 {
             if objects.alive.isEmpty { return nil }
             try? await Task.sleep(for: .milliseconds(5))
@@ -226,7 +222,6 @@ struct Explorer {
     // MARK: Runs
 
     private mutating func make(_ script: FaultScript?) async throws -> Made {
-        // mutate: equivalent statement, because the field is not opened either when the task is cancelled.
         try Task.checkCancellation()
         runs += 1
         // The first run shows whether everything is counted. If so, no other run has to wait for uncounted work.
@@ -240,7 +235,6 @@ struct Explorer {
             busyPolicy: settings.busyPolicy,
             reader: settings.reader
         )
-        // mutate: equivalent order, because neither knows of the other.
         field.place.sharePrintedLines(printedLines)
         note?.begin(script, in: field.place)
         field.state.withLock { [note] state in

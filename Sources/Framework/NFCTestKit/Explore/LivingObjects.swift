@@ -43,7 +43,6 @@ struct LivingObjects: Sendable {
         let known = Set(others.references.compactMap { $0.object.map { ObjectIdentifier($0) } })
         var rest = self
         rest.references.removeAll { reference in
-            // mutate: equivalent, because whoever asks looks only at those that are alive.
             guard let object = reference.object else { return true }
             return known.contains(ObjectIdentifier(object))
         }

@@ -18,7 +18,6 @@ struct MemoryArea: Sendable {
 
     /// The units in which two states of the area differ.
     func differences(from other: MemoryArea) -> [Int] {
-        // mutate: equivalent branch, because it only saves work: where all bytes are the same, all parts are.
         guard bytes != other.bytes else { return [] }
         return (0..<max(unitCount, other.unitCount)).filter { self[unit: $0] != other[unit: $0] }
     }

@@ -7,7 +7,6 @@ extension TestField {
     func watchMemory() {
         state.withLock { state in
             state.courses = state.tags.map { MemoryCourse($0.before) }
-            // mutate: equivalent statement, because none was noted before.
             state.writesNoted = 0
         }
     }
@@ -17,9 +16,7 @@ extension TestField {
         guard let virtual, state.withLock({ $0.courses != nil }) else { return }
         let writes = virtual.writeCount
         state.withLock { state in
-            // mutate: equivalent comparison, because it only saves work: a memory that is as before adds nothing.
             guard writes > state.writesNoted, let count = state.courses?.count else { return }
-            // mutate: equivalent statement, because it only saves work: a memory that is as before adds nothing.
             state.writesNoted = writes
             for (index, tag) in state.tags.prefix(count).enumerated() {
                 if let contents = TagContents(of: tag.virtual) { state.courses?[index].add(contents) }

@@ -73,7 +73,6 @@ import TagTrace
     }
 
     func add(_ event: Trace.Event) {
-        // mutate: equivalent branch, because a field has a note only while its run lasts.
         guard place != 0 else { return }
         switch event {
         case .exchange(let exchange):
@@ -153,7 +152,6 @@ import TagTrace
 
     private static func write(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
         var offset = 0
-        // mutate: equivalent comparison, because a write of no bytes shows nothing, and ends the loop.
         while offset < count {
             let written = unsafe Glibc.write(STDERR_FILENO, bytes + offset, count - offset)
             if written <= 0 { return }

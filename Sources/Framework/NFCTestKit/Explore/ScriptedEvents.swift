@@ -63,7 +63,6 @@ extension TestField {
     func willConnect() {
         let step = state.withLock { state in
             state.connections += 1
-            // mutate: equivalent member, because all departures before one connection are the same.
             return state.departures.first { $0.place == state.connections }
         }
         if let step, goAway() { happened(step) }
@@ -84,7 +83,6 @@ extension TestField {
         let tags = virtual.tags
         guard !tags.isEmpty else { return false }
         note("the tag slips away")
-        // mutate: equivalent order, because the field's time does not advance between the two.
         virtual.removeAll()
         _ = environment.clock.schedule(after: absence) { [weak self] in
             guard let self else { return }
@@ -104,7 +102,6 @@ extension TestField {
     private func visit(by companion: NearbyTag?) -> Bool {
         guard let virtual, let companion else { return false }
         note("a second tag comes near: \(companion)")
-        // mutate: equivalent order, because the field's time does not advance between the two.
         virtual.bring(companion.virtual)
         state.withLock { $0.companionIsGone = false }
         _ = environment.clock.schedule(after: Self.absence) { [weak self] in

@@ -4,7 +4,6 @@ import Glibc
 /// The stack on which a thread's signal handlers run. A handler can't run on the thread's own stack after an overflow.
 @safe enum SignalStack {
     /// In bytes. The handler of Swift's runtime uses about 10,000.
-    // mutate: equivalent literal, because it is much more than the handlers use.
     private static let size = 65_536
 
     /// The thread-specific value is the stack's memory, which is freed when the thread ends.
@@ -13,7 +12,6 @@ import Glibc
         unsafe pthread_key_create(&key) { memory in
             var none = unsafe stack_t()
             unsafe none.ss_flags = Int32(SS_DISABLE)
-            // mutate: equivalent order, because only a signal between the two calls could see their order.
             unsafe sigaltstack(&none, nil)
             unsafe munmap(memory, SignalStack.size)
         }
@@ -26,14 +24,11 @@ import Glibc
         unsafe sigaltstack(nil, &stack)
         guard unsafe stack.ss_flags & Int32(SS_DISABLE) != 0 else { return }
         let memory = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-        // mutate: equivalent branch, because the system has this much memory.
         guard let memory = unsafe memory, unsafe memory != MAP_FAILED else { return }
         unsafe stack.ss_flags = 0
         unsafe stack.ss_sp = memory
         unsafe stack.ss_size = size
-        // mutate: equivalent branch, because the system takes a stack of this size.
         guard unsafe sigaltstack(&stack, nil) == 0 else {
-            // mutate: equivalent, because it never comes to that.
             unsafe munmap(memory, size)
             return
         }

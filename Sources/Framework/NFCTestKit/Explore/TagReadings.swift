@@ -17,11 +17,8 @@ final class TagReadings: Sendable {
 
         init(_ contents: TagContents) {
             self.contents = contents
-            // mutate: equivalent, because any number of equal contents is the same.
             var number: UInt64 = 0
-            // mutate: equivalent, because any number of equal contents is the same.
             for area in contents.areas.prefix(4) {
-                // mutate: equivalent, because any number of equal contents is the same.
                 for byte in area.bytes.prefix(64) { number = number &* 31 &+ UInt64(byte) }
             }
             self.number = number
@@ -33,7 +30,6 @@ final class TagReadings: Sendable {
     }
 
     private let known = Locked<[Key: Result<Reading, TagError>]>([:])
-    // mutate: equivalent, because what is not kept is read again.
     private static let limit = 64
 
     func read(_ contents: TagContents) async throws(TagError) -> Reading {
@@ -46,7 +42,6 @@ final class TagReadings: Sendable {
             result = .failure(error)
         }
         known.withLock { known in
-            // mutate: equivalent, because what is not kept is read again.
             if known.count < Self.limit { known[key] = result }
         }
         return try result.get()

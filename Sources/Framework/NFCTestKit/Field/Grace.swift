@@ -34,7 +34,6 @@ struct Grace: Sendable {
     /// Whether the process has child processes that it has not waited for.
     static var hasChildren: Bool {
         var info = unsafe siginfo_t()
-        // mutate: equivalent literal, because among all children none is named.
         return unsafe waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0
     }
 }

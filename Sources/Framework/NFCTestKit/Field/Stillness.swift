@@ -10,6 +10,5 @@ struct Stillness: Sendable {
     /// How long the field's time has not advanced.
     var standing = Duration.zero
     /// Whether the uncounted work rests too. If not, only a delay may end, and only when its real time is over too.
-    // mutate: equivalent, because otherwise the monitor lets the time pass, a moment later.
     var isOfAll = true
 }

@@ -66,7 +66,6 @@ extension TestField {
         let tag = NearbyTag(try await spec.make(seed: seed &+ number), in: self)
         if drivenClock == nil { Self.ask("Put this on the reader: \(spec)") }
         state.withLock { state in
-            // mutate: equivalent order, because both are done when somebody looks.
             state.tags.append(tag)
             state.courses?.append(MemoryCourse(tag.before))
         }
@@ -122,7 +121,6 @@ extension TestField {
     }
 
     private func act(_ what: String) async throws {
-        // mutate: equivalent branch, because nothing is waited for in a field that has ended, and the same is asked after it.
         guard isOpen else { throw FieldError.fieldIsGone }
         await settle()
         guard isOpen else { throw FieldError.fieldIsGone }
@@ -174,7 +172,6 @@ extension TestField {
 
     /// Counts a call of a completion handler that the test passes to the app without ``completion(_:of:)``.
     public func completed(_ name: String = "completion") {
-        // mutate: equivalent order, because whoever is called goes on behind both.
         note("called: \(name)")
         state.withLock { state in
             state.completions[name, default: 0] += 1

@@ -19,13 +19,11 @@ extension TestField {
         }
         if let next {
             next.resume()
-            // mutate: equivalent, because otherwise the monitor goes on, a moment later.
             return true
         }
         guard let event = clock.nextEvent, event.deadline <= limit else {
             // After its limit the field has no more events to wait for. This ends the flow, so the rest must have
             // lasted for long, even if all work is counted.
-            // mutate: equivalent comparison, because the monitor looks again a moment later.
             guard stillness.quiet >= grace.beforeEnd(after: work) else { return false }
             if clock.nextEvent != nil || mayPassLimits(after: work, stillness.quiet) {
                 stop(after: work, quiet: stillness.quiet)
@@ -36,7 +34,6 @@ extension TestField {
         if let end = work.waits.compactMap(\.end).min(), event.deadline > end { return false }
         guard event.deadline <= target || mayPass(event, after: work, stillness) else { return false }
         clock.advance(by: max(event.deadline - clock.now, .zero))
-        // mutate: equivalent, because otherwise the monitor goes on, a moment later.
         return true
     }
 
@@ -60,12 +57,10 @@ extension TestField {
     /// Whether the next event is the end of an app's delay that is also over in real time.
     private func isNextDelayOver(_ stillness: Stillness) -> Bool {
         guard let event = drivenClock?.nextEvent, event.kind == .delay else { return false }
-        // mutate: equivalent comparison, because the monitor looks again a moment later.
         return stillness.standing >= event.deadline - now
     }
 
     private func mayPassLimits(after work: FieldPlace.Work, _ quiet: Duration) -> Bool {
-        // mutate: equivalent comparison, because the monitor looks again a moment later.
         work.waits.allSatisfy { $0.end == nil } && quiet >= grace.duration(after: work)
     }
 

@@ -82,7 +82,6 @@ extension VirtualFieldScope {
     /// Waits until no session uses the reader. Real time passes meanwhile; the field's own time does not.
     public func untilIdle() async throws {
         while !environment.arbiter.isIdle {
-            // mutate: equivalent literal, because how often it looks is a matter of time alone.
             try await Task.sleep(for: .milliseconds(1))
         }
     }

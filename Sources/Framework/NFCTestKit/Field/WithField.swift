@@ -60,7 +60,6 @@ public func withField<Value: Sendable>(
     )
     do {
         let value = try await field.run(body)
-        // mutate: equivalent order, because a field on a recording has no reader to wait for, and no other has a recording.
         await field.letGoOfReader()
         try field.checkRecording()
         field.close()
@@ -140,9 +139,7 @@ extension TestField {
         let timer = drivenClock == nil ? environment.clock.schedule(after: limit) { [weak self] in self?.stop() } : nil
         if drivenClock != nil { RestMonitor.shared.add(place) }
         defer {
-            // mutate: equivalent, because a field that has ended is not stopped.
             timer?.cancel()
-            // mutate: equivalent order, because the test has ended already.
             RestMonitor.shared.remove(place)
             task.cancel()
         }
@@ -171,7 +168,6 @@ extension TestField {
     ///     are all busy with other tests may need many seconds to resume it.
     ///   - function: the test function.
     func attend(
-        // mutate: equivalent literal, because nobody notices a second more or less.
         patience: Duration = .seconds(30),
         _ function: @concurrent @Sendable () async throws -> Void
     ) async throws {
@@ -195,7 +191,6 @@ extension TestField {
             ? limits.map { environment.clock.schedule(after: $0) { [weak self] in self?.stop() } } : []
         if drivenClock != nil { RestMonitor.shared.add(place) }
         defer {
-            // mutate: equivalent, because a field that has ended is not stopped.
             for timer in timers { timer.cancel() }
             RestMonitor.shared.remove(place)
         }
@@ -224,9 +219,7 @@ extension TestField {
     /// the next test and the end of a recording need that to be done.
     func letGoOfReader() async {
         guard drivenClock == nil else { return }
-        // mutate: equivalent literal, because nobody notices a second more or less.
         let end = now + .seconds(10)
-        // mutate: equivalent comparison literal, because how often it looks is a matter of time alone.
         while !environment.arbiter.isIdle, now < end { await wait(for: .milliseconds(10)) }
     }
 

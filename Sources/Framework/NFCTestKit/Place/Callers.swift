@@ -6,7 +6,6 @@ import Glibc
     private typealias Walk = @convention(c) (UnsafeMutablePointer<UInt>, Int32) -> Int32
 
     private static let walk: Walk = unsafe DispatchLibrary.next("backtrace")
-    // mutate: equivalent literal, because the caller is much nearer than that.
     private static let depth = 24
     /// Libraries that start a thread or a source for their caller.
     private static let doors = ["libdispatch", "libswiftDispatch"]
@@ -36,7 +35,6 @@ import Glibc
             if doors.contains(where: { place.file.hasPrefix($0) }) || place.name.hasPrefix(thread) { continue }
             return libraries.contains { place.file.hasPrefix($0) }
         }
-        // mutate: equivalent, because there is always a caller.
         return false
     }
 }

@@ -33,7 +33,6 @@ import NFCRuntime
     /// The environment of the test that the caller belongs to, by its task or by its thread's scope; nil when that is
     /// not known, or the test's field is closed.
     static var current: (environment: NFCEnvironment, place: FieldPlace)? {
-        // mutate: equivalent branch, because it only saves work: a place that is open has an open field.
         guard OpenFields.areThere,
             let owner, owner.place.isOpen
         else { return nil }
@@ -42,7 +41,6 @@ import NFCRuntime
 
     /// The same, but also for a test whose field has ended: work that it left behind still belongs to it.
     static var owner: (environment: NFCEnvironment, place: FieldPlace)? {
-        // mutate: equivalent branch, because it only saves work: before the first field nothing has an owner.
         guard OpenFields.haveBeenThere else { return nil }
         let environment = NFCEnvironment.scoped ?? carried
         guard let environment, let place = environment.place as? FieldPlace else { return nil }

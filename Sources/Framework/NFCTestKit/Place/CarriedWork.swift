@@ -78,11 +78,9 @@ import NFCRuntime
         let work = unsafe Unmanaged<CarriedWork>.fromOpaque(pointer).takeUnretainedValue()
         if work.place.isDriven, work.place.isOpen, unsafe SwiftJobs.isJob(function, of: queue) {
             let number = UInt(bitPattern: queue)
-            // mutate: equivalent, because it only saves time: without it another thread runs the job, or later.
             work.jobQueue = number
             let job = unsafe SwiftJobs.Job(pointer, of: queue)
             if let running = CarriedPlace.scope?.work {
-                // mutate: equivalent branch, because it only saves time: another thread may run the job.
                 if running.jobQueue == number, SwiftJobs.keep(job, after: running) { return }
                 if running.jobQueue == nil, running.place === work.place, work.place.postpone(job) { return }
             }

@@ -49,7 +49,6 @@ import Glibc
     /// else the library's. -1 is `RTLD_NEXT`.
     static func next<Signature>(_ name: String) -> Signature {
         guard
-            // mutate: equivalent fallback, because only a sanitizer has the first.
             let symbol = unsafe dlsym(nil, "__interceptor_\(name)")
                 ?? dlsym(UnsafeMutableRawPointer(bitPattern: -1), name)
         else {

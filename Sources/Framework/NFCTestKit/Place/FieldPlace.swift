@@ -31,7 +31,6 @@ final class FieldPlace: TestPlace {
         /// The calls in which some of the running work waits.
         var waits: [Wait] = []
         /// Changes with every event.
-        // mutate: equivalent literal, because only its changes count.
         var activity: UInt64 = 0
         /// Whether a thread that the test did not start has called the test's code, or has used its sessions.
         var hasGuests = false
@@ -57,7 +56,6 @@ final class FieldPlace: TestPlace {
 
     private struct State {
         var work = Work()
-        // mutate: equivalent literal, because the numbers only have to differ.
         var lastWait: UInt64 = 0
         /// Whether a thread lets time pass now, and whether it has to check once more.
         var isPassingTime = false
@@ -139,11 +137,9 @@ final class FieldPlace: TestPlace {
                 return (false, state.postponed)
             }
             guard state.work.isAtRest,
-                // mutate: equivalent branch, because the time of a field that has ended does not pass.
                 state.work.isOpen,
                 !state.work.hasUncounted, !state.work.isOnThreads
             else { return (false, []) }
-            // mutate: equivalent, because the monitor lets the time pass too, a moment later.
             if state.isPassingTime { state.looksAgain = true }
             defer { state.isPassingTime = true }
             return (!state.isPassingTime, [])
@@ -163,7 +159,6 @@ final class FieldPlace: TestPlace {
     func postpone(_ job: SwiftJobs.Job) -> Bool {
         state.withLock { state in
             guard state.work.isOpen, state.work.waits.isEmpty, !state.work.hasUncounted else { return false }
-            // mutate: equivalent, because the monitor only releases the job a moment sooner or later.
             if state.postponed.isEmpty { state.isOld = false }
             state.postponed.append(job)
             return true
@@ -185,7 +180,6 @@ final class FieldPlace: TestPlace {
 
     func beginsToWait(_ call: String, queue: String, end: Duration?) -> UInt64 {
         state.withLock { state in
-            // mutate: equivalent literal, because the numbers only have to differ.
             state.lastWait += 1
             state.work.waits.append(Wait(id: state.lastWait, call: call, queue: queue, end: end))
             state.work.activity &+= 1
@@ -196,7 +190,6 @@ final class FieldPlace: TestPlace {
     /// Notes that a wait has checked without success, and continues.
     func stillWaits(_ id: UInt64) {
         state.withLock { state in
-            // mutate: equivalent member, because each wait has an id of its own.
             if let index = state.work.waits.firstIndex(where: { $0.id == id }) { state.work.waits[index].looks += 1 }
         }
     }
@@ -262,7 +255,6 @@ final class FieldPlace: TestPlace {
                 CarriedPlace.within(field.environment) { field.goOn(after: work, stillness) }
             }
             let goesOn = state.withLock { state in
-                // mutate: equivalent arithmetic literal, because only its changes count.
                 if hasMoved == true { state.work.activity &+= 1 }
                 defer { state.looksAgain = false }
                 if hasMoved == true || state.looksAgain, state.work.isAtRest, state.work.isOpen,

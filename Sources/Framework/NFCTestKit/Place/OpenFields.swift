@@ -15,11 +15,8 @@ enum OpenFields {
     static var haveBeenThere: Bool { wasAdded.load(ordering: .acquiring) }
 
     static func add(_ environment: NFCEnvironment) {
-        // mutate: equivalent order, because nobody looks for the field before it is open.
         NFCEnvironment.searchOfTestKit.withLock { if $0 == nil { $0 = TestSearch { search() } } }
-        // mutate: equivalent order, because nobody looks for the field before it is open.
         environments.withLock { $0.append(environment) }
-        // mutate: equivalent order, because nobody looks for the field before it is open.
         wasAdded.store(true, ordering: .releasing)
         count.add(1, ordering: .releasing)
     }
@@ -27,7 +24,6 @@ enum OpenFields {
     static func remove(_ environment: NFCEnvironment) {
         (environment.place as? FieldPlace)?.close()
         let isIn = environments.withLock { environments in
-            // mutate: equivalent member literal, because each environment is there once, and is removed once.
             guard let index = environments.firstIndex(where: { $0 === environment }) else { return false }
             environments.remove(at: index)
             return true

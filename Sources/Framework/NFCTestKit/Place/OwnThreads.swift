@@ -41,7 +41,6 @@ import NFCRuntime
             SignalStack.setForCaller()
             let number = ProcessActivity.callerNumber
             place.threadBegins(number)
-            // mutate: equivalent, because a thread that has ended counts as one that waits.
             defer { place.threadEnds(number) }
             return unsafe CarriedPlace.within(self) { unsafe body(context) }
         }

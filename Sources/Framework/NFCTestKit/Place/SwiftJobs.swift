@@ -37,7 +37,6 @@ import TagLink
 
     private static let kept = Locked<[Kept]>([])
     /// The address of the function of Swift's runtime that runs a job, and the last address that was another function.
-    // mutate: equivalent, because no function is at either address.
     private static let known = Locked<(job: UInt, other: UInt)>((0, 0))
     private static let mainQueue = unsafe UInt(
         bitPattern: dlsym(UnsafeMutableRawPointer(bitPattern: -1), "_dispatch_main_q")
@@ -49,12 +48,9 @@ import TagLink
         let pointer = unsafe unsafeBitCast(function, to: DispatchLibrary.Pointer.self)
         let number = UInt(bitPattern: pointer)
         let last = known.withLock { $0 }
-        // mutate: equivalent branch, because it only saves the question.
         if number == last.job { return true }
-        // mutate: equivalent branch, because it only saves the question.
         if number == last.other { return false }
         let isJob = unsafe Symbols.isIn("libswift_Concurrency", pointer)
-        // mutate: equivalent statement, because it only saves the question.
         known.withLock { if isJob { $0.job = number } else { $0.other = number } }
         return isJob
     }
@@ -64,7 +60,6 @@ import TagLink
         let owner = ObjectIdentifier(work)
         let entry = Kept(owner: owner, job: job)
         return kept.withLock { kept in
-            // mutate: equivalent branch, because the monitor passes on a job that no thread takes, a moment later.
             guard !kept.contains(where: { $0.owner == owner }) else { return false }
             kept.append(entry)
             return true
@@ -75,7 +70,6 @@ import TagLink
     static func next(after work: CarriedWork) -> DispatchLibrary.Pointer? {
         let owner = ObjectIdentifier(work)
         let job = kept.withLock { kept -> Job? in
-            // mutate: equivalent member, because one job is kept for each owner.
             guard let index = kept.firstIndex(where: { $0.owner == owner }) else { return nil }
             return kept.remove(at: index).job
         }
@@ -85,13 +79,11 @@ import TagLink
     /// Passes the job that was kept for some work to other threads.
     static func release(after work: CarriedWork?) {
         guard let work else { return }
-        // mutate: equivalent statement exit comparison, because the monitor passes on any job that is kept, a moment later.
         release { $0.owner == ObjectIdentifier(work) }
     }
 
     /// Passes jobs to other threads that were already kept at the previous call.
     static func releaseOld() {
-        // mutate: equivalent order, because another thread may run a kept job a moment sooner.
         release { $0.isOld }
         kept.withLock { kept in for index in kept.indices { kept[index].isOld = true } }
     }

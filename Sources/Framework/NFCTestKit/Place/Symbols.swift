@@ -16,7 +16,6 @@ import Glibc
     /// The base address of the program that contains the test kit.
     static let ownImage: UInt = {
         let function: @convention(c) (UnsafeMutableRawPointer?) -> Void = unsafe CarriedWork.run
-        // mutate: equivalent literal, because the loader knows its own program.
         return unsafe place(of: unsafeBitCast(function, to: DispatchLibrary.Pointer.self))?.image ?? 0
     }()
 
@@ -24,7 +23,6 @@ import Glibc
     static func isIn(_ name: String, _ address: DispatchLibrary.Pointer) -> Bool {
         guard let info = unsafe information(of: address),
             let path = unsafe UnsafePointer<CChar>(bitPattern: info.path)
-            // mutate: equivalent, because the loader knows every function that is called.
         else { return false }
         return unsafe strstr(path, name) != nil
     }
@@ -40,7 +38,6 @@ import Glibc
     private static func information(
         of address: DispatchLibrary.Pointer
     ) -> (path: UInt, image: UInt, name: UInt, address: UInt)? {
-        // mutate: equivalent, because where the loader succeeds it sets all four.
         var info: (path: UInt, image: UInt, name: UInt, address: UInt) = (0, 0, 0, 0)
         let status = unsafe withUnsafeMutablePointer(to: &info) { info in
             unsafe find(address, DispatchLibrary.Pointer(info))

@@ -7,7 +7,6 @@
 @safe enum CarriedWait {
     private static let forever = UInt64.max
     /// How often a wait checks whether its test has ended, in nanoseconds.
-    // mutate: equivalent literal, because how often it looks is a matter of time alone.
     private static let interval: Int64 = 10_000_000
 
     static func wait(
@@ -22,12 +21,9 @@
             return unsafe wait(object, time)
         }
         // Checks without waiting.
-        // mutate: equivalent literal, because the first moment of a clock is over long since.
         let present: UInt64 = 0
         if unsafe wait(object, present) == 0 { return 0 }
-        // mutate: equivalent order, because a job has no order among others.
         SwiftJobs.release(after: scope.work)
-        // mutate: equivalent, because the monitor releases them too, a moment later.
         place.releaseJobs()
         guard let duration = VirtualDelay.duration(until: time) else {
             let id = place.beginsToWait(call, queue: DispatchLibrary.currentLabel, end: nil)
@@ -39,7 +35,6 @@
             // If the test ended otherwise, the wait continues: it ends when the other code signals, or never.
             return place.givesUpWaits ? 1 : unsafe wait(object, forever)
         }
-        // mutate: equivalent literal, because callers only tell zero from other numbers.
         if duration == .zero { return 1 }
         let end = environment.clock.now + duration
         let id = place.beginsToWait(call, queue: DispatchLibrary.currentLabel, end: end)

@@ -15,16 +15,13 @@ import TagLink
     private static let function: UInt = {
         let empty: @convention(block) () -> Void = {}
         let block = unsafe unsafeBitCast(empty, to: Pointer.self)
-        // mutate: equivalent literal, because all work items have this function, and it can be made.
         guard let item = unsafe DispatchLibrary.makeBlock(0, block) else { return 0 }
-        // mutate: equivalent, because it is one, and holds nothing.
         defer { unsafe DispatchLibrary.releaseBlock(item) }
         return unsafe item.load(fromByteOffset: 16, as: UInt.self)
     }()
 
     /// Whether a block is a barrier; nil for an unknown work item, and before the first field.
     static func isBarrier(_ block: Pointer) -> Bool? {
-        // mutate: equivalent branch, because before the first field all work goes to the library anyway.
         guard OpenFields.haveBeenThere else { return nil }
         guard unsafe block.load(fromByteOffset: 16, as: UInt.self) == function else { return false }
         return flags.withLock { $0[UInt(bitPattern: block)] }.map { $0 & barrier != 0 }
@@ -38,7 +35,6 @@ import TagLink
         init(_ block: Pointer) { unsafe self.block = block }
 
         deinit {
-            // mutate: equivalent, because the next work item at this address has its own.
             if let item { WorkItems.flags.withLock { $0[item] = nil } }
             unsafe DispatchLibrary.releaseBlock(block)
         }
@@ -63,7 +59,6 @@ import TagLink
         let item = unsafe withExtendedLifetime(carrying) { unsafe make(unsafeBitCast(carrying, to: Pointer.self)) }
         if let item = unsafe item {
             let address = UInt(bitPattern: item)
-            // mutate: equivalent, because the next work item at this address has its own.
             held.item = address
             Self.flags.withLock { $0[address] = flags }
         }

@@ -17,7 +17,6 @@ extension TagSpec {
     func companion(of tag: any VirtualTag, seed: UInt64) async throws(FieldError) -> TagSpec {
         guard let contents = TagContents(of: tag) else {
             // A card with a script has a random UID. A UID that is found first comes after a few tries.
-            // mutate: equivalent, because any few tries will do, from any number on.
             for number in 1...64 {
                 let other = try await make(seed: seed &+ UInt64(number))
                 if other !== tag, Self.comesFirst(other.identifier, before: tag.identifier) { return .tag(other) }
@@ -27,7 +26,6 @@ extension TagSpec {
         let uid = Self.identifier(before: contents.uid, of: tag.technology)
         // The contents of a Type 4B tag have the name of a Type 4A tag's.
         let products = [contents.product, contents.product + "B"].lazy.compactMap { TagProduct(named: $0) }
-        // mutate: equivalent, because the two are of different technologies.
         let product = products.first { product in
             product.identifierLengths.contains(uid.count)
                 && product.blank(uid: uid).makeTag().technology == tag.technology

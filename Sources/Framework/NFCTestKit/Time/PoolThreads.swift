@@ -20,9 +20,7 @@ enum PoolThreads {
     static func noteCaller() {
         guard unsafe pthread_getspecific(key) == nil else { return }
         let number = ProcessActivity.callerNumber
-        // mutate: equivalent order, because only this thread removes its number again, when it ends.
         numbers.withLock { _ = $0.insert(number) }
-        // mutate: equivalent order, because only this thread sees either, and it does so later.
         unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: UInt(number)))
         SignalStack.setForCaller()
     }

@@ -7,7 +7,6 @@ import Glibc
 /// at two checks in a row, and none has run in between, then all of them slept at the moment between the checks. Then
 /// only time can wake them.
 package struct ProcessActivity {
-    // mutate: equivalent literal, because only what was read is used, and that is shorter.
     private var buffer = [UInt8](repeating: 0, count: 512)
     /// The thread that checks.
     private let own: Int32
@@ -18,10 +17,8 @@ package struct ProcessActivity {
     /// The kernel's number of the calling thread.
     static var callerNumber: Int32 {
         // Such as 17561/task/17563.
-        // mutate: equivalent literal, because only what was read is used, and that is shorter.
         var link = [CChar](repeating: 0, count: 64)
         let count = unsafe readlink("/proc/thread-self", &link, link.count)
-        // mutate: equivalent, because the first number, which is that of the process, is not used.
         var number: Int32 = 0
         for character in link[..<max(count, 0)] {
             let isDigit = (0x30...0x39).contains(character)
@@ -133,7 +130,6 @@ package struct ProcessActivity {
                 number = (number ?? 0) &* 10 &+ UInt64(byte &- 0x30)
             } else if let whole = number {
                 numbers.append(whole)
-                // mutate: equivalent branch, because it only saves work: nobody uses the numbers that follow.
                 if numbers.count == 3 { return numbers }
                 number = nil
             }

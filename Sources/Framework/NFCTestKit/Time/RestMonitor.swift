@@ -13,20 +13,15 @@ final class RestMonitor: Sendable {
     static let shared = RestMonitor()
 
     /// Work that has not started after this time may be unable to start. The monitor then checks this.
-    // mutate: equivalent literal, because nobody notices one more or less of so many.
     private static let stuck = Duration.milliseconds(20)
     /// Work that has not started after this time can't start, although later work has started or every thread sleeps.
-    // mutate: equivalent literal, because nobody notices one more or less of so many.
     private static let longQuiet = Duration.seconds(10)
     /// The maximum time by which one check increases the quiet time. Checks are normally closer together. They are not
     /// on a busy machine, or when the whole process stops: in a debugger, or when the machine sleeps.
-    // mutate: equivalent literal, because nobody notices one more or less of so many.
     private static let longestRound = Duration.milliseconds(50)
     /// Code that runs for this time without any other event is blocked.
-    // mutate: equivalent literal, because nobody notices one more or less of so many.
     private static let blocked = Duration.seconds(60)
     /// Code with this many events in this time, while the field's time does not advance, never ends.
-    // mutate: equivalent literal, because nobody notices one more or less of so many.
     private static let endless = (changes: UInt64(100_000), duration: Duration.seconds(5))
 
     private struct State {
@@ -49,7 +44,6 @@ final class RestMonitor: Sendable {
         var isKnownToBeStuck = false
         /// The quiet time at which to check the threads next, and the step to the check after that.
         var nextLook = Duration.zero
-        // mutate: equivalent, because how often it looks is a matter of time alone.
         var step = Duration.milliseconds(1)
 
         /// The field's time, how long it has not advanced in real time, and the activity count when it last advanced.
@@ -87,11 +81,8 @@ final class RestMonitor: Sendable {
         /// Whether it is time to check the threads. The intervals grow, up to twenty checks each second, so that the
         /// checks do not slow down long work.
         mutating func isTimeToLook() -> Bool {
-            // mutate: equivalent comparison branch literal, because how often it looks is a matter of time alone.
             guard quiet >= nextLook else { return false }
-            // mutate: equivalent, because how often it looks is a matter of time alone.
             nextLook = quiet + step
-            // mutate: equivalent, because how often it looks is a matter of time alone.
             step = min(step * 2, .milliseconds(50))
             return true
         }
@@ -120,36 +111,27 @@ final class RestMonitor: Sendable {
             RestMonitor.shared.run()
             return nil
         }
-        // mutate: equivalent branch, because a thread can be made.
         guard unsafe OwnThreads.create(&thread, nil, begin, nil) == 0 else { return queue.async { self.run() } }
-        // mutate: equivalent, because the memory of one thread is not missed.
         pthread_detach(thread)
     }
 
     private func run() {
-        // mutate: equivalent, because the thread sleeps between two looks.
         PoolThreads.noteCaller()
         var threads = ThreadRest()
         var watched: [Watched] = []
         // Explorations open one field after another, and a thread for each field would be too many.
-        // mutate: equivalent literal, because another thread is begun where this one has ended.
         var rounds = 0
         var last = ContinuousClock.now
-        // mutate: equivalent comparison literal, because another thread is begun where this one has ended.
         while rounds < 1000 {
             // While there are events, there is nothing to check.
-            // mutate: equivalent, because how often it looks is a matter of time alone.
             let quiet = watched.map(\.quiet).max() ?? .milliseconds(1)
-            // mutate: equivalent condition comparison literal, because how often it looks is a matter of time alone.
             usleep(quiet > .milliseconds(100) ? 10_000 : quiet >= .milliseconds(1) ? 1000 : 4000)
             let now = ContinuousClock.now
             let round = min(last.duration(to: now), Self.longestRound)
             last = now
             SwiftJobs.releaseOld()
             let places = state.withLock { $0.places }
-            // mutate: equivalent literal, because a job has no order among others.
             for place in places { place.releaseJobs(onlyOld: true) }
-            // mutate: equivalent, because a thread that goes on does no harm, and another is begun where it has ended.
             rounds = places.isEmpty ? rounds + 1 : 0
             threads.goOn(round)
             watched = places.map { place in
@@ -171,12 +153,10 @@ final class RestMonitor: Sendable {
         let work = watched.place.work
         guard let field = watched.place.field else { return }
         let changes = work.activity &- watched.standing.activity
-        // mutate: equivalent comparison, because nobody notices one more or less of so many.
         if watched.standing.duration >= Self.endless.duration, changes >= Self.endless.changes { field.stopEndless() }
         guard work.activity == watched.activity else { return }
         let quiet = watched.quiet
         let threadsWork = work.comingThreads > 0 || !threads.areWaiting(work.threads)
-        // mutate: equivalent comparison, because it looks again a moment later.
         if threadsWork, work.onlyWaits, quiet < field.grace.long { return }
         if work.isAtRest {
             // Uncounted work rests when all threads rest. A long quiet time also counts as rest, whatever other tests
@@ -186,15 +166,12 @@ final class RestMonitor: Sendable {
                 || watched.isTimeToLook() && threads.isThere()
             watched.place.letTimePass(watched.stillness(after: work, isOfAll: isOfAll))
         } else if work.onlyWaits {
-            // mutate: equivalent comparison branch, because how often it looks is a matter of time alone.
             guard quiet >= Self.stuck else { return }
             let isKnown = watched.isKnownToBeStuck
             if isKnown || watched.isTimeToLook() && isStuck(work, &watched, &threads) {
-                // mutate: equivalent, because otherwise it is found again, a moment later.
                 watched.isKnownToBeStuck = true
                 watched.place.letTimePass(watched.stillness(after: work), isStuck: true)
             }
-            // mutate: equivalent comparison, because it looks again a moment later.
         } else if quiet >= Self.blocked {
             field.stop(blockedFor: quiet)
         }
@@ -213,7 +190,6 @@ final class RestMonitor: Sendable {
         guard probe.isDone else {
             return !work.waits.isEmpty && watched.quiet >= Self.longQuiet && threads.isResting()
         }
-        // mutate: equivalent branch, because threads that all rest have had their chance a moment later.
         if threads.isResting() { return true }
         var chances = watched.chances ?? ThreadChances()
         let haveCome = chances.haveComeForAll()
@@ -272,7 +248,6 @@ struct ThreadRest {
     mutating func goOn(_ round: Duration) {
         now += round
         // Only threads of the tests that run now are asked for, so the others have ended.
-        // mutate: equivalent, because it only saves memory.
         waiting = waiting.filter { now - $0.value.lastLook < .seconds(1) }
     }
 
@@ -303,10 +278,8 @@ struct ThreadRest {
         if let probe, !probe.isDone { return false }
         let probe = QueueProbe()
         self.probe = probe
-        // mutate: equivalent, because how often it looks is a matter of time alone.
         for _ in 0..<100 {
             if probe.isDone { return true }
-            // mutate: equivalent, because how often it looks is a matter of time alone.
             usleep(10)
         }
         return false

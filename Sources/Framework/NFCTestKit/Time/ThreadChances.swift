@@ -14,7 +14,6 @@ package struct ThreadChances {
     /// How many times a thread is given a processor until it has started its work.
     private static let timesRun: UInt64 = 100
     /// How long a thread sleeps if it does not wait for a lock that another thread is about to release.
-    // mutate: equivalent literal, because nobody notices one more or less of so many.
     static let sleep = Duration.milliseconds(50)
 
     private var activity = ProcessActivity()
@@ -34,7 +33,6 @@ package struct ThreadChances {
         var areAllAsleep = true
         for (thread, first) in open {
             guard let course = courses[thread], !Self.hasStartedWork(course, since: first) else {
-                // mutate: equivalent, because it only saves the question: what has started stays so.
                 open[thread] = nil
                 continue
             }

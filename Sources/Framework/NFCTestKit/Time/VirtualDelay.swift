@@ -123,9 +123,7 @@ import NFCRuntime
         var now = timespec()
         unsafe clock_gettime(isWall ? CLOCK_REALTIME : time >> 63 == 1 ? CLOCK_BOOTTIME : CLOCK_MONOTONIC, &now)
         let left = max(value &- Int64(now.tv_sec) &* 1_000_000_000 &- Int64(now.tv_nsec), 0)
-        // mutate: equivalent comparison, because a time of one whole step is one of either.
         let step: Int64 = left > 10_000_000 ? 10_000_000 : 1_000_000
-        // mutate: equivalent literal, because nobody notices one nanosecond of so many.
         return .nanoseconds((left + step - 1) / step * step)
     }
 

@@ -21,7 +21,6 @@ public final class VirtualCardReader: CardReaderPort {
         var isPresent = false
         var pending: Completion?
         /// The number of the current command, so that a late answer to an earlier command is ignored.
-        // mutate: equivalent literal, because the numbers only have to differ.
         var turn = 0
     }
 
@@ -59,7 +58,6 @@ public final class VirtualCardReader: CardReaderPort {
         let end = ContinuousClock.now + limit
         while !state.withLock({ $0.isEmulating && $0.card != nil }) {
             guard ContinuousClock.now < end else { throw Failure.noCard }
-            // mutate: equivalent literal, because nobody notices a thousandth of a second more.
             try await Task.sleep(for: .milliseconds(1))
         }
     }
@@ -76,7 +74,6 @@ public final class VirtualCardReader: CardReaderPort {
                     return nil
                 }
                 state.pending = done
-                // mutate: equivalent arithmetic literal, because the numbers only have to differ.
                 state.turn += 1
                 return (card, state.turn)
             }

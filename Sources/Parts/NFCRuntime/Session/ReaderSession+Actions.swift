@@ -134,7 +134,6 @@ extension ReaderSession {
     private func shutDown(_ end: SessionEnd) {
         let timers = state.withLock { state in
             state.presence = nil
-            // mutate: equivalent, because a session that has ended looks for nothing in any state of polling.
             state.poll = .idle
             return [state.sessionTimer.take(), state.tagTimer.take(), state.pollTimer.take()]
         }

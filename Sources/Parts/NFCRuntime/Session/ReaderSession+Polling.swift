@@ -78,7 +78,6 @@ extension ReaderSession {
             state.reported.formIntersection(present)
             if !present.isSubset(of: state.reported) {
                 state.found = tags.filter { !state.reported.contains($0.stay) }
-                // mutate: equivalent, because neither state starts a look, and the next look sets its own.
                 state.poll = .idle
                 return .report
             }

@@ -76,7 +76,6 @@ actor TagChannel {
         forgetTags()
         let found = try await source.find(plan)
         tags = found.tags.map { (ConnectableTag($0, session: session), $0) }
-        // mutate: equivalent member, because each tag is in the list once.
         selected = tags.first { $0.tag === found.selected }?.handle
         return tags.map(\.handle)
     }
@@ -102,7 +101,6 @@ actor TagChannel {
         let tag = try tag(of: handle)
         guard selected !== handle else { return }
         do throws(TagError) {
-            // mutate: equivalent member, because each tag is in the list once.
             if let last = selected, let (_, other) = tags.first(where: { $0.handle === last }) {
                 selected = nil
                 try await source.letGo(of: other)
@@ -191,7 +189,6 @@ actor TagChannel {
     }
 
     private func tag(of handle: ConnectableTag) throws(CommandError) -> ActivatedTag {
-        // mutate: equivalent member, because each tag is in the list once.
         let tag = tags.first { $0.handle === handle }?.tag
         guard handle.isAvailable, let tag else { throw .tagUnavailable }
         return tag

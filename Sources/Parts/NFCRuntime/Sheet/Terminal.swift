@@ -56,7 +56,6 @@ struct Terminal: Sendable {
         var raw = saved
         raw.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG | IEXTEN)
         raw.c_iflag &= ~tcflag_t(IXON)
-        // mutate: equivalent order, because each sets a character of its own.
         setControlCharacter(VMIN, to: 0, in: &raw)
         setControlCharacter(VTIME, to: 0, in: &raw)
         guard unsafe tcsetattr(fileDescriptor, TCSANOW, &raw) == 0 else { return nil }
@@ -74,7 +73,6 @@ struct Terminal: Sendable {
 
     /// Returns the keys that were typed since the last call. Use it only in raw mode; otherwise it blocks.
     func readKeys() -> [UInt8] {
-        // mutate: equivalent literal, because keys without room are read the next time, and only what was read is used.
         var buffer = [UInt8](repeating: 0, count: 64)
         let count = unsafe buffer.withUnsafeMutableBytes { bytes in
             unsafe Glibc.read(fileDescriptor, bytes.baseAddress, bytes.count)

@@ -10,10 +10,8 @@ enum TerminalRestorer {
     @safe private struct Saved: @unchecked Sendable {
         // Safe because the storage is only written while `descriptor` is -1, and only read while it is not. An action
         // is stored before its signal is handled.
-        // mutate: equivalent, because memory for more settings would not be used.
         let settings = UnsafeMutablePointer<termios>.allocate(capacity: 1)
         /// The earlier action of each signal, by number.
-        // mutate: equivalent, because memory for more actions would not be used.
         let actions = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
         /// Clears everything from the card's first line, where the cursor is, and shows the cursor.
         let clear: UnsafeMutablePointer<UInt8>
@@ -38,7 +36,6 @@ enum TerminalRestorer {
     /// Activates the restorer, for one terminal at a time.
     static func arm(descriptor: Int32, settings: termios) {
         _ = atExit
-        // mutate: equivalent order, because only a signal between the two would notice.
         unsafe saved.settings.initialize(to: settings)
         self.descriptor.store(descriptor, ordering: .sequentiallyConsistent)
         for signal in crashes { handle(signal, isCrash: true) }

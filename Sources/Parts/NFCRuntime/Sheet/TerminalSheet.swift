@@ -99,12 +99,9 @@ public final class TerminalSheet: ScanSheet {
         }
         TerminalRestorer.arm(descriptor: terminal.fileDescriptor, settings: settings)
         let keys = DispatchSource.makeReadSource(fileDescriptor: terminal.fileDescriptor, queue: queue)
-        // mutate: equivalent order, because the source is not active yet.
         keys.setEventHandler { [weak self] in self?.keysCame() }
         keys.setCancelHandler { terminal.close() }
         let sizeCheck = DispatchSource.makeTimerSource(queue: queue)
-        // mutate: equivalent order, because the source is not active yet.
-        // mutate: equivalent literal, because nobody notices a thousandth of a second more or less.
         sizeCheck.schedule(deadline: .now(), repeating: .milliseconds(250))
         sizeCheck.setEventHandler { [weak self] in self?.checkSize() }
         state.decoder = SheetKeyDecoder()
@@ -115,7 +112,6 @@ public final class TerminalSheet: ScanSheet {
             sizeCheck: sizeCheck,
             size: terminal.size
         )
-        // mutate: equivalent order, because their handlers take turns on one queue, in any order.
         keys.activate()
         sizeCheck.activate()
         return true
@@ -134,10 +130,8 @@ public final class TerminalSheet: ScanSheet {
 
     private func release(_ state: inout State) {
         guard let screen = state.screen.take() else { return }
-        // mutate: equivalent order, because only a signal between the two would notice.
         TerminalRestorer.disarm()
         screen.terminal.leaveRawMode(screen.settings)
-        // mutate: equivalent order synchronization, because neither handler does anything without a screen.
         screen.sizeCheck.cancel()
         screen.keys.cancel()
     }

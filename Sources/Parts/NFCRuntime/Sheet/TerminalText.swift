@@ -10,7 +10,6 @@ package enum TerminalText {
     /// Returns how many columns a character takes: 0 for a single combining mark, 2 for wide East Asian characters and
     /// most emoji.
     package static func width(_ character: Character) -> Int {
-        // mutate: equivalent literal, because every character has a scalar.
         guard let first = character.unicodeScalars.first else { return 0 }
         if first.isASCII { return 1 }
         if character.unicodeScalars.contains("\u{FE0F}") { return 2 }

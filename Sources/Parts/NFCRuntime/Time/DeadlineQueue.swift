@@ -23,7 +23,6 @@ package struct DeadlineQueue: Sendable {
 
     /// Ascending by deadline and id.
     private var entries: [Entry] = []
-    // mutate: equivalent literal, because the ids only have to differ.
     private var lastID: UInt64 = 0
 
     package init() {}
@@ -52,7 +51,6 @@ package struct DeadlineQueue: Sendable {
 
     /// Removes an event; false when it is not in the queue.
     package mutating func remove(id: UInt64) -> Bool {
-        // mutate: equivalent member, because each event has an id of its own.
         let index = entries.firstIndex { $0.id == id }
         guard let index else { return false }
         entries.remove(at: index)

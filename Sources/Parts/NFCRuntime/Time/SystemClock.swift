@@ -25,7 +25,6 @@ public final class SystemClock: RuntimeClock {
         let queue = DispatchQueue(label: "org.opencorenfc.clock")
         state.withLock { state in
             let timer = DispatchSource.makeTimerSource(queue: queue)
-            // mutate: equivalent order, because the timer is not set yet.
             timer.setEventHandler { [weak self] in self?.fire() }
             timer.activate()
             state.timer = timer
@@ -52,12 +51,9 @@ public final class SystemClock: RuntimeClock {
     /// Sets the timer to the first deadline, unless it is already set to that or an earlier one.
     private func arm(_ state: inout State) {
         guard let next = state.queue.nextDeadline else { return }
-        // mutate: equivalent comparison branch exit, because to set the timer to the first deadline again only takes time.
         if let armed = state.armedFor, armed <= next { return }
-        // mutate: equivalent statement, because then it is set again each time, which only takes time.
         state.armedFor = next
         let delay = Self.nanoseconds(until: next - now)
-        // mutate: equivalent arithmetic, because a timer that comes early is set again.
         state.timer?.schedule(deadline: .now() + .nanoseconds(delay))
     }
 

@@ -48,7 +48,6 @@ public final class TagWatcher: Sendable {
 
     private struct State {
         /// The number of starts and stops. It lets the loop of an earlier start end.
-        // mutate: equivalent literal, because the numbers only have to differ.
         var run = 0
         var isRunning = false
         /// When the reader reported a change that was not looked at yet.

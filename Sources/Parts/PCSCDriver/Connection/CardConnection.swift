@@ -38,11 +38,9 @@ final class CardConnection: Sendable {
     /// How long another program may hold the card before that is an error, and how often to check meanwhile, in
     /// milliseconds.
     static let patience = 2000
-    // mutate: equivalent, because nobody notices a thousandth of a second more or less.
     private static let step = 100
     /// How long opening a card may take at most, in milliseconds. The service makes it wait without limit while another
     /// program has a transaction with the card.
-    // mutate: equivalent, because nobody notices a thousandth of a second more or less.
     private static let openingLimit = 5000
 
     // MARK: Opening and closing

@@ -16,7 +16,6 @@ final class ServiceConnection: Sendable {
     /// How long closing a card, or the connection to the service, may take at most, in milliseconds. Closing the
     /// connection needs no reader. If either takes longer, the service does it when it sees that the connection is
     /// gone.
-    // mutate: equivalent, because nobody notices a thousandth of a second more or less.
     private static let goodbyeLimit = (card: 300, service: 150)
 
     private let layer: any SmartCardLayer
@@ -96,7 +95,6 @@ final class ServiceConnection: Sendable {
             let response = try layer.transmit(card, command)
             // The response is still valid, but the connection is gone.
             if limit.end() != nil {
-                // mutate: equivalent order, because neither depends on the other.
                 close()
                 onLoss()
             }
@@ -170,7 +168,6 @@ final class ServiceConnection: Sendable {
         let cut = WaitCut()
         state.withLock { $0.wait = cut }
         defer {
-            // mutate: equivalent order, because only a cancellation comes in between, and one between two calls has no call to end.
             state.withLock { $0.wait = nil }
             _ = limit.end()
         }
@@ -181,13 +178,11 @@ final class ServiceConnection: Sendable {
         if let context = state.withLock({ $0.context }) { return context }
         let cut = WaitCut()
         state.withLock { $0.wait = cut }
-        // mutate: equivalent statement, because the next attempt sets another one before it waits.
         defer { state.withLock { $0.wait = nil } }
         let context = try layer.establishContext(cut)
         // From here on, a cut ends the call by its context. An earlier cut had nothing to end.
         state.withLock { state in
             state.context = context
-            // mutate: equivalent statement, because the end of this call does the same at once.
             state.wait = nil
         }
         guard !cut.isCut else { throw SmartCardError(.cancelled, "SCardEstablishContext") }

@@ -63,7 +63,6 @@ import TagLink
     private static let use = Locked(Use())
 
     /// How long the end of the process waits for calls that close something at most, in milliseconds.
-    // mutate: equivalent, because nobody notices a thousandth of a second more or less.
     private static let goodbyeLimit = 300
 
     /// The library for a call; throws when it can't be used.

@@ -15,7 +15,6 @@ import Glibc
 
     init(_ states: [SmartCardReaderState]) {
         initial = states
-        // mutate: equivalent literal, because more memory than is used has no effect.
         let count = max(1, states.count)
         unsafe memory = .allocate(byteCount: count * Self.stride, alignment: Self.word)
         unsafe memset(memory, 0, count * Self.stride)

@@ -10,9 +10,7 @@ import TagLink
 /// client that has sent nothing.
 enum ServiceProbe {
     /// How long a service may take to hang up: its socket may be starting it.
-    // mutate: equivalent, because nobody notices a thousandth of a second more or less.
     static let patience = 5000
-    // mutate: equivalent, because nobody notices a thousandth of a second more or less.
     private static let step = 20
 
     /// Waits until the service has answered. It is not an error if there is no service: the library reports that at
@@ -35,7 +33,6 @@ enum ServiceProbe {
         try cut.wait(endedBy: { shutdown(descriptor, Int32(SHUT_RDWR)) }) { () throws(SmartCardError) in
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             while true {
-                // mutate: equivalent literal, because nobody notices a thousandth of a second more.
                 let count = unsafe poll(&waiting, 1, Int32(max(0, end - now)))
                 if cut.isCut { throw SmartCardError(.cancelled, "connect") }
                 if count > 0 { return }
@@ -55,7 +52,6 @@ enum ServiceProbe {
         guard var address = ServiceSocket.address else { return nil }
         let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
         let descriptor = socket(AF_UNIX, Int32(kind), 0)
-        // mutate: equivalent comparison literal branch, because what is no socket can't be connected either.
         guard descriptor >= 0 else { return nil }
         probes.withLock { _ = $0.insert(descriptor) }
         while true {
@@ -71,7 +67,6 @@ enum ServiceProbe {
                 return nil
             }
             do throws(SmartCardError) {
-                // mutate: equivalent comparison, because nobody notices a thousandth of a second more.
                 guard now < end else { throw SmartCardError(.timeout, "connect") }
                 try cut.sleep(milliseconds: step)
             } catch {

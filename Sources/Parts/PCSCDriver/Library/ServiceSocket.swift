@@ -49,7 +49,6 @@ enum ServiceSocket {
                 unsafe getpeername(descriptor, $0, &length)
             }
         }
-        // mutate: equivalent branch, because no address of another family has the service's name.
         guard address.sun_family == sa_family_t(AF_UNIX) else { return [] }
         let bytes = unsafe withUnsafeBytes(of: &address.sun_path) { unsafe Array($0) }
         return Array(bytes.prefix { $0 != 0 })

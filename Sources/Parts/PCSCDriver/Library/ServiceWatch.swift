@@ -12,7 +12,6 @@ enum ServiceWatch {
         let watch = inotify_init1(Int32(IN_CLOEXEC))
         var alarm: [Int32] = [-1, -1]
         let status = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &alarm)
-        // mutate: equivalent comparison literal, because other files are open before these.
         defer { for descriptor in alarm + [watch] where descriptor >= 0 { close(descriptor) } }
         let (inlet, outlet) = (alarm[0], alarm[1])
         guard status == 0 else {
@@ -26,11 +25,8 @@ enum ServiceWatch {
         while !isWatched, let slash = folder.lastIndex(of: "/") {
             folder = slash == folder.startIndex ? "/" : String(folder[..<slash])
             let events = UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_ATTRIB)
-            // mutate: equivalent comparison literal, because the system counts from 1.
             isWatched = unsafe inotify_add_watch(watch, folder, events) >= 0
-            // mutate: equivalent branch, because the system's root can be watched.
             if folder == "/" {
-                // mutate: equivalent, because the system's root can be watched.
                 break
             }
         }

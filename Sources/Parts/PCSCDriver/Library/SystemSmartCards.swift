@@ -53,7 +53,6 @@ import TagLink
             let new = libraryConnections().subtracting(before)
             if new.count == 1, let descriptor = new.first {
                 let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-                // mutate: equivalent comparison literal, because the library's descriptor has a lower number.
                 if copy >= 0 { connections.withLock { $0[context] = copy } }
             }
             return context
@@ -91,12 +90,10 @@ import TagLink
         let library = try self.library(call)
         // The list may get longer between the two calls.
         for _ in 0..<4 {
-            // mutate: equivalent literal, because a call that succeeds sets it.
             var length: UInt = 0
             var status = unsafe library.list(context, nil, nil, &length)
             if UInt32(truncatingIfNeeded: status) == SmartCardError.Code.noReaders.rawValue { return [] }
             try PCSCLite.check(status, call)
-            // mutate: equivalent literal, because only what was written is used.
             var names = [CChar](repeating: 0, count: Int(length))
             status = unsafe library.list(context, nil, &names, &length)
             switch SmartCardError.Code(rawValue: UInt32(truncatingIfNeeded: status)) {
@@ -133,9 +130,7 @@ import TagLink
     func connect(_ context: Int, reader: String, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle {
         let call = "SCardConnect"
         let library = try self.library(call)
-        // mutate: equivalent literal, because a call that succeeds sets it.
         var handle = 0
-        // mutate: equivalent literal, because a call that succeeds sets it.
         var activeProtocol: UInt = 0
         // SCARD_PROTOCOL_ANY. A reader without a card has none.
         let protocols: UInt = share == .direct ? 0 : 3
@@ -153,7 +148,6 @@ import TagLink
     func reset(_ card: SmartCardHandle, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle {
         let call = "SCardReconnect"
         let library = try self.library(call)
-        // mutate: equivalent literal, because a call that succeeds sets it.
         var activeProtocol: UInt = 0
         // SCARD_PROTOCOL_ANY, SCARD_RESET_CARD
         try PCSCLite.check(unsafe library.reconnect(card.handle, share.rawValue, 3, 1, &activeProtocol), call)
@@ -208,7 +202,6 @@ import TagLink
         let call = "SCardControl"
         let library = try self.library(call)
         var response = [UInt8](repeating: 0, count: 1024)
-        // mutate: equivalent literal, because a call that succeeds sets it.
         var count: UInt = 0
         try PCSCLite.check(
             unsafe library.control(

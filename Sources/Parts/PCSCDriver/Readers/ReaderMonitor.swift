@@ -8,11 +8,9 @@ import TagLink
 final class ReaderMonitor: Sendable {
     private struct State {
         var observers: [Int: @Sendable () -> Void] = [:]
-        // mutate: equivalent, because the keys only have to differ.
         var nextKey = 0
         var thread: DriverThread?
         /// The number of the current run of the thread; a thread of an older run ends.
-        // mutate: equivalent, because the runs only have to differ.
         var run = 0
         /// Ends the wait of that run's thread while it has no context.
         var cut = WaitCut()
@@ -32,7 +30,6 @@ final class ReaderMonitor: Sendable {
     private let watch = Monitor(Watch())
 
     /// How long ``waitUntilWatching()`` waits at most, in nanoseconds.
-    // mutate: equivalent, because nobody notices one nanosecond of so many.
     private static let patience: UInt64 = 2_000_000_000
 
     /// How long the service may be away in a restart, in nanoseconds.
@@ -177,7 +174,6 @@ final class ReaderMonitor: Sendable {
         while isWanted(run) {
             let names = try layer.listReaders(context)
             var states = names.map { name in
-                // mutate: equivalent member, because the service gives each reader a name of its own.
                 known.first { $0.reader == name } ?? SmartCardReaderState(name)
             }
             if !isFirst, Set(names) != Set(known.map(\.reader)) { tell(run) }

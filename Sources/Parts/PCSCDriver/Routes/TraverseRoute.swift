@@ -11,7 +11,6 @@ struct TraverseRoute: FrameRoute {
 
     func begin(_ connection: CardConnection) throws(LinkError) {
         // READ SINGLE BLOCK of block 0. Any answer, also an error, proves that the request reached the tag.
-        // mutate: equivalent, because 9 ms have the same code as 10 ms.
         let timeout = Airtime.milliseconds(10)
         let answer = try exchange(Frame([0x02, 0x20, 0x00]), timeout: timeout, connection)
         guard let flags = answer.bytes.first, flags & 0xFE == 0 else {

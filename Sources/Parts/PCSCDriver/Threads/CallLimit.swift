@@ -41,7 +41,6 @@ final class CallLimit: Sendable {
             let deadline = Monitor<State>.now + span
             state.deadline = deadline
             state.wasCut = false
-            // mutate: equivalent comparison fallback, because a thread that is woken too often looks once more.
             let isSeen = state.nextLook.map { $0 <= deadline } ?? false
             defer { state.isWatched = true }
             return (true, !state.isWatched, !isSeen)
@@ -108,7 +107,6 @@ final class CallLimit: Sendable {
                 state.nextLook = nil
                 return .wait(until: nil)
             }
-            // mutate: equivalent comparison, because a wait that ends a nanosecond early only checks again.
             if Monitor<State>.now >= deadline {
                 cut(&state)
                 state.nextLook = nil

@@ -17,27 +17,19 @@ import Glibc
 
     init(_ value: sending Value) {
         self.value = value
-        // mutate: equivalent, because more memory than is used has no effect.
         unsafe mutex = .allocate(capacity: 1)
-        // mutate: equivalent, because more memory than is used has no effect.
         unsafe condition = .allocate(capacity: 1)
         var attributes = pthread_condattr_t()
         unsafe pthread_condattr_init(&attributes)
         unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        // mutate: equivalent arithmetic, because both are zero.
         let status = unsafe pthread_mutex_init(mutex, nil) + pthread_cond_init(condition, &attributes)
-        // mutate: equivalent statement order, because in glibc attributes own nothing.
         unsafe pthread_condattr_destroy(&attributes)
-        // mutate: equivalent statement, because in glibc it does not fail.
         precondition(status == 0, "no mutex could be made")
     }
 
     deinit {
-        // mutate: equivalent, because no thread uses either of them any more, and in glibc they own nothing.
         unsafe pthread_cond_destroy(condition)
-        // mutate: equivalent, because no thread uses either of them any more, and in glibc they own nothing.
         unsafe pthread_mutex_destroy(mutex)
-        // mutate: equivalent order, because neither has anything of the other.
         unsafe condition.deallocate()
         unsafe mutex.deallocate()
     }
@@ -83,10 +75,8 @@ import Glibc
     }
 
     /// A millisecond in nanoseconds.
-    // mutate: equivalent, because nobody notices one nanosecond of so many.
     static var millisecond: UInt64 { 1_000_000 }
 
     /// A second in nanoseconds.
-    // mutate: equivalent, because with another number a wait is turned back into the same time.
     private static var second: UInt64 { 1_000_000_000 }
 }

@@ -50,7 +50,6 @@ package final class WaitCut: Sendable {
         let end = Monitor<State>.now + UInt64(milliseconds) * Monitor<State>.millisecond
         let isCut = state.wait { state -> Monitor<State>.Step<Bool> in
             if state.isCut { return .done(true) }
-            // mutate: equivalent comparison, because a sleep that is a nanosecond longer has no effect.
             return Monitor<State>.now >= end ? .done(false) : .wait(until: end)
         }
         if isCut { throw SmartCardError(.cancelled, "The wait") }

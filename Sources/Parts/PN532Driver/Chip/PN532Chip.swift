@@ -170,7 +170,6 @@ final class PN532Chip {
         limit: Duration?,
         _ cancellation: Cancellation?
     ) throws(LinkError) -> [UInt8] {
-        // mutate: equivalent comparison branch, because no caller sends so many bytes: a card's parts have 262, a tag's frames 256.
         guard data.count <= HostFrame.maximumData else {
             throw LinkError(.frameTooLong, "The PN532 takes \(HostFrame.maximumData) bytes at most.")
         }

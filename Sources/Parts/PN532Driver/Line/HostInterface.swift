@@ -52,7 +52,6 @@ final class HostInterface {
         _ cancellation: Cancellation?
     ) throws(Failure) -> [UInt8] {
         do throws(LinkError) {
-            // mutate: equivalent order, because discarded bytes never reach the decoder, and each exchange begins with both.
             try port.discardInput()
             decoder.reset()
             let frame = HostFrame.command(code, data)

@@ -113,7 +113,6 @@ final class SerialPort {
     /// Discards received bytes that belong to no request.
     func discardInput() throws(LinkError) {
         // Limited, because a device may never stop sending.
-        // mutate: equivalent, because only such a device reaches the limit.
         for _ in 0..<64 {
             guard !(try read(before: .now, nil)).isEmpty else { return }
         }

@@ -73,7 +73,6 @@ public final class PN532Reader: DiscoveringDriver {
     ) async throws(LinkError) -> [DiscoveredTag] {
         let (found, generation) = try await worker.perform {
             (worker, chip, cancellation) throws(LinkError) -> ([ListedTarget], Int) in
-            // mutate: equivalent literal, because the numbers only have to differ.
             worker.generation += 1
             worker.current = nil
             let finder = TargetFinder(chip: chip, cancellation: cancellation)

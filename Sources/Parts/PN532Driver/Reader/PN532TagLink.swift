@@ -68,7 +68,6 @@ final class PN532TagLink: SelfActivatingLink {
         var counted = LinkStatistics.zero
         counted.count(request, outcome, technology, timeout: timeout)
         let exchange = counted
-        // mutate: equivalent order, because the link's counts and those of the reader don't depend on each other.
         counts.withLock { $0 += exchange }
         onCount(exchange)
     }

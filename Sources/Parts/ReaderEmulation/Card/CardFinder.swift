@@ -62,7 +62,6 @@ struct CardFinder: Sendable {
     /// A Type 1 tag. It answers REQA and RID.
     func findType1() async -> FieldCard? {
         guard let link = field.link(for: .nfcA),
-            // mutate: equivalent literal, because a Type 1 tag hears both requests.
             let target = try? await NFCAActivation(link: link).activateAll(waking: true).first, target.isType1,
             let tag = try? await Type1Target.identify(link: link)
         else { return nil }
@@ -108,7 +107,6 @@ struct CardFinder: Sendable {
     /// An ISO/IEC 15693 tag.
     func findNFCV() async -> FieldCard? {
         guard let link = field.link(for: .nfcV),
-            // mutate: equivalent literal, because only the first one is used.
             let target = try? await NFCVInventory(link: link).findAll(limit: 1).first
         else { return nil }
         return FieldCard(kind: .nfcV(target), link: link)

@@ -81,7 +81,6 @@ struct FieldCard: Sendable {
             isoDEP?.wasActivated()
             return true
         case .type1(_, let target):
-            // mutate: equivalent literal, because a Type 1 tag hears both requests.
             _ = try? await NFCAActivation(link: link).activateAll(waking: true)
             return (try? await Type1Target.identify(link: link))?.uid == target.uid
         case .nfcB(let target):
@@ -102,7 +101,6 @@ struct FieldCard: Sendable {
     func halt() async {
         if let isoDEP {
             try? await isoDEP.deselect()
-            // mutate: equivalent, because a card that is deselected does not hear the commands that follow.
             return
         }
         switch kind {

@@ -36,7 +36,6 @@ package final class HostedCard: Sendable {
         var isAsking = false
         var answer: [UInt8]?
         /// How many seconds the host may take for an answer. The default is about the longest frame waiting time.
-        // mutate: equivalent literal, because nobody notices a second more after so many.
         var limit = 5
     }
 
@@ -141,7 +140,6 @@ package final class HostedCard: Sendable {
     /// The chip stops being a card. A reader that waits gets no answer.
     func end() {
         let asked = state.withLock { state in
-            // mutate: equivalent statement, because whoever waits does the same when it is woken.
             defer { state.isAsking = false }
             state.isListening = false
             return state.isAsking

@@ -66,7 +66,6 @@ package struct SystemReader: Sendable {
             var written = [installedDriverPath, temporaryPath]
             if root.isEmpty {
                 let folder = try Self.folder(PCSCInstallation.systemFolder)
-                // mutate: equivalent order, because root makes a folder in it whatever its mode is.
                 try folder.setMode(0o755)
                 try folder.makeFolder(owner.name, owner: owner.user, group: access.group, mode: access.mode)
                 written.append(socketFolder)
@@ -128,7 +127,6 @@ package struct SystemReader: Sendable {
             var removed: [String] = []
             for path in [configurationPath, temporaryPath] where try Self.remove(path) { removed.append(path) }
             if root.isEmpty, removeSocketFolder() { removed.append(socketFolder) }
-            // mutate: equivalent literal, because only whether there is one counts.
             let others = FolderNames.read(root + Self.configurationFolder, limit: 1) { $0.hasPrefix(Self.prefix) }
             if others?.isEmpty != false, try Self.remove(installedDriverPath) {
                 removed.append(installedDriverPath)

@@ -103,7 +103,6 @@ package struct EmulatedReader: ReaderFirmware {
     /// Looks for a card, for a host that knows of none.
     package mutating func lookAnew() async -> Change {
         presentCard = nil
-        // mutate: equivalent order, because the session and the chip know nothing of each other.
         session.end()
         await chip.reset()
         return await look()
@@ -127,7 +126,6 @@ package struct EmulatedReader: ReaderFirmware {
         let reply: Reply
         switch power {
         case .down:
-            // mutate: equivalent order, because the session and the chip know nothing of each other.
             session.end()
             await chip.switchField(false)
             reply = .done([])
@@ -214,7 +212,6 @@ extension PN53xChip {
     mutating func adopt(_ card: FieldCard?) {
         targets = card.map { [$0] } ?? []
         selected = card == nil ? nil : 1
-        // mutate: equivalent, because the field was off before, and without it nothing is kept.
         forgetParts()
         if let card { registers.setMode(of: card) }
     }

@@ -156,7 +156,6 @@ package struct PN532FrameDecoder: Sendable {
             }
             switch frame(at: position) {
             case .incomplete: return nil
-            // mutate: equivalent literal, because no other frame begins with the second byte of a start code.
             case .invalid: position += 1
             case .whole(let frame, let length):
                 position += length
@@ -179,11 +178,9 @@ package struct PN532FrameDecoder: Sendable {
         let length = rest[start + 2]
         let lengthChecksum = rest[start + 3]
         switch (length, lengthChecksum) {
-        // mutate: equivalent, because no frame begins with the last byte of this one.
         case (0x00, 0xFF): return .whole(.acknowledge, length: 4)
         case (0xFF, 0x00): return .whole(.negativeAcknowledge, length: 4)
         case (0xFF, 0xFF):
-            // mutate: equivalent comparison, because a frame has more bytes than its head.
             guard rest.count >= 7 else { return .incomplete }
             let high = rest[start + 4]
             let low = rest[start + 5]

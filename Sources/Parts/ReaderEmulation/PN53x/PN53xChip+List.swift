@@ -60,7 +60,6 @@ extension PN53xChip {
     private mutating func take(_ cards: [FieldCard]) {
         targets = cards
         selected = cards.count
-        // mutate: equivalent order, because the parts of an exchange and the registers know nothing of each other.
         forgetParts()
         registers.setMode(of: cards[0])
     }
@@ -73,7 +72,6 @@ extension PN53xChip {
         _ initiatorData: [UInt8],
         limit: Int
     ) async -> (cards: [FieldCard], targetData: [[UInt8]])? {
-        // mutate: equivalent order, because no target is selected while the field is off, and a field that is on stays so.
         await switchField(true)
         await haltSelected()
         targets = []

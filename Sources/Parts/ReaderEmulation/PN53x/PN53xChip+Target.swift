@@ -30,7 +30,6 @@ extension PN53xChip {
         guard target?.parameters != data || target?.card.isListening != true else {
             return target?.card.isActivated == true ? .answer(Self.activation) : .waiting
         }
-        // mutate: equivalent order, because the chip's own field and the place of its card know nothing of each other.
         leaveTargetMode()
         await switchField(false)
         let card = HostedCard(identity, onChange: onTargetChange)

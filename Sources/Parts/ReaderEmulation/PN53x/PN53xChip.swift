@@ -33,7 +33,6 @@ package struct PN53xChip: Sendable {
     /// The registers of the contactless unit, which hold the values that the host wrote.
     var registers = PN53xRegisters()
     /// The byte of SetParameters: automatic ATR_RES and RATS after a reset (7.2.9).
-    // mutate: equivalent, because the chip has no use for the lowest of these bits.
     var parameters: UInt8 = 0x14
     /// MxRtyPassiveActivation of RFConfiguration: FF polls without limit (7.3.1).
     var passiveActivationRetries: UInt8 = 0xFF
@@ -113,7 +112,6 @@ package struct PN53xChip: Sendable {
 
     /// Loses all settings of the host, as after a reset.
     package mutating func reset() async {
-        // mutate: equivalent order, because the chip's own field and the place of its card know nothing of each other.
         leaveTargetMode()
         // Without power there is no field, so the tags forget their state; with power a chip begins with one.
         await switchField(false)

@@ -17,7 +17,6 @@ final class DescriptorChannel: Sendable {
     /// How long the other side may accept no bytes, in milliseconds.
     private let sendLimit: Int32
     /// How often to check meanwhile whether the channel was closed.
-    // mutate: equivalent, because nobody notices a thousandth of a second more or less.
     private static let sendStep: Int32 = 50
 
     /// Takes over a descriptor.
@@ -41,9 +40,7 @@ final class DescriptorChannel: Sendable {
         let ended = Locked(false)
         self.ended = ended
         let read: @Sendable () -> Bool = {
-            // mutate: equivalent branch, because a watch that was cancelled reads no more.
             guard !ended.withLock({ $0 }) else { return false }
-            // mutate: equivalent literal, because bytes that have no room are read next.
             var buffer = [UInt8](repeating: 0, count: 1 << 16)
             let count = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
             if count > 0 {
@@ -55,14 +52,12 @@ final class DescriptorChannel: Sendable {
                     return !ended
                 }
                 if isFirst { onEnd() }
-                // mutate: equivalent literal, because the next call ends the watch.
                 return false
             }
             return true
         }
         watch = ReadWatch(descriptor, queue: queue, onReadable: read) { _ = Glibc.close(descriptor) }
         if watch == nil {
-            // mutate: equivalent order, because nobody has the channel yet, and nothing watches its descriptor.
             _ = Glibc.close(descriptor)
             ended.withLock { $0 = true }
             queue.async(execute: onEnd)
@@ -71,7 +66,6 @@ final class DescriptorChannel: Sendable {
 
     /// Stops reading and closes the descriptor.
     func close() {
-        // mutate: equivalent order, because nothing is sent in between.
         ended.withLock { $0 = true }
         watch?.cancel()
     }
@@ -102,9 +96,7 @@ final class DescriptorChannel: Sendable {
                 let rest = unsafe UnsafeRawBufferPointer(rebasing: memory[offset...])
                 // If the other side has closed the socket, no signal must end the process.
                 var count = unsafe Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
-                // mutate: equivalent comparison literal, because a call that offers bytes accepts one or fails.
                 if count < 0, errno == ENOTSOCK { count = unsafe write(descriptor, rest.baseAddress, rest.count) }
-                // mutate: equivalent comparison literal, because a call that offers bytes accepts one or fails.
                 if count >= 0 {
                     offset += count
                 } else if errno == EAGAIN {
@@ -120,7 +112,6 @@ final class DescriptorChannel: Sendable {
     /// Waits until the other side accepts bytes, or the channel is closed.
     private func waitUntilWritable() -> Bool {
         var writable = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        // mutate: equivalent range, because nobody notices one step more or less.
         for _ in 0..<sendLimit / Self.sendStep {
             if ended.withLock({ $0 }) { return false }
             if unsafe poll(&writable, 1, Self.sendStep) > 0 { return true }

@@ -29,7 +29,6 @@ final class ListeningSocket: @unchecked Sendable {
         let descriptor = try Self.descriptor(name, in: folder)
         let admitsGroup = folder.isSharedWithGroup
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        // mutate: equivalent order, because the source does not run yet.
         source.setEventHandler {
             guard let connection = PrivateSocket.accept(descriptor) else { return }
             guard admitsGroup || PrivateSocket.peer(of: connection)?.isOwnOrRoot == true else {
@@ -38,7 +37,6 @@ final class ListeningSocket: @unchecked Sendable {
             }
             onConnection(connection)
         }
-        // mutate: equivalent order, because the source is cancelled later.
         source.setCancelHandler { _ = Glibc.close(descriptor) }
         source.activate()
     }
@@ -49,7 +47,6 @@ final class ListeningSocket: @unchecked Sendable {
 
     /// Stops listening and removes the socket.
     func remove() {
-        // mutate: equivalent order, because nobody is let in after either of them.
         source.cancel()
         try? folder.remove(name)
     }

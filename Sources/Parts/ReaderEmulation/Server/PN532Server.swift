@@ -73,7 +73,6 @@ package final class PN532Server: Sendable {
             case .presence: await device.presenceChanged(send: send)
             }
         }
-        // mutate: equivalent order, because stop() or the end of the line closes the channel, whatever is first here.
         await device.powerOff()
         channel.close()
         close()
@@ -81,7 +80,6 @@ package final class PN532Server: Sendable {
 
     /// Ends the task of ``start()``, which then removes the link.
     package func stop() {
-        // mutate: equivalent order, because neither call waits, and the task that sees their effects runs beside them.
         continuation.finish()
         // Does not wait for pending answers.
         channel.close()
@@ -111,19 +109,15 @@ struct PseudoTerminal {
         try Self.checkPlace(link)
         let controller = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard controller >= 0 else { throw .system("No pseudo-terminal can be made") }
-        // mutate: equivalent literal, because the call sets it.
         var number: CUnsignedInt = 0
         var lock: CInt = 0
-        // mutate: equivalent branch, because a terminal that was just made is unlocked and has a number.
         guard unsafe ioctl(controller, Self.unlock, &lock) == 0, unsafe ioctl(controller, Self.getNumber, &number) == 0
         else {
-            // mutate: equivalent, because a terminal that was just made is unlocked and has a number.
             close(controller)
             throw .system("No pseudo-terminal can be made")
         }
         let name = Self.terminalName(number)
         let terminal = unsafe open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
-        // mutate: equivalent comparison literal, because a descriptor opened after the controller's is not number 0.
         guard terminal >= 0 else {
             close(controller)
             throw .system("The pseudo-terminal can't be opened")
@@ -131,7 +125,6 @@ struct PseudoTerminal {
         var settings = termios()
         _ = unsafe tcgetattr(terminal, &settings)
         unsafe cfmakeraw(&settings)
-        // mutate: equivalent order, because neither depends on the other.
         _ = unsafe tcsetattr(terminal, TCSANOW, &settings)
         _ = Self.takeLock(terminal, of: link)
         self.controller = controller
@@ -141,7 +134,6 @@ struct PseudoTerminal {
         do throws(EmulationError) {
             try makeLink()
         } catch {
-            // mutate: equivalent order, because nobody has either of them yet.
             close(controller)
             close(terminal)
             throw error
@@ -191,10 +183,8 @@ struct PseudoTerminal {
     private static func takeLock(_ terminal: Int32, of link: String) -> Bool {
         var lock = flock()
         lock.l_type = Int16(F_WRLCK)
-        // mutate: equivalent statement, because this is the number that it has.
         lock.l_whence = Int16(SEEK_SET)
         lock.l_start = Int(position(of: link))
-        // mutate: equivalent literal, because the numbers of two links are far from each other.
         lock.l_len = 1
         return unsafe fcntl(terminal, setLock, &lock) == 0 || errno != EAGAIN
     }
@@ -216,11 +206,8 @@ struct PseudoTerminal {
         var status = stat()
         _ = unsafe stat(String(folder), &status)
         let name = slash.map { link[link.index(after: $0)...] } ?? link[...]
-        // mutate: equivalent literal, because seven bytes of such a number will do.
         let bytes = [UInt8](bigEndian: Int(truncatingIfNeeded: status.st_ino), count: 8) + name.utf8
-        // mutate: equivalent literal bits arithmetic, because any number will do that other links do not have.
         let hash: UInt64 = bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        // mutate: equivalent literal, because any part of it will do that a position in a file can hold.
         return hash >> 2
     }
 

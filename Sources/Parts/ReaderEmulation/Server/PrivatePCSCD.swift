@@ -30,7 +30,6 @@ package struct PrivatePCSCD: Sendable {
     /// - Throws: ``EmulationError`` when there is no pcscd, or it can't be started.
     package init(folder: PrivateFolder, configuration: String) throws(EmulationError) {
         guard
-            // mutate: equivalent member, because a system has one of them.
             let program = ["/usr/sbin/pcscd", "/usr/local/sbin/pcscd", "/usr/bin/pcscd"].first(
                 where: ProgramPath.isProgram
             )
@@ -38,7 +37,6 @@ package struct PrivatePCSCD: Sendable {
             throw EmulationError("There is no pcscd. Install the package pcscd.")
         }
         self.folder = folder
-        // mutate: equivalent literal, because fewer programs connect at once.
         let socket = try ListeningSocket.descriptor(Self.socketName, in: folder, backlog: 16)
         defer { close(socket) }
         // pcscd accepts connections with a blocking call.
@@ -120,10 +118,8 @@ package struct PrivatePCSCD: Sendable {
         if hasEnded { return }
         defer { try? folder.remove(Self.logName) }
         Glibc.kill(processIdentifier, SIGTERM)
-        // mutate: equivalent literal range, because nobody notices a hundredth of a second more or less.
         for _ in 0..<200 {
             if hasEnded { return }
-            // mutate: equivalent literal, because nobody notices a hundredth of a second more or less.
             usleep(10_000)
         }
         Self.kill(processIdentifier)

@@ -117,7 +117,6 @@ package final class ReaderServer: Sendable {
         var reader = reader
         var link: DriverLink?
         var socket: ListeningSocket? = socket
-        // mutate: equivalent, because the numbers only have to differ.
         var linkCount = 0
         for await event in events {
             switch event {
@@ -126,7 +125,6 @@ package final class ReaderServer: Sendable {
                     _ = close(descriptor)
                     continue
                 }
-                // mutate: equivalent arithmetic literal, because the numbers only have to differ.
                 linkCount += 1
                 executor.queue.asyncAfter(deadline: .now() + greetingLimit) { [continuation, linkCount] in
                     continuation.yield(.silence(link: linkCount))
@@ -135,7 +133,6 @@ package final class ReaderServer: Sendable {
                 link?.channel.send(ReaderMessage.hello)
             case .silence(let number):
                 guard link?.number == number, link?.isGreeted == false else { continue }
-                // mutate: equivalent statement, because no host leaves, and the channel ends with its last use.
                 leave(link, &reader)
                 link = nil
             case .bytes(let bytes, let number):
@@ -162,9 +159,7 @@ package final class ReaderServer: Sendable {
                 link = nil
             }
         }
-        // mutate: equivalent order, because neither depends on the other.
         reader.hostLeft()
-        // mutate: equivalent order, because neither depends on the other.
         socket?.remove()
         // The connection ends with the channel.
         link?.channel.send(ReaderMessage.removed + ReaderMessage.bye)
@@ -172,7 +167,6 @@ package final class ReaderServer: Sendable {
 
     /// Ends a connection. One without a greeting may be of a program that only looks whether somebody listens.
     private func leave(_ link: DriverLink?, _ reader: inout any ReaderFirmware) {
-        // mutate: equivalent statement, because the channel ends with its last use.
         link?.channel.close()
         guard let link, link.isGreeted else { return }
         reader.hostLeft()

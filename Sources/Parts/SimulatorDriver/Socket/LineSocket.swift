@@ -58,7 +58,6 @@ struct LineSocket {
     /// - Throws: `LinkError` with `readerUnavailable` when it is no valid object, or too long.
     mutating func next() throws(LinkError) -> JSONLine? {
         guard let end = buffer[scanned...].firstIndex(of: 0x0A) else {
-            // mutate: equivalent, because it only saves searching the same bytes again.
             scanned = buffer.count
             guard buffer.count - start <= Self.maximumLine else { throw SimulatorError.nonsense("A line is too long.") }
             return nil
@@ -131,9 +130,7 @@ struct LineSocket {
             interrupt.clear()
             if cancellation?.isCancelled == true { throw SimulatorError.cancelled }
             let rest = deadline - .now
-            // mutate: equivalent literal, because a wait that ends too early goes on.
             let milliseconds = (rest / .milliseconds(1)).rounded(.up)
-            // mutate: equivalent comparison, because a wait of no time ends at once.
             guard milliseconds > 0 else { return false }
             var polled = (
                 pollfd(fd: descriptor, events: Int16(event), revents: 0),

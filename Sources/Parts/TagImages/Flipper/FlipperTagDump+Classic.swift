@@ -11,7 +11,6 @@ extension FlipperTagDump {
 
     static func classic(_ fields: FlipperFields) throws(TagImageError) -> ClassicContents {
         let name = try fields.text("Mifare Classic type")
-        // mutate: equivalent member, because each product has a name of its own.
         guard let product = types.first(where: { $0.name == name })?.product else {
             throw TagImageError(
                 .unsupported,

@@ -103,7 +103,6 @@ extension FlipperTagDump {
 
     /// Returns the application with the names of the NDEF mapping, if it follows the mapping.
     private static func namingNDEF(_ application: DESFireApplication) -> DESFireApplication {
-        // mutate: equivalent member, because an application has each number once.
         let container = application.files.first { $0.number == 1 }?.data
         guard application.identifier == 0x00_0001, let container,
             let ndef = application.files.first(where: { $0.number == 2 }),

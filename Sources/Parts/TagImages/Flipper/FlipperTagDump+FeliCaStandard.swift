@@ -104,7 +104,6 @@ extension FlipperTagDump {
                 continue
             }
             files[shared].serviceCodes.append(code)
-            // mutate: equivalent comparison, because blocks that agree, and are as many, are the same.
             if memory.count > files[shared].memory.count { files[shared].memory = memory }
         }
         return files

@@ -26,7 +26,6 @@ extension FlipperTagDump {
             )
         }
         var contents = Type2Contents(blank: product, uid: try fields.nfcAIdentifier())
-        // mutate: equivalent member, because the file has a page for each that remains.
         contents.memory.removeLast(contents.memory.count - layout.memoryPages * 4)
         for page in 0..<total {
             let bytes = try fields.bytes("Page \(page)", count: 4)
@@ -74,7 +73,6 @@ extension FlipperTagDump {
             key = "Mifare Ultralight type"
         }
         let name = try fields.text(key)
-        // mutate: equivalent member, because each name is that of one product.
         guard let product = FlipperLayout.products.first(where: { $0.name == name })?.product else {
             throw TagImageError(
                 .unsupported,

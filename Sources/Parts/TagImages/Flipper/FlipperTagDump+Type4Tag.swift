@@ -52,7 +52,6 @@ extension FlipperTagDump {
     }
 
     private static func message(in files: [UInt16: [UInt8]]) -> [UInt8]? {
-        // mutate: equivalent comparison, because a file of two bytes is none of a Flipper, whatever its message is.
         guard let file = files[0xE104], file.count >= 2 else { return nil }
         let count = Int(high: file[0], low: file[1])
         return count <= file.count - 2 ? Array(file[2..<(2 + count)]) : nil

@@ -151,7 +151,6 @@ extension Type5Product {
         let product = Self.all.first { product in
             guard product.blockCount == blockCount, product.blockSize == blockSize else { return false }
             guard product.uidPrefix.count == 4,
-                // mutate: equivalent branch, because every format refuses such a tag with a UID of another length before.
                 uid.count == 8
             else { return uid.starts(with: product.uidPrefix) }
             return uid.starts(with: product.uidPrefix.prefix(3)) && uid[3] & 0x18 == product.uidPrefix[3] & 0x18

@@ -118,7 +118,6 @@ struct FlipperTagDump: ImageSource {
     /// The keys whose values would not be in a new file with the same contents.
     var leftOut: [String] {
         let held = Self.dictionary(Self.values(of: contents) ?? [])
-        // mutate: equivalent literal, because a file without a version is refused before.
         let isVersion2 = fields.value(FlipperKey(name: "Version")).map { Array($0) == Array("2".utf8) } ?? false
         return fields.lines.compactMap(\.key).filter { key in
             guard !Self.descriptiveKeys.contains(key.name), !(isVersion2 && key.name == "ATQA") else { return false }

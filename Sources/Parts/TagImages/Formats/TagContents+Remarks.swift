@@ -70,7 +70,6 @@ extension ClassicContents {
     fileprivate var missingParts: [String] {
         guard !unknownBytes.isEmpty else { return [] }
         let blocks = Set(unknownBytes.map { $0 / 16 })
-        // mutate: equivalent comparison, because block 128 is the first of sector 32 by either count.
         let sectors = Set(blocks.map { $0 < 128 ? $0 / 4 : 32 + ($0 - 128) / 16 })
         return [
             "\(unknownBytes.count) bytes in \(sectors.count) sectors were not read; the virtual tag has zeros there."

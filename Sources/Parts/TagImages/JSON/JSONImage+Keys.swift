@@ -63,7 +63,6 @@ extension JSONImage {
     // MARK: MIFARE DESFire
 
     static func readKeys(of contents: inout DESFireContents, _ fields: JSONFields) throws(TagImageError) {
-        // mutate: equivalent, because the card has one application: such an image lists no others.
         guard var application = contents.applications.first else { return }
         if fields.hasValue("key_settings") {
             let settings = try fields.bytes("key_settings", count: 2)

@@ -102,7 +102,6 @@ extension JSONImage {
         guard blocks * size == memory.count, blocks > 0 else {
             throw inconsistent("\(memory.count) bytes are not \(blocks) blocks of \(size).", "memory_hex", fields)
         }
-        // mutate: equivalent member, because each product has a name of its own.
         var product = Type5Product.all.first { $0.name == name }
         if name == "generic Type 5" {
             let reference = fields.hasValue("ic_reference") ? try fields.bytes("ic_reference", count: 1)[0] : 0

@@ -50,7 +50,6 @@ struct JSONImage: ImageSource {
         var kept = fields.texts
         kept.removeAll { Self.descriptions.contains($0.key) }
         for (key, value) in Self.changes(from: contents, to: now) {
-            // mutate: equivalent member, because an image with a key twice is refused.
             if let index = kept.firstIndex(where: { $0.key == key }) {
                 kept[index].value = Array(value.utf8)
             } else {

@@ -54,7 +54,6 @@ struct TagInfoReport: ImageSource {
         let factory = contents.memory
         contents.memory = memory
         // Data that a phone can't read, such as the password and the key, are like those of a new tag.
-        // mutate: equivalent comparison, because nothing of a whole page is replaced.
         for block in blocks where block.data.count < 4 {
             let start = block.address * 4 + block.data.count
             contents.memory.replaceSubrange(
@@ -188,7 +187,6 @@ struct TagInfoScan {
             case .text(let more):
                 text += more
             case .end(let name):
-                // mutate: equivalent order, because the path is looked at when an element begins.
                 path.removeLast()
                 try end(of: name, text, title, type, &block, line: reader.line)
             }

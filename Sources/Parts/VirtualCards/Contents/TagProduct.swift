@@ -58,7 +58,6 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
     public init?(named name: String) {
         let wanted = ProductName(name)
         let families = ["mifare", "mifareultralightev1", "icode"]
-        // mutate: equivalent member, because no two products have a name or a short form in common.
         guard let product = Self.all.first(where: { wanted.names($0.name, withoutFamilies: families) }) else {
             return nil
         }

@@ -78,7 +78,6 @@ extension DESFireCard {
         try expect(data, 1)
         let file = try file(data[0])
         guard case .value(_, _, let current, _) = file.kind else { throw .permissionDenied }
-        // mutate: equivalent arguments, because the order of rights does not count.
         guard allows(file.accessRights, .read, .write, .readWrite) else { throw .authenticationError }
         return DESFireReply(data: [UInt8](littleEndian: Int(current), count: 4))
     }
@@ -92,7 +91,6 @@ extension DESFireCard {
             throw .permissionDenied
         }
         let isAllowed =
-            // mutate: equivalent arguments, because the order of rights does not count.
             isCredit ? allows(file.accessRights, .readWrite) : allows(file.accessRights, .read, .write, .readWrite)
         guard isAllowed else { throw .authenticationError }
         var current = Int(committed)

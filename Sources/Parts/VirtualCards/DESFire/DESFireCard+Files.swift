@@ -164,7 +164,6 @@ extension DESFireCard {
             contents.applications[selected].files[index].communication = CommunicationSettings(rawValue: data[1])
             contents.applications[selected].files[index].accessRights = changed
         }
-        // mutate: equivalent literal, because a part of a unit takes the time of a whole one.
         return DESFireReply(programmed: 3)
     }
 }

@@ -55,7 +55,6 @@ extension DESFireCard {
 
     /// CHANGE KEY. The kind of the card's master key may change; the upper bits of its number give the new kind.
     mutating func changeKey(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
-        // mutate: equivalent branch, because who is authenticated has a session.
         guard let authenticatedKey, session != nil else { throw .authenticationError }
         guard let first = data.first else { throw .lengthError }
         let number = selected == nil ? first & 0x3F : first
@@ -120,7 +119,6 @@ extension DESFireCard {
                 contents.keySettings = data[0]
             }
         }
-        // mutate: equivalent literal, because a part of a unit takes the time of a whole one.
         return DESFireReply(programmed: 1)
     }
 }

@@ -87,7 +87,6 @@ public struct DESFireCard: Card {
 
     public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
         self.tear = tear
-        // mutate: equivalent statement, because each message sets it anew.
         defer { self.tear = nil }
         guard let code = message.first else { return CardAnswer([DESFireStatus.lengthError.rawValue]) }
         switch code {
@@ -180,7 +179,6 @@ public struct DESFireCard: Card {
         var start = 0
         for cut in cuts + [data.count] {
             repeat {
-                // mutate: equivalent comparison, because both ways end a part of just this length here.
                 let end = cut - start > limit ? start + limit : cut
                 frames.append(Array(data[start..<end]))
                 start = end

@@ -46,7 +46,6 @@ public struct EMRTDCard: Card {
     public init(_ contents: EMRTDContents, randomBytes: [UInt8] = []) {
         self.contents = contents
         givenBytes = randomBytes[...]
-        // mutate: equivalent literal arithmetic, because challenges are any numbers.
         random = SplitMix64(seed: contents.zone.accessInformation.reduce(0) { $0 &* 31 &+ UInt64($1) })
     }
 
@@ -189,7 +188,6 @@ public struct EMRTDCard: Card {
         // Le of zeros requests as many bytes as fit.
         let isUnlimited = command.requestsAll
         guard isUnlimited || expected <= capacity else { return .refusal(.wrongLength) }
-        // mutate: equivalent arguments, because a minimum has no order.
         var room = min(expected, capacity)
         if isOdd { room -= room < 0x82 ? 2 : room < 0x103 ? 3 : 4 }
         guard room > 0 else { return .refusal(.wrongLength) }

@@ -37,7 +37,6 @@ struct EMRTDSecureMessaging: Sendable {
         guard command.data.suffix(10).starts(with: [0x8E, 0x08]) else { throw .incorrect }
         var rest = objects.dropLast()[...]
         var plain = command
-        // mutate: equivalent statement, because nothing looks at the class of a command that was opened.
         plain.cla = 0x00
         plain.data = []
         plain.expectedLength = nil
@@ -106,7 +105,6 @@ struct EMRTDSecureMessaging: Sendable {
     /// - Parameter length: the number of bytes that the reader accepts, without the status.
     static func capacity(_ length: Int) -> Int {
         // Object 99 takes 4 bytes, object 8E takes 10, and the head of object 87 up to 4. Then there is the padding.
-        // mutate: equivalent comparison, because of 256 bytes both heads leave 231.
         let head = length > 256 ? 5 : 4
         return max(0, (length - 14 - head) / 8 * 8 - 1)
     }

@@ -42,7 +42,6 @@ public struct MachineReadableZone: Sendable, Hashable {
     /// - Throws: ``EMRTDError`` with `malformedZone`, or `wrongCheckDigit` with the correct digit.
     public init(_ text: String) throws(EMRTDError) {
         let characters = Array(text.utf8).filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
-        // mutate: equivalent member, because each format has a length of its own.
         guard let format = Format.allCases.first(where: { $0.lineLength * $0.lineCount == characters.count }) else {
             throw EMRTDError(
                 .malformedZone,

@@ -97,9 +97,7 @@ extension NTAG424Card {
         case 0x8D:
             guard data.count >= 7 else { throw .lengthError }
             let file = contents.files[try place(data[0])]
-            // mutate: equivalent arguments, because the order of rights does not count.
             guard allows(file, .write, .readWrite) else { throw refusal(file, .write, .readWrite) }
-            // mutate: equivalent arguments, because the order of rights does not count.
             let mode = communication(file, .write, .readWrite)
             return .command(mode, header: 7, length: data.littleEndian(at: 4, count: 3))
         default: return .standard
@@ -211,7 +209,6 @@ extension NTAG424Card {
     private mutating func readData(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         guard data.count == 7 else { throw .lengthError }
         let index = try place(data[0])
-        // mutate: equivalent arguments, because the order of rights does not count.
         guard allowsReading(contents.files[index]) else { throw refusal(contents.files[index], .read, .readWrite) }
         let offset = data.littleEndian(at: 1, count: 3)
         var length = data.littleEndian(at: 4, count: 3)
@@ -219,7 +216,6 @@ extension NTAG424Card {
         guard offset < size else { throw .boundaryError }
         if length == 0 { length = min(size - offset, 256) }
         guard offset + length <= size, length <= 256 else { throw .boundaryError }
-        // mutate: equivalent literal, because it only has to be another instruction than READ BINARY.
         guard let visible = visibleData(index, 0xAD) else {
             // The counter has reached its limit, or can't count any further.
             throw contents.files[index].dynamicMessaging?.counterLimit == nil ? .integrityError : .permissionDenied

@@ -80,7 +80,6 @@ public struct NTAG424Card: Card {
 
     public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
         self.tear = tear
-        // mutate: equivalent statement, because each message sets it anew.
         defer { self.tear = nil }
         guard let command = CardCommand(message) else { return CardAnswer(status: .wrongLength) }
         if (command.cla, command.ins) != (0x00, 0xB0), (command.cla, command.ins) != (0x90, 0xAD) { reading = nil }
@@ -215,7 +214,6 @@ public struct NTAG424Card: Card {
     /// Returns whether a file may be read: by its rights, or by everybody if a MAC authenticates the data.
     func allowsReading(_ file: NTAG424Contents.File) -> Bool {
         let isDynamic = authenticatedKey == nil && file.dynamicMessaging.map { $0.fileReadKey < 5 } ?? false
-        // mutate: equivalent arguments, because the order of rights does not count.
         return isDynamic || allows(file, .read, .readWrite)
     }
 

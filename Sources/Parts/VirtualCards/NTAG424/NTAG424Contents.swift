@@ -149,7 +149,6 @@ extension NTAG424Contents {
         let start = 2 + message.count - text.utf8.count
         func offset(_ name: String) -> Int? { places[name].map { $0 + start } }
 
-        // mutate: equivalent literal, because the places are set below.
         var messaging = SecureDynamicMessaging(piccDataOffset: 0, codeOffset: 0)
         messaging.piccDataOffset = offset("picc")
         messaging.uidOffset = offset("uid")

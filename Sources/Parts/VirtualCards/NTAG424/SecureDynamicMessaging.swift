@@ -167,7 +167,6 @@ extension SecureDynamicMessaging {
         var result = file
         let count = [UInt8](littleEndian: Int(counter), count: 3)
         let identity = (mirrorsUID ? uid : []) + (mirrorsCounter ? count : [])
-        // mutate: equivalent order, because the two places don't overlap.
         result.show(uid, at: uidOffset)
         result.show(count.reversed(), at: counterOffset)
         if let piccDataOffset, Int(metaReadKey) < keys.count {
@@ -183,7 +182,6 @@ extension SecureDynamicMessaging {
             let text = Array(file[part.offset..<(part.offset + part.length / 2)])
             result.show(try cipher.encrypt(text, .blockChaining(vector: vector)), at: part.offset)
         }
-        // mutate: equivalent comparison, because at the end of the file there is no room for a code.
         if let codeInputOffset, let codeOffset, codeInputOffset <= codeOffset, codeOffset <= result.count {
             let cipher = try BlockCipher.aes(try key.cmac(Self.vector([0x3C, 0xC3], identity)))
             result.show(try cipher.cmac(Array(result[codeInputOffset..<codeOffset])).everySecond, at: codeOffset)

@@ -48,7 +48,6 @@ package struct LegacyMessaging: SecureMessaging {
         let body = Array(data.dropFirst(header))
         guard !body.isEmpty, body.count.isMultiple(of: 8) else { throw .lengthError }
         guard let plain = try decipher(body).withoutMark,
-            // mutate: equivalent branch literal, because fewer than two bytes never equal a checksum.
             plain.count >= 2
         else { throw .integrityError }
         let bytes = Array(plain.dropLast(2))

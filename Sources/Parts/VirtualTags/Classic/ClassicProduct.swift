@@ -20,7 +20,6 @@ public enum ClassicProduct: String, Sendable, Hashable, CaseIterable, CustomStri
 
     /// Finds the product with a memory of this size in bytes; nil when there is none.
     public init?(memorySize: Int) {
-        // mutate: equivalent member, because no two products have the same size.
         guard let product = Self.allCases.first(where: { $0.memorySize == memorySize }) else { return nil }
         self = product
     }
@@ -40,7 +39,6 @@ public enum ClassicProduct: String, Sendable, Hashable, CaseIterable, CustomStri
 
     /// The number of sectors. Each has its own keys and access conditions in its last block.
     public var sectorCount: Int {
-        // mutate: equivalent comparison, because both ways give 32 sectors for 128 blocks.
         blockCount <= 128 ? blockCount / 4 : 32 + (blockCount - 128) / 16
     }
 

@@ -16,10 +16,8 @@ extension Frame {
         if one == other { return .success(one) }
         let first = one.bytesOnAir(technology)
         let second = other.bytesOnAir(technology)
-        // mutate: equivalent arguments, because a minimum has no order.
         for index in 0..<min(first.count, second.count) where first[index] != second[index] {
             let bit = index * 8 + (first[index] ^ second[index]).trailingZeroBitCount
-            // mutate: equivalent arguments, because a minimum has no order.
             guard bit < min(one.bitCountOnAir, other.bitCountOnAir) else { break }
             return .failure(CollisionPoint(bitIndex: bit, bits: first.leadingBits(bit)))
         }
@@ -44,12 +42,10 @@ extension [UInt8] {
     /// Returns the bits from `start` on, moved to begin at the least significant bit of the first byte.
     func bits(from start: Int) -> Frame {
         let shift = start % 8
-        // mutate: equivalent branch, because whole bytes also come out unchanged below.
         guard shift != 0 else {
             return Frame(Array(dropFirst(start / 8)), checksum: .none)
         }
         var bits: [UInt8] = []
-        // mutate: equivalent literal, because a capacity only saves time.
         bits.reserveCapacity(count - start / 8)
         for index in (start / 8)..<count {
             let above = index + 1 < count ? self[index + 1] << (8 - shift) : 0
@@ -62,7 +58,6 @@ extension [UInt8] {
 
     /// Returns whether the first `count` bits are those of `other`.
     func startsWithBits(_ count: Int, of other: [UInt8]) -> Bool {
-        // mutate: equivalent branch literal, because the callers have looked at the lengths.
         guard count <= self.count * 8, count <= other.count * 8 else { return false }
         let whole = count / 8
         for index in 0..<whole where self[index] != other[index] { return false }

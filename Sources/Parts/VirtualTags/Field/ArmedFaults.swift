@@ -20,7 +20,6 @@ struct ArmedFaults: Sendable {
 
     /// Returns the closures to call before the next exchange, each only once.
     mutating func takeCalls() -> [@Sendable () -> Void] {
-        // mutate: equivalent comparison, because without calls the search finds nothing.
         guard calls > 0 else { return [] }
         var taken: [@Sendable () -> Void] = []
         faults.removeAll { fault in
@@ -28,7 +27,6 @@ struct ArmedFaults: Sendable {
             taken.append(call)
             return true
         }
-        // mutate: equivalent, because the number only saves a search that finds nothing.
         calls -= taken.count
         return taken
     }
@@ -102,7 +100,6 @@ struct FaultyExchange {
                 state.removeAllTags()
             case .swap(let tag):
                 state.removeAllTags()
-                // mutate: equivalent order, because nothing looks at the field between the two.
                 tag.losePower()
                 state.add(tag)
                 swapsTags = true
@@ -140,7 +137,6 @@ struct FaultyExchange {
     }
 
     private func damage(_ frame: Frame) -> FieldAnswer.Reply {
-        // mutate: equivalent member, because less than eight bits are in one byte.
         guard frame.bitCount < 8, let byte = frame.bytes.first else { return .damaged }
         let bit = UInt8(random % UInt64(frame.bitCount))
         return .frame(Frame(bits: [byte ^ 1 << bit], validBitsInLastByte: frame.validBitsInLastByte))

@@ -38,7 +38,6 @@ struct FieldAnswer {
             }
         case .collision(let point):
             // A third tag can only move the first difference to an earlier position.
-            // mutate: equivalent literal, because only what is before the first difference counts.
             let known = Frame(bits: point.bits + [0], validBitsInLastByte: 8)
             if case .failure(let earlier) = Frame.merged(known, frame, technology), earlier.bitIndex < point.bitIndex {
                 reply = .collision(earlier)

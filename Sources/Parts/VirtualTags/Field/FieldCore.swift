@@ -62,7 +62,6 @@ final class FieldCore: Sendable {
 
     func addObserver(_ handler: @escaping @Sendable () -> Void) -> UInt64 {
         state.withLock { state in
-            // mutate: equivalent literal, because the numbers only differ from each other.
             state.nextObserver += 1
             state.observers.append((state.nextObserver, handler))
             return state.nextObserver
@@ -76,7 +75,6 @@ final class FieldCore: Sendable {
             state.observers.removeAll { $0.id == id }
             return removed
         }
-        // mutate: equivalent exit, because this only keeps what is released.
         _ = released
     }
 }

@@ -13,16 +13,13 @@ struct FieldState: Sendable {
     private(set) var tags: [any VirtualTag] = []
     /// The arrival number of each tag, by its index in `tags`.
     private var arrivals: [UInt64] = []
-    // mutate: equivalent literal, because the numbers only differ from each other.
     private var lastArrival: UInt64 = 0
     var isCarrierOn = true
     var statistics = [LinkStatistics](repeating: .zero, count: Technology.allCases.count)
     var faults: ArmedFaults?
     var recording: [ExchangeRecord]?
-    // mutate: equivalent literal, because it is set when a recording starts.
     var recordingLimit = 0
     var observers: [(id: UInt64, handler: @Sendable () -> Void)] = []
-    // mutate: equivalent literal, because the numbers only differ from each other.
     var nextObserver: UInt64 = 0
     /// The number of commands that have programmed a tag's memory.
     var writes = 0

@@ -82,7 +82,6 @@ public final class VirtualField: FieldDriver {
     public func bring(_ tag: any VirtualTag) {
         core.changePresence { state in
             guard !state.tags.contains(where: { $0 === tag }) else { return false }
-            // mutate: equivalent order, because nothing looks at the field between the two.
             tag.losePower()
             state.add(tag)
             return true

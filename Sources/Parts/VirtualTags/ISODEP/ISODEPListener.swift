@@ -32,14 +32,11 @@ package struct ISODEPListener: Sendable {
     private var received: [UInt8] = []
     /// The answer, and how much of it was sent.
     private var answer: [UInt8] = []
-    // mutate: equivalent literal, because it is set with each answer, and nothing is sent before the first.
     private var sent = 0
-    // mutate: equivalent literal, because before the first answer there is nothing to send or to forget.
     private var isSending = false
     private var extensions: [UInt8] = []
     private var last: Action = .silence
     /// Whether the current block has a CID. Then the answers have one too.
-    // mutate: equivalent literal, because each block sets it before anything is sent.
     private var usesCID = false
 
     /// Creates the layer for a card that was just activated.
@@ -98,7 +95,6 @@ package struct ISODEPListener: Sendable {
 
     /// An I-block: rule D, then 10 or 2 (ISO/IEC 14443-4, 7.5.4.3 and 7.5.5.3).
     private mutating func receiveInformation(_ information: [UInt8], isChained: Bool) -> Action {
-        // mutate: equivalent branch statement, because a message that is complete leaves nothing behind.
         if isSending { received = [] }
         isSending = false
         extensions = []

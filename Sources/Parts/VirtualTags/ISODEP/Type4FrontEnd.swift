@@ -72,9 +72,7 @@ public indirect enum Type4FrontEnd: Sendable, Hashable {
     }
 
     private static func parameters(protocolInfo: [UInt8]) -> Parameters {
-        // mutate: equivalent literal, because a tag is made with three bytes.
         guard protocolInfo.count >= 3 else {
-            // mutate: equivalent literal, because a tag is made with three bytes.
             return Parameters(frameSize: 32, waitingTimeInteger: 4, supportsCID: false)
         }
         let integer = Int(protocolInfo[2] >> 4)

@@ -19,9 +19,7 @@ struct Type4Silicon: Sendable {
     // Volatile state.
     private var blocks: ISODEPListener?
     /// Whether the next block may be a PPS, because nothing was received since RATS.
-    // mutate: equivalent literal, because it is only looked at after RATS, which sets it.
     private var allowsSelection = false
-    // mutate: equivalent literal, because it is only looked at after RATS, which sets it.
     private var cid: UInt8 = 0
     /// The remaining work of the card while it asks for more time.
     private var remainingWork = Airtime.zero
@@ -113,7 +111,6 @@ struct Type4Silicon: Sendable {
     ) -> TagAnswer? {
         if blocks != nil {
             // In the block protocol, only complete blocks count (ISO/IEC 14443-4, 7.5.5).
-            // mutate: equivalent branch, because a frame without whole bytes has no right checksum either.
             guard frame.validBitsInLastByte == 8, let block = frame.payload(checkedBy: .nfcA) else { return nil }
             if allowsSelection {
                 allowsSelection = false
@@ -201,7 +198,6 @@ struct Type4Silicon: Sendable {
     ///
     /// - Returns: the answer, and whether it deselects the card.
     private mutating func exchange(_ block: [UInt8], _ disturbance: Disturbance?) -> (TagAnswer?, Bool) {
-        // mutate: equivalent literal, because blocks only come while there is a protocol.
         guard let action = blocks?.receive(block) else { return (nil, false) }
         switch action {
         case .silence:
@@ -252,7 +248,6 @@ struct Type4Silicon: Sendable {
         let waitingTime = Airtime(carrierPeriods: 4096 << Int64(parameters.waitingTimeInteger))
         var work = Airtime.zero
         let granted = waitingTime * Int(multiplier)
-        // mutate: equivalent comparison, because no work is left to do before the granted time then.
         if remainingWork > granted {
             work = min(allowance, remainingWork - granted)
             remainingWork = remainingWork - work

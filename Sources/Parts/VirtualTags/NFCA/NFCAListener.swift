@@ -35,7 +35,6 @@ struct NFCAListener: Sendable {
 
     private(set) var state = State.idle
     /// Whether the tag was woken from HALT, and returns to it.
-    // mutate: equivalent literal, because a tag that is woken from IDLE sets it.
     private(set) var wasHalted = false
 
     /// Creates the layer; nil when the UID does not have 4, 7 or 10 bytes.
@@ -68,7 +67,6 @@ struct NFCAListener: Sendable {
     /// Resets the state, like a loss of power.
     mutating func reset() {
         state = .idle
-        // mutate: equivalent literal exit statement, because a tag that is woken from IDLE sets it.
         wasHalted = false
     }
 

@@ -19,7 +19,6 @@ public final class VirtualType1Tag: VirtualTag {
 
     /// Creates a tag with the given contents.
     public init(_ contents: Type1Contents) {
-        // mutate: equivalent order, because both end the program, whichever is first.
         precondition(contents.memory.count == contents.product.memorySize, "the memory is not of the product's size")
         precondition(contents.header.count == 2, "the header is HR0 and HR1")
         product = contents.product

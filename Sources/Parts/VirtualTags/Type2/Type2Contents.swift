@@ -67,7 +67,6 @@ public struct Type2Contents: Sendable, Hashable {
         var memory = [UInt8](repeating: 0, count: product.pageCount * 4)
         // Byte 1 of page 2 is called "internal" and reads 48.
         memory[9] = 0x48
-        // mutate: equivalent order, because the two places are apart.
         memory.replaceSubrange(12..<16, with: [0xE1, 0x10, product.capabilitySize, 0x00])
         memory.replaceSubrange(16..<(16 + product.factoryData.count), with: product.factoryData)
         for (page, bytes) in product.factoryConfiguration {
@@ -98,7 +97,6 @@ extension Type2Contents {
     /// The first page that needs the password; nil when none does.
     public var firstProtectedPage: Int? {
         let start = Type2Silicon(self).latched.protectionStart
-        // mutate: equivalent comparison, because a start behind the pages is latched as none.
         return start < product.pageCount ? start : nil
     }
 

@@ -32,7 +32,6 @@ public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
         /// UID and counter as ASCII text in the pages.
         package static let mirror = Features(rawValue: 1 << 11)
         /// Unknown commands are not answered. Other products refuse them.
-        // mutate: equivalent literal, because any bit of its own will do.
         package static let ignoresUnknownCommands = Features(rawValue: 1 << 12)
     }
 
@@ -104,7 +103,6 @@ public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
     ///   `Ultralight C` or `UL21`.
     public init?(named name: String) {
         let wanted = ProductName(name)
-        // mutate: equivalent member, because a name is that of one product alone.
         let product = Self.all.first { wanted.names($0.name, withoutFamilies: ["mifare", "mifareultralightev1"]) }
         guard let product else { return nil }
         self = product

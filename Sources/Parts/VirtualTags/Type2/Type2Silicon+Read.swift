@@ -24,11 +24,9 @@ extension Type2Silicon {
         guard let first = page(address), first < readableEnd else { return .refusal(.argument) }
         countReading()
         var bytes: [UInt8] = []
-        // mutate: equivalent literal, because a capacity only saves time.
         bytes.reserveCapacity(16)
         // A READ does not go on in the next sector.
         let end = first < 256 ? min(readableEnd, 256) : readableEnd
-        // mutate: equivalent comparison, because the other ways read the last four pages too.
         if first + 4 <= end {
             append(first..<(first + 4), to: &bytes)
         } else if product.features.contains(.sectors) {
@@ -50,7 +48,6 @@ extension Type2Silicon {
         }
         countReading()
         var bytes: [UInt8] = []
-        // mutate: equivalent arithmetic, because a capacity only saves time.
         bytes.reserveCapacity((last - first + 1) * 4)
         append(first..<(last + 1), to: &bytes)
         return .data(bytes)

@@ -5,7 +5,6 @@ extension Type2Silicon {
     /// Returns a byte of the active configuration; 0 when the product has none.
     func configuration(_ page: Int, _ byte: Int) -> UInt8 {
         let index = page * 4 + byte
-        // mutate: equivalent comparison, because nothing asks for the byte right behind them.
         return index < latched.configuration.count ? latched.configuration[index] : 0
     }
 
@@ -23,13 +22,11 @@ extension Type2Silicon {
             latched.key = Array(contents.memory[(44 * 4)..<(48 * 4)])
             // AUTH0 in page 42 protects nothing from 30h on. With bit 0 of AUTH1, reading is free.
             let start = Int(contents.memory[42 * 4])
-            // mutate: equivalent comparison, because there is no page 30.
             if start < 0x30 {
                 latched.protectionStart = max(start, 3)
                 latched.protectsReading = contents.memory[43 * 4] & 1 == 0
             }
         } else if product.features.contains(.password), let page = product.configurationPage {
-            // mutate: equivalent range, because nothing asks for the last of the eight bytes.
             latched.configuration = Array(contents.memory[(page * 4)..<(page * 4 + 8)])
             let start = Int(configuration(0, 3))
             if start < product.pageCount {
@@ -64,7 +61,6 @@ extension Type2Silicon {
         guard argument == 0,
             let cipher = try? BlockCipher.des(latched.key.prefix(8).reversed() + latched.key.suffix(8).reversed())
         else { return .refusal(.argument) }
-        // mutate: equivalent statement, because the next command authenticates, or ends the activation.
         isAuthenticated = false
         let authentication = ChallengeProof(cipher: cipher, challenge: random.bytes(8))
         pending = .tripleDES(authentication)

@@ -42,12 +42,9 @@ struct Type2Silicon: Sendable {
 
     // Volatile state.
     var pending = Pending.nothing
-    // mutate: equivalent literal, because the loss of power that a tag begins with sets it.
     var sector: UInt8 = 0
-    // mutate: equivalent literal, because the loss of power that a tag begins with sets it.
     var isAuthenticated = false
     /// Whether the reading counter has counted since power-up.
-    // mutate: equivalent literal, because the loss of power that a tag begins with sets it.
     var hasCountedReading = false
     var latched = Latched()
     /// The generator of challenges. They are the same in every run.
@@ -57,19 +54,15 @@ struct Type2Silicon: Sendable {
 
     /// The settings that stay active until the next activation or power-up, even if the memory changes.
     struct Latched: Sendable {
-        // mutate: equivalent literal, because the loss of power that a tag begins with sets it.
         var staticLocks: UInt32 = 0
-        // mutate: equivalent literal, because the loss of power that a tag begins with sets it.
         var dynamicLocks: UInt32 = 0
         /// CFGLCK, which changes only at power-up (NTAG213/215/216 data sheet, 8.5.7).
-        // mutate: equivalent literal, because the loss of power that a tag begins with sets it.
         var isConfigurationLocked = false
         /// The two configuration pages before the password; empty when the product has none.
         var configuration: [UInt8] = []
         /// The key pages of Ultralight C (MF0ICU2 data sheet, 7.5.7); empty for other products.
         var key: [UInt8] = []
         var protectionStart = Int.max
-        // mutate: equivalent literal, because the loss of power that a tag begins with sets it.
         var protectsReading = false
     }
 
@@ -77,7 +70,6 @@ struct Type2Silicon: Sendable {
         var contents = contents
         contents.memory.removeLast(contents.memory.count % 4)
         let factory = Type2Contents.factoryMemory(contents.product)
-        // mutate: equivalent comparison, because of a whole memory nothing is missing.
         if contents.memory.count < factory.count {
             contents.memory += factory[contents.memory.count...]
         }
@@ -92,7 +84,6 @@ struct Type2Silicon: Sendable {
     var product: Type2Product { contents.product }
 
     mutating func losePower() {
-        // mutate: equivalent order, because the listener and the commands have nothing in common.
         listener?.reset()
         beginActivation()
         hasCountedReading = false
@@ -164,7 +155,6 @@ struct Type2Silicon: Sendable {
     private static let acknowledgement = Frame(bits: [0x0A], validBitsInLastByte: 4)
 
     private mutating func refuse(_ code: UInt8, isWrite: Bool = false) -> TagAnswer {
-        // mutate: equivalent statement, because the activation that has to follow forgets it too.
         pending = .nothing
         listener?.deselect()
         return TagAnswer(Frame(bits: [code & 0x0F], validBitsInLastByte: 4), isWrite: isWrite)

@@ -23,7 +23,6 @@ struct FeliCaLiteSChip: FeliCaChip {
 
     init(_ contents: FeliCaLiteSContents) {
         self.contents = contents
-        // mutate: equivalent literal bits, because a code without a key is any number.
         random = SplitMix64(seed: contents.idm.reduce(0x5EED) { $0 << 8 ^ UInt64($1) })
     }
 
@@ -74,7 +73,6 @@ struct FeliCaLiteSChip: FeliCaChip {
         }
         for (position, element) in list.elements.enumerated() {
             let block = Block(rawValue: UInt8(truncatingIfNeeded: element.block))
-            // mutate: equivalent comparison, because there is no block FF.
             guard element.block <= 0xFF, let bytes = bytes(of: block, after: numbers, data) else {
                 return FeliCaChipAnswer(.block(position, .blockNumber))
             }
@@ -129,7 +127,6 @@ struct FeliCaLiteSChip: FeliCaChip {
         guard !hasCode || list.elements[1].block == Int(Block.macA.rawValue) else {
             return FeliCaChipAnswer(.blockCount)
         }
-        // mutate: equivalent literal, because there is no block FF.
         guard list.elements[0].block <= 0xFF else { return FeliCaChipAnswer(.block(0, .blockNumber)) }
         let block = Block(rawValue: UInt8(list.elements[0].block))
         let data = Array(list.data[0..<16])
@@ -142,7 +139,6 @@ struct FeliCaLiteSChip: FeliCaChip {
         }
         if let error = refusal(block, data, hasCode: hasCode) { return FeliCaChipAnswer(.block(0, error)) }
         if tear.map(Self.keepsNew) ?? true {
-            // mutate: equivalent order, because what changes the limit of the counter sets it to 0.
             store(data, in: block)
             count(block, data)
         }

@@ -115,14 +115,12 @@ struct FeliCaStandardChip: FeliCaChip {
         case .new: return true
         case .mixed(let seed):
             var random = SplitMix64(seed: seed)
-            // mutate: equivalent result, because either side of a coin will do.
             return random.next() & 1 == 0
         }
     }
 
     /// Attributes 0C to 0F: block 0 is the newest record, and a write moves the others.
     private static func isCyclic(_ code: UInt16) -> Bool {
-        // mutate: equivalent range, because a service that is read only has no order of writes.
         (0x0C...0x0F).contains(code & 0x3F)
     }
 

@@ -37,7 +37,6 @@ public final class VirtualType3Tag: VirtualTag {
 
     /// Creates a FeliCa Standard card or a generic Type 3 tag.
     public init(_ contents: FeliCaStandardContents) {
-        // mutate: equivalent order, because both end the program, whichever is first.
         precondition(contents.idm.count == 8 && contents.pmm.count == 8, "IDm and PMm have 8 bytes")
         precondition((1...16).contains(contents.systems.count), "a card has 1 to 16 systems")
         silicon = Locked(Type3Silicon(FeliCaStandardChip(contents: contents)))

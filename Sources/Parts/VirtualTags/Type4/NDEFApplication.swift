@@ -139,7 +139,6 @@ public struct NDEFApplication: CardApplication {
         }
         // Le also counts the data object's header.
         let takesAll = command.requestsAll
-        // mutate: equivalent arguments, because a minimum has no order.
         let room = takesAll ? min(expected, maximumRead) : expected
         let header = room <= 129 ? 2 : room <= 258 ? 3 : 4
         guard room > header else { return CardAnswer(status: .wrongLength) }
@@ -202,7 +201,6 @@ public struct NDEFApplication: CardApplication {
         }
         guard takesAll || expected <= maximumRead else { return CardAnswer(status: .wrongLength) }
         guard offset < file.count else { return CardAnswer(status: .wrongOffset) }
-        // mutate: equivalent arguments, because a minimum has no order.
         let count = min(expected, maximumRead, file.count - offset)
         let isWhole = takesAll || count == expected
         return CardAnswer(Array(file[offset..<(offset + count)]), status: isWhole ? .success : .endOfFile)

@@ -25,7 +25,6 @@ struct VirtualCapabilityContainer: Sendable, Hashable {
         maximumWrite = Int(high: file[5], low: file[6])
         let end = min(file.count, Int(high: file[0], low: file[1]))
         var offset = 7
-        // mutate: equivalent comparison, because an empty TLV at the end has no rights.
         while offset + 2 <= end {
             let type = file[offset]
             let length = Int(file[offset + 1])

@@ -12,7 +12,6 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
         }
 
         /// WRITE MULTIPLE BLOCKS.
-        // mutate: equivalent bits, because a shift by 0 is the same in either direction.
         public static let writeMultiple = Features(rawValue: 1 << 0)
         /// The extended commands 30 to 3C, with two-byte block numbers.
         public static let extended = Features(rawValue: 1 << 1)

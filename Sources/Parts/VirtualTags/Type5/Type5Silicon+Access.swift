@@ -49,7 +49,6 @@ extension Type5Silicon {
     }
 
     private func needsWritePassword(_ block: Int) -> Bool {
-        // mutate: equivalent literal, because the counter's block is written before anything asks for this.
         guard block < product.dataBlockCount else { return false }
         let isHigh = block >= Int(contents.protection.pointer)
         return contents.protection.condition.contains(isHigh ? .writeHigh : .writeLow)
@@ -87,12 +86,10 @@ extension Type5Silicon {
         }
         if product.features.contains(.tagConfiguration) {
             // Block 0, with the container, is outside the protected areas.
-            // mutate: equivalent literal, because 0 lets everybody read and write, with a session or without.
             guard block > 0 else { return Access(0, isOpen: true) }
             let isSecond = hasTwoAreas && block >= product.blockCount / 2
             return Access(registers[isSecond ? 1 : 0] & 0x03, isOpen: session == (isSecond ? 2 : 1))
         }
-        // mutate: equivalent literal, because 0 lets everybody read and write, with a session or without.
         return Access(0, isOpen: true)
     }
 

@@ -58,7 +58,6 @@ extension Type5Silicon {
         let identifier = parameters[0]
         guard contents.passwords[identifier] != nil else { throw .unknown }
         if identifier != Self.privacyPassword { try checkDirected(request) }
-        // mutate: equivalent order, because after a wrong password the tag handles nothing until it forgets all of them.
         try accepts(parameters[1...], identifier)
         presentedPasswords.insert(identifier)
         if identifier == Self.privacyPassword { contents.protection.isPrivate = false }
@@ -79,7 +78,6 @@ extension Type5Silicon {
 
     /// LOCK PASSWORD, after the password was given.
     private mutating func lockPassword(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
-        // mutate: equivalent member, because there is one.
         guard request.parameters.count == 1, let identifier = request.parameters.first else { throw .notRecognised }
         try checkDirected(request)
         guard presentedPasswords.contains(identifier) else { throw .unknown }

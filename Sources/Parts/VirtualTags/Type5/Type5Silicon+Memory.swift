@@ -8,7 +8,6 @@ extension Type5Silicon {
         if let limit = product.readLimit, count > limit { throw .unknown }
         try checkReading(first..<(first + count))
         var data: [UInt8] = []
-        // mutate: equivalent arithmetic, because a capacity only saves time.
         data.reserveCapacity(count * (product.blockSize + 1))
         for block in first..<(first + count) {
             if withSecurity { data.append(securityStatus(of: block)) }

@@ -23,7 +23,6 @@ extension Type5Silicon {
         case 0xAA, 0xCA: return try writeMessage(parameters)
         case 0xAB, 0xCB:
             guard parameters.isEmpty else { throw .notRecognised }
-            // mutate: equivalent branch, because a mailbox that is switched off has no message.
             guard mailbox.isEnabled, !mailbox.message.isEmpty else { throw .unknown }
             return Type5Reply([UInt8(truncatingIfNeeded: mailbox.message.count - 1)])
         case 0xAC, 0xCC: return try readMessage(parameters)

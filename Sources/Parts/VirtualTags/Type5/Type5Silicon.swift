@@ -61,7 +61,6 @@ struct Type5Silicon: Sendable {
         isInitiated = false
         hasCounted = false
         harvestsEnergy = false
-        // mutate: equivalent statement, because without a supply the mailbox is never switched on.
         if !contents.settings.isSupplied { mailbox = ST25Mailbox() }
         isMute = false
     }
@@ -129,7 +128,6 @@ struct Type5Silicon: Sendable {
             return answer
         }
         guard let (own, present, answer) = slots else { return nil }
-        // mutate: equivalent comparison, because no tag has a slot behind the last one.
         slots = present < 15 ? (own, present + 1, answer) : nil
         return own == present + 1 ? TagAnswer(answer) : nil
     }
@@ -195,7 +193,6 @@ struct Type5Silicon: Sendable {
             let block = try number(&rest, isExtended)
             return try writeBlocks(block, count: try number(&rest, isExtended) + 1, Array(rest))
         case 0x27, 0x29:
-            // mutate: equivalent member, because there is one.
             guard rest.count == 1, let value = rest.first else { throw .notRecognised }
             return try writeIdentifier(value, isFamily: request.command == 0x27)
         case 0x28, 0x2A:
@@ -208,7 +205,6 @@ struct Type5Silicon: Sendable {
             let block = try number(&rest, isExtended)
             return try blockSecurity(block, count: try number(&rest, isExtended, last: true) + 1)
         case 0x3B:
-            // mutate: equivalent member, because there is one.
             guard rest.count == 1, let requested = rest.first else { throw .notRecognised }
             return extendedSystemInformation(requested)
         default:

@@ -49,9 +49,7 @@ public struct JSONWriter: Sendable {
     /// Writes an integer.
     public mutating func value(_ number: Int) {
         separate()
-        // mutate: equivalent branch literal, because both branches write the same digit.
         if number < 10,
-            // mutate: equivalent branch comparison literal, because both branches write the same digit.
             number >= 0
         {
             text.append(0x30 + UInt8(number))

@@ -37,7 +37,6 @@ public struct CommandAPDU: Sendable, Hashable {
         expectedLength: Int? = nil,
         usesExtendedLength: Bool = false
     ) {
-        // mutate: equivalent order, because each of the two ends the program.
         precondition(data.count <= 65535, "a data field has at most 65,535 bytes")
         precondition((0...65536).contains(expectedLength ?? 0), "Ne is 0 to 65,536")
         self.instructionClass = instructionClass

@@ -99,7 +99,6 @@ struct TLVWalk {
                 let value = addresses.map { memory[byte: $0] ?? 0 }
                 let control = TLVControl(value: value, isLock: type == 0x01)
                 if controls.count < Self.maximumControls {
-                    // mutate: equivalent order, because these are two lists, and nothing reads them in between.
                     controls.append(control)
                     reserved.append(control.range)
                 }

@@ -72,7 +72,6 @@ public final class Type4Tag: ForumTag {
 
     /// Notifies the tag that the card was activated again: nothing is selected, and ISO-DEP starts again.
     public func wasActivated() {
-        // mutate: equivalent order, because neither of the two looks at what the other changes.
         link.wasActivated()
         selectionWasChanged()
         lost = nil

@@ -167,7 +167,6 @@ extension RecordingLine {
 
 extension Technology {
     fileprivate init?(recordedName name: String) {
-        // mutate: equivalent member, because each name is one technology's.
         guard let technology = Self.allCases.first(where: { $0.recordedName == name }) else { return nil }
         self = technology
     }
@@ -179,7 +178,6 @@ extension LinkError.Code {
             .timeout, .tagRemoved, .transmission, .collision, .frameTooLong, .readerUnavailable, .cancelled,
             .unsupported, .protocolViolation, .inUse,
         ]
-        // mutate: equivalent member, because each name is one code's.
         guard let code = all.first(where: { $0.description == name }) else { return nil }
         self = code
     }

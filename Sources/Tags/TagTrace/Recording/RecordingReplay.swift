@@ -17,7 +17,6 @@ public final class RecordingReplay: Sendable {
     fileprivate struct State {
         var script: ReplayScript
         var observers: [(id: UInt64, handler: @Sendable () -> Void)] = []
-        // mutate: equivalent literal, because any number will do that no other observer has.
         var nextObserver: UInt64 = 0
         var statistics = LinkStatistics.zero
         /// The counts for each technology's frames.
@@ -94,7 +93,6 @@ public final class RecordingReplay: Sendable {
     func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
         guard recording.header.tellsPresence else { return nil }
         let id = state.withLock { state in
-            // mutate: equivalent literal, because any number will do that no other observer has.
             state.nextObserver += 1
             state.observers.append((state.nextObserver, handler))
             return state.nextObserver
@@ -102,7 +100,6 @@ public final class RecordingReplay: Sendable {
         return PresenceObservation { [weak self] in
             // Released outside the lock, because the handler may hold the last reference to other objects.
             let released = self?.state.withLock { state in
-                // mutate: equivalent member, because each observer has its own number.
                 state.observers.firstIndex { $0.id == id }.map { state.observers.remove(at: $0) }
             }
             _ = released

@@ -110,15 +110,12 @@ struct ReplayScript: Sendable {
         switch step.action {
         case .exchange(let medium, _, let request, _):
             lastExchange = step.number ?? lastExchange
-            // mutate: equivalent order, because the words and the secrets do not use each other.
             _ = words.meaning(of: request, over: medium)
             _ = finder.secrets(in: request.bytes, over: medium)
             guard case .frame(let answer) = outcome else { break }
-            // mutate: equivalent order, because the words and the secrets do not use each other.
             _ = words.meaning(ofAnswer: answer)
             _ = finder.secrets(inAnswer: answer.bytes)
         case .field, .discover, .select:
-            // mutate: equivalent order, because the words and the secrets do not use each other.
             words.fieldChanged()
             finder.fieldChanged()
         case .reactivate: words.fieldChanged()

@@ -52,7 +52,6 @@ enum APDUWords {
 
     private static func select(_ p1: UInt8, _ data: [UInt8]) -> String {
         if p1 == 0x04 {
-            // mutate: equivalent member, because none of the names begins another one.
             let known = applications.first { data.starts(with: $0.name) }
             let name = data.isEmpty ? "" : " " + data.hexText()
             return known.map { "SELECT " + $0.words } ?? "SELECT application" + name

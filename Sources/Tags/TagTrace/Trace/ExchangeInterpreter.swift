@@ -148,10 +148,8 @@ struct CommandInterpreter: Sendable {
 
     /// Returns the data of a command, short or extended, as far as they are complete (ISO/IEC 7816-4, 5.1).
     private static func data(_ bytes: [UInt8]) -> [UInt8] {
-        // mutate: equivalent comparison, because nothing follows the fifth byte then.
         guard bytes.count > 5 else { return [] }
         if bytes[4] == 0 {
-            // mutate: equivalent comparison, because nothing follows the seventh byte then.
             guard bytes.count > 7 else { return [] }
             return Array(bytes[7...].prefix(Int(high: bytes[5], low: bytes[6])))
         }

@@ -15,7 +15,6 @@ public struct SecretFinder: Sendable, Hashable {
     /// Whether NFC-A and NFC-B carry blocks of ISO-DEP.
     private var isISODEP = false
     /// Whether the command that continues in the next block has a secret.
-    // mutate: equivalent literal, because what begins ISO-DEP sets it.
     private var goesOn = false
     /// The page of a COMPATIBILITY WRITE whose data follow.
     private var page: Int?

@@ -97,7 +97,6 @@ extension Duration {
     package var wholeMicroseconds: Int64 {
         let (seconds, attoseconds) = components
         let (high, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000)
-        // mutate: equivalent comparison literal, because zero does not overflow.
         guard !overflows else { return seconds < 0 ? .min : .max }
         return high &+ (attoseconds + (attoseconds < 0 ? -500_000_000_000 : 500_000_000_000)) / 1_000_000_000_000
     }

@@ -22,7 +22,6 @@ public struct TraceLineWriter: Sendable {
             number += 1
             return lines(of: exchange, at: entry.time)
         case .field(let isOn):
-            // mutate: equivalent order, because neither depends on the other.
             interpreter.fieldChanged()
             finder.fieldChanged()
             return [TraceLine(time: entry.time, direction: .none, meaning: isOn ? "field on" : "field off")]

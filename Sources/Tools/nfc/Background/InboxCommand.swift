@@ -176,7 +176,6 @@ struct InboxOpenCommand: AsyncParsableCommand {
             }
             throw CommandFailure(.refused, "no-entry", "The inbox is empty, so there is nothing to open.")
         }
-        // mutate: equivalent member, because no two entries have the same identifier.
         if let entry = content.entries.first(where: { $0.id == wanted }) { return entry }
         guard content.damagedEntries.contains(wanted) else { throw missing(wanted) }
         throw CommandFailure(

@@ -41,7 +41,6 @@ struct DemoCommand: AsyncParsableCommand {
     var takeAway: String?
 
     /// How many tenths of a second that demonstration may take to end.
-    // mutate: equivalent, because nobody notices a tenth of a second more or less of so many.
     private static let patience = 100
 
     func run() async throws {

@@ -57,7 +57,6 @@ final class DemoLoop {
     ) throws(CommandFailure) -> Value {
         let end = limit.map { ContinuousClock.now + $0 }
         while end.map({ ContinuousClock.now < $0 }) ?? true {
-            // mutate: equivalent, because nobody notices how often it looks at the time.
             guard let happening = try next(within: .milliseconds(200)) else { continue }
             if let value = find(happening) { return value }
             if case .service(let event, let message) = happening, ["not-delivered", "not-shown"].contains(event) {
@@ -95,7 +94,6 @@ final class DemoLoop {
             var pollers = (stand.descriptors + [service.descriptor] + inputs).map {
                 pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
             }
-            // mutate: equivalent literal, because nobody notices how often it looks for signals.
             _ = unsafe poll(&pollers, nfds_t(pollers.count), 50)
             if readsInput, pollers.last?.revents != 0 { readInput() }
         }

@@ -11,7 +11,6 @@ enum DemoProcesses {
     /// How long a program may take to end by itself, in tenths of a second.
     private static let patience = 30
     /// A tenth of a second, in microseconds.
-    // mutate: equivalent literal, because nobody notices a millionth of a second more or less.
     static let pause: UInt32 = 100_000
 
     /// Ends the programs: first with SIGTERM, then with SIGKILL.

@@ -30,7 +30,6 @@ final class DemoProgram {
         var launch = ProgramLaunch(path, [path] + arguments)
         launch.environment = environment
         launch.descriptors[1] = pipe.writer
-        // mutate: equivalent bits, because a program inherits only the listed descriptors, whatever their flags.
         let file = input.map { unsafe open($0, O_RDONLY | O_CLOEXEC) }
         launch.descriptors[0] = file
         defer {

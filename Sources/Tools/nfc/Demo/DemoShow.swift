@@ -13,7 +13,6 @@ struct DemoShow {
     let clicks: Bool
 
     /// How long the service or the app may take for a step.
-    // mutate: equivalent, because a step that takes as long as that never ends.
     private static let limit = Duration.seconds(20)
     /// How long a notification stays on the desktop before it is clicked automatically.
     private static let view = Duration.seconds(2)
@@ -159,7 +158,6 @@ struct DemoShow {
         while !app.isAtEnd, ContinuousClock.now < end {
             try signals.check()
             var poller = pollfd(fd: app.descriptor, events: Int16(POLLIN), revents: 0)
-            // mutate: equivalent statement literal, because nobody notices how often it looks for signals.
             _ = unsafe poll(&poller, 1, 100)
             lines += app.lines()
         }
@@ -176,7 +174,6 @@ struct DemoShow {
             words.prompt("Close the window, or press Return here, to remove everything.")
         }
         while kill(window, 0) == 0, DemoWindow.process(of: place) == window {
-            // mutate: equivalent, because nobody notices how often it looks at the window.
             switch try loop.next(within: .milliseconds(200)) {
             case .returnKey, .inputEnded, .alarm: return
             default: continue

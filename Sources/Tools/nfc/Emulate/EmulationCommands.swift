@@ -43,7 +43,6 @@ struct EmulationCommands: Sendable {
     }
 
     private func perform(_ command: String, _ numbers: [Int?]) -> Bool {
-        // mutate: equivalent member, because no command takes more than one number.
         switch (command, numbers.count, numbers.first ?? nil) {
         case ("remove", 0, _): field.remove(tag)
         case ("insert", 0, _):

@@ -115,7 +115,6 @@ struct AssociationFileOptions: ParsableArguments {
         }
         if let bytes = known.file {
             loaded.bytes = bytes
-            // mutate: equivalent, because an answer has one finding at most.
         } else if let finding = loaded.findings.first {
             loaded.problem = Problem("no-file", finding)
         } else {

@@ -9,7 +9,6 @@ enum HexText {
     /// Reads a line.
     static func bytes(_ line: ArraySlice<UInt8>) -> Result<[UInt8], InputError> {
         var bytes: [UInt8] = []
-        // mutate: equivalent, because the capacity is memory alone.
         bytes.reserveCapacity(line.count / 2)
         var high: UInt8?
         for index in line.indices {

@@ -125,7 +125,6 @@ struct DecodeTextPrinter: DecodeSink {
         case .failure(let error):
             refuse(error.name, error.message)
         }
-        // mutate: equivalent, because the lines are the same in whichever pieces they are written.
         output.flushIfLarge()
     }
 
@@ -162,7 +161,6 @@ struct DecodeJSONPrinter: DecodeSink {
             json.failure(error.name, offset: error.offset, message: error.message)
         }
         json.newLine()
-        // mutate: equivalent, because the lines are the same in whichever pieces they are written.
         if json.text.count >= 1 << 16 { endBlock() }
     }
 
@@ -216,7 +214,6 @@ struct DecodeCounter: DecodeSink {
         byteCount += waiting.reduce(0) { $0 + $1.count }
         self.records += records
         self.errors += errors
-        // mutate: equivalent literal, because the capacity is memory alone.
         waiting.removeAll(keepingCapacity: true)
     }
 

@@ -25,7 +25,6 @@ extension TagSession {
                 hasSeveral = tags.count > 1
                 guard
                     !hasSeveral,
-                    // mutate: equivalent, because it is the only one.
                     let tag = tags.first
                 else {
                     session.alertMessage = Self.severalTags
@@ -64,7 +63,6 @@ extension TagSession {
     }
 
     /// How long the sheet says that there are several tags, before it looks again.
-    // mutate: equivalent, because nobody notices a thousandth of a second more or less.
     private static let pause = Duration.milliseconds(500)
 
     private static let severalTags = "There is more than one tag. Remove all but one."

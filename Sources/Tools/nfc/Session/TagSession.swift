@@ -17,7 +17,6 @@ struct TagSession {
     let events: AsyncStream<Event>
     private let interrupt: ProcessSignals
     /// How long a reader may take to answer.
-    // mutate: equivalent, because nobody notices a thousandth of a second more or less.
     private static let patience = Duration.milliseconds(500)
 
     /// Begins a session.
@@ -53,7 +52,6 @@ struct TagSession {
 
     /// Waits until the reader is free and changed images are saved. Call it after the last event.
     func close() async {
-        // mutate: equivalent, because nobody notices a thousandth of a second more or less.
         for _ in 0..<1000 {
             if environment.arbiter.isIdle { break }
             try? await Task.sleep(for: .milliseconds(1))

@@ -87,7 +87,6 @@ struct TraceCommand: AsyncParsableCommand {
         } else {
             for row in trace.rows(showsTimes: !noTimes) where !StandardOutput.isBroken {
                 output.appendLine(row)
-                // mutate: equivalent, because the bytes are the same in whichever pieces they are written.
                 output.flushIfLarge()
             }
         }

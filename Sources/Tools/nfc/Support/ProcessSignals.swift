@@ -24,7 +24,6 @@ final class ProcessSignals: @unchecked Sendable {
         guard let pipe = DescriptorPipe(blocks: false) else { preconditionFailure("no pipe could be made") }
         let (inlet, outlet) = (pipe.reader, pipe.writer)
         source = DispatchSource.makeReadSource(fileDescriptor: inlet, queue: DispatchQueue(label: "signals"))
-        // mutate: equivalent order, because no signal is handled before both.
         source.setEventHandler {
             var bytes = [UInt8](repeating: 0, count: 64)
             let count = unsafe read(inlet, &bytes, bytes.count)

@@ -39,15 +39,12 @@ struct StandardOutput {
     mutating func appendLine(_ writer: inout JSONWriter) {
         writer.newLine()
         buffer += writer.text
-        // mutate: equivalent literal order, because the capacity is memory alone, and what is flushed is not this text.
         writer.text.removeAll(keepingCapacity: true)
-        // mutate: equivalent, because the bytes are the same in whichever pieces they are written.
         flushIfLarge()
     }
 
     /// Writes the buffer if it is large.
     mutating func flushIfLarge() {
-        // mutate: equivalent, because the bytes are the same in whichever pieces they are written.
         if buffer.count >= 1 << 16 { flush() }
     }
 

@@ -251,7 +251,6 @@ extension TagImage.Format: ExpressibleByArgument {
             (".eml", .proxmarkText), (".xml", .tagInfo),
         ]
         let name = path.lowercased()
-        // mutate: equivalent, because no ending is the end of another one.
         let ending = endings.first {
             name.hasSuffix($0.0)
         }

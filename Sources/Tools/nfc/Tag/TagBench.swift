@@ -66,18 +66,15 @@ struct TagBench {
         let silent = TagError(.tagLost, "The tag of the image does not answer.")
         switch link.technology {
         case .nfcA:
-            // mutate: equivalent, because the field has this tag alone.
             guard let target = try await NFCAActivation(link: link).activateAll().last else { throw silent }
             if let tag = makeForumTag(for: target, link: link) { return (.nfcA(target), tag) }
             throw TagError(.unsupported, target.reasonWithoutNDEF)
         case .nfcB:
-            // mutate: equivalent, because the field has this tag alone.
             guard let target = try await NFCBActivation(link: link).findAll().last else { throw silent }
             if let tag = makeForumTag(for: target, link: link) { return (.nfcB(target), tag) }
             throw TagError(.unsupported, "The image is of a Type B card without ISO-DEP. Such a card can't hold NDEF.")
         case .nfcF:
             let polling = NFCFPolling(link: link)
-            // mutate: equivalent, because the field has this tag alone.
             guard let answer = try await polling.poll(systemCode: NFCFTarget.ndefSystemCode).first else {
                 throw TagError(
                     .noCapabilityContainer,
@@ -86,7 +83,6 @@ struct TagBench {
             }
             return (.nfcF(answer.target), makeForumTag(for: answer.target, link: link))
         case .nfcV:
-            // mutate: equivalent, because the field has this tag alone.
             guard let target = try await NFCVInventory(link: link).findAll().last else { throw silent }
             return (.nfcV(target), makeForumTag(for: target, link: link, isAlone: true))
         }

@@ -163,7 +163,6 @@ struct TagCreateCommand: AsyncParsableCommand {
             let bytes = try message.checkedMessage()
             let outcome = await bench.tag.write(
                 bytes,
-                // mutate: equivalent, because a new tag holds what was written to it, and counts no reading.
                 checks: false,
                 locks: false
             )
