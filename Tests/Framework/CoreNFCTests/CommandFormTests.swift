@@ -226,7 +226,7 @@ import Testing
     @Test func `Card results: the payload and the status word, in each form`() async throws {
         let read = try #require(NFCISO7816APDU(data: Data(bytes("00b0000000"))))
         let words: @Sendable (NFCISO7816ResponseAPDU) -> String = {
-            // A payload of no bytes is nil.
+            // A payload of no bytes is nil in an async call, and empty in a callback.
             ($0.payload?.hexText() ?? "nil") + " " + [$0.statusWord1, $0.statusWord2].hexText()
         }
         for (answer, result) in [("cafe91af", "cafe 91af"), ("6a82", "nil 6a82"), ("6105", "nil 6105")] {
@@ -235,7 +235,9 @@ import Testing
             )
             try card.fixture.tag.iso7816.sendCommand(apdu: read, resultHandler: card.keep(words))
             try desfire.fixture.tag.miFare.sendMiFareISO7816Command(read, resultHandler: desfire.keep(words))
-            #expect(card.words == [result] && desfire.words == [result])
+            let called = [result.replacing("nil", with: "")]
+            #expect(card.words == called)
+            #expect(desfire.words == called)
             let (channel, tag) = try ScriptedTag.iso7816(answer, answer)
             let response: NFCISO7816ResponseAPDU = try await tag.sendCommand(apdu: read)
             #expect(words(response) == result)

@@ -49,7 +49,9 @@ import VirtualTags
         for (index, (virtual, family, historicalBytes)) in rows.enumerated() {
             try await withTags(virtual, app: .app(applications: [AID.document])) { _, scene in
                 let tag = try scene.miFare
-                #expect(tag.mifareFamily == family && tag.identifier == Data(virtual.identifier), "\(index)")
+                #expect(tag.mifareFamily == family, "\(index)")
+                // An identifier that begins with 08 is a new one at each activation.
+                if tag.identifier.first != 8 { #expect(tag.identifier == Data(virtual.identifier), "\(index)") }
                 #expect(tag.historicalBytes.map { [UInt8]($0) } == historicalBytes, "\(index)")
                 if index == 6 {
                     // GET VERSION, wrapped.

@@ -146,14 +146,11 @@ import VirtualTags
             #expect(try await again.miFare.send("3003").count == 32)
         }
         let card = TestTag.ndefCard()
-        for connects in [true, false] {
-            let app = AppConfiguration.app(applications: [AID.ndef])
-            try await withTags(card, app: app, connects: connects) { field, scene in
-                field.tags.remove(card)
-                field.tags.bring(card)
-                for _ in 0..<2 { #expect(await code { try await scene.iso7816.send("00a4000c02e103") } == 100) }
-                #expect(!scene.tag.isAvailable && scene.session.connectedTag == nil && scene.session.isReady)
-            }
+        try await withTags(card, app: .app(applications: [AID.ndef])) { field, scene in
+            field.tags.remove(card)
+            field.tags.bring(card)
+            for _ in 0..<2 { #expect(await code { try await scene.iso7816.send("00a4000c02e103") } == 100) }
+            #expect(!scene.tag.isAvailable && scene.session.connectedTag == nil && scene.session.isReady)
         }
     }
 

@@ -77,13 +77,15 @@ import Testing
             close(0)
             #expect((try? InputFile(folder + "/file", limit: 4).readToEnd()) == Array("text".utf8))
             #expect(fcntl(0, F_GETFD) < 0)
-            try OutputFile.write(Array("a".utf8), to: folder + "/link", readers: .everyone)
-            try PrivateLog(folder + "/log", replacing: []).append(Array("b".utf8))
-            let own = try PrivateFolder(folder + "/own/in", newMode: 0o755)
-            let listener = try PrivateSocket.listen("socket", in: own)
-            let client = try #require(PrivateSocket.connect(own.path + "/socket"))
-            let server = try #require(PrivateSocket.accept(listener))
-            for descriptor in [client, server, listener] { close(descriptor) }
+            do {
+                try OutputFile.write(Array("a".utf8), to: folder + "/link", readers: .everyone)
+                try PrivateLog(folder + "/log", replacing: []).append(Array("b".utf8))
+                let own = try PrivateFolder(folder + "/own/in", newMode: 0o755)
+                let listener = try PrivateSocket.listen("socket", in: own)
+                let client = try #require(PrivateSocket.connect(own.path + "/socket"))
+                let server = try #require(PrivateSocket.accept(listener))
+                for descriptor in [client, server, listener] { close(descriptor) }
+            }
             #expect(fcntl(0, F_GETFD) < 0)
         }
         #expect(try place.text("made") == "a" && place.text("log") == "b" && place.mode("own") == 0o755)
