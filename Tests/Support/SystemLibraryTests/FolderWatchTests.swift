@@ -62,7 +62,12 @@ import Testing
         // More events than are read at once.
         let names = (0..<300).map { "file-with-quite-a-long-name-\($0)" }
         for name in names { try Data().write(to: URL(fileURLWithPath: tree.path("a/" + name))) }
-        #expect(watch.changes().written == Set(names))
+        // A program that another test starts at this moment may keep a file open until it begins.
+        var written: Set<String> = []
+        while written.count < names.count, unsafe poll(&poller, 1, 10_000) == 1 {
+            written.formUnion(watch.changes().written)
+        }
+        #expect(written == Set(names))
     }
 
     @Test func `more events than the system keeps: any file may have changed`() throws {
