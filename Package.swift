@@ -304,7 +304,12 @@ let package = Package(
         // Waiting, and threads for tests that wait for a program.
         .target(name: "TestThreads", path: "Tests/TestSupport/TestThreads", swiftSettings: strict),
         // Programs that tests write and run.
-        .target(name: "ProgramTesting", path: "Tests/TestSupport/ProgramTesting", swiftSettings: strict),
+        .target(
+            name: "ProgramTesting",
+            dependencies: ["SystemLibrary"],
+            path: "Tests/TestSupport/ProgramTesting",
+            swiftSettings: strict
+        ),
         // Sends frames to virtual tags, written as hexadecimal text.
         .target(
             name: "TagScripts",

@@ -54,23 +54,14 @@ package struct TestProgram: Sendable {
 
     /// Runs the program without a terminal.
     package func run(_ arguments: [String], input: String = "") throws -> Outcome {
-        // Files in place of pipes: nothing can fill up and wait.
         let scratch = try TestFolder()
         for (file, text) in [("in", input), ("out", ""), ("err", "")] { try scratch.write(file, text) }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = arguments
-        process.environment = variables
-        process.standardInput = FileHandle(forReadingAtPath: scratch.path("in"))
-        process.standardOutput = FileHandle(forWritingAtPath: scratch.path("out"))
-        process.standardError = FileHandle(forWritingAtPath: scratch.path("err"))
-        try process.run()
-        process.waitUntilExit()
-        return Outcome(
-            status: process.terminationStatus,
-            output: scratch.text("out"),
-            error: scratch.text("err")
+        let end = try ProgramRun(path, arguments, environment: variables).run(
+            input: scratch.path("in"),
+            output: scratch.path("out"),
+            error: scratch.path("err")
         )
+        return Outcome(status: end.status, output: scratch.text("out"), error: scratch.text("err"))
     }
 }
 

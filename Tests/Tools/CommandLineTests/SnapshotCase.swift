@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import ProgramTesting
 
 /// A case of the command line: commands that run one after the other in an empty folder, and what each of them prints.
 ///
@@ -173,15 +174,16 @@ extension SnapshotCase {
         /// - Returns: the lines that a case has of what it printed and how it ended.
         func run(_ line: Substring, input: String) throws -> [String] {
             var command = CommandWords(expand(String(line)))
-            let process = Process()
-            process.environment = environment.merging(command.variables) { $1 }
-            // Foundation's own way into a folder is not made for several threads.
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
             if let name = command.words.first, ["nfc", "nfcd", "FirstScan"].contains(name) {
                 command.words[0] = SnapshotCase.programs.appendingPathComponent(name).path
             }
-            process.arguments = ["-C", folder.path] + command.words
-            // Files in place of pipes: nothing can fill up and wait.
+            // It finds programs in the PATH of the case.
+            let program = ProgramRun(
+                "/usr/bin/env",
+                command.words,
+                environment: environment.merging(command.variables) { $1 },
+                folder: folder.path
+            )
             let scratch = folder.appendingPathExtension("streams")
             try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: scratch) }
@@ -192,18 +194,10 @@ extension SnapshotCase {
             }
             if command.redirections["<"] == nil { try bytes(input).write(to: files[0]) }
             for file in files.dropFirst() where !file.path.hasPrefix("/dev/") { try Data().write(to: file) }
-            process.standardInput = try FileHandle(forReadingFrom: files[0])
-            process.standardOutput = try FileHandle(forWritingTo: files[1])
-            process.standardError = try FileHandle(forWritingTo: files[2])
-            try process.run()
-            let end = DispatchWorkItem { kill(process.processIdentifier, SIGKILL) }
-            DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(60), execute: end)
-            process.waitUntilExit()
-            end.cancel()
+            let end = try program.run(input: files[0].path, output: files[1].path, error: files[2].path)
             let output = command.redirections[">"] == nil ? try lines(of: files[1], mark: ">") : []
             let error = command.redirections["2>"] == nil ? try lines(of: files[2], mark: "!") : []
-            let isSignal = process.terminationReason == .uncaughtSignal
-            let status = (isSignal ? "signal " : "") + "\(process.terminationStatus)"
+            let status = (end.isSignal ? "signal " : "") + "\(end.status)"
             return output + error + (status == "0" ? [] : ["= \(status)"])
         }
 
