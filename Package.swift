@@ -628,5 +628,6 @@ for target in package.targets where target.type == .test { target.dependencies.a
 
 // A build of its own, such as that for ThreadSanitizer, can be one of some test targets alone, and of no programs.
 if let named = Context.environment["OPENCORENFC_TEST_TARGETS"]?.split(whereSeparator: \.isWhitespace).map(String.init) {
-    package.targets.removeAll { $0.type == .test && !named.contains($0.name) }
+    package.targets.removeAll { $0.type == .executable || $0.type == .test && !named.contains($0.name) }
+    package.products.removeAll { $0 is Product.Executable }
 }
