@@ -115,14 +115,7 @@ struct Scene {
     }
 
     /// The next events of all sessions, in order.
-    func events(_ count: Int) async -> [String] {
-        var events: [String] = []
-        for await event in stream {
-            events.append(event)
-            if events.count == count { break }
-        }
-        return events
-    }
+    func events(_ count: Int) async -> [String] { await stream.next(count) }
 
     func event() async -> String? { await events(1).first }
 
@@ -188,4 +181,16 @@ extension ReaderSession {
 
     /// Waits until everything that was asked before is done.
     func settles() async { _ = await messages(of: []) }
+}
+
+extension AsyncStream<String> {
+    /// The next elements, in order.
+    func next(_ count: Int) async -> [String] {
+        var events: [String] = []
+        for await event in self {
+            events.append(event)
+            if events.count == count { break }
+        }
+        return events
+    }
 }

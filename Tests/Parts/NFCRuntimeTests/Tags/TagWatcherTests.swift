@@ -40,14 +40,7 @@ import VirtualTags
             watcher.start()
         }
 
-        func events(_ count: Int) async -> [String] {
-            var events: [String] = []
-            for await event in stream {
-                events.append(event)
-                if events.count == count { break }
-            }
-            return events
-        }
+        func events(_ count: Int) async -> [String] { await stream.next(count) }
 
         func event() async -> String? { await events(1).first }
         func stop() async { await watcher.stop() }
