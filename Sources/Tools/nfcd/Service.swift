@@ -134,7 +134,9 @@ final class Service {
         log.write("ended", "The service ends.")
         Task {
             await reading.end()
-            exit(0)
+            // Other threads still run. exit() would destroy what they use, of libcurl and OpenSSL for example, under
+            // their hands; nothing is left to write.
+            _exit(0)
         }
     }
 

@@ -21,125 +21,35 @@ struct OptionTests {
         }
     }
 
-    @Test(
-        arguments: [
-            (["--image", "x", "--pcsc"], nil), (["--image", "x", "--pn532", "y"], nil),
-            (["--pn532", "y", "--facing", "z"], nil), (["--image", "-", "--pn532", "y", "--out", "z"], nil),
-            (["--image", "x", "--pn532", "y", "--commands", "--trace", "--json", "--id", "1"], nil),
-            (["--image", "x", "--pcsc", "--start-pcscd"], nil),
-            (["--image", "x", "--pcsc", "--reader-name", "R"], nil),
-            (["--image", "x", "--pcsc", "--folder", "f", "--reader-conf", "c"], nil),
-            (["--image", "x", "--pcsc", "--timeout", "0.1"], nil),
-            (["--image", "x", "--pcsc", "--timeout", "86400"], nil),
-            (["--image", "x"], "Give either --pcsc or --pn532 PATH."),
-            (["--image", "x", "--pcsc", "--pn532", "y"], "Give either --pcsc or --pn532 PATH."),
-            (["--pcsc", "--facing", "z"], "--facing needs --pn532 PATH."),
-            (["--pn532", "y", "--facing", "y"], "The two PN532 need different paths."),
-            (["--pcsc"], "Give the tag: --image FILE. To make a blank one: nfc tag create"),
-            (["--pn532", "y"], "Give the tag: --image FILE. To make a blank one: nfc tag create"),
-        ] as [([String], String?)]
-    )
-    func `nfc emulate: one reader and one tag, else a reason`(words: [String], reason: String?) {
-        #expect(problem(EmulateShowCommand.self, words) == reason)
-    }
-
-    @Test(arguments: [["--image", "x"], ["--id", "1"], ["--out", "o"], ["--commands"]])
-    func `nfc emulate --facing: options of a tag, refused`(words: [String]) {
-        let reason = "With --facing the other program is the card. Leave out --image, --id, --out and --commands."
-        #expect(problem(EmulateShowCommand.self, ["--pn532", "y", "--facing", "z"] + words) == reason)
-        let taken = ["--pn532", "y", "--facing", "z", "--trace", "--json", "--timeout", "1"]
-        #expect(problem(EmulateShowCommand.self, taken) == nil)
-    }
-
-    @Test(arguments: [["--start-pcscd"], ["--reader-conf", "c"], ["--folder", "f"], ["--reader-name", "R"]])
-    func `nfc emulate --pn532: options of pcscd, refused`(words: [String]) {
-        let reason = "--start-pcscd, --reader-conf, --folder and --reader-name need --pcsc."
-        #expect(problem(EmulateShowCommand.self, ["--image", "x", "--pn532", "y"] + words) == reason)
-        #expect(problem(EmulateShowCommand.self, ["--image", "x", "--pcsc"] + words) == nil)
-    }
-
-    @Test(arguments: ["0", "86400.5", "86401"]) func `nfc emulate --timeout: 0 or more than a day, refused`(
-        seconds: String
-    ) {
-        let reason = "--timeout takes a number of seconds above 0, up to 86400."
-        #expect(problem(EmulateShowCommand.self, ["--image", "x", "--pcsc", "--timeout", seconds]) == reason)
-    }
-
-    @Test func `nfc emulate: standard input or output for two purposes, refused`() {
-        let image = ["--image", "-", "--pn532", "y"]
-        let events = "Standard output shows the events, so it can't take the image. Name a file with --out."
-        for out in ["-", "/dev/stdout"] {
-            #expect(problem(EmulateShowCommand.self, image + ["--out", out]) == events)
-        }
-        let input = "Standard input is the image, so it can't be used for --commands. Name a file with --image FILE."
-        #expect(problem(EmulateShowCommand.self, image + ["--out", "z", "--commands"]) == input)
-        let place =
-            "The image comes from standard input. Give a place to save it: --out FILE, or --out - for standard output."
-        #expect(problem(EmulateShowCommand.self, image) == place)
-    }
-
-    @Test func `nfc scan and write: times and recordings that are taken or refused`() {
-        let time = "--timeout takes more than 0 and at most 60 seconds."
-        let record = "Standard output has the report, so it can't take the recording. Name a file with --record FILE."
-        for (seconds, reason) in [("60", nil), ("0.1", nil), ("60.1", time), ("0", time)] as [(String, String?)] {
-            #expect(problem(ScanCommand.self, ["--timeout", seconds]) == reason)
-            #expect(problem(WriteCommand.self, ["a:b", "--timeout", seconds]) == reason)
-        }
-        for (file, reason) in [("x", nil), ("-", record), ("/dev/stdout", record)] as [(String, String?)] {
-            #expect(problem(ScanCommand.self, ["--record", file]) == reason)
-            #expect(problem(WriteCommand.self, ["a:b", "--record", file]) == reason)
+    @Test func `nfc emulate: options that go together, taken`() {
+        for words in [
+            "--pn532 y --facing z --trace --json --timeout 1", "--image - --pn532 y --out z",
+            "--image x --pn532 y --commands --trace --json --id 1", "--image x --pcsc --start-pcscd --reader-name R",
+            "--image x --pcsc --folder f --reader-conf c", "--image x --pcsc --timeout 0.1",
+            "--image x --pcsc --timeout 86400",
+        ] {
+            #expect(problem(EmulateShowCommand.self, words.split(separator: " ").map(String.init)) == nil, "\(words)")
         }
     }
 
-    @Test func `nfc trace --pcapng: options of a table, refused`() {
-        let times = "A capture always has times, so --no-times does not go with --pcapng."
-        let output = "Standard output is the capture, so --json can't use it. Name a file with --pcapng."
-        #expect(problem(TraceCommand.self, ["x", "--no-times", "--pcapng", "y"]) == times)
-        #expect(problem(TraceCommand.self, ["x", "--pcapng", "-", "--json"]) == output)
-        for words in [["x", "--no-times"], ["-", "--pcapng", "y"], ["x", "--pcapng", "-"], ["x", "--json"]] {
-            #expect(problem(TraceCommand.self, words) == nil)
-        }
-    }
-
-    @Test func `content to write: a link, a text or a message, else a reason`() {
-        let one = "Give one thing to write: a link, --text TEXT, or --message HEX."
-        for words in [[], ["a:b", "--text", "x"], ["a:b", "--message", "00"], ["--text", "x", "--message", "00"]] {
-            #expect(problem(MessageOptions.self, words) == one)
-        }
-        for words in [["a:b"], ["--text", ""], ["--message", "d0 00:00"], ["--text", "x", "--language", "de"]] {
-            #expect(problem(MessageOptions.self, words) == nil)
-        }
-        let longest = String(repeating: "x", count: 63)
-        #expect(problem(MessageOptions.self, ["--text", "x", "--language", longest]) == nil)
-        let code = "--language takes a language code of 1 to 63 ASCII characters, such as en or de-CH."
-        for language in ["", longest + "x", "d\u{E9}"] {
-            #expect(problem(MessageOptions.self, ["--text", "x", "--language", language]) == code)
-        }
-        for words in [["a:b"], ["--message", "d00000"]] {
-            let only = "--language is only for --text. Leave it out."
-            #expect(problem(MessageOptions.self, words + ["--language", "de"]) == only)
-        }
+    @Test func `content to write: a scheme of letters, digits, +, - and . before the colon`() {
         for link in ["x", ":x", "1a:b", "a b:c", "a:b c", "a_b:c", "\u{E9}:x", "a\u{E9}:x"] {
-            let reason = "'\(link)' is not a link. A link begins like https://. Use --text for a text."
-            #expect(problem(MessageOptions.self, [link]) == reason)
+            #expect(problem(MessageOptions.self, [link])?.contains("is not a link") == true, "\(link)")
         }
-        for link in ["a:", "a1+.-z:x", "A:b:c"] { #expect(problem(MessageOptions.self, [link]) == nil) }
+        for link in ["a:", "a1+.-z:x", "A:b:c"] { #expect(problem(MessageOptions.self, [link]) == nil, "\(link)") }
     }
 
-    @Test func `--tags: no name, refused`() {
-        let none = "--tags names no image. Give one, or several separated by commas."
-        for tags in ["", ",", ",,"] { #expect(problem(ReaderOptions.self, ["--tags", tags]) == none) }
-        for tags in ["a", ",a", "a,b"] { #expect(problem(ReaderOptions.self, ["--tags", tags]) == nil) }
-        #expect(problem(ReaderOptions.self, []) == nil)
+    @Test func `content to write: a language code of 1 to 63 ASCII characters`() {
+        for (language, isCode) in [
+            ("a", true), (String(repeating: "x", count: 63), true), ("", false), ("d\u{E9}", false),
+            (String(repeating: "x", count: 64), false),
+        ] {
+            #expect((problem(MessageOptions.self, ["--text", "x", "--language", language]) == nil) == isCode)
+        }
     }
 
-    @Test func `nfc inbox clear: names of entries and --damaged`() {
+    @Test func `nfc inbox clear: an entry by its identifier or the name of its file`() {
         let id = "019fb0c2d4e11a2b3c4d"
-        let both = "Give identifiers or --damaged, not both."
-        #expect(problem(InboxClearCommand.self, [id, "--damaged"]) == both)
-        for words in [[], [id], ["--damaged"], [id, "\(id).entry"]] {
-            #expect(problem(InboxClearCommand.self, words) == nil)
-        }
         for name in [id, "\(id).entry", "\(id).new"] {
             #expect(EntryArgument(argument: name)?.id.description == id)
         }

@@ -40,7 +40,7 @@ import Glibc
         name = which == .user ? "session bus" : "system bus"
         var bus: OpaquePointer?
         var number: CInt =
-            if address != nil { unsafe ocn_bus_new(&bus) } else {
+            if address == "" { -ENOMEDIUM } else if address != nil { unsafe ocn_bus_new(&bus) } else {
                 switch which {
                 case .user: unsafe ocn_bus_open_user(&bus)
                 case .system: unsafe ocn_bus_open_system(&bus)

@@ -86,7 +86,8 @@ extension Type2Tag {
     /// in between is either still blank or formatted.
     ///
     /// - Throws: ``TagError`` with `unsupported` when the product is unknown or its one-time programmable page 3 holds
-    ///   something else; `readOnly` when the pages are locked; `updateFailed`, `tagLost`, `badAnswer`, `cancelled`.
+    ///   something else; `readOnly` when the pages are locked or the container forbids writing;
+    ///   `updateFailed`, `tagLost`, `badAnswer`, `cancelled`.
     public func format() async throws(TagError) {
         do throws(TagError) {
             _ = try await locate()
@@ -94,6 +95,7 @@ extension Type2Tag {
         } catch {
             guard error.code == .noCapabilityContainer || error.code == .noMessageTLV else { throw error }
         }
+        if let capabilityContainer, !capabilityContainer.isWritable { throw Self.forbiddenByContainer }
         guard let product = try await product() else {
             throw TagError(.unsupported, "The tag's product isn't known, so neither is how to format it.")
         }

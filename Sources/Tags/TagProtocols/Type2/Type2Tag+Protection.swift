@@ -83,6 +83,10 @@ extension Type2Tag {
         return try await answersRead(48)
     }
 
+    static var forbiddenByContainer: TagError {
+        TagError(.readOnly, "The tag's capability container forbids writing (NFC Forum T2T 1.2, 4.5).")
+    }
+
     private static func locked(_ page: Int) -> TagError {
         TagError(.readOnly, "Page \(page) of the tag is locked (NFC Forum T2T 1.2, 4.2).")
     }

@@ -13,9 +13,7 @@ extension Type2Tag {
     ///   `cancelled`, and the errors of ``detectNDEF()``.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
         let layout = try await locate(startingAt: Type2StaticLock.page, isForWriting: true)
-        guard let container = capabilityContainer, container.isWritable else {
-            throw TagError(.readOnly, "The tag's capability container forbids writing (NFC Forum T2T 1.2, 4.5).")
-        }
+        guard let container = capabilityContainer, container.isWritable else { throw Self.forbiddenByContainer }
         try layout.checkCapacity(for: message)
         let plan = TLVWritePlan(message, layout: layout, unitSize: Type2Memory.pageSize)
         for page in plan.unitsToPreserve { try await fetch(page..<page + 1) }

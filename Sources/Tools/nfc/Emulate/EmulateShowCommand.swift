@@ -98,6 +98,9 @@ struct EmulateShowCommand: AsyncParsableCommand {
                 "Standard input is the image, so it can't be used for --commands. Name a file with --image FILE."
             )
         }
+        if image == "-", out == nil {
+            throw ValidationError("The image comes from standard input. Name a file to save it to: --out FILE")
+        }
         try OutputTarget.check(image: image, out: out, savesImage: true, json: json)
         if !pcsc, startPcscd || readerConf != nil || folder != nil || readerName != nil {
             throw ValidationError("--start-pcscd, --reader-conf, --folder and --reader-name need --pcsc.")

@@ -81,7 +81,8 @@ struct LinksExplainCommand: AsyncParsableCommand {
         if answer.link.uri.text != url { printLine("Read as \(answer.link.uri.text)") }
         for (index, entry) in answer.explanation.entries.enumerated() {
             let names = entry.apps.map { entry.installed.contains($0) ? $0 : "\($0) (not installed)" }
-            printLine("\(answer.matcher.file.details[index].place)  \(names.joined(separator: ", "))")
+            let place = answer.matcher.file.details[index].place
+            printLine(names.isEmpty ? "\(place)" : "\(place)  \(names.joined(separator: ", "))")
             for (number, verdict) in entry.verdicts.enumerated() {
                 let name = answer.matcher.name(LinkMatcher.RulePosition(details: index, rule: number))
                 printLine("  \(name)  \(verdict.text)")

@@ -182,13 +182,15 @@ extension RecordBuilder {
         guard credentials.count == 1 else {
             throw members.error("credentials", "must be one network; for several, give 'attributes'")
         }
+        // A network without a key is open; any other one is WPA2 with AES.
+        let key = try credential.optionalString("key") ?? ""
         let anyAddress = [UInt8](repeating: 0xFF, count: 6)
         return try WiFiRecord(
             WiFiCredential(
                 ssid: try credential.string("ssid"),
-                key: try credential.optionalString("key") ?? "",
-                authentication: try credential.optionalNumber("auth", UInt16.self) ?? 0x20,
-                encryption: try credential.optionalNumber("enc", UInt16.self) ?? 8,
+                key: key,
+                authentication: try credential.optionalNumber("auth", UInt16.self) ?? (key.isEmpty ? 1 : 0x20),
+                encryption: try credential.optionalNumber("enc", UInt16.self) ?? (key.isEmpty ? 1 : 8),
                 macAddress: credential.has("mac_hex") ? try credential.hex("mac_hex") : anyAddress
             )
         )
