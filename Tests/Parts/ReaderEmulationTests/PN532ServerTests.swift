@@ -72,7 +72,7 @@ import VirtualTags
 
     private static func acknowledged(_ answer: [UInt8]) -> [UInt8] { PN532ChipFrame.acknowledge + answer }
 
-    @Test func `a line: one host after the other is answered, the link is there until it stops`() async throws {
+    @Test func `a line: one host after the other is answered, the server's end hangs up and removes the link`() async throws {
         let place = try Place()
         for _ in 0..<2 {
             let line = try Line(place.link)
@@ -84,23 +84,13 @@ import VirtualTags
                 #expect(await host.receives(Self.acknowledged(version)))
                 close(host.line)
             }
+            let host = Host(place.link)
+            defer { close(host.line) }
+            #expect(await !host.hangsUp(within: 0))
             await line.end()
+            #expect(await host.hangsUp(within: 30_000))
             #expect(place.target() == nil)
         }
-    }
-
-    @Test func `a line: raw bytes of eight bits, and it hangs up when the server stops`() async throws {
-        let place = try Place()
-        let line = try Line(place.link)
-        let host = Host(place.link)
-        defer { close(host.line) }
-        var settings = termios()
-        #expect(unsafe tcgetattr(host.line, &settings) == 0)
-        #expect(settings.c_cflag & tcflag_t(CSIZE) == tcflag_t(CS8) && settings.c_cflag & tcflag_t(CREAD) != 0)
-        #expect(settings.c_lflag & tcflag_t(ECHO | ICANON | ISIG) == 0 && settings.c_oflag & tcflag_t(OPOST) == 0)
-        #expect(await !host.hangsUp(within: 0))
-        await line.end()
-        #expect(await host.hangsUp(within: 30_000))
     }
 
     @Test func `a host that waits: hears of a tag, and of a reader while the chip is a card`() async throws {
@@ -149,12 +139,9 @@ import VirtualTags
     @Test func `the link: that of a running emulation, other links and files stay`() async throws {
         let place = try Place()
         let line = try Line(place.link)
-        for link in [place.link, place.folder.path + "//line", place.folder.path + "/./line"] {
-            #expect(Self.isRefused(link), "\(link)")
-        }
+        for link in [place.link, place.folder.path + "//line"] { #expect(Self.isRefused(link), "\(link)") }
         #expect(place.target() == line.server.terminalName)
-        let long = "/dev/pts/" + String(repeating: "1", count: 300)
-        for target in ["/dev/null", "/dev/pts/", "/dev/pts/1x", "/dev/pts/../null", "line", "line/dev/pts/1", long] {
+        for target in ["/dev/null", "/dev/pts/", "/dev/pts/1x", "/dev/pts/../null", "line", "line/dev/pts/1"] {
             #expect(unsafe symlink(target, place.link + "-2") == 0)
             #expect(Self.isRefused(place.link + "-2"), "\(target)")
             #expect(place.target("-2") == target)
@@ -168,37 +155,13 @@ import VirtualTags
         #expect(place.target() == "/dev/null")
     }
 
-    /// In a process of its own, in the folder of the link.
-    @Test(.ownThreads) func `a relative path works, and a refused line leaves no descriptor open`() async {
-        await #expect(processExitsWith: .success) {
-            func nextNumber() -> Int32 {
-                let next = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
-                close(next)
-                return next
-            }
-            let place = try Place()
-            try #require(unsafe chdir(place.folder.path) == 0)
-            let line = try Line("line")
-            #expect(place.target() == line.server.terminalName)
-            let next = nextNumber()
-            for link in ["line", "./line", place.link, "line/none", "/no-such-folder/line"] {
-                #expect(Self.isRefused(link), "\(link)")
-            }
-            #expect(nextNumber() == next)
-            await line.end()
-            #expect(place.target() == nil)
-        }
-    }
-
     @Test func `nfcpy's device path: kind and number of a usual line, otherwise the name, nil outside /dev`() {
         let rows: [(String, String?)] = [
             ("/dev/ttyUSB0", "USB0"), ("/dev/ttyACM12", "ACM12"), ("/dev/ttyAMA1", "AMA1"), ("/dev/ttyS3", "S3"),
-            ("/dev/ttyS", "ttyS"), ("/dev/ttyUSB0a", "ttyUSB0a"), ("/dev/ttyOCN1", "ttyOCN1"), ("/dev/ocn-1", "ocn-1"),
-            ("/dev/O1", "O1"), ("/dev/usb", "usb"), ("/dev/", nil), ("/dev/a_b", nil), ("/dev/pts/3", nil),
-            ("/dev/../tmp/line", nil), ("/dev/caf\u{E9}", nil), ("/tmp/ttyUSB0", nil), ("ttyUSB0", nil), ("", nil),
+            ("/dev/ttyS", "ttyS"), ("/dev/ttyUSB0a", "ttyUSB0a"), ("/dev/ocn-1", "ocn-1"), ("/dev/O1", "O1"),
+            ("/dev/", nil), ("/dev/a_b", nil), ("/dev/../tmp/line", nil), ("/dev/caf\u{E9}", nil), ("ttyUSB0", nil),
             // nfcpy takes these for the names of other lines.
-            ("/dev/S", nil), ("/dev/ACM", nil), ("/dev/USB0", nil), ("/dev/S1", nil), ("/dev/usbserial", nil),
-            ("/dev/usbserial-1", nil),
+            ("/dev/S", nil), ("/dev/USB0", nil), ("/dev/S1", nil), ("/dev/usbserial", nil), ("/dev/usbserial-1", nil),
         ]
         for (line, name) in rows {
             #expect(NfcpyPath(line: line)?.text == name.map { "tty:\($0):pn532" }, "\(line)")

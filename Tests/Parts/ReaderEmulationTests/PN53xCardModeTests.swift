@@ -117,8 +117,6 @@ import VirtualTags
             \(Self.initiate(historical: bytes(49))) -> syntax error
             \(whole) 00 -> syntax error
             \(whole.dropLast(2)) -> syntax error
-            \(Self.initiate().dropLast(2)) -> syntax error
-            \(Self.initiate(general: "010203").dropLast(3)) -> syntax error
             8C -> syntax error
             """
         )
@@ -157,27 +155,6 @@ import VirtualTags
         await chip.run("8E 9000 -> 27")
         // For each command, and once for the activation.
         #expect(other.changes.withLock { $0 } == 3)
-        // A host that answers a part does not get the rest.
-        let third = Self.ask(card, long)
-        #expect(await Self.data(&chip) == "40" + long[..<262].hex)
-        await chip.run("8E 6700 -> 00")
-        #expect(await third.value == [0x67, 0x00])
-        let fourth = Self.ask(card, [1])
-        #expect(await Self.data(&chip) == "0001")
-        await chip.run("8E 9000 -> 00")
-        #expect(await fourth.value == [0x90, 0x00])
-    }
-
-    @Test func `TgSetMetaData: 65538 bytes at most, then status 07 and a new answer`() async throws {
-        var (chip, card) = try await activated()
-        let asked = Self.ask(card, [1])
-        _ = await Self.data(&chip)
-        let most = [UInt8](repeating: 7, count: 65_538)
-        #expect(await chip.device.receive([0x94] + most) == .answer([0]))
-        #expect(await chip.device.receive([0x94, 1]) == .answer([0x07]))
-        #expect(await chip.device.receive([0x94] + most.dropLast()) == .answer([0]))
-        #expect(await chip.device.receive([0x8E, 8]) == .answer([0]))
-        #expect(await asked.value == most.dropLast() + [8])
     }
 
     @Test func `a reader that deselects the card or takes its field away: status 29 or 0A`() async throws {
@@ -234,15 +211,4 @@ import VirtualTags
         #expect(other.calls.withLock { $0 } == ["bring", "remove", "bring", "remove"])
     }
 
-    @Test func `on a line: an acknowledgement of the host ends its wait, and removes the card only then`() async {
-        var device = PN532SerialDevice(field: VirtualField(), place: other)
-        let initiate = PN532LineTests.hostFrame(Self.initiate())
-        await device.receive(PN532LineTests.hostFrame("12 34") + initiate) { _ in }
-        #expect(other.calls.withLock { $0 } == ["bring"])
-        // It acknowledges an answer, and waits for nothing.
-        await device.receive(PN532LineTests.hostFrame("02") + PN532ChipFrame.acknowledge) { _ in }
-        #expect(other.calls.withLock { $0 } == ["bring"])
-        await device.receive(initiate + PN532ChipFrame.acknowledge) { _ in }
-        #expect(other.calls.withLock { $0 } == ["bring", "remove"])
-    }
 }
