@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+import Glibc
 import TagLink
 import TestThreads
 import Testing
@@ -14,10 +14,9 @@ import Testing
     private static func connection(
         _ service: ScriptedService,
         call: Int = long,
-        look: Int = long,
-        silence: Int = long
+        look: Int = long
     ) -> ServiceConnection {
-        ServiceConnection(layer: service, limits: CallLimits(call: call, look: look, absence: long, silence: silence))
+        ServiceConnection(layer: service, limits: CallLimits(call: call, look: look, absence: long, silence: long))
     }
 
     // MARK: The service
@@ -41,9 +40,6 @@ import Testing
         }
         service.change { $0.isRunning = true }
         #expect(try connection.readers().count == 1)
-        // Without readers, no state is asked for.
-        let empty = ScriptedService()
-        #expect(try Self.connection(empty).readers().isEmpty && empty.look(\.looks) == 0)
     }
 
     @Test func `a silent service: given up at the shortest limit of caller, look and call`() {
@@ -57,61 +53,6 @@ import Testing
                 try Self.connection(service, call: call, look: look).readers(within: within)
             }
         }
-        let usual = CallLimits.usual
-        #expect(usual.call == 20_000 && usual.look == 10_000 && usual.absence == 4000 && usual.silence == 1000)
-    }
-
-    @Test func `a service that does not answer to its release: cut, and remembered for a while`() throws {
-        for (silence, isKnown) in [(Self.long, true), (0, false)] {
-            let service = Cards.card()
-            do {
-                let connection = Self.connection(service, silence: silence)
-                _ = try connection.readers()
-                #expect(!connection.wasSilent)
-                service.change { $0.hanging = [.release] }
-                connection.close()
-                #expect(connection.wasSilent == isKnown && service.look { $0.contexts.isEmpty })
-                service.change { $0.hanging = [] }
-                #expect(try connection.readers().count == 1)
-                service.change { $0.hanging = [.release] }
-            }
-            // One that is freed is closed too.
-            #expect(service.look { $0.contexts.isEmpty && $0.abandoned.count == 2 })
-        }
-    }
-
-    @Test func `interrupted: calls and pauses fail with cancelled until resumed, the connection is let go of`() throws {
-        let service = Cards.card()
-        let connection = Self.connection(service)
-        try connection.pause(milliseconds: 1)
-        #expect(service.look { $0.contexts.isEmpty })
-        _ = try connection.readers()
-        service.change { $0.hanging = [.release] }
-        connection.interrupt()
-        #expect(throws: SmartCardError(.cancelled, "")) { try connection.readers() }
-        #expect(service.look { $0.contexts.isEmpty && $0.abandoned.count == 1 })
-        #expect(!connection.wasSilent && connection.losses == 0)
-        service.change { $0.hanging = [] }
-        #expect(throws: SmartCardError(.cancelled, "")) { try connection.readers() }
-        #expect(throws: SmartCardError(.cancelled, "")) { try connection.pause(milliseconds: Self.long) }
-        connection.resume()
-        #expect(try connection.readers().count == 1)
-        let began = ContinuousClock.now
-        try connection.pause(milliseconds: 30)
-        #expect(ContinuousClock.now - began >= .milliseconds(30))
-        let other = Thread {
-            usleep(20_000)
-            connection.interrupt()
-        }
-        other.start()
-        #expect(throws: SmartCardError(.cancelled, "")) { try connection.pause(milliseconds: Self.long) }
-        connection.resume()
-        service.change { $0.hanging = [.connect] }
-        #expect(throws: SmartCardError(.timeout, "")) {
-            try connection.call(within: 30) { layer, context throws(SmartCardError) in
-                _ = try layer.connect(context, reader: Cards.name, .direct)
-            }
-        }
     }
 
     // MARK: A card
@@ -120,8 +61,6 @@ import Testing
         let service = Cards.service(Cards.cardAnswer, table: ["00010203": "9000"])
         let connection = Cards.connection(service)
         #expect(throws: LinkError(.tagRemoved, "")) { try connection.transmit([0, 1, 2, 3]) }
-        #expect(!connection.isOpen && !connection.isUsable && !connection.isLost && connection.generation == 0)
-        #expect(connection.answerToReset.isEmpty && !connection.isCardThere())
         try connection.open(isInUse: false)
         #expect(connection.isOpen && connection.isUsable && connection.generation == 1 && connection.isCardThere())
         #expect(try connection.transmit([0, 1, 2, 3], generation: 1) == [0x90, 0x00])
@@ -130,7 +69,6 @@ import Testing
         #expect(service.look(\.dispositions) == [.reset] && connection.generation == 2)
         #expect(throws: LinkError(.tagRemoved, "")) { try connection.transmit([0, 1, 2, 3], generation: 1) }
         #expect(throws: LinkError(.tagRemoved, "")) { try connection.check(1) }
-        try connection.check(2)
         #expect(service.commands == ["00010203"] && connection.answerToReset == Cards.cardAnswer)
         service.change { $0.readers[0].card?.answerToReset = Cards.type2Answer }
         try connection.reset()
@@ -142,19 +80,6 @@ import Testing
         connection.service.close()
         connection.close(.unpower)
         #expect(!connection.isOpen && service.look { $0.dispositions.count == 2 && $0.contexts.isEmpty })
-    }
-
-    @Test func `a card that can't be woken: the reader is left as it is`() throws {
-        let service = Cards.card()
-        let connection = Cards.connection(service)
-        let card = try #require(service.look { $0.readers[0].card })
-        service.change { $0.readers[0].card = nil }
-        #expect(throws: SmartCardError(.noSmartcard, "")) { try connection.wake() }
-        #expect(service.look { $0.open.isEmpty && $0.dispositions == [.leave] } && !connection.isOpen)
-        service.change { $0.readers[0].card = card }
-        try connection.wake()
-        #expect(connection.isOpen && connection.generation == 1 && service.look(\.resets) == 2)
-        connection.close(.leave)
     }
 
     @Test func `a card that left or whose reader was unplugged: closed without a change of what is there`() throws {
@@ -186,42 +111,6 @@ import Testing
             #expect(connection.isLost && connection.isOpen && connection.statistics.exchanges == 1)
             connection.close(.leave)
         }
-    }
-
-    @Test func `a card and a service that hangs or is lost: the connection is cut`() throws {
-        for call in [ScriptedService.Call.connect, .disconnect] {
-            let service = Cards.card()
-            let limits = CallLimits(call: call == .connect ? 100 : Self.long, look: Self.long, absence: Self.long)
-            let connection = Cards.connection(service, limits: limits)
-            if call == .connect {
-                service.change { $0.hanging = [.connect] }
-                #expect(throws: SmartCardError(.timeout, "")) { try connection.open(isInUse: false) }
-                #expect(connection.generation == 0)
-            } else {
-                try connection.open(isInUse: false)
-                service.change { $0.hanging = [.disconnect] }
-                connection.close(.unpower)
-                #expect(connection.service.wasSilent && connection.service.losses == 0)
-            }
-            #expect(!connection.isOpen && service.look(\.abandoned).count == 1)
-        }
-        let lost = Cards.service(Cards.cardAnswer) { _ throws(SmartCardError) in throw SmartCardError(.noService, "") }
-        let connection = Cards.connection(lost)
-        try connection.open(isInUse: false)
-        #expect(throws: LinkError(.readerUnavailable, "")) { try connection.transmit([0, 1, 2, 3]) }
-        #expect(!connection.isOpen && connection.service.losses == 1 && lost.look { $0.contexts.isEmpty })
-        // A response that came when its call was cut already is valid, but the card is closed.
-        let box = Locked<ServiceConnection?>(nil)
-        let late = Cards.service(Cards.cardAnswer) { _ in
-            box.withLock { $0 }?.cancel()
-            return [0x90, 0x00]
-        }
-        let other = Cards.connection(late)
-        try other.open(isInUse: false)
-        box.withLock { $0 = other.service }
-        #expect(try other.transmit([0, 1, 2, 3]) == [0x90, 0x00])
-        #expect(!other.isOpen && late.commands == ["00010203"])
-        box.withLock { $0 = nil }
     }
 
     // MARK: Limits and waits
@@ -266,28 +155,4 @@ import Testing
         try await waitWhile(freed != nil)
     }
 
-    @Test(.ownThreads) func `threads: few for many calls and connections, and each knows its own work`() async {
-        await #expect(processExitsWith: .success) {
-            func threads() throws -> Int {
-                try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count
-            }
-            func use() throws {
-                let connection = ServiceConnection(layer: Cards.card(), limits: .usual)
-                for _ in 0..<5 { _ = try connection.readers() }
-                DriverThread().run {}
-            }
-            try use()
-            let before = try threads()
-            for _ in 0..<100 { try use() }
-            // The process may have started some of its own.
-            try await waitWhile(threads() > before + 50)
-            #expect(try threads() <= before + 50)
-            let thread = DriverThread()
-            let isCurrent = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
-                thread.run { continuation.resume(returning: thread.isCurrent) }
-            }
-            #expect(isCurrent && !thread.isCurrent && !DriverThread().isCurrent)
-        }
-        await #expect(processExitsWith: .failure) { DriverThread().checkIsolated() }
-    }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-import TagProtocols
 import Testing
 
 @testable import PCSCDriver  // ATRs, kinds and routes are internal
@@ -30,7 +29,6 @@ struct IdentityTests {
         for length in 0..<SampleCards.type2Answer.count - 1 {
             #expect(AnswerToReset(Array(SampleCards.type2Answer.prefix(length))) == nil, "\(length)")
         }
-        for byte in UInt8.min...UInt8.max { _ = AnswerToReset([0x3B, byte] + [UInt8](repeating: byte, count: 20)) }
     }
 
     @Test func `ATR of a storage card: the RID of PC/SC, standard and card name give the kind of tag`() {
@@ -67,8 +65,6 @@ struct IdentityTests {
                 }
             }
         }
-        let technologies: [Technology?] = [Kind.nfcA(sak: 0), .type1, .nfcF, .nfcV, .other("")].map(\.technology)
-        #expect(technologies == [.nfcA, .nfcA, .nfcF, .nfcV, nil])
     }
 
     // MARK: Cards and tags
@@ -117,106 +113,6 @@ struct IdentityTests {
         ] as [(String, String?)] {
             #expect(TagIdentification.vicinityIdentifier([UInt8](hex: told))?.hex == uid, "\(told)")
         }
-    }
-
-    @Test func `ATS: the reader's if it has a length byte, otherwise made of historical bytes`() throws {
-        for (answer, ats) in [
-            ("037780 9000", [3, 0x77, 0x80]), ("047780 9000", [5, 8, 4, 0x77, 0x80]), ("9000", [2, 8]), ("6a81", nil),
-        ] as [(String, [UInt8]?)] {
-            let service = SampleCards.service(SampleCards.cardAnswer, table: ["ffca010000": answer])
-            let connection = SampleCards.connection(service)
-            try connection.open(isInUse: false)
-            #expect(try TagIdentification.answerToSelect(connection)?.bytes == ats, "\(answer)")
-            connection.close(.leave)
-        }
-        #expect(TagIdentification.makeAnswerToSelect(historicalBytes: [UInt8](repeating: 1, count: 300)).count == 255)
-    }
-
-    // MARK: Tags behind frames
-
-    private static let idm: [UInt8] = [0x02, 0xFE, 1, 2, 3, 4, 5, 6]
-    private static let pmm: [UInt8] = [0x00, 0xF1, 0x00, 0x00, 0x00, 0x01, 0x43, 0x00]
-
-    private static func identity(
-        of kind: Kind,
-        _ identifier: [UInt8] = [],
-        by route: any FrameRoute,
-        systemCodes: [UInt16] = []
-    ) throws(LinkError) -> DiscoveredTag.Identity? {
-        let connection = SampleCards.connection(SampleCards.service([], table: [:]))
-        return try kind.identity(identifier, route, connection, systemCodes)
-    }
-
-    @Test func `FeliCa: of the system that was polled for, or that the card reports for a wildcard`() throws {
-        let rows: [(code: UInt16, told: [UInt8], system: UInt16)] = [
-            (0x12FC, [0x12, 0xFC], 0x12FC), (0x12FC, [], 0x12FC), (0x12FC, [0x12], 0x12FC),
-            (0x12FC, [0x88, 0xB4], 0x12FC), (0xFEFE, [0x88, 0xB4], 0xFEFE), (0xFFFF, [0x88, 0xB4], 0x88B4),
-            (0xFF12, [0x34, 0x12], 0x3412), (0x12FF, [0x12, 0x34], 0x1234), (0xFFFF, [], 0xFFFF),
-        ]
-        for (code, told, system) in rows {
-            let answer: [UInt8] = [UInt8(18 + told.count), 0x01] + Self.idm + Self.pmm + told
-            let route = ChosenRoute([.success(answer)])
-            let found = try Self.identity(of: .nfcF, by: route, systemCodes: [code])
-            #expect(found == .nfcF(idm: Self.idm, pmm: Self.pmm, systemCode: system), "\(code) \(told)")
-            #expect(route.requests.withLock { $0 } == [[6, 0, UInt8(code >> 8), UInt8(code & 0xFF), 1, 0]])
-            #expect(route.timeouts.withLock { $0 } == [.milliseconds(20)])
-        }
-    }
-
-    @Test func `FeliCa: polled for one wanted system after the other, for any if none is wanted`() throws {
-        let whole: [UInt8] = [18, 0x01] + Self.idm + Self.pmm
-        let route = ChosenRoute([
-            .failure(.timeout), .failure(.transmission), .success(Array(whole.dropLast())),
-            .success([18, 0x03] + Self.idm + Self.pmm), .success([]), .success(whole),
-        ])
-        let found = try Self.identity(of: .nfcF, by: route, systemCodes: [1, 2, 3, 4, 5, 6, 7])
-        #expect(found == .nfcF(idm: Self.idm, pmm: Self.pmm, systemCode: 6))
-        #expect(route.requests.withLock { $0.map { $0[3] } } == [1, 2, 3, 4, 5, 6])
-        let silent = ChosenRoute([])
-        #expect(try Self.identity(of: .nfcF, by: silent) == nil)
-        #expect(silent.requests.withLock { $0 } == [[6, 0, 0xFF, 0xFF, 1, 0]])
-        #expect(throws: LinkError(.tagRemoved, "")) {
-            _ = try Self.identity(
-                of: .nfcF,
-                by: ChosenRoute([.failure(.tagRemoved), .success(whole)]),
-                systemCodes: [1, 2]
-            )
-        }
-        // Behind storage commands only the reader's identifier of eight bytes is known.
-        let storage = Type3StorageRoute(idm: Self.idm)
-        let longest = [UInt8](repeating: 0xFF, count: 8)
-        let known = try Self.identity(of: .nfcF, Self.idm, by: storage)
-        #expect(known == .nfcF(idm: Self.idm, pmm: longest, systemCode: nil))
-        for identifier in [[], Array(Self.idm.dropLast()), Self.idm + [7]] as [[UInt8]] {
-            #expect(try Self.identity(of: .nfcF, identifier, by: storage) == nil)
-        }
-    }
-
-    @Test func `ISO/IEC 15693: an unknown UID is asked for by an inventory, malformed answers are no tag`() throws {
-        let uid: [UInt8] = [0xE0, 4, 1, 0x50, 0, 0x11, 0x22, 0x33]
-        let onAir = Array(uid.reversed())
-        let route = ChosenRoute([.success([0x00, 0x55] + onAir)])
-        #expect(try Self.identity(of: .nfcV, by: route) == .nfcV(uid: uid, dsfid: 0x55))
-        #expect(route.requests.withLock { $0 } == [[0x26, 0x01, 0x00]])
-        let none: [Result<[UInt8], LinkError>] = [
-            .success([]), .success([0x00]), .success([0x01, 0x55] + onAir), .success([0x00, 0x55] + onAir.dropLast()),
-            .success([0x00, 0x55] + onAir + [0]), .failure(.timeout), .failure(.transmission), .failure(.unsupported),
-        ]
-        for answer in none {
-            #expect(try Self.identity(of: .nfcV, by: ChosenRoute([answer])) == nil, "\(answer)")
-        }
-        #expect(throws: LinkError(.tagRemoved, "")) {
-            _ = try Self.identity(of: .nfcV, by: ChosenRoute([.failure(.tagRemoved)]))
-        }
-        let told = ChosenRoute([])
-        #expect(try Self.identity(of: .nfcV, onAir, by: told) == .nfcV(uid: uid, dsfid: 0))
-        let others: [(Kind, DiscoveredTag.Identity?)] = [
-            (.nfcA(sak: nil), .nfcA(atqa: 0x0004, sak: 0x00, uid: [1, 2, 3, 4])),
-            (.nfcA(sak: 0x18), .nfcA(atqa: 0x0004, sak: 0x18, uid: [1, 2, 3, 4])),
-            (.type1, .nfcA(atqa: 0x0C00, sak: nil, uid: [1, 2, 3, 4])), (.other("card"), nil),
-        ]
-        for (kind, wanted) in others { #expect(try Self.identity(of: kind, [1, 2, 3, 4], by: told) == wanted) }
-        #expect(told.requests.withLock { $0.isEmpty })
     }
 
     // MARK: The reader
@@ -289,24 +185,4 @@ struct IdentityTests {
             #expect(ReaderChoice.firstContactless.pick(from: states) == states[wanted].reader)
         }
     }
-}
-
-/// A route whose results a test chooses, one for each request. Nothing answers afterwards.
-private struct ChosenRoute: FrameRoute {
-    let results: Locked<[Result<[UInt8], LinkError>]>
-    let requests = Locked<[[UInt8]]>([])
-    let timeouts = Locked<[Airtime]>([])
-
-    init(_ results: [Result<[UInt8], LinkError>]) { self.results = Locked(results) }
-
-    func exchange(_ frame: Frame, timeout: Airtime, _ connection: CardConnection) throws(LinkError) -> Frame {
-        requests.withLock { $0.append(frame.bytes) }
-        timeouts.withLock { $0.append(timeout) }
-        let next = results.withLock { $0.isEmpty ? .failure(.timeout) : $0.removeFirst() }
-        return Frame(try next.get())
-    }
-}
-
-extension Result where Failure == LinkError {
-    fileprivate static func failure(_ code: LinkError.Code) -> Self { .failure(LinkError(code, "A test's failure.")) }
 }

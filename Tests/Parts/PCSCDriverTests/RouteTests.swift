@@ -74,7 +74,6 @@ struct RouteTests {
             3004 : ffb0000410 = 00010203 9000 : transmission
             3004 : ffb0000410 = 9000 : transmission
             3004 : ffb0000410 = 6300 : 00/4
-            3004 : ffb0000410 = 6982 : 00/4
             3004 : ffb0000410 = 6d00 : unsupported
             3004 : ffb0000410 = 6e00 : unsupported
             3004 : ffb0000410 = 6881 : unsupported
@@ -86,7 +85,6 @@ struct RouteTests {
             30 : : unsupported
             300400 : : unsupported
             a204010203 : : unsupported
-            a20401020304ff : : unsupported
              : : unsupported
             1b01020304 : : unsupported
             """
@@ -111,10 +109,8 @@ struct RouteTests {
             422105aabb : ffd6000502aabb = 9000 : 00
             2220 0807060504030201 05 : ffb0000504 = 01020304 9000 : 0001020304
             022005 : ffb0000504 = 6a82 : 0110
-            022005 : ffb0000504 = 6a83 : 0110
             022005 : ffb0000504 = 6b00 : 0110
             022005 : ffb0000504 = 6981 : 0112
-            022005 : ffb0000504 = 6982 : 0112
             022005 : ffb0000504 = 6986 : 0112
             022005 : ffb0000504 = 6300 : 010f
             022005 : ffb0000504 = 6d00 : unsupported
@@ -125,15 +121,11 @@ struct RouteTests {
             0a2005 : : unsupported
             122005 : : unsupported
             422005 : : unsupported
-            42230501 : : unsupported
             02200500 : : unsupported
             0220 : : unsupported
             023005 : : unsupported
             022305 : : unsupported
-            0223050102 : : unsupported
             022105 : : unsupported
-            022205 : : unsupported
-            02 : : unsupported
              : : unsupported
             2220 0807060504030209 05 : : timeout
             2220 08070605 : : timeout
@@ -184,7 +176,6 @@ struct RouteTests {
             \(two) : ffa40001020b00 = 6d00 : unsupported
             \(frame("06", "01 0b00 09" + fifteen.prefix(36))) : \(chosen), \(reads(0..<8)), ffb0000810 = 6a81 : \
             0c\(read)01a8
-            \(frame("08", "01 0b00 01 8005" + block)) : \(chosen), ffd6000510\(block) = 6a81 : \(written)01a8
             \(frame("08", "01 0b00 02 8005 8006" + block + block)) : \(chosen), ffd6000510\(block) = 9000, \
             ffd6000610\(block) = 6a81 : \(written)02a8
             # Commands that a reader has no command for.
@@ -195,7 +186,6 @@ struct RouteTests {
             \(frame("06", "01 0b00 01 0005")) : : unsupported
             \(frame("06", "01 0b00 10" + String(repeating: "8001", count: 16))) : : unsupported
             \(frame("06", "01 0b00")) : : unsupported
-            \(frame("06", "01 0b")) : : unsupported
             \(frame("06", "")) : : unsupported
             \(frame("06", "01 0b00 01 8005", idm: "0902030405060708")) : : unsupported
             \(frame("04", "01 0b00 01 8005")) : : unsupported
@@ -218,9 +208,9 @@ struct RouteTests {
     @Test func `Traverse: the shortest waiting time that is long enough, at most 250 bytes`() throws {
         let route = TraverseRoute()
         let times: [(Int64, String)] = [
-            (1, "00"), (500, "00"), (501, "01"), (1000, "01"), (2000, "02"), (5000, "03"), (10_000, "04"),
+            (500, "00"), (501, "01"), (1000, "01"), (2000, "02"), (5000, "03"), (10_000, "04"),
             (25_000, "05"), (50_000, "06"), (75_000, "07"), (100_000, "08"), (250_000, "09"), (500_000, "0a"),
-            (750_000, "0b"), (1_000_000, "0c"), (1_000_001, "0c"), (9_000_000, "0c"),
+            (750_000, "0b"), (750_001, "0c"), (9_000_000, "0c"),
         ]
         for (microseconds, code) in times {
             let row = "022000 : fffd\(code)010302200000 = 0011 9000 : 0011"
@@ -244,9 +234,8 @@ struct RouteTests {
     @Test func `Traverse: an answer is the tag's, its silence, or shows that there is no Traverse`() throws {
         for (answer, outcome, begins) in [
             ("009000", "00", true), ("010f9000", "010f", true), ("029000", "02", false), ("ff9000", "ff", false),
-            ("9000", "timeout", false), ("6d00", "unsupported", false), ("6e00", "unsupported", false),
-            ("6a81", "unsupported", false), ("6881", "unsupported", false), ("6b00", "unsupported", false),
-            ("6300", "timeout", false), ("6401", "timeout", false),
+            ("9000", "timeout", false), ("6d00", "unsupported", false), ("6a81", "unsupported", false),
+            ("6b00", "unsupported", false), ("6401", "timeout", false),
         ] {
             let command = "fffd04010302200000"
             try Self.check(
@@ -311,16 +300,11 @@ struct RouteTests {
             # What the reader says itself; an answer that it keeps until it is fetched.
             3000 : \(Self.read) = 6300 : timeout
             3000 : \(Self.read) = 6301 : timeout
-            3000 : \(Self.read) = 6327 : timeout
-            3000 : \(Self.read) = 637f : timeout
             3000 : \(Self.read) = 6302 : unsupported
-            3000 : \(Self.read) = 6a81 : unsupported
             3000 : \(Self.read) = 6d00 : unsupported
             3000 : \(Self.read) = 9000 : transmission
-            3000 : \(Self.read) = d5 9000 : transmission
             3000 : \(Self.read) = d443000a 9000 : transmission
             3000 : \(Self.read) = d542000a 9000 : transmission
-            3000 : \(Self.read) = d543 9000 : transmission
             3000 : \(Self.read) = d54300 9000 : timeout
             3000 : \(Self.read) = 90 : tagRemoved
             3000 : \(Self.read) = 6105, ffc0000005 = d543000a 9000 : 0a/4
@@ -345,14 +329,12 @@ struct RouteTests {
     @Test func `PN53x: known by its firmware version`() throws {
         for (answer, name) in [
             ("d503 32010607 9000", "PN532 1.6"), ("d503 33020807 9000", "PN533 2.8"), ("d503 0402 9000", "PN531 4.2"),
-            ("d503 320106 9000", nil), ("d503 9000", nil), ("d503 01 9000", nil), ("d505 32010607 9000", nil),
-            ("6a81", nil),
+            ("d503 320106 9000", nil), ("d503 9000", nil), ("d505 32010607 9000", nil), ("6a81", nil),
         ] as [(String, String?)] {
             let (connection, service) = try Self.connection(["ff00000002d402": answer])
             defer { connection.close(.leave) }
             #expect(PN53xRoute.firmware(connection) == name, "\(answer)")
             #expect(service.commands == ["ff00000002d402"])
-            #expect(PN53xRoute.firmware(in: [UInt8](hex: answer).dropLast(2)) == name, "\(answer)")
         }
     }
 
@@ -388,6 +370,9 @@ struct RouteTests {
             (.nfcA, "960101 97020102", "transmission"), (.nfcA, "960104 97020102", "transmission"),
             (.nfcA, "960108 97020102", "transmission"), (.nfcA, "960110 97020102", "0102"), (.nfcA, "9700", "timeout"),
             (.nfcA, "", "timeout"), (.nfcA, "9702 01", "transmission"),
+            // Lengths of two and three bytes, one that is reserved, and a tag of two bytes before the answer.
+            (.nfcV, "97810101", "01"), (.nfcV, "9782000101", "01"), (.nfcV, "9783000001 01", "transmission"),
+            (.nfcV, "5f46020102 970109", "09"), (.nfcV, "5f46", "transmission"),
         ] as [(Technology, String, String)] {
             let route = TransparentRoute(instruction: 0xC2, technology: technology)
             try Self.check(route, "3000 : \(Self.transparent("3000")) = c003009000 \(objects) 9000 : \(outcome)")
@@ -421,17 +406,4 @@ struct RouteTests {
         #expect(route.maximumFrameLength == 240)
     }
 
-    @Test func `data objects: short and long lengths, two-byte tags are skipped, cut ones are refused`() {
-        let long = [UInt8](repeating: 7, count: 200)
-        let rows: [([UInt8], [UInt8: [UInt8]]?)] = [
-            ([], [:]), ([0x92, 0x01, 0x04, 0x97, 0x00], [0x92: [4], 0x97: []]),
-            ([0x97, 0x81, 200] + long, [0x97: long]),
-            ([0x97, 0x82, 0, 200] + long + [0x92, 1, 4], [0x97: long, 0x92: [4]]),
-            ([0x97, 0x80] + long.prefix(128), [0x97: Array(long.prefix(128))]),
-            ([0x5F, 0x46, 0x02, 1, 2, 0x97, 1, 9], [0x97: [9]]), ([0x97], nil), ([0x5F], nil), ([0x5F, 0x46], nil),
-            ([0x97, 1], nil), ([0x97, 0x81], nil), ([0x97, 0x82, 0], nil), ([0x97, 0x81, 2, 1], nil),
-            ([0x97, 0x83, 0, 0, 1, 1], nil),
-        ]
-        for (bytes, objects) in rows { #expect(DataObjects.parse(bytes) == objects, "\(bytes.prefix(8))") }
-    }
 }

@@ -91,32 +91,24 @@ final class Socket: Sendable {
         }
     }
 
-    @Test(.ownThreads) func `a probe that is cut: before it, in it, and while the queue is full`() async throws {
-        let (socket, full) = (try Socket(), try Socket(queue: 0))
-        await #expect(processExitsWith: .success) { [folder = socket.folder as String, full = full.folder as String] in
-            func expectCut(_ path: String, _ isReady: @escaping @Sendable (Locked<Set<Int32>>) -> Bool) {
-                _ = unsafe setenv("PCSCLITE_CSOCK_NAME", path + "/pcscd.comm", 1)
-                let (cut, probes) = (WaitCut(), Locked<Set<Int32>>([]))
-                let cutter = Thread {
-                    while !isReady(probes) { usleep(1000) }
-                    cut.cut()
-                }
-                cutter.start()
+    @Test(.ownThreads) func `a probe that is cut: cancelled, and its connection is closed`() async throws {
+        let socket = try Socket()
+        await #expect(processExitsWith: .success) { [folder = socket.folder as String] in
+            _ = unsafe setenv("PCSCLITE_CSOCK_NAME", folder + "/pcscd.comm", 1)
+            let (cut, probes) = (WaitCut(), Locked<Set<Int32>>([]))
+            let cutter = Thread {
+                while probes.withLock({ $0.isEmpty || $0 != ServiceSocket.connections() }) { usleep(1000) }
+                cut.cut()
+            }
+            cutter.start()
+            // The second one is cut before it begins.
+            for _ in 0..<2 {
                 let error = #expect(throws: SmartCardError.self) { try ServiceProbe.check(cut, probes) }
                 #expect(error?.code == .cancelled && probes.withLock { $0.isEmpty })
+                #expect(ServiceSocket.connections().isEmpty)
             }
-            expectCut(folder) { probes in probes.withLock { !$0.isEmpty && $0 == ServiceSocket.connections() } }
-            // One that waits in the queue, which then has no room.
-            let first = Socket.connect(full + "/pcscd.comm")
-            #expect(first >= 0)
-            expectCut(full) { probes in probes.withLock { !$0.isEmpty } }
-            close(first)
-            let cut = WaitCut()
-            cut.cut()
-            _ = unsafe setenv("PCSCLITE_CSOCK_NAME", folder + "/pcscd.comm", 1)
-            let error = #expect(throws: SmartCardError.self) { try ServiceProbe.check(cut, Locked<Set<Int32>>([])) }
-            #expect(error?.code == .cancelled && ServiceSocket.connections().isEmpty)
         }
+        withExtendedLifetime(socket) {}
     }
 
     @Test(.ownThreads) func `a probe of a service that hangs or whose queue stays full: timeout`() async throws {
