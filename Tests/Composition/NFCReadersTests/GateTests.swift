@@ -100,7 +100,7 @@ import Testing
 
     // MARK: The service
 
-    @Test func `reader that is wanted: is granted once to each who said what for`() async throws {
+    @Test func `reader that is wanted: each program that said what for gets one answer`() async throws {
         let service = try Service()
         let (one, other) = (try Program(service.gate, [Self.session]), try Program(service.gate))
         #expect(await service.wants() == [.session])
@@ -112,7 +112,7 @@ import Testing
         #expect(other.hears() == Self.granted && !one.hasAnswer)
     }
 
-    @Test func `reader: is wanted for what the open connections say`() async throws {
+    @Test func `reader: wanted for the purposes of the open connections`() async throws {
         let service = try Service()
         var programs: [Program] = []
         let wants: [(UInt8, Set<ReaderGate.Purpose>)] = [
@@ -126,19 +126,6 @@ import Testing
             programs.removeLast()
             #expect(await service.wants() == wanted)
         }
-    }
-
-    @Test func `tags of a session: are reported whole, in order, before the reader is free`() async throws {
-        let service = try Service()
-        var program: Program? = try Program(service.gate, [Self.session])
-        #expect(await service.wants() == [.session])
-        program?.say([Self.tag, 4, 1, 2])
-        program?.say([3, 4])
-        #expect(await service.reports() == [[1, 2, 3, 4]])
-        program?.say([Self.tag, 10] + Array(1...10) + [Self.tag, 0])
-        program = nil
-        #expect(await service.reports() == [Array(1...10), []])
-        #expect(await service.wants() == [])
     }
 
     @Test func `second service, or a gate that can't be made: fails`() throws {

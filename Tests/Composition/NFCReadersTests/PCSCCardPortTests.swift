@@ -58,11 +58,6 @@ import Testing
         #expect(place.changeCount == 2)
         place.port.detach(place.card)
         #expect(place.changeCount == 3)
-        // Who has stopped observing gets no news.
-        place.observation = nil
-        #expect(place.port.attach(place.card))
-        place.port.setEmulating(true)
-        #expect(place.changeCount == 3)
     }
 
     @Test func `card: has a random UID each time that it is shown or a host comes, which stays meanwhile`() async throws
@@ -87,12 +82,8 @@ import Testing
         }
         #expect(identifiers.count > 4)
         // Commands to the reader itself are not the app's to answer.
-        for command: [UInt8] in [[0xFF, 0x00, 0, 0, 0], [0xFF, 0xCA, 1, 0, 0], [0xFF, 0xCA, 0, 1, 0], [0xFF]] {
-            #expect(await place.reader.transmit(command) == .done([0x6A, 0x81]))
-        }
+        #expect(await place.reader.transmit([0xFF, 0x00, 0, 0, 0]) == .done([0x6A, 0x81]))
         #expect(place.card.log.allSatisfy { $0 == "detected" })
-        #expect(await place.reader.control(1, []) == .unsupported)
-        #expect(place.reader.attribute(1) == .unsupported)
     }
 
     @Test func `power: a card that was used loses its selection, one that was not hears nothing`() async throws {
@@ -109,14 +100,6 @@ import Testing
             for _ in 0..<2 { #expect(await place.reader.setPower(power) == .done(reply)) }
             #expect(place.card.log[before...] == ["01", "deselected", "detected"])
         }
-        // A host that comes anew has not used it, whatever the one before it did.
-        #expect(await place.reader.transmit([1]) == .done([1, 0x90, 0]))
-        place.reader.hostLeft()
-        #expect(place.card.log.last == "deselected")
-        #expect(await place.reader.lookAnew() == EmulatedReader.Change(hasFound: true))
-        let count = place.card.log.count
-        for (power, reply) in off { #expect(await place.reader.setPower(power) == .done(reply)) }
-        #expect(place.card.log.count == count)
     }
 
     @Test(arguments: [true, false]) func `card that leaves before it answers: is gone; one that stays has failed`(
@@ -155,23 +138,18 @@ import Testing
 
     @Test func `socket: is made once for the first card, and one that can't be made leaves the port free`() throws {
         let folder = try Folder()
-        let (card, other, made) = (RecordingCard(), RecordingCard(), Locked(0))
+        let (card, made) = (RecordingCard(), Locked(0))
         let port = PCSCCardPort(path: folder.path + "/reader.sock") { (port) throws(EmulationError) in
             let number = made.withLock { count in
                 count += 1
                 return count
             }
             if number == 1 { throw EmulationError("The reader can't be made.") }
-            // Another card comes while the reader is made for the first one.
-            #expect(!port.attach(other))
             return try port.listen()
         }
         #expect(!port.attach(card) && port.attach(card))
         port.detach(card)
-        #expect(port.attach(other) && made.withLock { $0 } == 2)
-        for path in ["reader.sock", "/reader.sock", "/dev/null/reader.sock"] {
-            #expect(!PCSCCardPort(path: path).attach(card), "\(path)")
-        }
+        #expect(port.attach(RecordingCard()) && made.withLock { $0 } == 2)
+        #expect(!PCSCCardPort(path: "/dev/null/reader.sock").attach(card))
     }
-
 }

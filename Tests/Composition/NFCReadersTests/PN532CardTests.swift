@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import ChipTesting
-import Glibc
 import NFCReaders
 import NFCRuntime
 import PN532Driver
 import ReaderEmulation
 import SessionTesting
-import SystemLibrary
 import TagLink
 import TagProtocols
 import TestThreads
@@ -68,28 +66,15 @@ import VirtualTags
         #expect(await pair.card.receive([0x86]) == .answer([0x0A]))
     }
 
-    @Test func `chip as a card: is in the reader's field while it is one, one at a time`() async throws {
+    @Test func `chip as a card: in the reader's field while it is one, one at a time`() async {
         var pair = Pair()
         let field = pair.field
         let changes = Locked(0)
         let observation = field.observePresence { changes.withLock { $0 += 1 } }
         let (first, second): ([UInt8], [UInt8]) = ([0x08, 0x00, 0xB0, 0x0B], [0x08, 0x00, 0xB0, 0x0C])
-        // Without ISO/IEC 14443-4 in SetParameters it would be a card of raw frames.
-        #expect(await pair.card.receive(Self.becomeCard) == .waiting)
-        #expect(changes.withLock { $0 } == 0)
         _ = await pair.card.receive([0x12, 0x24])
         #expect(await pair.card.receive(Self.becomeCard) == .waiting)
         #expect(field.arrival(of: first) != nil && changes.withLock { $0 } == 1)
-        // It is there again when the field was off for a moment.
-        let link = try #require(field.link(for: .nfcA))
-        let select = Frame([0x93, 0x70, 0x08, 0x00, 0xB0, 0x0B, 0xB3])
-        for _ in 0..<2 {
-            try await field.setCarrier(true)
-            let request = Frame(bits: [0x26], validBitsInLastByte: 7)
-            #expect(try await link.transceive(request, timeout: .milliseconds(1)).bytes == [0x04, 0x00])
-            #expect(try await link.transceive(select, timeout: .milliseconds(1)).bytes == [0x20])
-            try await field.setCarrier(false)
-        }
         pair.card.stopWaiting()
         #expect(field.arrival(of: first) == nil && changes.withLock { $0 } == 2)
         var other = Self.becomeCard
@@ -97,21 +82,6 @@ import VirtualTags
         #expect(await pair.card.receive(other) == .waiting)
         #expect(field.arrival(of: first) == nil && field.arrival(of: second) != nil)
         withExtendedLifetime(observation) {}
-    }
-
-    @Test(arguments: [nil, [0x4A, 0x01, 0x00], [0x16, 0xF0], [0x32, 0x01, 0x00]] as [[UInt8]?])
-    func `chip as a card: is gone when its host stops waiting, or wants a reader`(end: [UInt8]?) async {
-        var pair = Pair()
-        _ = await pair.card.receive([0x12, 0x24])
-        for length in 1..<Self.becomeCard.count {
-            #expect(await pair.card.receive(Array(Self.becomeCard[..<length])) == .syntaxError, "\(length)")
-        }
-        #expect(await pair.card.receive(Self.becomeCard + [0]) == .syntaxError)
-        #expect(await pair.isAlone())
-        #expect(await pair.card.receive(Self.becomeCard) == .waiting)
-        if let end { _ = await pair.card.receive(end) } else { pair.card.stopWaiting() }
-        #expect(await pair.isAlone())
-        #expect(await pair.card.receive([0x86]) == .answer([0x27]))
     }
 
     // MARK: The port
@@ -187,9 +157,6 @@ import VirtualTags
         for _ in 0..<2 { chips.port.setEmulating(true) }
         let card = try await chips.find()
         #expect(try await card.transmit([1]) == [1, 0x90, 0])
-        // Another card's leaving does nothing to this one.
-        chips.port.detach(RecordingCard())
-        #expect(try await card.transmit([2]) == [2, 0x90, 0])
         await chips.reader.release()
         await chips.end()
     }
@@ -206,26 +173,6 @@ import VirtualTags
         port.setEmulating(true)
         #expect(await failures.stream.reduce(into: []) { $0.append($1) } == [.readerUnavailable])
         #expect(card.log == ["deselected"])
-    }
-
-    @Test(.ownThreads) func `missing chip of a named reader: is on standard error, escaped`() async {
-        await #expect(processExitsWith: .success) {
-            let pipe = try #require(DescriptorPipe(blocks: false))
-            #expect(dup2(pipe.writer, STDERR_FILENO) == STDERR_FILENO)
-            let environment = NFCEnvironment(ReaderConfiguration(reader: "pn532:/tmp/ocn-no-\u{1B}-line"))
-            let port = try #require(environment.cardPort)
-            #expect(port.attach(RecordingCard()))
-            port.setEmulating(true)
-            var text: [UInt8] = []
-            func hasLine() -> Bool {
-                var buffer = [UInt8](repeating: 0, count: 4096)
-                let count = unsafe read(pipe.reader, &buffer, buffer.count)
-                text += buffer.prefix(max(0, count))
-                return text.last == 0x0A
-            }
-            try await waitWhile(!hasLine())
-            #expect(String(decoding: text, as: UTF8.self).hasPrefix("There is no /tmp/ocn-no-\\u{1b}-line. "))
-        }
     }
 
     // MARK: Noise
@@ -269,9 +216,7 @@ import VirtualTags
     /// What a chip gives, why and after how many readers the port gives up.
     static let noises: [([UInt8], LinkError.Code, Int)] = {
         let some = [UInt8](repeating: 0x02, count: 9)
-        let codes: [(UInt8, LinkError.Code)] = [
-            (0x01, .timeout), (0x02, .transmission), (0x06, .collision), (0x07, .frameTooLong), (0x27, .tagRemoved),
-        ]
+        let codes: [(UInt8, LinkError.Code)] = [(0x01, .timeout), (0x02, .transmission), (0x27, .tagRemoved)]
         return codes.map { ([UInt8](repeating: $0, count: 12), $1, 10) } + [
             // Noise is forgotten when a reader was served.
             (some + [released] + some + [released] + some + [0x02, 0x02], .transmission, 30),

