@@ -94,25 +94,7 @@ struct ChipFrameTests {
         #expect(decoder.next() == nil && decoder.abandonPartial() == .damaged(code: 0x43))
     }
 
-    @Test func `chip frame decoder, any bytes: no more is kept than a frame, and only the postamble behind one`() {
-        var decoder = ChipFrameDecoder()
-        for _ in 0..<1000 {
-            // Bytes of which frames are made, so that many begin.
-            let bytes = (0..<40).map { _ in
-                [0x00, 0x00, 0xFF, 0xFF, 0xD5, UInt8.random(in: 0...0xFF)].randomElement() ?? 0
-            }
-            decoder.append(bytes)
-            while decoder.next() != nil {}
-            #expect(decoder.keptCount <= ChipFrameDecoder.maximumPayload + 8)
-        }
-        for frame in [ScriptedChip.acknowledge, ScriptedChip.frame(0x42, Self.long), Self.syntaxError] {
-            var decoder = ChipFrameDecoder()
-            decoder.append(frame)
-            #expect(decoder.next() != nil && decoder.keptCount == 1 && !decoder.isInFrame)
-        }
-    }
-
-    // MARK: Status bytes and time-outs
+    // MARK: Status bytes
 
     @Test func `status byte: each code of the manual is a link error, and an unknown one a transmission error`() {
         let codes: [(LinkError.Code, [UInt8])] = [
@@ -128,12 +110,4 @@ struct ChipFrameTests {
         }
     }
 
-    @Test func `time-out index: the shortest that is not shorter than wanted, 0 where the host has to wait`() {
-        let indices: [(Int64, UInt8)] = [
-            (1, 1), (100, 1), (101, 2), (200, 2), (5000, 7), (3_276_800, 16), (3_276_801, 0), (4_949_000, 0),
-        ]
-        for (microseconds, index) in indices {
-            #expect(PN532Chip.timeoutIndex(.microseconds(microseconds)) == index, "\(microseconds)")
-        }
-    }
 }

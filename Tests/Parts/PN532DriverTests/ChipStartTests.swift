@@ -135,13 +135,6 @@ import Testing
         }
     }
 
-    @Test func `technologies and calls of a PN532: all but NFC-V and VAS`() throws {
-        #expect(try PN532Reader("/dev/ttyS0").technologies == [.nfcA, .nfcB, .nfcF])
-        let missing = PN532Reader.calls.filter { $0.support != .yes }.map(\.name)
-        #expect(missing == ["NFCISO15693Tag's commands", "NFCVASReaderSession"] && PN532Reader.calls.count == 7)
-        #expect(PN532Reader.capabilities.count == 6 && PN532Reader.calls.allSatisfy { !$0.reason.isEmpty })
-    }
-
     // MARK: Lines that can't be used
 
     private static func reason(
@@ -172,11 +165,9 @@ import Testing
         for (group, isAllowed) in [("root", true), ("dialout", false)] {
             #expect(Self.reason(EACCES, group: group, isAllowed: isAllowed).contains("/etc/udev/rules.d/"))
         }
-        let names = ["ttyUSB0": "ttyUSB*", "ttyACM12": "ttyACM*", "serial": "serial*", "tty4port7": "tty4port*"]
-        for (name, rule) in names { #expect(Self.reason(EACCES, "/dev/\(name)").contains("KERNEL==\"\(rule)\"")) }
+        #expect(Self.reason(EACCES, "/dev/ttyACM12").contains("KERNEL==\"ttyACM*\""))
         // Behind an @ that no line has in its name, a speed is missing.
-        let speeds = ["/dev/ttyUSB0@x": true, "/dev/a@b/ttyUSB0": false, "/dev/a@b/ttyUSB0@x": true]
-        for (path, isSpeed) in speeds { #expect(Self.reason(ENOENT, path).contains("\"x\" is no speed") == isSpeed) }
+        #expect(Self.reason(ENOENT, "/dev/ttyUSB0@x").contains("\"x\" is no speed"))
         for path in ["/dev/null", "/dev/ttyUSB99", "/"] {
             let reader = try PN532Reader(path)
             #expect(await code { try await reader.prepare() } == .readerUnavailable, "\(path)")
@@ -197,10 +188,6 @@ import Testing
         let name = unsafe getgrgid(getegid()).map { unsafe String(cString: $0.pointee.gr_name) } ?? "\(getegid())"
         let expected = SerialPortError.Ownership(group: name, isGroupAllowed: isAllowed)
         #expect(SerialPortError.ownership(of: path) == expected)
-        // A group without a name is its number.
-        if geteuid() == 0, fchown(descriptor, 0, 54321) == 0 {
-            #expect(SerialPortError.ownership(of: path)?.group == "54321")
-        }
         #expect(SerialPortError.ownership(of: path + "-absent") == nil)
     }
 }

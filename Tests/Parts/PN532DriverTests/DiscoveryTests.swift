@@ -118,14 +118,6 @@ import Testing
     private static let polledBytes: [UInt8] =
         [18, 1] + [UInt8](repeating: 1, count: 8) + [UInt8](repeating: 0xF1, count: 8)
 
-    @Test func `FeliCa system code with a wildcard in either half: no system`() throws {
-        for (polled, code): (UInt16, UInt16?) in [(0xFFFF, nil), (0x12FF, nil), (0xFF12, nil), (0x12FC, 0x12FC)] {
-            let found = try TargetList(count: 1, data: [1] + Self.polledBytes).nfcF(polled: polled)
-            #expect(found.map(\.identity) == [Self.nfcF(1, code)])
-            #expect(found.first?.target == .nfcF(idm: [UInt8](repeating: 1, count: 8), systemCode: polled))
-        }
-    }
-
     @Test func `list of targets: read with more bytes behind it, and refused when cut at any byte`() throws {
         let felica = Self.polledBytes
         let atqB: [UInt8] = [0x50, 1, 2, 3, 4, 0, 0, 0, 0, 0x00, 0x81, 0x71]
@@ -155,22 +147,6 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        "", "03", "01", "02 01 0044 00 04 01020304", "01 01 0044 00 c8 0102", "01 01 50", "01 01 14", "ffff",
-    ])
-    func `list of targets that makes no sense: transmission error or no tag, for each technology`(list: String)
-        async throws
-    {
-        try await withReader("4a: \(list)") { _, reader in
-            for technology in [Technology.nfcA, .nfcB, .nfcF] {
-                let result = await code { () async throws in
-                    #expect(try await reader.discover([technology], systemCodes: [0x12FC]).isEmpty)
-                }
-                #expect(result == nil || result == .transmission, "\(technology)")
-            }
-        }
-    }
-
     // MARK: Selecting and waking
 
     @Test func `tag found last and alone: ready at once, and woken when selected again or after a command`()
@@ -179,21 +155,14 @@ import Testing
         let (both, answer) = (ChipScript.type2 + "\n" + ChipScript.nfcB, "\n42: 00 \(ChipScript.atqB)")
         let two = "4a 0200: 02 01 0044 00 04 01020304 02 0044 00 04 05060708"
         let rows: [(String, Set<Technology>, [Bool])] = [
-            (both, [.nfcA, .nfcB], [true, false]), (ChipScript.nfcB, [.nfcA, .nfcB], [true]),
-            (ChipScript.nfcB, [.nfcB], [false]), (two, [.nfcA], [true, true]),
+            (both, [.nfcA, .nfcB], [true, false]), (ChipScript.nfcB, [.nfcB], [false]), (two, [.nfcA], [true, true]),
         ]
         for (script, technologies, wakes) in rows {
             for index in wakes.indices {
                 try await withReader(script + answer) { chip, reader in
                     let tags = try await reader.discover(technologies, systemCodes: [])
-                    try #require(tags.count == wakes.count)
                     let log = await chip.log { try? await reader.select(tags[index]) }
                     #expect(!log.isEmpty == wakes[index], "\(script) \(index)")
-                    // Once another was selected, it is woken each time.
-                    for tag in tags + tags {
-                        let log = await chip.log { try? await reader.select(tag) }
-                        #expect(!log.isEmpty)
-                    }
                 }
             }
         }
@@ -257,17 +226,6 @@ import Testing
             let tail = found == 1 ? [wanted] : [wanted] + ScriptedChip.restart + [wanted]
             #expect(Array(log.suffix(tail.count)) == tail)
             #expect(!log.dropLast(tail.count).contains { $0.hasPrefix("4a") })
-        }
-    }
-
-    @Test(arguments: ["42 c2", "42 52"]) func `chip that refuses to wake a card: unsupported, and no other attempt`(
-        refused: String
-    ) async throws {
-        try await withTag("\(refused): error\n42: 01\n\(ChipScript.card)") { chip, _, link in
-            let log = await chip.log {
-                #expect(await code { try await link.reactivate() } == .unsupported)
-            }
-            #expect(!log.contains { $0.hasPrefix("4a") })
         }
     }
 
@@ -352,23 +310,6 @@ import Testing
         }
     }
 
-    @Test(arguments: [("00", LinkError.Code.tagRemoved), ("03", .transmission)])
-    func `look in vain or unreadable: no modulation is left, so no frame is sent before the next look`(
-        list: String,
-        expected: LinkError.Code
-    ) async throws {
-        try await withTag("\(ChipScript.card)\n4a 0100: \(list)\n42: 01") { chip, _, link in
-            let look = "4a 010001020304"
-            for isFirst in [true, false] {
-                let log = await chip.log {
-                    #expect(await code { try await link.reactivate() } == expected)
-                }
-                guard !isFirst else { continue }
-                #expect(log == (list == "00" ? [look] + ScriptedChip.restart + [look] : [look]))
-            }
-        }
-    }
-
     // MARK: Which tag is the reader's
 
     @Test func `tag of an earlier look, or of a closed line: tagRemoved until it is found again`() async throws {
@@ -393,10 +334,6 @@ import Testing
             await reader.release()
             // The line is opened, and no more.
             try await expectGone(second, ScriptedChip.start)
-            await reader.release()
-            let fields = chip.log().count { $0 == "32 0100" }
-            await reader.release()
-            #expect(chip.log().count { $0 == "32 0100" } == fields)
             let third = try #require(try await reader.discover([.nfcA], systemCodes: []).first)
             try await reader.select(third)
             try await third.link.send([0x60])
