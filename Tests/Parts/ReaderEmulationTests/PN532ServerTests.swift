@@ -72,7 +72,9 @@ import VirtualTags
 
     private static func acknowledged(_ answer: [UInt8]) -> [UInt8] { PN532ChipFrame.acknowledge + answer }
 
-    @Test func `a line: one host after the other is answered, the server's end hangs up and removes the link`() async throws {
+    @Test func `a line: one host after the other is answered, the server's end hangs up and removes the link`()
+        async throws
+    {
         let place = try Place()
         for _ in 0..<2 {
             let line = try Line(place.link)

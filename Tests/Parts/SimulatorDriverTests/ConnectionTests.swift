@@ -36,44 +36,6 @@ import Testing
         #expect(await pairs.makeReader { shutdown($0.simulator, Int32(SHUT_RD)) }.failure()?.reason == Self.hasEnded)
     }
 
-    @Test(.ownThreads, arguments: [true, false])
-    func `too many open files: the reader is unavailable`(isConnected: Bool) async {
-        await #expect(processExitsWith: .success) { [isConnected = isConnected as Bool] in
-            let made = try SocketPair()
-            made.send(FakeSimulator.greeting)
-            let reader = SimulatorReader { () throws(LinkError) in made.reader }
-            if isConnected { try await reader.prepare() }
-            // A watch takes another descriptor; poll(2) takes no more than a process may open.
-            let count: rlim_t = isConnected ? 1 : 3
-            var limit = rlimit(rlim_cur: count, rlim_max: count)
-            #expect(unsafe setrlimit(__rlimit_resource_t(7), &limit) == 0)
-            let error = await reader.failure()
-            #expect(error?.code == .readerUnavailable && made.hasEnded)
-            let files = "The process has too many open files. Close some, and try again."
-            #expect(error?.reason == (isConnected ? Self.hasEnded : files))
-        }
-    }
-
-    @Test func `screen without a simulator: the app tries to connect every two seconds, until it shows none`()
-        async throws
-    {
-        let (attempts, others) = (Locked(0), Locked(0))
-        func reader(_ count: Locked<Int>) -> SimulatorReader {
-            SimulatorReader { () throws(LinkError) in
-                count.withLock { $0 += 1 }
-                throw LinkError(.readerUnavailable, "")
-            }
-        }
-        let (app, other) = (reader(attempts), reader(others))
-        other.showScreen("{}")
-        other.showScreen(nil)
-        let start = ContinuousClock.now
-        for _ in 0..<3 { app.showScreen("{}") }
-        while attempts.withLock({ $0 }) < 4 { try await Task.sleep(for: .milliseconds(20)) }
-        #expect(ContinuousClock.now - start >= .seconds(2))
-        #expect(others.withLock { $0 } == 2)
-    }
-
     // MARK: Silence
 
     private static let patience = Duration.milliseconds(50)
@@ -108,14 +70,6 @@ import Testing
         pairs.all[1].fill()
         await expectSilence { () throws(LinkError) in try await reader.claimTurn() }
         #expect(pairs.all.count == 2 && pairs.all[1].hasEnded)
-        // Who waits for tags looks again.
-        try await reader.prepare()
-        pairs.all[2].fill()
-        let (news, events) = AsyncStream.makeStream(of: Void.self)
-        let observation = reader.observePresence { events.yield() }
-        for await _ in news { break }
-        #expect(pairs.all[2].hasEnded)
-        withExtendedLifetime(observation) {}
     }
 
     // MARK: A connection that is full
@@ -142,23 +96,6 @@ import Testing
         withExtendedLifetime(observation) {}
     }
 
-    @Test(.ownThreads) func `endless line: the connection is closed when it is too long`() async throws {
-        let pairs = SocketPairs()
-        let reader = pairs.makeReader()
-        try await reader.prepare()
-        let (news, events) = AsyncStream.makeStream(of: Void.self)
-        let observation = reader.observePresence { events.yield() }
-        var rest = [UInt8](repeating: 0x61, count: (256 << 10) + 1)
-        while !rest.isEmpty {
-            let count = unsafe send(pairs.all[0].simulator, rest, rest.count, Int32(MSG_NOSIGNAL))
-            guard count > 0 else { break }
-            rest.removeFirst(count)
-        }
-        for await _ in news { break }
-        #expect(pairs.all[0].hasEnded)
-        withExtendedLifetime(observation) {}
-    }
-
     // MARK: Cancelling
 
     @Test func `cancelled exchange: stops waiting, and its late answer is ignored`() async throws {
@@ -179,7 +116,7 @@ import Testing
         #expect(simulator.count("hello") == 1)
     }
 
-    @Test func `task that is cancelled before it begins, or at a full connection: sends nothing`() async throws {
+    @Test func `task that is cancelled before it begins: sends nothing`() async throws {
         let simulator = FakeSimulator.answering()
         let reader = simulator.reader
         let carrier = Task {
@@ -195,11 +132,5 @@ import Testing
         // The place in the queue is given back, wherever the task was.
         try await simulator.receives("release")
         #expect(simulator.count("claim") == 0)
-        let pairs = SocketPairs()
-        let full = pairs.makeReader { pair in
-            pair.fill()
-            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-        }
-        #expect(await Task { await full.failure() }.value?.code == .cancelled)
     }
 }

@@ -154,10 +154,6 @@ import VirtualTags
         var phone = Phone(simulator)
         try await phone.reader.setCarrier(true)
         await phone.hears(["press first", "press a", "press b", "press c"])
-        // There is room for more than half of the longest line.
-        let more = String(repeating: "a", count: 140_000)
-        for item in ["d", "e"] { simulator.push(#"{"event":"press","item":"\#(item)","more":"\#(more)"}"#) }
-        await phone.hears(["press d", "press e"])
     }
 
     @Test(arguments: [1, 16, 17, 20]) func `links: the last sixteen wait for an app that asks for none yet`(count: Int)
@@ -225,13 +221,6 @@ import VirtualTags
             expected.isBusy = isBusy
             #expect(reader.switches == expected)
         }
-        // On the reader's own thread, after the simulator has ended, too.
-        let events = phone.events
-        let observation = reader.observePresence { [weak reader] in events.yield("\(reader?.switches.hasRadio ?? true)")
-        }
-        phone.simulator.end()
-        await phone.hears(["false"])
-        withExtendedLifetime(observation) {}
     }
 
     @Test func `sheet and note: have these members, and Cancel counts until the sheet is gone`() async throws {

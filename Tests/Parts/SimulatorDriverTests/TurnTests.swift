@@ -130,23 +130,4 @@ import VirtualTags
         withExtendedLifetime(observation) {}
     }
 
-    @Test func `handlers: are freed with their observation or sheet`() {
-        let reader = FakeSimulator.serving(VirtualField()).reader
-        var inner = reader.observePresence {}
-        weak var held = inner
-        var outer = reader.observePresence { [inner] in withExtendedLifetime(inner) {} }
-        inner = nil
-        #expect(held != nil && outer != nil)
-        outer = nil
-        #expect(held == nil)
-        inner = reader.observePresence {}
-        held = inner
-        for (state, isHeld) in [("ready", true), ("dismissed", false)] {
-            reader.showSheet(state: state, title: "", message: "", showsErrorSymbol: false) { [inner] in
-                withExtendedLifetime(inner) {}
-            }
-            inner = nil
-            #expect((held != nil) == isHeld)
-        }
-    }
 }

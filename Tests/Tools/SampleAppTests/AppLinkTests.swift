@@ -97,61 +97,9 @@ struct AppLinkTests {
         #expect(try list().count == 2)
     }
 
-    @Test func `links: two windows, the first gets them and the second takes its place`() throws {
-        let first = try app.terminal()
-        try first.play("  No messages yet.")
-        let second = try app.terminal()
-        try second.play("Another window takes the links of cards. This one shows them too.")
-        try open(1)
-        try first.play("This message came from a card\n[q]\n> 1")
-        try second.play("Another window added message 1.")
-        try first.type("q")
-        #expect(try first.end() == 0)
-        try second.play("This window takes the links of cards now.")
-        try open(2)
-        try second.play("This message came from a card\n  Payload     Link: https://tagreader.example/x/2")
-    }
-
-    @Test func `links: a script that waits for commands, it shows the message`() throws {
-        try app.folder.write("out", "")
-        let commands = Pipe()
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: app.program.path)
-        process.environment = app.program.variables
-        process.standardInput = commands
-        process.standardOutput = FileHandle(forWritingAtPath: app.folder.path("out"))
-        try process.run()
-        let watch = try UserBus(address: bus.address)
-        try waitWhile(!watch.isRunning(Self.desktopID))
-        try open(1)
-        #expect(app.folder.text("out").hasPrefix("Message 1: 2 records"))
-        try commands.fileHandleForWriting.close()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-    }
-
-    @Test func `links: a message that can't be saved, shown with the reason and saved with the next try`() throws {
-        var app = app
-        try app.folder.write("kept", "")
-        app.program.environment["TAGREADER_STORE"] = app.folder.path("kept/messages.json")
-        let terminal = try app.terminal()
-        try terminal.play("  Saved Messages\n[Space]\n  No messages yet.")
-        for _ in 0..<2 {
-            let error = #expect(throws: DeliveryError.self) { try open(1) }
-            #expect(error?.code == .refused)
-            try terminal.play("  Not Saved\n[Space]\n  Payload     Link: https://tagreader.example/x/1")
-        }
-        try terminal.play("[q]\n> 1  not saved")
-        try app.folder.remove("kept")
-        try open(1)
-        try terminal.play("  Payload     Link: https://tagreader.example/x/1")
-        #expect(try app.run("list").lines.count == 1)
-    }
-
     @Test func `links: on a desktop, a window of the person's terminal gets the message`() throws {
         let rows: [(name: String, option: String, variables: [String: String])] = [
             ("xdg-terminal-exec", "", ["TERMINAL": "other"]), ("mine", "-e", ["TERMINAL": "mine"]),
-            ("konsole", "-e", ["XDG_CURRENT_DESKTOP": "KDE"]),
             ("gnome-terminal", "--", ["XDG_CURRENT_DESKTOP": "x:GNOME"]),
         ]
         let keys = app.folder.path("keys")

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import Foundation
-import Glibc
 import ProgramTesting
-import Synchronization
 import TestThreads
 import Testing
 
@@ -17,14 +14,10 @@ import Testing
     // MARK: Files that it did not write
 
     @Test func `store: a damaged file, kept aside, and the list begins anew`() throws {
-        func message(_ number: String) -> String { #"{"number":\#(number),"records":[]}"# }
-        let largest = "9223372036854775807"
-        // Half a file, no file of messages, and numbers that leave no room for others.
+        // Half a file, no file of messages, and a number that leaves no room for others.
         let files = [
             #"{"version":1,"mess"#, "[]", #"{"version":0,"messages":[]}"#,
-            #"{"version":1,"last":\#(largest),"messages":[]}"#, #"{"version":1,"messages":[\#(message(largest))]}"#,
-            #"{"version":1,"messages":[\#(message("9007199254740993"))]}"#,
-            #"{"version":1,"messages":[\#(message("9007199254740992")),{"records":[]}]}"#,
+            #"{"version":1,"messages":[{"number":9223372036854775807,"records":[]}]}"#,
         ]
         for (index, file) in files.enumerated() {
             try app.folder.write("messages.json", file)
@@ -37,37 +30,12 @@ import Testing
         }
     }
 
-    @Test func `store: the last number, given once, and then nothing is lost`() throws {
-        try app.folder.write("messages.json", #"{"version":1,"last":9007199254740991,"messages":[]}"#)
-        #expect(try app.run("scan").lines.first?.hasPrefix("9007199254740992  2 records") == true)
-        let before = app.folder.text("messages.json")
-        let outcome = try app.run("scan")
-        #expect(outcome.status == 1 && outcome.error.contains("leave no number for another one."))
-        #expect(app.folder.text("messages.json") == before)
-    }
-
-    @Test func `store: a file of a newer app or over 64 MiB, not read and left as it is`() throws {
+    @Test func `store: a file of a newer app, not read and left as it is`() throws {
         let newer = #"{"version":2,"messages":{"kept":"otherwise"}}"#
         try app.folder.write("messages.json", newer)
         let outcome = try app.run("list", "scan")
         #expect(outcome.status == 1 && outcome.error.hasPrefix("The saved messages in \(store) are those of a newer"))
         #expect(app.folder.text("messages.json") == newer)
-        try #require(unsafe truncate(store, 64 << 20 + 1) == 0)
-        let large = try app.run("list", "scan")
-        #expect(large.status == 1 && large.error.hasPrefix("The saved messages in \(store) are larger than 64 MiB"))
-        #expect(app.files == ["messages.json", "messages.json.lock"])
-        let size = try FileManager.default.attributesOfItem(atPath: store)[.size] as? Int
-        #expect(size == 64 << 20 + 1)
-    }
-
-    @Test func `store: a pipe, a device or a folder in its place, refused at once`() throws {
-        try #require(unsafe mkfifo(app.folder.path("pipe"), 0o600) == 0)
-        for path in [app.folder.path("pipe"), "/dev/zero", app.folder.path] {
-            var app = app
-            app.program.environment["TAGREADER_STORE"] = path
-            let text = "\(path) is no file for messages. Name another one in TAGREADER_STORE.\n"
-            #expect(try app.run("list").error == text)
-        }
     }
 
     @Test func `store: messages of an app without numbers, counted`() throws {
@@ -127,50 +95,5 @@ import Testing
         #expect(outcome.lines.last?.hasPrefix("2  not saved  2 records") == true && outcome.status == 1)
         #expect(app.folder.text("messages.json") == text)
         #expect(app.files == ["messages.json", "messages.json.lock"])
-    }
-
-    @Test func `store: instances that scan at a time and are killed at any moment, nothing is lost`() throws {
-        let app = app
-        let shown = Mutex<[Int]>([])
-        let kills = Mutex(0)
-        DispatchQueue.concurrentPerform(iterations: 3) { instance in
-            var random = UInt64(instance + 1)
-            for _ in 0..<5 {
-                // Killed some time after its first message, so that each run brings the test forward.
-                random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-                guard let run = try? Self.run(app, killedAfter: UInt32(random >> 33 % 40)) else { continue }
-                shown.withLock { $0 += run.numbers }
-                kills.withLock { $0 += run.isKilled ? 1 : 0 }
-            }
-        }
-        let numbers = shown.withLock { $0 }
-        #expect(numbers.count >= 15 && Set(numbers).count == numbers.count)
-        let killed = kills.withLock { $0 }
-        #expect(killed > 0)
-        // A message may also have been saved by an instance that was killed before it could show it.
-        let kept = try app.run("list").lines.compactMap { $0.split(separator: " ").first.flatMap { Int($0) } }
-        #expect(Set(numbers).subtracting(kept).isEmpty && kept == kept.sorted() && kept.count <= numbers.count + killed)
-    }
-
-    /// Runs the app until it has shown five messages, or some milliseconds after the first.
-    private static func run(_ app: SampleApp, killedAfter delay: UInt32) throws -> (numbers: [Int], isKilled: Bool) {
-        let scratch = try TestFolder()
-        try scratch.write("in", String(repeating: "scan\n", count: 5))
-        try scratch.write("out", "")
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: app.program.path)
-        process.environment = app.program.variables.merging(["NFC_SHEET": "none"]) { $1 }
-        process.standardInput = FileHandle(forReadingAtPath: scratch.path("in"))
-        process.standardOutput = FileHandle(forWritingAtPath: scratch.path("out"))
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        while process.isRunning, scratch.text("out").isEmpty { usleep(1000) }
-        for _ in 0..<delay where process.isRunning { usleep(1000) }
-        let isKilled = process.isRunning
-        if isKilled { kill(process.processIdentifier, SIGKILL) }
-        process.waitUntilExit()
-        // A line that was cut off does not count.
-        let lines = scratch.text("out").split(separator: "\n").filter { $0.contains("records") }
-        return (lines.compactMap { $0.split(separator: " ").first.flatMap { Int($0) } }, isKilled)
     }
 }
