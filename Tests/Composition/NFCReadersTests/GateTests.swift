@@ -143,14 +143,9 @@ import Testing
         #expect(await service?.wants() == [.session])
         service = nil
         #expect(program.hears() == [])
-        var server: ReaderGateServer?
         // The socket is closed on the server's queue.
-        while server == nil {
-            await Task.yield()
-            server = try? ReaderGateServer(gate) { _ in }
-        }
-        close(try #require(PrivateSocket.connect(gate.path)))
-        withExtendedLifetime((server, folder)) {}
+        while (try? ReaderGateServer(gate) { _ in }) == nil { await Task.yield() }
+        withExtendedLifetime(folder) {}
     }
 
     // MARK: Apps

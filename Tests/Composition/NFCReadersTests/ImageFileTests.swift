@@ -15,7 +15,15 @@ import VirtualTags
 @Suite(.timeLimit(.minutes(1))) struct ImageFileTests {
     private static func environment(_ tags: [String]?, saves: Bool = false) -> NFCEnvironment {
         let tags = tags?.joined(separator: ",")
-        return NFCEnvironment(ReaderConfiguration(reader: "virtual", tags: tags, savesTags: saves))
+        let made = NFCEnvironment(ReaderConfiguration(reader: "virtual", tags: tags, savesTags: saves))
+        // Without its sheet, which would be lines on standard error.
+        return NFCEnvironment(
+            reader: made.reader,
+            clock: made.clock,
+            isOfTest: false,
+            companion: made.companion,
+            place: nil
+        )
     }
 
     /// Runs a session that may write the tag with a number. Returns the identifiers that were found.

@@ -66,24 +66,6 @@ import VirtualTags
         #expect(await pair.card.receive([0x86]) == .answer([0x0A]))
     }
 
-    @Test func `chip as a card: in the reader's field while it is one, one at a time`() async {
-        var pair = Pair()
-        let field = pair.field
-        let changes = Locked(0)
-        let observation = field.observePresence { changes.withLock { $0 += 1 } }
-        let (first, second): ([UInt8], [UInt8]) = ([0x08, 0x00, 0xB0, 0x0B], [0x08, 0x00, 0xB0, 0x0C])
-        _ = await pair.card.receive([0x12, 0x24])
-        #expect(await pair.card.receive(Self.becomeCard) == .waiting)
-        #expect(field.arrival(of: first) != nil && changes.withLock { $0 } == 1)
-        pair.card.stopWaiting()
-        #expect(field.arrival(of: first) == nil && changes.withLock { $0 } == 2)
-        var other = Self.becomeCard
-        other[6] = 0x0C
-        #expect(await pair.card.receive(other) == .waiting)
-        #expect(field.arrival(of: first) == nil && field.arrival(of: second) != nil)
-        withExtendedLifetime(observation) {}
-    }
-
     // MARK: The port
 
     /// Two chips in each other's field, each on its own line.

@@ -88,10 +88,9 @@ import VirtualTags
         let made = environment("virtual", path)
         #expect(made.recorder?.path == path && made.recordingError == nil && made.replay == nil)
         #expect(made.driver.flatMap { ReaderKind.of($0) }?.scheme == "virtual")
-        // It may be recorded again, but not in its own place. The service has no use for it.
+        // It may be recorded again, but not in its own place.
         let again = environment("replay:\(path)", folder.path + "/b.jsonl")
         #expect(again.recorder?.path == folder.path + "/b.jsonl" && again.replay?.recording.readerName == "virtual")
-        #expect(again.gate == nil)
         let before = try folder.bytes("a.jsonl")
         try FileManager.default.createSymbolicLink(atPath: folder.path + "/link", withDestinationPath: path)
         for other in [path, folder.path + "/link"] {
@@ -179,34 +178,4 @@ import VirtualTags
         #expect(model.used.kind == nil && model.others.map(\.name) == ["virtual"])
     }
 
-    @Test func `inventory: asks only kinds whose readers are listed, and prefers a reader's own report`() async {
-        let asked = Locked<[String]>([])
-        let kinds = ReaderKind.all.map { kind in
-            var kind = kind
-            let scheme = kind.scheme
-            if kind.reports != nil {
-                kind.reports = { _ in
-                    asked.withLock { $0.append(scheme) }
-                    return ["other", "virtual", "virtual"].map { name in
-                        var report = ReaderReport(name: name, kind: scheme, technologies: [])
-                        report.firmware = "reported"
-                        return report
-                    }
-                }
-            }
-            return kind
-        }
-        // A reader of PC/SC may have a card on it that is not to be disturbed.
-        for (isAlone, schemes, count) in [(true, ["virtual"], 0), (false, ["pcsc", "virtual"], 5)] {
-            let inventory = await ReaderInventory(
-                using: VirtualField(),
-                among: kinds,
-                isAlone: isAlone,
-                askingReaders: true
-            )
-            #expect(asked.withLock { $0.suffix(schemes.count) } == schemes[...])
-            #expect(inventory.used.firmware == "reported" && inventory.used.capabilities.isEmpty)
-            #expect(inventory.others.count == count)
-        }
-    }
 }

@@ -21,27 +21,6 @@ import Testing
 
     // MARK: The service
 
-    @Test func `the service: opened once, opened again after it was closed or lost`() throws {
-        let service = Cards.card()
-        let connection = Self.connection(service)
-        for _ in 0..<2 { #expect(try connection.readers().map(\.reader) == [Cards.name]) }
-        let first = service.look(\.contexts)
-        #expect(first.count == 1)
-        for _ in 0..<2 { connection.close() }
-        #expect(service.look { $0.contexts.isEmpty })
-        _ = try connection.readers()
-        #expect(service.look(\.contexts).count == 1 && service.look(\.contexts).isDisjoint(with: first))
-        #expect(connection.losses == 0)
-        service.change { $0.isRunning = false }
-        // The connection is lost at the first call; at the second there is none.
-        for _ in 0..<2 {
-            #expect(throws: SmartCardError(.noService, "")) { try connection.readers() }
-            #expect(service.look { $0.contexts.isEmpty } && connection.losses == 1)
-        }
-        service.change { $0.isRunning = true }
-        #expect(try connection.readers().count == 1)
-    }
-
     @Test func `a silent service: given up at the shortest limit of caller, look and call`() {
         for (within, look, call) in [
             (30, Self.long, Self.long), (nil, 30, Self.long), (Self.long, 30, Self.long), (nil, Self.long, 30),
@@ -56,31 +35,6 @@ import Testing
     }
 
     // MARK: A card
-
-    @Test func `a card: opened again each time, an earlier one can't be used, its ATR is that after a reset`() throws {
-        let service = Cards.service(Cards.cardAnswer, table: ["00010203": "9000"])
-        let connection = Cards.connection(service)
-        #expect(throws: LinkError(.tagRemoved, "")) { try connection.transmit([0, 1, 2, 3]) }
-        try connection.open(isInUse: false)
-        #expect(connection.isOpen && connection.isUsable && connection.generation == 1 && connection.isCardThere())
-        #expect(try connection.transmit([0, 1, 2, 3], generation: 1) == [0x90, 0x00])
-        #expect(connection.statistics.exchanges == 1 && connection.statistics.bytesOnAir == 6)
-        try connection.open(isInUse: false)
-        #expect(service.look(\.dispositions) == [.reset] && connection.generation == 2)
-        #expect(throws: LinkError(.tagRemoved, "")) { try connection.transmit([0, 1, 2, 3], generation: 1) }
-        #expect(throws: LinkError(.tagRemoved, "")) { try connection.check(1) }
-        #expect(service.commands == ["00010203"] && connection.answerToReset == Cards.cardAnswer)
-        service.change { $0.readers[0].card?.answerToReset = Cards.type2Answer }
-        try connection.reset()
-        #expect(connection.answerToReset == Cards.type2Answer)
-        for _ in 0..<2 { connection.close(.unpower) }
-        #expect(service.look(\.dispositions) == [.reset, .unpower] && !connection.isOpen)
-        // It is closed with the connection to the service, and not once more after that.
-        try connection.open(isInUse: false)
-        connection.service.close()
-        connection.close(.unpower)
-        #expect(!connection.isOpen && service.look { $0.dispositions.count == 2 && $0.contexts.isEmpty })
-    }
 
     @Test func `a card that left or whose reader was unplugged: closed without a change of what is there`() throws {
         for (failure, wanted, done) in [

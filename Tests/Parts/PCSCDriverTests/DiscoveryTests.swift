@@ -115,7 +115,8 @@ struct DiscoveryTests {
         #expect(await Cards.poll(PCSCReader(.named("ACR122"), layer: service)) == (1, nil))
     }
 
-    @Test func `SCardConnect fails: the tag is looked for again, the reader may come back, or an error`() async {
+    @Test func `SCardConnect or a tag fails: the tag is looked for again, the reader may come back, or an error`() async
+    {
         let rows: [(SmartCardError.Code, Int?, LinkError.Code?)] = [
             (.noSmartcard, nil, .transmission), (.removedCard, nil, .transmission),
             (.unresponsiveCard, nil, .transmission), (.unpoweredCard, nil, .transmission),
@@ -128,15 +129,14 @@ struct DiscoveryTests {
             service.change { $0.connectFailure = code }
             #expect(await Cards.poll(PCSCReader(.first, layer: service)) == (count, expected), "\(code)")
         }
-    }
-
-    @Test func `a tag that fails while it is identified: looked for again, or an error that no retry mends`() async {
-        let rows: [(SmartCardError.Code, Int?, LinkError.Code?)] = [
+        // The tag fails while it is identified.
+        let later: [(SmartCardError.Code, Int?, LinkError.Code?)] = [
             (.notTransacted, nil, .transmission), (.removedCard, nil, .transmission), (.sharingViolation, nil, .inUse),
             (.unsupportedFeature, nil, .unsupported), (.readerUnavailable, 0, nil),
         ]
-        for (code, count, expected) in rows {
-            let service = Cards.service(Cards.type2Answer) { _ throws(SmartCardError) in throw SmartCardError(code, "")
+        for (code, count, expected) in later {
+            let service = Cards.service(Cards.type2Answer) { _ throws(SmartCardError) in
+                throw SmartCardError(code, "")
             }
             #expect(await Cards.poll(PCSCReader(.first, layer: service)) == (count, expected), "\(code)")
         }

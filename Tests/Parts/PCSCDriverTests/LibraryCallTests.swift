@@ -47,22 +47,7 @@ import Testing
         }
     }
 
-    @Test func `SCardGetStatusChange: the given time or INFINITE, a timeout is nil`() {
-        let states = [SmartCardReaderState("A"), SmartCardReaderState("B")]
-        for (limit, status, readers, code) in [
-            (250, 0, ["A", "B"], nil), (nil, 0, ["A", "B"], nil), (1, 0x8010_000A, nil, nil),
-            (1, Library.noService, nil, .noService),
-        ] as [(UInt32?, Int, [String]?, SmartCardError.Code?)] {
-            var names: [String]?
-            let found = Self.with(Library(statuses: [status])) { () throws(SmartCardError) in
-                names = try Self.cards.waitForChange(5, milliseconds: limit, of: states)?.map(\.reader)
-            }
-            #expect(names == readers && found.code == code)
-            #expect(found.calls == ["change 5 \(limit ?? UInt32.max) of 2"])
-        }
-    }
-
-    @Test func `SCardConnect, SCardReconnect, SCardStatus, SCardDisconnect: arguments and ATR`() {
+    @Test func `SCardConnect to SCardGetStatusChange: arguments and ATR`() {
         let atr: [UInt8] = [0x3B, 0x80, 0x80, 0x01]
         let found = Self.with(Library(answer: atr)) { () throws(SmartCardError) in
             let card = try Self.cards.connect(5, reader: "One", .shared)
@@ -72,15 +57,20 @@ import Testing
             let again = try Self.cards.reset(card, .exclusive)
             #expect(again.handle == 77 && again.activeProtocol == 1 && again.answerToReset == atr)
             Self.cards.disconnect(card, .unpower)
+            _ = try Self.cards.waitForChange(5, milliseconds: 250, of: [SmartCardReaderState("A")])
+            _ = try Self.cards.waitForChange(5, milliseconds: nil, of: [])
             Self.cards.releaseContext(5)
         }
         // SCARD_SHARE_EXCLUSIVE 1, SHARED 2, DIRECT 3; SCARD_RESET_CARD 1, UNPOWER_CARD 2; T=0 and T=1 are 3.
         #expect(
             found.calls == [
                 "connect 5 One 2 3", "status 77 33", "connect 5 One 3 0", "reconnect 77 1 3 1", "status 77 33",
-                "disconnect 77 2", "release 5",
+                "disconnect 77 2", "change 5 250 of 1", "change 5 \(UInt32.max) of 0", "release 5",
             ]
         )
+        Self.with(Library(statuses: [0x8010_000A])) { () throws(SmartCardError) in
+            #expect(try Self.cards.waitForChange(5, milliseconds: 1, of: []) == nil, "a timeout")
+        }
         // A card whose ATR can't be read is open.
         Self.with(Library(answer: [0x3B, 0x00], statuses: [0, Library.noService])) { () throws(SmartCardError) in
             let card = try Self.cards.connect(5, reader: "One", .shared)

@@ -171,7 +171,6 @@ struct RouteTests {
             \(two) : \(chosen), ffb0000510 = 6a81 : 0c\(read)01a8
             \(two) : \(chosen), \(reads(5..<6)), ffb0000610 = 6a81 : 0c\(read)02a8
             \(two) : \(chosen), ffb0000510 = 0102 9000 : 0c\(read)01a8
-            \(two) : \(chosen), ffb0000510 = \(block)6300 : 0c\(read)01a8
             \(two) : ffa40001020b00 = 6a82 : 0c\(read)ffa6
             \(two) : ffa40001020b00 = 6d00 : unsupported
             \(frame("06", "01 0b00 09" + fifteen.prefix(36))) : \(chosen), \(reads(0..<8)), ffb0000810 = 6a81 : \
@@ -180,7 +179,6 @@ struct RouteTests {
             ffd6000610\(block) = 6a81 : \(written)02a8
             # Commands that a reader has no command for.
             \(frame("06", "02 0b00 0b00 01 8005")) : : unsupported
-            \(frame("06", "01 0b00 00 0000")) : : unsupported
             \(frame("06", "01 0b00 01 8105")) : : unsupported
             \(frame("06", "01 0b00 02 8005")) : : unsupported
             \(frame("06", "01 0b00 01 0005")) : : unsupported
@@ -190,7 +188,6 @@ struct RouteTests {
             \(frame("06", "01 0b00 01 8005", idm: "0902030405060708")) : : unsupported
             \(frame("04", "01 0b00 01 8005")) : : unsupported
             09\(frame("06", "01 0b00 01 8005").dropFirst(2)) : : unsupported
-            01 : : unsupported
              : : unsupported
             """
         )

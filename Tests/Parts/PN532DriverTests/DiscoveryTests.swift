@@ -149,23 +149,7 @@ import Testing
 
     // MARK: Selecting and waking
 
-    @Test func `tag found last and alone: ready at once, and woken when selected again or after a command`()
-        async throws
-    {
-        let (both, answer) = (ChipScript.type2 + "\n" + ChipScript.nfcB, "\n42: 00 \(ChipScript.atqB)")
-        let two = "4a 0200: 02 01 0044 00 04 01020304 02 0044 00 04 05060708"
-        let rows: [(String, Set<Technology>, [Bool])] = [
-            (both, [.nfcA, .nfcB], [true, false]), (ChipScript.nfcB, [.nfcB], [false]), (two, [.nfcA], [true, true]),
-        ]
-        for (script, technologies, wakes) in rows {
-            for index in wakes.indices {
-                try await withReader(script + answer) { chip, reader in
-                    let tags = try await reader.discover(technologies, systemCodes: [])
-                    let log = await chip.log { try? await reader.select(tags[index]) }
-                    #expect(!log.isEmpty == wakes[index], "\(script) \(index)")
-                }
-            }
-        }
+    @Test func `tag found last: ready at once, and woken after a command`() async throws {
         let woken = "4a 0100: 01 01 0044 00 07 04010203040506"
         try await withTag("\(ChipScript.type2)\n\(woken)\n42: 00 0a") { chip, reader, link in
             try await link.send([0x60])
@@ -250,17 +234,6 @@ import Testing
                 #expect(await code { try await link.send([0x30, 0]) } == .tagRemoved)
                 #expect(!chip.commands.contains(0x42))
             }
-        }
-    }
-
-    @Test func `tag of another technology than the last: looked for at once`() async throws {
-        let script =
-            "\(ChipScript.card)\n\(ChipScript.nfcB)\n4a 0100: 01 01 0044 20 04 01020304\n42: 00 \(ChipScript.atqB)"
-        try await withReader(script) { chip, reader in
-            let tags = try await reader.discover([.nfcA, .nfcB], systemCodes: [])
-            try #require(tags.count == 2)
-            try await chip.expects(["4a 010300", "44 01", "42 050008"]) { try await reader.select(tags[0]) }
-            try await chip.expects(["4a 010001020304"]) { try await reader.select(tags[1]) }
         }
     }
 

@@ -19,7 +19,7 @@ import Testing
     /// The limits of a test that waits for a time-out: some seconds where an expected event must happen in time.
     private static let brief: HostLimits = {
         var limits = HostLimits.patient
-        (limits.acknowledge, limits.wake, limits.tolerance) = (.seconds(4), .seconds(4), .seconds(4))
+        (limits.acknowledge, limits.wake, limits.tolerance) = (.seconds(2), .seconds(2), .seconds(2))
         limits.gap = HostLimits.standard.gap
         return limits
     }()
@@ -130,7 +130,10 @@ import Testing
             hangs.withLock { $0 } ? .unacknowledged([]) : script.reply(code, data)
         }
         defer { chip.end() }
-        let reader = try PN532Reader(chip.path, limits: Self.brief)
+        var limits = Self.brief
+        // It is woken three times.
+        limits.wake = .milliseconds(500)
+        let reader = try PN532Reader(chip.path, limits: limits)
         let link = try await Self.link(reader)
         hangs.withLock { $0 = true }
         #expect(await Self.read(link) == [.readerUnavailable])

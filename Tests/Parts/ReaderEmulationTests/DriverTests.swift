@@ -145,9 +145,15 @@ struct DriverChannel: Sendable {
                 #expect(result == Driver.noRoom && memory.allSatisfy { $0 == 0xEE }, "\(tag) in \(room)")
             }
         }
+        #expect(await callDriver { driver.capability(0x1_0199) }.result == Driver.errorTag)
         bench.field.removeAll()
         try await driver.wait(for: Driver.absent)
         #expect(await callDriver { driver.transmit(Self.getUID) }.result == Driver.absent)
+        #expect(await callDriver { driver.power() }.result == Driver.powerFailed)
+        // An escape needs no card: ACR122U's firmware.
+        let firmware = await callDriver { driver.control(0x4200_0001, [0xFF, 0x00, 0x48, 0x00, 0x00]) }
+        #expect(firmware == (0, Array("ACR122U215".utf8)))
+        #expect(await callDriver { driver.control(0x42, [0xFF]) }.result == Driver.unsupported)
         await bench.end()
     }
 
@@ -198,29 +204,6 @@ struct DriverChannel: Sendable {
             try await driver.wait(for: Driver.absent)
         }
         #expect(await driver.close() == 0)
-    }
-
-    @Test func `two readers: each channel has its own card, escapes need none`() async throws {
-        let benches = [try Bench(), try Bench()]
-        for (index, bench) in benches.enumerated() {
-            bench.open()
-            let driver = bench.driver
-            let firmware: [UInt8] = [0xFF, 0x00, 0x48, 0x00, 0x00]
-            try await waitWhile(await callDriver { driver.control(0x4200_0001, firmware) }.result != 0)
-            #expect(await callDriver { driver.control(0x4200_0001, firmware) }.response == Array("ACR122U215".utf8))
-            #expect(await callDriver { driver.control(0x42, [0xFF]) }.result == Driver.unsupported)
-            #expect(await callDriver { driver.capability(0x1_0100) }.memory.starts(with: "ACS\0".utf8))
-            #expect(await callDriver { driver.capability(0x1_0199) }.result == Driver.errorTag)
-            #expect(await callDriver { driver.power() }.result == Driver.powerFailed)
-            bench.field.bring(SampleTag.ntag(0x80 + UInt8(index)))
-        }
-        for (index, bench) in benches.enumerated() {
-            let driver = bench.driver
-            try await driver.wait(for: Driver.present)
-            #expect(await callDriver { driver.power() }.result == 0)
-            #expect(await bench.uid() == Self.uid(0x80 + UInt8(index)))
-            await bench.end()
-        }
     }
 
     @Test func `calls with wrong arguments or without a reader: their result codes, nothing is written`() async {
@@ -363,22 +346,4 @@ struct DriverChannel: Sendable {
         connection.end()
     }
 
-    @Test func `a channel that closes while other threads call it: each call ends`() async throws {
-        for _ in 0..<5 {
-            let (reader, driver) = (try RawReader(), Driver())
-            driver.open(reader)
-            let connection = try await reader.meet()
-            #expect(connection.send(RawConnection.header("I")))
-            let calls = (0..<4).map { index in
-                Task {
-                    await callDriver {
-                        while (index % 2 == 0 ? driver.presence : driver.power().result) != Driver.noDevice {}
-                    }
-                }
-            }
-            #expect(await driver.close() == 0)
-            for call in calls { await call.value }
-            connection.end()
-        }
-    }
 }

@@ -245,20 +245,6 @@ struct InstallationTests {
 
     // MARK: A pcscd of one's own
 
-    @Test func `pcscd's last words: its last message, however long the log`() throws {
-        let place = try Place()
-        let last = "00000001 main.c:10:main() The last.\n00000001 main.c:20:at_exit() cleaning\n"
-        let rows: [(String, String?)] = [
-            (last, "The last."), ("", nil), ("Only this.\n\n", "Only this."),
-            (String(repeating: "0001 main.c:9:main() Earlier.\n", count: 4000) + last, "The last."),
-        ]
-        for (log, words) in rows {
-            let descriptor = try unsafe open(place.write("log", Array(log.utf8)), O_RDONLY | O_CLOEXEC)
-            defer { close(descriptor) }
-            #expect(PrivatePCSCD.lastWords(in: descriptor) == words, "\(log.prefix(40))")
-        }
-    }
-
     @Test(.enabled(if: unsafe access("/usr/sbin/pcscd", X_OK) == 0, "pcscd is not installed"))
     func `pcscd: cleans up when it is stopped, by force when it hangs, and reports how it ended`() async throws {
         for signal in [nil, SIGSTOP, SIGKILL] as [Int32?] {

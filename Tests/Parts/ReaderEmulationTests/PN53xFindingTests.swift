@@ -112,28 +112,6 @@ struct PN53xFindingTests {
         )
     }
 
-    @Test func `InListPassiveTarget of two ISO-DEP cards: the last one is active at once, and each answers`() async {
-        var tags: [String: any VirtualTag] = [:]
-        for first in [2, 6] as [UInt8] {
-            var card = ScriptedCard()
-            card.answer([1], with: [first])
-            tags["\(first)"] = VirtualType4Tag(
-                card: card,
-                frontEnd: .nfcA(uid: [first, 1, 2, 3, 4, 5, 6], ats: SampleTag.ats)
-            )
-        }
-        var chip = Chip.chip(tags)
-        await chip.run(
-            """
-            + 2 6
-            4A 02 00 -> 02 01 ..4 $a ..6 02 ..4 $b ..6 0578807002
-            40 02 01 -> 00 $b
-            40 01 01 -> 00 $a
-            40 02 01 -> 00 $b
-            """
-        )
-    }
-
     @Test func `InListPassiveTarget without a tag: waits for one, unless MxRtyPassiveActivation ends it`() async {
         await Chip.run(
             """
@@ -164,24 +142,6 @@ struct PN53xFindingTests {
             42 E0 80 -> 00 0578807002
             """
         )
-    }
-
-    @Test func `FeliCa polling: takes the first of two answers, and no malformed one`() async {
-        let rest = SampleTag.idm + [0x00, 0xF1, 0x00, 0x00, 0x00, 0x01, 0x43, 0x00]
-        var chip = Chip.chip()
-        await chip.run("32 05 FF 01 00")
-        // The length, the response code, and how many bytes follow.
-        let malformed: [(UInt8, UInt8, Int)] = [
-            (17, 1, 16), (19, 1, 17), (21, 1, 19), (18, 0, 16), (18, 3, 16), (18, 1, 15), (20, 1, 17), (18, 1, 0),
-        ]
-        for (length, code, count) in malformed {
-            chip.field.removeAll()
-            chip.field.bring(AnsweringTag(.nfcF, [length, code] + (rest + [0, 0, 0]).prefix(count)))
-            await chip.run("4A 01 01 00 FFFF 01 00 -> 00", "\(length) \(code) \(count)")
-        }
-        chip.field.removeAll()
-        chip.field.bring(AnsweringTag(.nfcF, [18, 1] + rest + [18, 1] + rest.reversed()))
-        await chip.run("4A 01 01 00 FFFF 00 01 -> 01 01 12 01 " + rest.hex)
     }
 
     // MARK: InAutoPoll
@@ -279,18 +239,4 @@ struct PN53xFindingTests {
             }
         }
     }
-}
-
-/// A tag that answers every frame with the same bytes.
-final class AnsweringTag: VirtualTag {
-    let technology: Technology
-    let identifier = SampleTag.idm
-    private let bytes: [UInt8]
-
-    init(_ technology: Technology, _ bytes: [UInt8]) {
-        (self.technology, self.bytes) = (technology, bytes)
-    }
-
-    func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? { TagAnswer(Frame(bytes)) }
-    func losePower() {}
 }

@@ -82,7 +82,7 @@ import Testing
         pair.fill()
         let observation = reader.observePresence {}
         // Several times as long as what a socket holds.
-        let screen = #"{"title":"\#(String(repeating: "a", count: 1_000_000))","items":[]}"#
+        let screen = #"{"title":"\#(String(repeating: "a", count: 400_000))","items":[]}"#
         reader.showScreen(screen)
         var received: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)

@@ -94,28 +94,6 @@ import VirtualTags
         withExtendedLifetime(observation) {}
     }
 
-    @Test func `news: reach all observers and no former ones, also from a simulator that ends`() async throws {
-        let simulator = FakeSimulator.answering()
-        let reader = simulator.reader
-        let (stream, news) = AsyncStream.makeStream(of: Int.self)
-        let first = reader.observePresence { news.yield(1) }
-        var second = reader.observePresence { news.yield(2) }
-        #expect(first != nil && second != nil)
-        try await reader.ask()
-        var heard = stream.makeAsyncIterator()
-        simulator.push(#"{"event":"presence"}"#)
-        let both = [try #require(await heard.next()), try #require(await heard.next())]
-        #expect(both.sorted() == [1, 2])
-        second = nil
-        for _ in 0..<2 {
-            simulator.push(#"{"event":"presence"}"#)
-            #expect(await heard.next() == 1)
-        }
-        simulator.end()
-        #expect(await heard.next() == 1)
-        withExtendedLifetime(first) {}
-    }
-
     @Test(arguments: [#""bytes":"4400","checksum":"none""#, #""error":"timeout","message":"""#])
     func `news during an exchange: is kept, also beside an error`(members: String) async throws {
         let simulator = FakeSimulator.scripted { request, id in
