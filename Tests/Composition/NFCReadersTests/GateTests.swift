@@ -77,7 +77,7 @@ import Testing
         .purpose(.session), .tag([1, 2, 3, 4]), .tag([]), .tag([9, 8]),
     ]
 
-    @Test func `messages: are the same however they arrive, and none when cut`() {
+    @Test func `messages: the same split at every byte, and none when cut`() {
         for cut in 0...Self.whole.count {
             var reader = GateMessages()
             #expect(reader.take(Self.whole[..<cut]) + reader.take(Self.whole[cut...]) == Self.messages)
@@ -150,7 +150,7 @@ import Testing
 
     // MARK: Apps
 
-    @Test func `claim: waits for the answer, reports tags, and returns the reader when it is released`() async throws {
+    @Test func `claim: waits for the answer, reports tags, and gives the reader back when released`() async throws {
         let service = try Service()
         func hold() async throws {
             let (gate, clock) = (service.gate, ManualClock())

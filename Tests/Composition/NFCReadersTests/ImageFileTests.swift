@@ -84,7 +84,7 @@ import VirtualTags
         #expect(read.message == link + text && read.access == .readWrite && read.capacity == 492)
     }
 
-    @Test func `file with keys: is made for its owner alone, and another one for all`() async throws {
+    @Test func `file with keys: mode 0600, and others are readable for all`() async throws {
         let folder = try Folder()
         var secret = Type2Contents(blank: .ntag213, uid: uid(1))
         secret.memory.replaceSubrange(0x2B * 4..<0x2C * 4, with: [1, 2, 3, 4])
@@ -97,7 +97,7 @@ import VirtualTags
         #expect(modes[0] == 0o600 && modes[1].map { $0 & 0o444 } == 0o444)
     }
 
-    @Test func `file that can't be written: is reported, the others are written, and it is later`() async throws {
+    @Test func `file that can't be written: reported, the others are written, and it is written later`() async throws {
         let folder = try Folder()
         let gone = folder.path + "/gone"
         try FileManager.default.createDirectory(atPath: gone, withIntermediateDirectories: true)

@@ -6,7 +6,6 @@ import ProgramTesting
 import SystemLibrary
 import TagImages
 import TagLink
-import TestThreads
 import Testing
 import VirtualCards
 import VirtualTags
@@ -81,7 +80,7 @@ import VirtualTags
 
     // MARK: Files
 
-    @Test func `files: bring their tags, and take them along`() async throws {
+    @Test func `files: their tags come and go with them`() async throws {
         let place = try Place()
         try place.bring(1)
         try place.watch()
@@ -95,7 +94,7 @@ import VirtualTags
         await place.wait(for: [3])
     }
 
-    @Test func `hidden files, other kinds of files, pipes, folders and devices: are no images`() async throws {
+    @Test func `hidden files, other kinds of files, pipes, folders and devices: not images`() async throws {
         let place = try Place()
         for (number, name) in [".1.json", ".2.nfc", "3.jsonl", "4.json~", "5.txt", "6"].enumerated() {
             try place.bring(UInt8(number + 1), as: name)
@@ -116,7 +115,7 @@ import VirtualTags
         await place.wait(for: [7, 8, 9])
     }
 
-    @Test func `file without an image: is reported once, until it may have been written again`() throws {
+    @Test func `file without an image: reported once, until it may have been written again`() throws {
         let place = try Place()
         try place.put("{", as: "0.json")
         let folder = try place.watch()
@@ -152,7 +151,7 @@ import VirtualTags
 
     // MARK: The folder
 
-    @Test func `folder that is deleted and made again: brings its tags again`() async throws {
+    @Test func `folder that is deleted and made again: its tags are near again`() async throws {
         let place = try Place(exists: false)
         #expect(ImageFolder.mayCome(place.path))
         let folder = try place.watch()
@@ -171,7 +170,7 @@ import VirtualTags
         withExtendedLifetime(folder) {}
     }
 
-    @Test func `folder that is gone, or there again: is reported once each time`() throws {
+    @Test func `folder that goes or comes back: reported once each time`() throws {
         let place = try Place()
         let folder = try place.watch()
         #expect(place.presence.withLock { $0 } == [true] && place.notices.withLock { $0.isEmpty })

@@ -46,7 +46,7 @@ import VirtualTags
     }
 
     @Test(.ownThreads, .enabled(if: hasService, missing))
-    func `PC/SC reader: is chosen by name, by the rest of a name, or as the first contactless one`() async throws {
+    func `PC/SC reader: chosen by name, by a part of it, or as the first contactless one`() async throws {
         let folder = try Folder()
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
             let machine = try Machine(path)
@@ -71,7 +71,7 @@ import VirtualTags
     }
 
     @Test(.ownThreads, .enabled(if: hasService, missing))
-    func `readers of the machine: are listed where they are contactless, and reported when they change`() async throws {
+    func `readers of the machine: contactless ones are listed, and changes are reported`() async throws {
         let folder = try Folder()
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
             let machine = try Machine(path)
@@ -101,7 +101,7 @@ import VirtualTags
     }
 
     @Test(.ownThreads, .enabled(if: hasService, missing))
-    func `PC/SC reader: is described with all that it reports`() async throws {
+    func `PC/SC reader: described with all that it reports`() async throws {
         let folder = try Folder()
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
             let machine = try Machine(path)
@@ -133,7 +133,7 @@ import VirtualTags
     }
 
     @Test(.ownThreads, .enabled(if: hasService, missing))
-    func `PC/SC reader whose card another program has open: is in use`() async throws {
+    func `PC/SC reader whose card another program has open: inUse`() async throws {
         let folder = try Folder()
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
             let machine = try Machine(path)
@@ -150,7 +150,7 @@ import VirtualTags
         }
     }
 
-    @Test(.ownThreads) func `no service, or one that does not answer: is the reason why there is no reader`()
+    @Test(.ownThreads) func `no service or a silent one: the reason why there is no reader`()
         async throws
     {
         let folder = try Folder()

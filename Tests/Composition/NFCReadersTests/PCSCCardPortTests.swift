@@ -35,7 +35,7 @@ import Testing
         var changeCount: Int { changes.withLock { $0 } }
     }
 
-    @Test func `card: is there once the reader has noticed it, while the app emulates`() async throws {
+    @Test func `card: present once the reader has noticed it, while the app emulates`() async throws {
         let place = try Place(isEmulating: false)
         // The reader is the host's: it is near when pcscd is.
         #expect(place.card.log == [])
@@ -60,8 +60,7 @@ import Testing
         #expect(place.changeCount == 3)
     }
 
-    @Test func `card: has a random UID each time that it is shown or a host comes, which stays meanwhile`() async throws
-    {
+    @Test func `card: a new random UID each time that it is shown or a host connects`() async throws {
         let place = try Place()
         var identifiers: Set<[UInt8]> = []
         for round in 0..<8 {
@@ -102,7 +101,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func `card that leaves before it answers: is gone; one that stays has failed`(
+    @Test(arguments: [true, false]) func `card that leaves before it answers: noCard; one that stays: failed`(
         isGone: Bool
     ) async throws {
         let place = try Place(answersAtOnce: false)
@@ -116,7 +115,7 @@ import Testing
         #expect(await work.value == (isGone ? .noCard : .failed))
     }
 
-    @Test func `app that does not answer in time: is given up`() async throws {
+    @Test func `app that does not answer in time: given up`() async throws {
         let place = try Place(answersAtOnce: false, limit: .milliseconds(60))
         _ = await place.reader.lookAnew()
         let start = ContinuousClock.now
@@ -125,18 +124,7 @@ import Testing
         #expect(await place.card.happens(4) == ["detected", "01", "deselected", "detected"])
     }
 
-    @Test func `port: has one card, and only that one leaves it`() throws {
-        let place = try Place(isEmulating: false)
-        let other = RecordingCard()
-        #expect(!place.port.attach(other) && !place.port.hasCard)
-        place.port.setEmulating(true)
-        place.port.detach(other)
-        #expect(place.port.hasCard && place.changeCount == 1)
-        place.port.detach(place.card)
-        #expect(!place.port.hasCard && place.port.attach(other))
-    }
-
-    @Test func `socket: is made once for the first card, and one that can't be made leaves the port free`() throws {
+    @Test func `socket: made for the first card, and one that can't be made leaves the port free`() throws {
         let folder = try Folder()
         let (card, made) = (RecordingCard(), Locked(0))
         let port = PCSCCardPort(path: folder.path + "/reader.sock") { (port) throws(EmulationError) in
@@ -147,7 +135,9 @@ import Testing
             if number == 1 { throw EmulationError("The reader can't be made.") }
             return try port.listen()
         }
-        #expect(!port.attach(card) && port.attach(card))
+        #expect(!port.attach(card) && port.attach(card) && !port.attach(RecordingCard()))
+        port.detach(RecordingCard())
+        #expect(!port.attach(RecordingCard()))
         port.detach(card)
         #expect(port.attach(RecordingCard()) && made.withLock { $0 } == 2)
         #expect(!PCSCCardPort(path: "/dev/null/reader.sock").attach(card))

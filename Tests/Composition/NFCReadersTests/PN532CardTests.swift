@@ -7,7 +7,6 @@ import ReaderEmulation
 import SessionTesting
 import TagLink
 import TagProtocols
-import TestThreads
 import Testing
 import VirtualTags
 
@@ -50,7 +49,7 @@ import VirtualTags
         }
     }
 
-    @Test func `chip as a card: is found with its host's parameters, and is released with its reader`() async {
+    @Test func `chip as a card: found with its host's parameters, and released with its reader`() async {
         var pair = Pair()
         await pair.meet()
         #expect(await pair.card.receive([0x8A]) == .answer([1, 0]))
@@ -116,7 +115,7 @@ import VirtualTags
         }
     }
 
-    @Test func `app: gets each reader that comes, its commands and its leaving`() async throws {
+    @Test func `app as a card: each reader's arrival, commands and departure reach it`() async throws {
         let chips = try Chips()
         #expect(!chips.port.attach(RecordingCard()))
         for _ in 0..<2 {
@@ -143,7 +142,7 @@ import VirtualTags
         await chips.end()
     }
 
-    @Test func `missing chip: is reported once, when there is a card to show`() async throws {
+    @Test func `missing chip: reported once, when there is a card to show`() async throws {
         let failures = AsyncStream.makeStream(of: LinkError.Code.self)
         let port = PN532CardPort(try PN532Card("/tmp/ocn-no-such-line", limits: .patient)) {
             failures.continuation.yield($0.code)
@@ -207,7 +206,7 @@ import VirtualTags
         ]
     }()
 
-    @Test(arguments: noises) func `noise: is given up after ten readers in a row, a failing chip at once`(
+    @Test(arguments: noises) func `noise: given up after ten readers in a row, a failing chip at once`(
         statuses: [UInt8],
         code: LinkError.Code,
         readers: Int

@@ -19,7 +19,7 @@ import VirtualTags
         }
     }
 
-    @Test(.ownThreads) func `variables: name the reader, its images, the recording and the reader for cards`() async {
+    @Test(.ownThreads) func `variables: the reader, its images, the recording and the reader for cards`() async {
         await #expect(processExitsWith: .success) {
             let names = ["NFC_READER", "NFC_TAGS", "NFC_TAGS_SAVE", "NFC_CARD_READER", "NFC_RECORD"]
             for name in names { Self.set([name: nil]) }
@@ -42,7 +42,7 @@ import VirtualTags
         }
     }
 
-    @Test(.ownThreads) func `process's environment: is used outside of tests`() async {
+    @Test(.ownThreads) func `process's environment: used outside of tests`() async {
         await #expect(processExitsWith: .success) {
             Self.set(["NFC_READER": "none"])
             #expect(reason(NFCEnvironment.process) == "NFC_READER is none, so there is no reader.")
@@ -52,7 +52,7 @@ import VirtualTags
         }
     }
 
-    @Test(.ownThreads) func `gate of the service: is in XDG_RUNTIME_DIR, if that is a whole path`() async {
+    @Test(.ownThreads) func `gate of the service: in XDG_RUNTIME_DIR, if that is a whole path`() async {
         await #expect(processExitsWith: .success) {
             let usual = "/run/user/\(geteuid())"
             let rows: [(String?, String)] = [
@@ -164,7 +164,7 @@ import VirtualTags
         #expect(notes.allSatisfy { note in lines.contains { $0.hasSuffix(note) } }, "\(lines)")
     }
 
-    @Test func `phone that ends: there is no turn to wait for any more`() async throws {
+    @Test func `phone that ends: a claim stops waiting`() async throws {
         let (simulator, environment) = try Self.phone()
         async let claim = environment.gate?.claim(for: .session, clock: environment.clock)
         while !simulator.lines.contains(where: { $0.contains("\"claim\"") }) { await Task.yield() }
@@ -178,7 +178,7 @@ import VirtualTags
             (#","entitlement":false"#, [.entitlement]), (#","usage_text":false"#, [.usageText]),
             (#","radio":false,"busy":true,"entitlement":false"#, [.radio, .freeReader, .entitlement]),
         ] as [(String, SessionNeeds)]
-    ) func `phone's switches: say what it withholds`(switches: String, needs: SessionNeeds) throws {
+    ) func `phone's switches: each withholds its part`(switches: String, needs: SessionNeeds) throws {
         let (simulator, environment) = try Self.phone(switches)
         #expect(environment.host?.withheld == needs)
         withExtendedLifetime(simulator) {}

@@ -60,7 +60,7 @@ import VirtualTags
     }
 
     @Test(arguments: [("pcsc", true), ("pcsc:/tmp/x/reader.sock", true), ("other", false), ("", false)])
-    func `reader for cards: may be named beside any reader, and is used before it`(name: String, isThere: Bool) {
+    func `reader for cards: used before the named reader`(name: String, isThere: Bool) {
         let environment = NFCEnvironment(ReaderConfiguration(reader: "none", cardReader: name))
         #expect((environment.cardPort != nil) == isThere)
         let chip = NFCEnvironment(ReaderConfiguration(reader: "pn532:/dev/ttyUSB9", cardReader: name))
@@ -69,7 +69,7 @@ import VirtualTags
 
     // MARK: Recordings
 
-    @Test func `recording: is made beside a reader, and serves as one`() throws {
+    @Test func `recording: made beside a reader, and replayed as one`() throws {
         let folder = try Folder()
         func environment(_ reader: String, _ recording: String? = nil) -> NFCEnvironment {
             NFCEnvironment(ReaderConfiguration(reader: reader, recording: recording))
@@ -145,7 +145,7 @@ import VirtualTags
 
     // MARK: Kinds
 
-    @Test func `kinds: have a scheme each, and are listed in help texts by their use`() {
+    @Test func `kinds: a scheme each, and listed in help texts by their use`() {
         #expect(Set(ReaderKind.all.map(\.scheme)).count == ReaderKind.all.count)
         for kind in ReaderKind.all {
             for form in kind.forms { #expect(ReaderKind.named(ReaderName(form))?.scheme == kind.scheme) }

@@ -53,7 +53,10 @@ import VirtualTags
 
     // Readers that find tags by themselves handle Type 1 tags differently.
     @Test(arguments: (0..<5).map { ($0, false) } + (0..<4).map { ($0, true) })
-    func `replay: the recorded flow runs again, and other code learns the place`(index: Int, discovering: Bool)
+    func `replay: the recorded flow runs again, and another flow fails at its first other exchange`(
+        index: Int,
+        discovering: Bool
+    )
         async throws
     {
         let folder = try Folder()
@@ -76,7 +79,7 @@ import VirtualTags
         #expect(departure.expected?.hasPrefix(expected.meaning) == true)
     }
 
-    @Test func `recording: is the same at every run, and that of a replay has the same exchanges`() async throws {
+    @Test func `recording: the same at every run, and that of a replay has the same exchanges`() async throws {
         let folder = try Folder()
         let paths = [try await Self.record(Self.tags[0], in: folder), try await Self.record(Self.tags[0], in: folder)]
         let files = try paths.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
@@ -134,7 +137,7 @@ import VirtualTags
 
     // MARK: Tags that come and leave
 
-    @Test func `tag that comes late: comes in the replay too`() async throws {
+    @Test func `replay: a tag that arrived late arrives late again`() async throws {
         let folder = try Folder()
         let (path, field, tag) = (folder.path + "/a.jsonl", VirtualField(), Self.tags[0])
         let recorder = try Recorder(path: path)
@@ -162,7 +165,7 @@ import VirtualTags
         }
     }
 
-    @Test func `tag that is put on again while it is read: is read again in the replay too`() async throws {
+    @Test func `replay: a tag that was put on again during a read is read again`() async throws {
         let folder = try Folder()
         let (path, field, tag) = (folder.path + "/a.jsonl", VirtualField(), Self.tags[0])
         field.bring(tag)
@@ -177,7 +180,7 @@ import VirtualTags
 
     // MARK: Files
 
-    @Test func `file that is no recording: is not replaced; and a full disk is reported`() async throws {
+    @Test func `recording: another file is not replaced, and a full disk is reported`() async throws {
         let folder = try Folder()
         let path = try folder.put("mine".utf8, as: "a.jsonl")
         #expect(throws: RecordingError.self) { try Recorder(path: path) }

@@ -25,7 +25,7 @@ import VirtualTags
     private static let idm: [UInt8] = [2, 0xFE, 1, 2, 3, 4, 5, 6]
 
     @Test(arguments: [Type2Product.ultralightEV1UL11, .ntag215, .ntag216, .ultralight, .ultralightC, .ntag203])
-    func `Type 2: has its memory, its answers, its signature and its counters`(product: Type2Product) async throws {
+    func `Type 2 inspection: memory, answers, signature and counters are found`(product: Type2Product) async throws {
         var contents = Type2Contents(blank: product, uid: Self.tagUID)
         contents.signature = Array(1...32)
         contents.counters = [1, 0x1_0203, 0xFF_FFFF]
@@ -49,7 +49,7 @@ import VirtualTags
         #expect(inspection.unknown == (isNTAG21 ? [.failedAuthentications, .counters] : [.failedAuthentications]))
     }
 
-    @Test func `Type 2: what is kept back or only concluded is unknown`() async throws {
+    @Test func `Type 2 inspection: what is kept back or only concluded is unknown`() async throws {
         var contents = Type2Contents(blank: .ntag215, uid: Self.tagUID)
         let whole = try await inspection(VirtualType2Tag(contents)) { .discovering(ConcludingReader($0)) }
         #expect(!whole.tellsActivation && whole.unknown == [.failedAuthentications, .answers, .counters])
@@ -63,7 +63,7 @@ import VirtualTags
         #expect(secret.unknown.contains(.memory) && !secret.unknown.contains(.counters) && found.counters[2] >= 5)
     }
 
-    @Test(arguments: [Type1Product.topaz96, .topaz512]) func `Type 1: is a whole image`(product: Type1Product)
+    @Test(arguments: [Type1Product.topaz96, .topaz512]) func `Type 1 inspection: a whole image`(product: Type1Product)
         async throws
     {
         let tag = VirtualType1Tag(product)
@@ -72,7 +72,7 @@ import VirtualTags
         #expect(inspection.card == nil && inspection.vicinity == nil)
     }
 
-    @Test func `FeliCa Lite-S: has its configuration and its counter, where that can be read`() async throws {
+    @Test func `FeliCa Lite-S inspection: configuration and counter, where that can be read`() async throws {
         var contents = FeliCaLiteSContents(idm: Self.idm)
         contents.pmm = [0x00, 0xF1, 0x00, 0x00, 0x00, 0x01, 0x43, 0x7F]
         contents.memoryConfiguration[0] = 0x7F
@@ -94,7 +94,7 @@ import VirtualTags
         #expect(try await inspection(VirtualType3Tag(other)).contents == nil)
     }
 
-    @Test func `Type 4: has its ATS, the file of its message, and its version if it has one`() async throws {
+    @Test func `Type 4 inspection: ATS, message file and version`() async throws {
         let desfire = DESFireContents.ndef(size: .kilobytes4)
         let inspection = try await inspection(VirtualType4Tag(desfire))
         let card = try #require(inspection.card)
@@ -106,7 +106,7 @@ import VirtualTags
         #expect(other?.version == nil && other?.messageFile?.identifier == 0xE104)
     }
 
-    @Test func `Type 5: has its system, locks, signature and capability container, where they can be read`()
+    @Test func `Type 5 inspection: system, locks, signature and container, where they can be read`()
         async throws
     {
         // Its UID says which product it is.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import TagLink
-import TestThreads
 import Testing
 
 @testable import PCSCDriver  // connections and their limits are internal
@@ -19,8 +17,6 @@ import Testing
         ServiceConnection(layer: service, limits: CallLimits(call: call, look: look, absence: long, silence: long))
     }
 
-    // MARK: The service
-
     @Test func `a silent service: given up at the shortest limit of caller, look and call`() {
         for (within, look, call) in [
             (30, Self.long, Self.long), (nil, 30, Self.long), (Self.long, 30, Self.long), (nil, Self.long, 30),
@@ -33,8 +29,6 @@ import Testing
             }
         }
     }
-
-    // MARK: A card
 
     @Test func `a card that left or whose reader was unplugged: closed without a change of what is there`() throws {
         for (failure, wanted, done) in [
@@ -65,48 +59,6 @@ import Testing
             #expect(connection.isLost && connection.isOpen && connection.statistics.exchanges == 1)
             connection.close(.leave)
         }
-    }
-
-    // MARK: Limits and waits
-
-    @Test func `a call limit: cuts a call once at its own time, none that came back, none while interrupted`()
-        async throws
-    {
-        let (cuts, continuation) = AsyncStream.makeStream(of: Void.self)
-        weak var freed: CallLimit?
-        do {
-            let limit = CallLimit(milliseconds: 3_600_000) { continuation.yield() }
-            freed = limit
-            var next = cuts.makeAsyncIterator()
-            for _ in 0..<5 {
-                try limit.begin()
-                // The thread that watches sleeps until the first limit, an hour, once it has looked.
-                usleep(2000)
-                #expect(limit.end() == nil)
-                try limit.begin(within: 1)
-                _ = await next.next(isolation: nil)
-                #expect(limit.end() == .timeout)
-            }
-            limit.cancel()
-            try limit.begin()
-            #expect(limit.end() == nil)
-            try limit.begin()
-            for _ in 0..<2 { limit.cancel() }
-            #expect(limit.end() == .timeout)
-            limit.interrupt()
-            #expect(throws: SmartCardError.self) { try limit.begin() }
-            limit.resume()
-            try limit.begin()
-            limit.interrupt()
-            #expect(limit.end() == .cancelled)
-            continuation.finish()
-            var count = 0
-            while await next.next(isolation: nil) != nil { count += 1 }
-            #expect(count == 2)
-            limit.finish()
-        }
-        // It keeps no thread, and nothing of itself.
-        try await waitWhile(freed != nil)
     }
 
 }

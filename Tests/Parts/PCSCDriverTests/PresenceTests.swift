@@ -306,17 +306,4 @@ import Testing
         withExtendedLifetime(observation) {}
     }
 
-    @Test func `two observers: each is called, one goes on when the other has gone`() async throws {
-        let service = ScriptedService([ScriptedService.Reader(name: "NFC reader")])
-        let reader = PCSCReader(.first, layer: service)
-        let first = Self.observe(reader)
-        var second: (calls: Locked<Int>, observation: PresenceObservation?)? = Self.observe(reader)
-        try await waitWhile(service.look(\.looks) < 2)
-        service.change { $0.readers[0].events += 2 }
-        try await waitWhile(first.calls.withLock { $0 } == 0 || second?.calls.withLock { $0 } == 0)
-        second = nil
-        service.change { $0.readers[0].events += 2 }
-        try await waitWhile(first.calls.withLock { $0 } < 2)
-        withExtendedLifetime(first) {}
-    }
 }

@@ -91,26 +91,6 @@ final class Socket: Sendable {
         }
     }
 
-    @Test(.ownThreads) func `a probe that is cut: cancelled, and its connection is closed`() async throws {
-        let socket = try Socket()
-        await #expect(processExitsWith: .success) { [folder = socket.folder as String] in
-            _ = unsafe setenv("PCSCLITE_CSOCK_NAME", folder + "/pcscd.comm", 1)
-            let (cut, probes) = (WaitCut(), Locked<Set<Int32>>([]))
-            let cutter = Thread {
-                while probes.withLock({ $0.isEmpty || $0 != ServiceSocket.connections() }) { usleep(1000) }
-                cut.cut()
-            }
-            cutter.start()
-            // The second one is cut before it begins.
-            for _ in 0..<2 {
-                let error = #expect(throws: SmartCardError.self) { try ServiceProbe.check(cut, probes) }
-                #expect(error?.code == .cancelled && probes.withLock { $0.isEmpty })
-                #expect(ServiceSocket.connections().isEmpty)
-            }
-        }
-        withExtendedLifetime(socket) {}
-    }
-
     @Test(.ownThreads) func `a probe of a service that hangs or whose queue stays full: timeout`() async throws {
         let (socket, full) = (try Socket(), try Socket(queue: 0))
         await #expect(processExitsWith: .success) { [folder = socket.folder as String, full = full.folder as String] in

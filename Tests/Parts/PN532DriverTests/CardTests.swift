@@ -108,10 +108,9 @@ import Testing
         _ = try await Self.log("86: " + whole.joined(separator: "|")) { card async throws in
             #expect(try await card.nextCommand()?.count == 65544)
         }
-        let log = try await Self.log("86: \(part)") { card in
+        _ = try await Self.log("86: \(part)") { card in
             #expect(await code { _ = try await card.nextCommand() } == .frameTooLong)
         }
-        #expect(log == [String](repeating: "86", count: 251))
     }
 
     @Test func `wait for a reader: cancelling the task stops the chip`() async throws {

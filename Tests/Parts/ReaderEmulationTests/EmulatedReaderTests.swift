@@ -220,7 +220,8 @@ struct EmulatedReaderTests {
             escape E000001800 -> failed
             escape FFCA000000 -> failed
             escape FF00400504 01010100 -> 9003      # green at first; bits 3 and 2 choose lights, 1 and 0 set them
-            escape FF00400404 01010100 -> 9002; escape FF00400904 01010100 -> 9001
+            escape FF00400404 01010100 -> 9002; escape FF00400704 01010100 -> 9003
+            escape FF00400904 01010100 -> 9001
             escape FF00400F04 01010100 -> 9003; escape FF00400C04 01010100 -> 9000
             escape FF00400F03 010101 -> 6300
             escape FF00500000 -> 90FF; escape FF00515A00 -> 905A; escape FF00500000 -> 905A

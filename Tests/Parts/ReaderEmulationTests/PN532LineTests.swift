@@ -155,17 +155,12 @@ struct PN532LineTests {
         #expect(await host.send(Self.negativeAcknowledge) == [Self.ports])
     }
 
-    @Test func `a line without power: no tag, no waiting command, no part of a frame, no answer to repeat`() async {
+    @Test func `a line without power: no tag, no part of a frame, no answer to repeat`() async {
         var host = Host()
         host.field.bring(SampleTag.ntag())
         _ = await host.send("4A 01 00")
         await host.device.powerOff()
         #expect(await host.send("04") == ["ACK", PN532ChipFrame.answer(to: 0x04, [0, 0, 0, 0]).hex])
-        host.field.removeAll()
-        _ = await host.send("4A 01 00")
-        await host.device.powerOff()
-        host.field.bring(SampleTag.ntag())
-        #expect(await host.presenceChanged() == [])
         _ = await host.send("02")
         // The start of a frame of 200 bytes.
         _ = await host.send([0x00, 0x00, 0xFF, 200, 56, 0xD4])

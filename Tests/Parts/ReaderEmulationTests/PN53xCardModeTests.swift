@@ -29,20 +29,18 @@ import VirtualTags
 
     private let other = OtherField()
 
-    private func chip(_ field: VirtualField = VirtualField(), parameters: UInt8 = 0x34) async -> HostScript<PN53xChip> {
-        var host = HostScript(field) { field in
+    private func chip() async -> HostScript<PN53xChip> {
+        var host = HostScript<PN53xChip> { field in
             PN53xChip(field: field, place: other) { [other] in other.changes.withLock { $0 += 1 } }
         }
-        await host.run("12 \([parameters].hex) -> empty")
+        await host.run("12 34 -> empty")
         return host
     }
 
     /// TgInitAsTarget for a card of ISO/IEC 14443-4 with the UID 08 11 22 33.
-    static func initiate(mode: String = "05", sak: String = "20", general: String = "", historical: String = "")
-        -> String
-    {
+    static func initiate(mode: String = "05", general: String = "", historical: String = "") -> String {
         let (zeros, generalCount) = (String(repeating: "00", count: 28), UInt8(general.count / 2))
-        return "8C \(mode) 0403 112233 \(sak) \(zeros) \([generalCount].hex)\(general) "
+        return "8C \(mode) 0403 112233 20 \(zeros) \([generalCount].hex)\(general) "
             + [UInt8(historical.count / 2)].hex + historical
     }
 
@@ -88,22 +86,9 @@ import VirtualTags
         #expect(other.changes.withLock { $0 } == 1)
         await chip.run("\(command) -> 08 E0 80\n8A -> 01 00")
         #expect(other.calls.withLock { $0 } == ["bring"])
-        // Another identity is another card.
-        await chip.run(Self.initiate() + " -> waiting")
-        #expect(other.calls.withLock { $0 } == ["bring", "remove", "bring"])
-    }
-
-    @Test func `TgInitAsTarget without ISO-DEP in parameters, SEL_RES or mode: waits without a card`() async {
-        for (parameters, mode, sak) in [(0x14, "05", "20"), (0x34, "05", "00"), (0x34, "02", "20"), (0x34, "07", "20")]
-            as [(UInt8, String, String)]
-        {
-            var chip = await chip(parameters: parameters)
-            await chip.run("\(Self.initiate(mode: mode, sak: sak)) -> waiting\n86 -> 27")
-        }
-        #expect(other.calls.withLock { $0 } == [])
-        var chip = await chip()
-        await chip.run("\(Self.initiate()) -> waiting\n\(Self.initiate(mode: "02")) -> waiting")
-        #expect(other.calls.withLock { $0 } == ["bring", "remove"])
+        // Another identity is another card, and in raw mode there is none.
+        await chip.run("\(Self.initiate()) -> waiting\n\(Self.initiate(mode: "02")) -> waiting\n86 -> 27")
+        #expect(other.calls.withLock { $0 } == ["bring", "remove", "bring", "remove"])
     }
 
     @Test func `TgInitAsTarget: 47 general and 48 historical bytes at most, in the length that is given`() async {
@@ -123,13 +108,6 @@ import VirtualTags
         #expect(other.card?.identity.answerToSelect.count == 53)
         // A syntax error leaves the card as it is.
         #expect(other.calls.withLock { $0 } == ["bring"])
-    }
-
-    @Test func `TgInitAsTarget switches the chip's own field off`() async {
-        let field = VirtualField()
-        field.bring(SampleTag.ntag())
-        var chip = await chip(field)
-        await chip.run("4A 01 00 -> 01 *\n\(Self.initiate()) -> waiting\n42 30 00 -> 27\n40 01 30 00 -> 27")
     }
 
     @Test func `TgGetData and TgSetData: a reader's command and the host's answer, long ones in parts`() async throws {

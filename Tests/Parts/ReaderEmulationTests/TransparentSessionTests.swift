@@ -161,15 +161,6 @@ struct TransparentSessionTests {
                 await reader.run("switch 8F020\(standard)04 -> \(answer)\nFFCA0000 00 -> \(identifier) 9000", tag)
             }
         }
-        // A tag beside the card, of another technology.
-        await Self.run(
-            "slix",
-            """
-            + ntag; manage 8100
-            switch 8F020000 -> C003009000 9000
-            exchange 90020003 910107 9501 26 -> C003009000 920100 96020000 9702 4400 9000
-            """
-        )
     }
 
     @Test func `the field: off and on in one command, the tag has to be selected again`() async {
@@ -186,16 +177,4 @@ struct TransparentSessionTests {
         )
     }
 
-    @Test func `without a card: an open session keeps its technology, a new one has none`() async {
-        await Self.run(
-            "slix",
-            """
-            manage 8100; -
-            look -> lost
-            escape FFC20001 05 9503 022005 -> C003016401 9000
-            escape FFC20001 05 9303 022005 -> C003009000 9000       # sent, whether or not a tag hears it
-            escape FFC20000 02 8100 -> C003009000 9000; escape FFC20001 08 910100 9503 022005 -> C003026A81 9000
-            """
-        )
-    }
 }

@@ -11,8 +11,8 @@ import VirtualTags
 
 /// What a reader and a simulator say to each other: greetings, frames, and their errors.
 @Suite(.timeLimit(.minutes(5))) struct FrameTests {
-    @Test(.serialized, arguments: ReaderConformance.scenarios)
-    func `simulator's reader: passes the scenarios of every reader`(scenario: ReaderConformance.Scenario) async throws {
+    @Test(arguments: ReaderConformance.scenarios)
+    func `simulator's reader: the scenarios of every reader pass`(scenario: ReaderConformance.Scenario) async throws {
         let field = VirtualField()
         let simulator = FakeSimulator.serving(field)
         let setup = ReaderSetup(name: ".simulator", field: field) { NFCEnvironment(reader: .field(simulator.reader)) }
@@ -76,7 +76,7 @@ import VirtualTags
 
     // MARK: Frames
 
-    @Test(arguments: [nil, 1]) func `frame: is sent as it is, and its answer understood byte by byte`(piece: Int?)
+    @Test(arguments: [nil, 1]) func `frame: sent unchanged, and its answer is read whole or byte by byte`(piece: Int?)
         async throws
     {
         let field = VirtualField()
@@ -91,7 +91,7 @@ import VirtualTags
         )
     }
 
-    @Test func `answer: its bits, checksum and length are those that the simulator names`() async throws {
+    @Test func `answer: bits, checksum and length as the simulator names them`() async throws {
         let long = String(repeating: "5a", count: 4096)
         var rows: [(String, Frame)] = [
             (#""bytes":"4400","checksum":"none""#, Frame([0x44, 0], checksum: .none)),
@@ -134,7 +134,7 @@ import VirtualTags
         ("a-new-one", .readerUnavailable, nil),
     ]
 
-    @Test(arguments: errors) func `error of an exchange: has its code and reason, and the connection goes on`(
+    @Test(arguments: errors) func `error of an exchange: its code and reason, and the connection goes on`(
         name: String,
         code: LinkError.Code,
         wait: Airtime?
@@ -155,7 +155,7 @@ import VirtualTags
     }
 
     @Test(arguments: [(0, ""), (1, "01"), (8, "ff"), (9, "ff01"), (4096, String(repeating: "00", count: 512))])
-    func `collision: has its place up to the longest frame, and no other`(bit: Int, bits: String) async {
+    func `collision: a place up to the longest frame, others are refused`(bit: Int, bits: String) async {
         for (index, isValid) in [(bit, true), (bit + 8, false), (-1, false), (4097, false)] {
             let place = #""error":"collision","collision_bit":\#(index),"collision_bits":"\#(bits)""#
             let error = await FakeSimulator.answering(place).reader.failure()
@@ -178,7 +178,8 @@ import VirtualTags
         #expect(error?.reason.hasPrefix(Self.start) == true, "\(error?.reason ?? "")")
     }
 
-    @Test(arguments: [256 << 10, (256 << 10) + 1]) func `line of 256 KiB: is read, and no longer one`(count: Int) async
+    @Test(arguments: [256 << 10, (256 << 10) + 1]) func `line of 256 KiB: read, and a longer one is refused`(count: Int)
+        async
     {
         let simulator = FakeSimulator.scripted { _, id in
             let start = #"{"id":\#(id),"bytes":"4400","checksum":"none","more":""#
@@ -187,7 +188,7 @@ import VirtualTags
         #expect(await simulator.reader.failure()?.code == (count > 256 << 10 ? .readerUnavailable : nil))
     }
 
-    @Test func `error of no request: is ignored`() async throws {
+    @Test func `error of no request: ignored`() async throws {
         let simulator = FakeSimulator.answering()
         let reader = simulator.reader
         try await reader.ask()

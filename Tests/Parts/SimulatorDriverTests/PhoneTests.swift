@@ -103,7 +103,7 @@ import VirtualTags
             (#","busy":true"#, .readerSessionInvalidationErrorSystemIsBusy),
             (#","entitlement":false"#, .readerErrorSecurityViolation),
         ] as [(String, NFCReaderError.Code)]
-    ) func `what the phone withholds: ends a session before its sheet`(switches: String, code: NFCReaderError.Code)
+    ) func `what the phone withholds: the session ends before its sheet`(switches: String, code: NFCReaderError.Code)
         async throws
     {
         let (simulator, _, end) = try await Self.read(switches: switches)
@@ -175,7 +175,7 @@ import VirtualTags
         await phone.hears(Self.heard(99...99, as: "later"))
     }
 
-    @Test func `link just before the simulator ends: is not lost`() async throws {
+    @Test func `link just before the simulator ends: delivered`() async throws {
         let simulator = FakeSimulator { simulator, request in
             guard request["hello"] == nil else { return [FakeSimulator.greeting] }
             simulator.push(Self.link(1))
@@ -188,7 +188,7 @@ import VirtualTags
         await phone.hears(Self.heard(1...1))
     }
 
-    @Test func `events that lack a part: are ignored, and the next ones are not`() async throws {
+    @Test func `events that lack a part: ignored, and the next ones are handled`() async throws {
         var phone = Phone()
         phone.listenToLinks()
         try await phone.reader.prepare()
@@ -223,7 +223,7 @@ import VirtualTags
         }
     }
 
-    @Test func `sheet and note: have these members, and Cancel counts until the sheet is gone`() async throws {
+    @Test func `sheet and note: their members, and Cancel counts until the sheet is gone`() async throws {
         var phone = Phone()
         let (reader, events) = (phone.reader, phone.events)
         for (state, heard) in [("failure", ["cancel", "press after"]), ("dismissed", ["press after"])] {
@@ -246,7 +246,7 @@ import VirtualTags
         )
     }
 
-    @Test func `screen: is shown at once, and again by each new simulator until there is none`() async throws {
+    @Test func `screen: shown at once, and again by each new simulator until there is none`() async throws {
         let phone = Phone()
         let (simulator, reader) = (phone.simulator, phone.reader)
         reader.showScreen(#"{"title":"One","items":[]}"#)

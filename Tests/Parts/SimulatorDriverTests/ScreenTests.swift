@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 import Glibc
 import NFCReaders
 import PhoneScreens
@@ -65,7 +64,7 @@ import Testing
     }
 
     @Test(.ownThreads, arguments: ["/run/user/1", "/", "", "run", nil] as [String?])
-    func `user's own simulator: is in XDG_RUNTIME_DIR, the login's folder, or in /tmp`(folder: String?) async {
+    func `user's own simulator: in XDG_RUNTIME_DIR, the login's folder, or /tmp`(folder: String?) async {
         await #expect(processExitsWith: .success) { [folder] in
             _ = unsafe folder.map { unsafe setenv("XDG_RUNTIME_DIR", $0, 1) } ?? unsetenv("XDG_RUNTIME_DIR")
             // Root can be a user who has no folder.

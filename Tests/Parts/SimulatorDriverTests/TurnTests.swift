@@ -30,7 +30,7 @@ import VirtualTags
         #expect(simulator.count("hello") == 1 && simulator.count("release") == 0)
     }
 
-    @Test func `cancelled turn: is given back, and its late answer is ignored once`() async throws {
+    @Test func `cancelled turn: given back, and its late answer is ignored once`() async throws {
         let simulator = FakeSimulator.answering()
         let reader = simulator.reader
         let claim = Task { try await reader.claimTurn() }
@@ -66,7 +66,7 @@ import VirtualTags
 
     // MARK: Tags that come and leave
 
-    @Test func `tag that comes or leaves: observers hear of it, and its arrival is a new one each time`() async throws {
+    @Test func `tag that arrives or leaves: observers are called, and each arrival has its own number`() async throws {
         let field = VirtualField()
         let simulator = FakeSimulator.serving(field)
         let reader = simulator.reader
@@ -95,7 +95,7 @@ import VirtualTags
     }
 
     @Test(arguments: [#""bytes":"4400","checksum":"none""#, #""error":"timeout","message":"""#])
-    func `news during an exchange: is kept, also beside an error`(members: String) async throws {
+    func `news during an exchange: kept, also beside an error`(members: String) async throws {
         let simulator = FakeSimulator.scripted { request, id in
             let answer = #"{"id":\#(id),\#(request == "frame" ? members : "\"ok\":true")}"#
             return request == "frame" ? [#"{"event":"presence"}"#, #"{"event":"unknown"}"#, answer] : [answer]

@@ -38,12 +38,6 @@ import Testing
         #expect(app.folder.text("messages.json") == newer)
     }
 
-    @Test func `store: messages of an app without numbers, counted`() throws {
-        let record = #"{"format":1,"type":"VQ==","identifier":"","payload":"BGEuYg=="}"#
-        try app.folder.write("messages.json", #"{"version":1,"messages":[{"records":[\#(record)]},{"records":[]}]}"#)
-        #expect(try app.run("list").lines == ["1  1 record  Link: https://a.b", "2  0 records  no record"])
-    }
-
     // MARK: Saving
 
     @Test func `store: its place and mode, for the owner alone`() throws {
