@@ -12,59 +12,6 @@ import VirtualTags
 
 /// Two PN532 that lie on one another: one is an app's card, and the other reads it.
 @Suite(.timeLimit(.minutes(5))) struct PN532CardTests {
-    // MARK: The chips
-
-    /// TgInitAsTarget as libnfc sends it for a Type 4 tag: passive, ISO/IEC 14443-4 alone, with one historical byte.
-    private static let becomeCard: [UInt8] =
-        [0x8C, 0x05, 0x04, 0x00, 0x00, 0xB0, 0x0B, 0x20] + [UInt8](repeating: 0, count: 28) + [0x00, 0x01, 0x80]
-    private static let find: [UInt8] = [0x4A, 0x01, 0x00]
-
-    /// The chip that is a card, and the one that reads.
-    private struct Pair {
-        let field = VirtualField()
-        var card: PN53xChip
-        var reader: PN53xChip
-
-        init() {
-            card = PN53xChip(field: VirtualField(), place: FacingCardPlace(field, answersWithin: 60))
-            reader = PN53xChip(field: field)
-        }
-
-        /// Makes the one a card, and has the other find it.
-        mutating func meet() async {
-            #expect(await card.receive([0x12, 0x24]) == .answer([]))
-            #expect(await card.receive(becomeCard) == .waiting)
-            #expect(
-                await reader.receive(find)
-                    == .answer([1, 1, 0x00, 0x04, 0x20, 4, 0x08, 0x00, 0xB0, 0x0B, 6, 0x75, 0x33, 0x92, 0x03, 0x80])
-            )
-            // The chip answers again what its host has asked before.
-            #expect(await card.receive(becomeCard) == .answer([0x08, 0xE0, 0x80]))
-        }
-
-        /// Whether the reader finds nothing.
-        mutating func isAlone() async -> Bool {
-            _ = await reader.receive([0x32, 0x05, 0xFF, 0x01, 0x01])
-            return await reader.receive(find) == .answer([0])
-        }
-    }
-
-    @Test func `chip as a card: found with its host's parameters, and released with its reader`() async {
-        var pair = Pair()
-        await pair.meet()
-        #expect(await pair.card.receive([0x8A]) == .answer([1, 0]))
-        #expect(await pair.card.receive([0x86]) == .waiting)
-        #expect(await pair.reader.receive([0x44, 0x01]) == .answer([0]))
-        #expect(await pair.card.receive([0x86]) == .answer([0x29]))
-        #expect(await pair.card.receive([0x8E, 0x90, 0x00]) == .answer([0x29]))
-        #expect(await pair.card.receive([0x8A]) == .answer([2, 0]))
-        // It is silent until it is made a card again.
-        #expect(await pair.isAlone())
-        await pair.meet()
-        #expect(await pair.reader.receive([0x32, 0x01, 0x00]) == .answer([]))
-        #expect(await pair.card.receive([0x86]) == .answer([0x0A]))
-    }
-
     // MARK: The port
 
     /// Two chips in each other's field, each on its own line.

@@ -103,16 +103,6 @@ import Testing
             #expect(service.look(\.dispositions) == [disposition], "\(code)")
             #expect((reader.arrival(of: []) == arrival) == (code == .notTransacted), "\(code)")
         }
-        let service = Cards.card()
-        let reader = PCSCReader(.first, layer: service)
-        let tag = try await Cards.tag(reader)
-        try await reader.select(tag)
-        service.change {
-            $0.readers[0].card?.respond = { _ throws(SmartCardError) in throw SmartCardError(.noService, "") }
-        }
-        guard case .commands(let link, _) = tag.port else { return }
-        await #expect(throws: LinkError(.readerUnavailable, "")) { _ = try await link.transmit([0, 0, 0, 0]) }
-        await #expect(throws: LinkError(.tagRemoved, "")) { try await reader.select(tag) }
     }
 
     // MARK: Tags that the service does not report

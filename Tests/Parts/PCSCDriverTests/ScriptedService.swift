@@ -66,7 +66,7 @@ final class ScriptedService: SmartCardLayer {
 
     /// A call that can hang.
     enum Call: Sendable {
-        case establish, release, connect, disconnect
+        case establish, release, connect
     }
 
     private let state = Locked(State())
@@ -226,7 +226,6 @@ final class ScriptedService: SmartCardLayer {
     }
 
     func disconnect(_ card: SmartCardHandle, _ disposition: SmartCardDisposition) {
-        if look({ $0.hanging.contains(.disconnect) }) { try? hang() }
         state.withLock { state in
             state.open[card.handle] = nil
             state.dispositions.append(disposition)

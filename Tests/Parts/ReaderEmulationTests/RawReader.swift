@@ -28,9 +28,6 @@ final class RawReader: Sendable {
         folder.removeIfEmpty()
     }
 
-    /// The reader, as pcscd's configuration names it.
-    var deviceName: [CChar] { Array("/dev/null:\(folder.path)/reader.sock".utf8CString) }
-
     /// Waits for the driver; nil when it did not connect in time.
     func accept(within milliseconds: Int32 = 5000) async -> RawConnection? {
         await callDriver { [listener] in

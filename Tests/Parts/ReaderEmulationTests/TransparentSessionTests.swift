@@ -143,8 +143,6 @@ struct TransparentSessionTests {
             switch 8F020004 -> C003009000 5F51 *
             exchange 9502 E080 -> C003016401 9000
             00A4040007D276000085010100 -> 9000
-            switch 8F020004 -> C003009000 5F51 *
-            00A4040007D276000085010100 -> 9000
             switch 8F020003 -> C003009000 5F51 *
             exchange 9502 E080 -> \(ats)
             """
