@@ -49,6 +49,11 @@ struct RouteTests {
         }
     }
 
+    /// Expects that a route sends nothing for these frames, since the reader has no command for them.
+    private static func refuses(_ route: some FrameRoute, _ frames: [String]) throws {
+        try check(route, frames.map { "\($0) : : unsupported" }.joined(separator: "\n"))
+    }
+
     /// Checks which answers to a route's first command let it begin, and what it has sent in the end.
     private static func begin(
         _ route: some FrameRoute,
@@ -82,13 +87,9 @@ struct RouteTests {
             a205aabbccdd : ffd6000504aabbccdd = 9000 : 0a/4
             a205aabbccdd : ffd6000504aabbccdd = 6300 : 00/4
             a205aabbccdd : ffd6000504aabbccdd = 6d00 : unsupported
-            30 : : unsupported
-            300400 : : unsupported
-            a204010203 : : unsupported
-             : : unsupported
-            1b01020304 : : unsupported
             """
         )
+        try Self.refuses(route, ["", "30", "300400", "a204010203", "1b01020304"])
         try Self.check(route, checksum: .none, "3004 : : unsupported")
         #expect(!route.carriesFrames && route.maximumFrameLength == 18)
     }
@@ -116,22 +117,14 @@ struct RouteTests {
             022005 : ffb0000504 = 6d00 : unsupported
             022105\(long) : ffd60005ff\(long) = 9000 : 00
             022105\(long)07 : : frameTooLong
-            # Flags, lengths and commands that a reader has no command for; another tag's UID.
-            062005 : : unsupported
-            0a2005 : : unsupported
-            122005 : : unsupported
-            422005 : : unsupported
-            02200500 : : unsupported
-            0220 : : unsupported
-            023005 : : unsupported
-            022305 : : unsupported
-            022105 : : unsupported
-             : : unsupported
+            # Another tag's UID.
             2220 0807060504030209 05 : : timeout
             2220 08070605 : : timeout
-            2220 0807060504030201 : : unsupported
             """
         )
+        let flags = ["062005", "0a2005", "122005", "422005"]
+        let lengths = ["", "0220", "02200500", "023005", "022305", "022105", "22200807060504030201"]
+        try Self.refuses(route, flags + lengths)
         try Self.check(route, checksum: .none, "022005 : : unsupported")
         #expect(!route.carriesFrames)
         for (answer, code) in [
@@ -179,20 +172,16 @@ struct RouteTests {
             ffd6000610\(block) = 6a81 : \(written)02a8
             # A block that lacks a byte.
             \(frame("08", "01 0b00 01 8005" + block.dropLast(2))) : \(chosen) : \(written)ffa9
-            # Commands that a reader has no command for.
-            \(frame("06", "02 0b00 0b00 01 8005")) : : unsupported
-            \(frame("06", "01 0b00 01 8105")) : : unsupported
-            \(frame("06", "01 0b00 02 8005")) : : unsupported
-            \(frame("06", "01 0b00 01 0005")) : : unsupported
-            \(frame("06", "01 0b00 10" + String(repeating: "8001", count: 16))) : : unsupported
-            \(frame("06", "01 0b00")) : : unsupported
-            \(frame("06", "")) : : unsupported
-            \(frame("06", "01 0b00 01 8005", idm: "0902030405060708")) : : unsupported
-            \(frame("04", "01 0b00 01 8005")) : : unsupported
-            09\(frame("06", "01 0b00 01 8005").dropFirst(2)) : : unsupported
-             : : unsupported
             """
         )
+        // More services or blocks than a reader's commands take, another card or command, and wrong lengths.
+        let others = [
+            frame("06", "02 0b00 0b00 01 8005"), frame("06", "01 0b00 01 8105"), frame("06", "01 0b00 01 0005"),
+            frame("06", "01 0b00 10" + String(repeating: "8001", count: 16)), frame("06", "01 0b00 02 8005"),
+            frame("06", "01 0b00 01 8005", idm: "0902030405060708"), frame("04", "01 0b00 01 8005"),
+            frame("06", "01 0b00"), frame("06", ""), "09\(frame("06", "01 0b00 01 8005").dropFirst(2))", "",
+        ]
+        try Self.refuses(Type3StorageRoute(idm: [1, 2, 3, 4, 5, 6, 7, 8]), others)
     }
 
     // MARK: Traverse (HID OMNIKEY)
@@ -281,28 +270,16 @@ struct RouteTests {
 
     @Test func `PN53x: the answer is four bits or bytes with the right CRC_A`() throws {
         let checksum = CyclicRedundancyCheck.a([7]).littleEndianBytes.hex
-        try Self.check(
-            Self.chip,
-            """
-            3000 : \(Self.read) = d54300 fa 9000 : 0a/4
-            3000 : \(Self.read) = d54300 07\(checksum) 9000 : 07
-            3000 : \(Self.read) = d54300 6363 9000 : transmission
-            3000 : \(Self.read) = d54300 0102 9000 : transmission
-            3000 : \(Self.read) = d54300 070000 9000 : transmission
-            # What the reader says itself; an answer that it keeps until it is fetched.
-            3000 : \(Self.read) = 6300 : timeout
-            3000 : \(Self.read) = 6301 : timeout
-            3000 : \(Self.read) = 6302 : unsupported
-            3000 : \(Self.read) = 6d00 : unsupported
-            3000 : \(Self.read) = 9000 : transmission
-            3000 : \(Self.read) = d443000a 9000 : transmission
-            3000 : \(Self.read) = d542000a 9000 : transmission
-            3000 : \(Self.read) = d54300 9000 : timeout
-            3000 : \(Self.read) = 90 : tagRemoved
-            3000 : \(Self.read) = 6105, ffc0000005 = d543000a 9000 : 0a/4
-            3000 : \(Self.read) = 6105, ffc0000005 = 6300 : timeout
-            """
-        )
+        // Also what the reader says itself, and an answer that it keeps until it is fetched.
+        let rows: [(String, [String])] = [
+            ("0a/4", ["d54300 fa 9000", "6105, ffc0000005 = d543000a 9000"]), ("07", ["d54300 07\(checksum) 9000"]),
+            ("transmission", ["d54300 6363 9000", "d54300 0102 9000", "d54300 070000 9000"]),
+            ("transmission", ["9000", "d443000a 9000", "d542000a 9000"]), ("unsupported", ["6302", "6d00"]),
+            ("timeout", ["6300", "6301", "d54300 9000", "6105, ffc0000005 = 6300"]), ("tagRemoved", ["90"]),
+        ]
+        for (outcome, answers) in rows {
+            for answer in answers { try Self.check(Self.chip, "3000 : \(Self.read) = \(answer) : \(outcome)") }
+        }
     }
 
     @Test func `PN53x: each status of the chip, with any upper bits, is an error of the link`() throws {

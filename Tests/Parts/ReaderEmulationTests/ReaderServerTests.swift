@@ -220,7 +220,7 @@ import VirtualTags
             // In some places other users can't reach the temporary folder.
             if let other { #expect(other.endsInSilence()) }
             #expect(admitted.withLock { $0 } == 0)
-            withExtendedLifetime(socket) {}
+            socket.remove()
             folder.removeIfEmpty()
         }
     }
