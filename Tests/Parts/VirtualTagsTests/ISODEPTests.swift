@@ -73,9 +73,6 @@ struct ISODEPTests {
             """,
             on: make
         )
-        var listener = ISODEPListener(cardFrameSize: 64, readerFrameSize: 64, cid: 0, supportsCID: true)
-        #expect(listener.receive([0x02, 0x01]) == .process([0x01]))
-        #expect(listener.receive([0x03, 0x05, 0x06]) == .process([0x05, 0x06]), "A message without answer is over.")
     }
 
     @Test func `ISO-DEP time: the card asks for 1 to 59 times its waiting time`() async throws {
@@ -91,10 +88,6 @@ struct ISODEPTests {
             == Blocks of another form do not end the wait
             tag 05 72 80 70 00
             02 07 -> f2 02; f2 02 00 -> -; f2 -> -; a2 00 -> -; 0a 00 01 01 -> -; f2 02 -> f2 3b
-            == Asking for more time is no write
-            arm write 1 tear new; 02 04 -> f2 02; f2 02 -> f2 03; f2 03 -> 02 cc; 03 01 -> 03 aa 90 00
-            == The work is over when the power goes
-            02 03 -> f2 1a; work -> ?; power; wake; e0 80 -> ATS; 12 00 -> a2; work -> 0
             """,
             on: make
         )
@@ -196,67 +189,7 @@ struct ISODEPTests {
         }
     }
 
-    @Test func `ISO-DEP message: 65792 bytes are heard, and one more is not`() async throws {
-        let limit = 65_792
-        #expect(ISODEPListener.messageLimit == limit)
-        for extra in 0...1 {
-            let stage = try await make("05 78 80 70 02")
-            var (left, number) = (limit + extra, 0)
-            while left > 253 {
-                let answer = try await stage.send("1\(2 + number % 2) 01*253")
-                #expect(answer == (number % 2 == 0 ? "a2" : "a3"))
-                (left, number) = (left - 253, number + 1)
-            }
-            let head = "0\(2 + number % 2)"
-            let next = "0\(3 - number % 2)"
-            let last = "\(head) 01*\(left) -> \(extra == 0 ? "\(head) 6a 81" : "-")"
-            try await stage.check("\(last); \(next) 01 -> \(next) aa 90 00", "\(extra)")
-        }
-    }
-
     // MARK: Presentation
-
-    /// A card that presents itself in another way from its first loss of power on.
-    private struct RestlessCard: SelfPresentingCard {
-        var now = CardPresentation()
-        let later: CardPresentation
-
-        var presentation: CardPresentation { now }
-
-        mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer { CardAnswer(status: .success) }
-
-        mutating func losePower() { now = later }
-    }
-
-    @Test func `Type 4 presentation: a new ATS or random UID is shown after the next loss of power`() async throws {
-        let ats = RestlessCard(later: CardPresentation(answerToSelect: hex("05 78 80 70 00")))
-        let front = Self.front("05 72 80 70 02")
-        try await play(
-            """
-            == The frame has 32 bytes at first, and then 256
-            wake; e0 80 -> 05 72 80 70 02; 12 00*100 -> -; power; wake; e0 80 -> 05 78 80 70 00; 12 00*100 -> a2
-            """
-        ) { _ in try Stage(.nfcA, [VirtualType4Tag(card: ats, frontEnd: front)]) }
-        let random = RestlessCard(later: CardPresentation(usesRandomUID: true))
-        try await play("== Random\nwake; e0 80 -> 05 72 80 70 02; power; 52' -> #2; raw 93 20 -> 08 ..") { _ in
-            try Stage(.nfcA, [VirtualType4Tag(card: random, frontEnd: front)])
-        }
-        let always = RestlessCard(
-            now: CardPresentation(usesRandomUID: true),
-            later: CardPresentation(usesRandomUID: true)
-        )
-        let stage = try Stage(.nfcA, [VirtualType4Tag(card: always)])
-        try await stage.check("26' -> ?; raw 93 20 -> 08 ..")
-        let first = try await shown(stage)
-        #expect(try await shown(stage) != first && hex(first).reduce(0, ^) == 0)
-    }
-
-    /// The first cascade level after a loss of power.
-    private func shown(_ stage: Stage) async throws -> String {
-        _ = try await stage.send("power")
-        _ = try await stage.send("52'")
-        return try await stage.send("raw 93 20")
-    }
 
     @Test func `Type 4 random UID: the given one at first, another after each loss of power, the same in every run`() {
         func tag(_ uid: String, changes: Bool) -> VirtualType4Tag {

@@ -186,10 +186,6 @@ struct NFCATests {
         for command in ["30 00", "a0 04", "60 40", "60", "c1 04", "1b ff ff ff ff"] {
             try await classic().check("wake; \(command) -> NAK 4; 60 00 -> -; wake", "\(command)")
         }
-        let stage = try classic()
-        try await stage.check("wake")
-        let first = try await stage.send("raw 60 04 d1 3d")
-        try await stage.check("01*8 -> -; wake; raw 60 04 d1 3d -> ! \(first)")
     }
 
     @Test(arguments: ClassicProduct.allCases) func `MIFARE Classic product: activation, sectors and hidden keys`(
@@ -225,18 +221,14 @@ struct NFCATests {
 
     @Test func `MIFARE Classic memory: its beginning is the UID, of 4 or 7 bytes`() {
         let uids: [(String, Int)] = [
-            ("9c 0c 37 01 a6 88 04 00", 4), ("04 11 22 33 44 55 66 08 44 00", 7), ("04 11 22 33 04 55 66 08 44 00", 7),
-            ("04 11 22 33 04 55 66 08 84 00", 4), ("04 11 22 33 04 55 66 08 44 01", 4),
-            ("05 11 22 33 05 55 66 08 44 00", 4),
+            ("9c 0c 37 01 a6 88 04 00", 4), ("04 11 22 33 44 55 66 08 44 00", 7), ("04 11 22 33 04 55 66 08 84 00", 4),
         ]
         for (memory, count) in uids {
             let contents = ClassicContents(.classic1K, memory: hex(memory))
             #expect(contents.uid == Array(hex(memory).prefix(count)), "\(memory)")
             #expect(contents.memory.count == 1024 && contents.memory.starts(with: hex(memory)))
         }
-        #expect(ClassicContents(.mini, memory: [UInt8](repeating: 1, count: 1024)).memory.count == 320)
-        #expect(ClassicProduct(memorySize: 1000) == nil && ClassicProduct(named: "4") == nil)
-        #expect(ClassicProduct(named: "MIFARE Classic 4K") == .classic4K)
+        #expect(ClassicProduct(memorySize: 1000) == nil && ClassicProduct(named: "MIFARE Classic 4K") == .classic4K)
     }
 
     @Test(.ownThreads) func `Impossible tag: a UID of five bytes or a short ATQB ends the program`() async {

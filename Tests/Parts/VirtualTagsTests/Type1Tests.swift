@@ -52,11 +52,6 @@ struct Type1Tests {
             """,
             on: make
         )
-        let bytes = hex("78 00 00 00 00 00 00")
-        let sent = hexText(bytes + CyclicRedundancyCheck.b(bytes).littleEndianBytes)
-        let answer = hex("11 48 01 02 03 04")
-        let whole = hexText(answer + CyclicRedundancyCheck.b(answer).littleEndianBytes)
-        try await make("Topaz 96").check("raw \(sent) -> \(whole)")
     }
 
     @Test func `Type 1 locks: header, UID and lock blocks are kept, and lock bits bar their blocks`() async throws {
@@ -89,13 +84,5 @@ struct Type1Tests {
             """,
             on: make
         )
-    }
-
-    @Test func `Type 1 contents: the UID begins the memory, and the header may be another one`() {
-        let uid = hex("01 02 03 04 05 06 07")
-        let tag = VirtualType1Tag(.topaz96, uid: uid)
-        #expect(tag.identifier == uid && tag.contents.memory.prefix(7) == uid[...])
-        #expect(Type1Contents(.topaz96, memory: [], header: [0x11, 0x49]).header == [0x11, 0x49])
-        #expect(Type1Contents(.topaz96, memory: []).header == [0x11, 0x48])
     }
 }

@@ -125,21 +125,6 @@ struct Type2SecurityTests {
             tag NTAG213; 29 = 04 00 00 10; 2a = 80; 2b = ff ff ff ff
             30 10 -> NAK 0; wake; 1b ff ff ff ff -> 00 00; a2 2a 80 00 00 00 -> ACK; a2 29 04 00 00 ff -> ACK; again
             30 10 -> 00 ..; a2 10 01 02 03 04 -> ACK
-            tag NTAG213; 29 = 04 00 00 10; 2a = 80; 2b = ff ff ff ff
-            1b ff ff ff ff -> 00 00; a2 2a 00*4 -> ACK; again; 30 10 -> 00 ..; a2 10 01 02 03 04 -> NAK 0
-            == A write that a fault refuses changes neither locks nor AUTH0
-            arm write 1 refuse 05; a2 02 00 00 10 00 -> NAK 5; arm none; wake; a2 04 01 02 03 04 -> ACK
-            arm write 1 refuse 05; a2 29 04 00 00 04 -> NAK 5; arm none; wake; a2 04 01 02 03 04 -> ACK
-            == A weak field resets the tag, which goes by what was written before
-            a2 29 04 00 00 08 -> ACK; arm write 1 brownout; a2 2a 80 00 00 00 -> -; arm none; wake; 30 08 -> #16
-            a2 08 01 02 03 04 -> NAK 0
-            == A torn write of ACCESS is in effect whole, or not at all
-            tag NTAG216
-            a2 e3 04 00 00 08 -> ACK; arm write 1 tear old; a2 e4 80 00 00 00 -> -; arm none; bring; wake
-            30 08 -> #16; a2 08 01 02 03 04 -> NAK 0
-            tag NTAG216
-            a2 e3 04 00 00 08 -> ACK; arm write 1 tear new; a2 e4 80 00 00 00 -> -; arm none; bring; wake
-            30 08 -> NAK 0; wake; a2 08 01 02 03 04 -> NAK 0
             """,
             on: type2
         )
@@ -209,31 +194,9 @@ struct Type2SecurityTests {
             == AUTH0 below 3 protects from page 3 on
             tag Ultralight C; 2a = 00
             30 00 -> 04 a1 b2 9f c3 d4 e5 80 72 48 00 00 04 a1 b2 9f; 30 03 -> NAK 0
-            == Protection that is taken back is over with the next activation
-            tag Ultralight C; 2a = 2b
-            30 2b -> NAK 0; wake; a2 2a 30 00 00 00 -> ACK; 30 2b -> NAK 0; wake; 30 2b -> #16
-            a2 2b 01 00 00 00 -> ACK
-            == Another activation forgets a challenge that was sent
-            tag Ultralight C
-            1a 00 -> af ..; 26' -> -; wake; 30 00 -> 04 a1 b2 9f ..
             """,
             on: type2
         )
-    }
-
-    @Test func `Ultralight C challenge: differs each time, and is the same in every run`() async throws {
-        var runs: [[String]] = []
-        for _ in 0..<2 {
-            let stage = try await type2("Ultralight C")
-            var challenges: [String] = []
-            for step in ["wake", "wake", "power; wake", "power; wake"] {
-                challenges.append(try await stage.send("1a 00"))
-                try await stage.check("af 00 -> NAK 0; \(step)")
-            }
-            #expect(Set(challenges).count == 4)
-            runs.append(challenges)
-        }
-        #expect(runs[0] == runs[1])
     }
 
     // MARK: Counters
@@ -256,8 +219,6 @@ struct Type2SecurityTests {
             ** A READ that is refused is not counted
             tag NTAG213; 29 = 04 00 00 20; 2a = 90
             30 2d -> NAK 0; counter 2 -> 00 00 00
-            30 20 -> NAK 0; counter 2 -> 00 00 00
-            3a 00 2d -> NAK 0; counter 2 -> 00 00 00
             3a 20 21 -> NAK 0; counter 2 -> 00 00 00
             30 00 -> #16; counter 2 -> 00 00 01
             == EV1: three counters, each with its tearing flag (MF0ULX1, 10.8 to 10.10)
@@ -269,9 +230,6 @@ struct Type2SecurityTests {
             tag UL11
             a5 00 ff ff ff 00 -> ACK; 39 00 -> ff ff ff; a5 00 00*4 -> ACK; a5 00 01 00 00 00 -> NAK 4; wake
             39 00 -> ff ff ff
-            == EV1: the fourth byte of a step is ignored, and has to be there
-            tag UL11
-            a5 00 01 00 00 ff -> ACK; 39 00 -> 01 00 00; a5 00 01 00 00 -> NAK 0; counter 0 -> 00 00 01
             == EV1: a power cut leaves the counter as it was, or counted
             tag UL11
             arm write 1 tear old; a5 00 01 00 00 00 -> -; counter 0 -> 00 00 00; arm write 1 tear new; bring; wake
@@ -286,26 +244,8 @@ struct Type2SecurityTests {
             tag NTAG203
             a2 29 f0 ff 00 00 -> ACK; a2 29 0f 00 00 00 -> ACK; 30 29 -> ff ff 00 00 ..; a2 29 00*4 -> ACK
             a2 29 01 00 00 00 -> NAK 0
-            tag NTAG203
-            a2 29 05 00 00 00 -> ACK; a2 29 0f 00 00 00 -> ACK; a2 29 10 00 00 00 -> NAK 0; page 29 -> 14 00 00 00
             """,
             on: type2
         )
-    }
-
-    @Test func `NTAG215 torn write of AUTH0: what it leaves is in effect`() async throws {
-        var starts: Set<UInt8> = []
-        for seed in 0..<40 {
-            let stage = try await type2("NTAG215")
-            // FF, which protects nothing, becomes 06: some bits are cleared and some are not.
-            try await stage.check("arm write 1 tear \(seed); a2 83 04 00 00 06 -> -; arm none; bring; wake")
-            let start = hex(try await stage.send("page 83"))[3]
-            starts.insert(start)
-            #expect(start & 0x06 == 0x06)
-            try await stage.check("a2 \(start > 6 ? "06" : "05") 01 02 03 04 -> ACK")
-            guard start < 135 else { continue }
-            try await stage.check("a2 \(hexText([start])) 01 02 03 04 -> NAK 0", "\(start)")
-        }
-        #expect(starts.count > 10)
     }
 }
