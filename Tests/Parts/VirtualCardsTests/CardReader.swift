@@ -342,30 +342,21 @@ extension CardReader {
     }
 
     /// Sends a command whose enciphered data have a mark after their checksum.
-    mutating func markedCommand(
-        _ command: UInt8,
-        _ header: [UInt8],
-        _ data: [UInt8],
-        isDamaged: Bool = false
-    ) throws -> Answer {
-        let damage: UInt8 = isDamaged ? 1 : 0
+    mutating func markedCommand(_ command: UInt8, _ header: [UInt8], _ data: [UInt8]) throws -> Answer {
         switch session {
         case .none: return transmit(command, header + data)
         case .legacy(let cipher):
-            let sum = Self.crc16(data)
-            let sent = try Self.deciphered(data + [sum[0] ^ damage, sum[1], 0x80], cipher)
+            let sent = try Self.deciphered(data + Self.crc16(data) + [0x80], cipher)
             return transmit(command, header + sent)
         case .chained(let cipher, var vector):
             let sum = crc32([command] + header + data)
-            let sent = try Self.enciphered(data + [sum[0] ^ damage] + sum[1...] + [0x80], cipher, &vector)
+            let sent = try Self.enciphered(data + sum + [0x80], cipher, &vector)
             let answer = transmit(command, header + sent)
             guard answer.status == 0 else { return answer }
             vector = try cipher.cmac([0], vector: vector)
             session = .chained(cipher, vector: vector)
             return Answer(status: 0, isProved: Array(vector.prefix(8)) == answer.data)
-        case .ev2:
-            if isDamaged { return Answer(status: 0x1E) }
-            return try self.command(command, header, data, mode: .enciphered, answers: .maced)
+        case .ev2: return try self.command(command, header, data, mode: .enciphered, answers: .maced)
         }
     }
 }
@@ -406,7 +397,6 @@ extension CardReader {
                 return text(try holder.reader.changeKey(number, from: old, to: new, isOwn: words.count > 2))
             },
             "ats": { text(try holder.reader.markedCommand(0x5C, [0x02], hex($0))) },
-            "forged": { text(try holder.reader.markedCommand(0x5C, [0x02], hex($0), isDamaged: true)) },
             "forget": { _ in
                 holder.reader.session = .none
                 return "ok"

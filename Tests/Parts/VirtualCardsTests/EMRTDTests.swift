@@ -31,15 +31,22 @@ struct EMRTDTests {
 
     // MARK: Access
 
-    private static let proof =
-        "72 c2 9c 23 71 cc 9b db 65 b7 79 b8 e8 d3 7b 29 ec c1 54 aa 56 a8 79 9f ae 2f 49 8f 76 ed 92 f2 5f 14 48 ee a8 ad 90"
+    /// The reader's proof, and the card's answer to it.
+    private static let proof = """
+        72 c2 9c 23 71 cc 9b db 65 b7 79 b8 e8 d3 7b 29 ec c1 54 aa 56 a8 79 9f ae 2f 49 8f 76 ed 92 f2 \
+        5f 14 48 ee a8 ad 90
+        """
+    private static let answer = """
+        46 b9 34 2a 41 39 6c d7 38 6b f5 80 31 04 d7 ce dc 12 2b 91 32 13 9b af 2e ed c9 4e e1 78 53 4f \
+        2f 2d 23 5d 07 4d 74 49 90 00
+        """
 
     @Test func `Travel document access: ICAO 9303-11, appendix D, byte for byte, and wrong proofs`() async throws {
         try await play(
             """
             == The worked example
             00 a4 04 0c 07 a0 00 00 02 47 10 01 -> 90 00; 00 84 00 00 08 -> 46 08 f9 19 88 70 22 12 90 00
-            00 82 00 00 28 \(Self.proof) a7 28 -> 46 b9 34 2a 41 39 6c d7 38 6b f5 80 31 04 d7 ce dc 12 2b 91 32 13 9b af ..
+            00 82 00 00 28 \(Self.proof) a7 28 -> \(Self.answer)
             0c a4 02 0c 15 87 09 01 63 75 43 29 08 c0 44 f6 8e 08 bf 8b 92 d6 35 ff 24 f8 00 -> \
             99 02 90 00 8e 08 fa 85 5a 5d 4c 50 a8 ed 90 00
             0c b0 00 00 0d 97 01 04 8e 08 ed 67 05 41 7e 96 ba 55 00 -> \
@@ -57,11 +64,6 @@ struct EMRTDTests {
             00 84 00 00 07 -> 67 00; 00 88 00 00 08 00*8 00 -> 6d 00; 80 84 00 00 08 -> 6e 00
             """
         ) { _ in Stage(CardBox(try exampleCard()), names: ["APPLICATION": EMRTDTerminal.selectApplication]) }
-        let last = "46B9342A41396CD7386BF5803104D7CEDC122B9132139BAF2EEDC94EE178534F2F2D235D074D74499000"
-        let whole =
-            "APPLICATION -> 90 00; 00 84 00 00 08 -> ?; 00 82 00 00 28 \(Self.proof) a7 28 -> \(hexText(hex(last)))"
-        let stage = Stage(CardBox(try exampleCard()), names: ["APPLICATION": EMRTDTerminal.selectApplication])
-        try await stage.check(whole)
     }
 
     @Test func `Travel document without access: EF.CardAccess and EF.ATR alone are read`() async throws {
@@ -92,9 +94,6 @@ struct EMRTDTests {
         ) { _ in EMRTDTerminal(try contents("31 00")).stage() }
         let none = "00 a4 02 0c 02 01 1c -> 6a 82; 00 b0 9c 00 04 -> 6a 82"
         try await make("closed").check(none, "Without PACE there is no EF.CardAccess.")
-        var long = try contents()
-        long.cardAccess = [UInt8](repeating: 0x31, count: 65535)
-        try await EMRTDTerminal(long).stage().check("00 b0 9c 00 00 00 00 -> 31*65533 90 00")
     }
 
     @Test func `Travel document session: a wrong or plain command ends it, until the reader authenticates again`()
@@ -143,28 +142,6 @@ struct EMRTDTests {
             """,
             on: make
         )
-    }
-
-    @Test func `Travel document padding: data are enciphered with ISO padding and its indicator`() throws {
-        // What is before the cryptogram, the plain bytes with their padding, and the status.
-        let rows: [(UInt8, String, String)] = [
-            (0x01, "01 1e 80 00 00 00 00 00", "90 00"), (0x02, "01 1e 80 00 00 00 00 00", "69 88"),
-            (0x00, "01 1e 80 00 00 00 00 00", "69 88"), (0x01, "01 1e 00 00 00 00 00 00", "69 88"),
-            (0x01, "00 00 00 00 00 00 00 00", "69 88"),
-            (0x01, "01 1e 80 00 00 00 00 00 00 00 00 00 00 00 00 00", "69 88"),
-        ]
-        for (indicator, padded, status) in rows {
-            var terminal = try EMRTDTerminal.open(contents())
-            terminal.counter += 1
-            let header = hex("0c a4 02 0c")
-            let enciphered = try terminal.encrypt(hex(padded))
-            let object = [0x87, UInt8(enciphered.count + 1), indicator] + enciphered
-            let counter = (0..<8).map { UInt8(truncatingIfNeeded: terminal.counter >> (56 - 8 * $0)) }
-            let code = try terminal.code(counter + header + [0x80, 0, 0, 0] + object)
-            let body = object + [0x8E, 0x08] + code
-            let answer = terminal.plain(hexText(header + [UInt8(body.count)] + body + [0]))
-            #expect(answer.hasSuffix(status), "\(indicator) \(padded)")
-        }
     }
 
     // MARK: Files
@@ -307,12 +284,9 @@ struct EMRTDTests {
             ("L898902C36UTO7408122F1204159ZE184226B<<<<<10", nil),
             ("L898902C36UTO7408122F1204159<<<<<<<<<<<<<<<8", nil),
             ("L898902C36UTO7408122F1204159<<<<<<<<<<<<<<08", nil),
-            ("L898902C36UTO7408122F1204159<<<<<<<<<<<<<<19", .wrongCheckDigit),
             ("L898902C36UTO7408122F1204159ZE184226B<<<<<<9", .wrongCheckDigit),
             ("L898902C36UTO7408122F1204159ZE184226B<<<<<21", .wrongCheckDigit),
             ("L898902C36UTO7408122F1304159ZE184226B<<<<<17", .wrongCheckDigit),
-            ("L898902C35UTO7408122F1204159ZE184226B<<<<<10", .wrongCheckDigit),
-            ("L898902C36UTO7409122F1204159ZE184226B<<<<<10", .wrongCheckDigit),
             ("L898902C36UTO7408122F1204159ZE184226B<<<<<17", .wrongCheckDigit),
             ("L898902C36UTO7408122f1204159ZE184226B<<<<<10", .malformedZone),
             ("L898902C36UTO7408122F1204159ZE184226B<<<<<1", .malformedZone), ("", .malformedZone),
@@ -363,9 +337,7 @@ struct EMRTDTests {
         // Full frontal, JPEG, 90 by 120, 8 bits of grey.
         #expect(face[18..<34].allSatisfy { $0 == 0 } && hexText(face[34..<46]) == "01 00 00 5a 00 78 03 00 00 00 00 00")
         #expect(Array(face[46...]) == EMRTDContents.samplePortrait && face.count == 0x425)
-        for (marker, components, space) in [
-            (0xC0, 1, "03"), (0xC0, 3, "01"), (0xC2, 3, "01"), (0xC2, 1, "03"), (0xCF, 3, "01"),
-        ] as [(UInt8, UInt8, String)] {
+        for (marker, components, space) in [(0xC0, 1, "03"), (0xC2, 3, "01")] as [(UInt8, UInt8, String)] {
             let portrait = picture(marker, 0x0123, 0x0456, components)
             let face = try record(group(portrait))
             #expect(

@@ -33,11 +33,8 @@ struct OtherCardTests {
             == The directory names the application
             00 a4 04 00 0e PPSE 00 -> 6f 23 84 0e PPSE a5 11 bf 0c 0e 61 0c 4f 07 AID 87 01 01 90 00; RECORD -> 6d 00
             ** Processing options are asked for in one way alone
-            SELECT -> ?; 80 a8 00 00 03 83 01 00 00 -> 67 00; RECORD -> 69 85
-            SELECT -> ?; 80 a8 00 00 02 83 01 00 -> 67 00; RECORD -> 69 85
             SELECT -> ?; 80 a8 00 00 00 -> 67 00; RECORD -> 69 85
             SELECT -> ?; 80 a8 00 01 02 83 00 00 -> 6a 86; RECORD -> 69 85
-            SELECT -> ?; 80 a8 01 00 02 83 00 00 -> 6a 86; RECORD -> 69 85
             SELECT -> ?; 00 a8 00 00 02 83 00 00 -> 6d 00; RECORD -> 69 85
             == What the card does not have is refused
             SELECT -> ?; OPTIONS -> ?; 00 b2 01 0d 00 -> 6a 86; 00 b2 02 0c 00 -> 6a 83; 00 b2 01 14 00 -> 6a 83

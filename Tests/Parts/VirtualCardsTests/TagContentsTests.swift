@@ -43,19 +43,6 @@ struct TagContentsTests {
                 #expect(product.blank(uid: uid).uid == uid)
             }
         }
-        let types: [(String, String)] = [
-            ("generic Type 4", "05 78 80 70 02"), ("DESFire EV1 2K", "06 75 77 81 02 80"),
-            ("NTAG 424 DNA", "06 77 77 71 02 80"),
-        ]
-        for (name, ats) in types {
-            guard case .type4(let card) = try #require(TagProduct(named: name)).blank(),
-                case .nfcA(_, _, _, let found) = card.frontEnd
-            else {
-                Issue.record("\(name)")
-                continue
-            }
-            #expect(hexText(found) == ats)
-        }
     }
 
     @Test func `Tag product of any size: its memory has whole blocks`() throws {
@@ -87,13 +74,6 @@ struct TagContentsTests {
         let one = Type4Contents(frontEnd: Self.frontEnd, kind: .ndef(files: application.files))
         #expect(contents([application]) == one && contents([application, application]) == nil)
         #expect(contents([]) == Type4Contents(frontEnd: Self.frontEnd, kind: .unspecified))
-        for (uid, atqa) in [([8, 1, 2, 3], 0x0008), ([4, 1, 2, 3, 4, 5, 6], 0x0048)] as [([UInt8], UInt16)] {
-            guard case .nfcA(_, let found, _, _) = Type4FrontEnd.emrtd(uid: uid) else {
-                Issue.record("It is of NFC-A.")
-                continue
-            }
-            #expect(found == atqa, "A document's ATQA has the length of its UID.")
-        }
     }
 
     // MARK: Secrets
@@ -115,9 +95,6 @@ struct TagContentsTests {
                 #expect(TagContents.type2(contents).holdsSecrets == bytes.contains(byte), "\(product) byte \(byte)")
             }
         }
-        var cut = Type2Contents(blank: .ntag213, uid: Script.uid)
-        cut.memory.removeLast(100)
-        #expect(!TagContents.type2(cut).holdsSecrets)
         for product in [ClassicProduct.classic1K, .classic4K] {
             let blank = ClassicContents(blank: product, uid: [1, 2, 3, 4])
             #expect(!TagContents.classic(blank).holdsSecrets)
@@ -266,12 +243,5 @@ struct TagContentsTests {
                 }
             }
         }
-        for text in ["04 80", "04 84 00 00 00 00", "1f 80 00", "1f", "04", "04 81"] {
-            #expect(DataObject.sequence(hex(text)) == nil, "\(text)")
-        }
-        let long = DataObject.sequence(hex("04 81 01 aa 04 83 00 00 01 bb"))
-        #expect(long == [DataObject(4, [0xAA]), DataObject(4, [0xBB])] && DataObject.sequence([]) == [])
-        #expect(DataObject.sequence(hex("04 81 00")) == [DataObject(4, [UInt8]())])
-        #expect(DataObject(0x30, [DataObject(2, [1]), DataObject(4, [UInt8]())]).bytes == hex("30 05 02 01 01 04 00"))
     }
 }
