@@ -13,20 +13,15 @@ struct FaultTests {
         = ntag215-uri.nfc
         Version: 4 => Version: 0 :: malformed 2
         Version: 4 => Version: 1 :: unsupported 2
-        Version: 4 => Version: 5 :: unsupported 2
         Version: 4 => Version: 99 :: unsupported 2
-        Version: 4 => Version: 100 :: malformed 2
-        Version: 4 => Version: four :: malformed 2
         Filetype: Flipper NFC device => Filetype: Flipper SubGhz Key File :: unknown-format 1
         NTAG/Ultralight type: NTAG215 => NTAG/Ultralight type: NTAG I2C Plus 2K :: unsupported 12
         Device type: NTAG/Ultralight => Device type: Jewel :: unsupported 4
         UID: 04 5E 2B 8A D1 6F 81 => UID: 04 5E 2B :: malformed 6
-        UID: 04 5E 2B 8A D1 6F 81 => UID: 04 5E 2B 8A D1 6F 8 :: malformed 6
         ATQA: 00 44 => ATQA: 0044 :: malformed 8
         Pages total: 135 => Pages total: 3 :: malformed 21
         Pages total: 135 => Pages total: 4 :: -
         Pages total: 135 => Pages total: 2041 :: inconsistent 21
-        Pages total: 135 => Pages total: 100000 :: inconsistent 21
         Pages total: 135 => Pages total: 100001 :: malformed 21
         Pages total: 135 => Pages total: -1 :: malformed 21
         Pages total: 135 => Pages total: 99999999999999999999 :: malformed 21
@@ -38,34 +33,25 @@ struct FaultTests {
         attempts: 0 => attempts: 4294967296 :: malformed
         Page 77: 00 00 00 00 => Page 77: 00 00 00 :: malformed 100
         Page 77: 00 00 00 00 => Page 77: ?? ?? ?? ?? :: malformed 100
-        Page 77: 00 00 00 00 => Page 76: 00 00 00 00 :: malformed 100
         Page 77: 00 00 00 00 => Page 77 :: malformed 100
         Page 77: 00 00 00 00\n => :: missing-field
-        SAK: 00\n => :: missing-field
         SAK: 00\n => \t SAK:\t00 \t\n :: -
         \nVersion: => \n\0Version: :: missing-field
-        Filetype: => \0iletype: :: unknown-format
         = type4-tag.nfc
         NDEF Data Size: 30 => NDEF Data Size: 31 :: inconsistent
-        NDEF Data Size: 30 => NDEF Data Size: 29 :: inconsistent
-        NDEF Data Size: 30 => NDEF Data Size: 32765 :: inconsistent
         NDEF Data Size: 30 => NDEF Data Size: 32766 :: malformed
-        NDEF Data Size: 30\n => :: missing-field
         NDEF Data: D1 => NDEF Data: D :: malformed
         SAK: 20 => SAK: 20\nSAK: 20 :: malformed
         = emv.nfc
         AID length: 7 => AID length: 17 :: malformed
-        AID length: 7 => AID length: 8 :: malformed
         AID length: 7\nAID: A0 00 00 00 03 10 10 => AID length: 4\nAID: A0*4 :: malformed
         AID length: 7\nAID: A0 00 00 00 03 10 10 => AID length: 5\nAID: A0*5 :: -
         AID length: 7\nAID: A0 00 00 00 03 10 10 => AID length: 16\nAID: A0*16 :: -
         AID length: 7\nAID: A0 00 00 00 03 10 10 => AID length: 17\nAID: A0*17 :: malformed
         PAN length: 8 => PAN length: 9 :: malformed
-        Country code: 40 08 => Country code: 40 :: malformed
         PIN try counter: 3 => PIN try counter: 255 :: -
         PIN try counter: 3 => PIN try counter: 256 :: malformed
         Effective day: 01\n => :: missing-field
-        Test Debit => A name that is longer than any that a payment card has ever had, by far :: malformed
         = mifare-plus.nfc
         39 D4 49 80 34 20 => 39 D4 49 80 34 :: malformed
         = iso14443-4a.nfc
@@ -73,51 +59,37 @@ struct FaultTests {
         = desfire.nfc
         Application IDs: 56 34 12 01 00 00 => Application IDs: 56 34 12 01 00 :: malformed
         Application Count: 2 => Application Count: 29 :: malformed
-        Free Memory: 7520 => Free Memory: 0 :: -
         Free Memory: 7520 => Free Memory: 16777215 :: -
         Free Memory: 7520 => Free Memory: 16777216 :: malformed
         PICC Key Changeable: true\n => :: missing-field
-        563412 File IDs: 01 02 03 04 => 563412 File IDs: 01 01 03 04 :: malformed
         563412 File IDs: 01 02 03 04 => 563412 File IDs: 01 02 03 05 :: missing-field
-        563412 File IDs: 01 02 03 04 => 563412 File IDs: 01 02 03 1F :: missing-field
         563412 File IDs: 01 02 03 04 => 563412 File IDs: 01 02 03 20 :: malformed
         563412 File 1 Size: 16 => 563412 File 1 Size: 17 :: malformed
         563412 File 4 Size: 32 => 563412 File 4 Size: 65535 :: -
         563412 File 4 Size: 32 => 563412 File 4 Size: 65536 :: malformed
         563412 File 3 Cur: 2 => 563412 File 3 Cur: 4 :: malformed
-        563412 File 1 Type: 00 => 563412 File 1 Type: 05 :: unsupported
         563412 File 1 Type: 00 => 563412 File 1 Type: 09 :: unsupported
         Application 563412 File 2: FB FF FF FF\n => :: -
-        563412 File 2: FB FF FF FF => 563412 File 2: FB FF FF :: malformed
-        563412 File 2: FB FF FF FF => 563412 File 2: FB FF FF FF 00 :: malformed
         = classic-unknown.nfc
         Block 9: ?? => Block 9: ? :: malformed
-        Mifare Classic type: 1K => Mifare Classic type: 4K :: missing-field
         Mifare Classic type: 1K => Mifare Classic type: 8K :: unsupported
         Block 0: 9C 0C 37 01 => Block 0: 9C 0C 37 :: malformed 14
         Block 0: 9C 0C 37 01 => Block 0: 9C 0C 37 01 A6 :: malformed 14
-        Block 0: 9C 0C 37 01 => Block 0: 9C0C 37 01 :: malformed 14
         = felica-standard.nfc
         #000-#003 => #000-#00X :: malformed
         #000-#003 => #000-#400 :: -
         #000-#003 => #000-#401 :: malformed
-        #000-#003 => #000-#003-#004 :: malformed
         Services #000-#003 => Services #000 :: malformed
         Service found: 4 => Service found: 1024 :: missing-field
-        Service found: 4 => Service found: 1025 :: malformed
         Service 003: | Code => Service 003: | Cod :: malformed
         root\n => Service 009: twice\nService 009: twice\n :: malformed
         blocks read: 3 => blocks read: 65535 :: missing-field
         blocks read: 3 => blocks read: 65536 :: malformed
         System found: 1 => System found: 0 :: malformed
-        System found: 1 => System found: 2 :: missing-field
         System found: 1 => System found: 16 :: missing-field
         System found: 1 => System found: 17 :: malformed
         System 00: 0003 => System 00: | 0003 :: malformed
-        Code 0048 => Code 004800 :: malformed
-        Block index 01 => Block index 0001 :: malformed
         Block index 01 => Block index 02 :: malformed
-        Data: 00 00 00 => Data: 00 00 :: malformed
         Data: 00 00 00 => Data: 00 00 00 00 :: malformed
         = slix2-every-password.nfc
         Block Size: 04 => Block Size: 00 :: malformed 14
@@ -127,23 +99,15 @@ struct FaultTests {
     private static let others = #"""
         = hf-mfu-ul11-dump.json
         "mfu" => "iclass" :: unsupported
-        "mfu" => "14b v2" :: unsupported
-        "mfu" => "mfdes" :: unsupported
-        "mfu" => "ndef" :: unsupported
         "mfu" => "hitag" :: unsupported
-        "mfu" => "lto" :: unsupported
         0004030101000B03 => 0004030101007F03 :: unsupported
         0004030101000B03 => 0004030101 :: malformed
         0004030101000B03 => 0004030201000B03 :: -
-        0004030101000B03 => 0004030101010B03 :: -
-        0004030101000B03 => 0005030201000B03 :: unsupported
         0004030101000B03 => 0004050201000B03 :: unsupported
-        0004030101000B03 => 0004030202000B03 :: unsupported
         0004030101000B03 => 0004030201000C03 :: unsupported
         0004030101000B03 => 0000000000000000 :: unsupported
         "19":  => "20":  :: missing-field
         "3": "E1100600" => "3": "E11006" :: malformed
-        "blocks" => "block" :: missing-field
         "Counter2": "70 => "Counter2": "7G :: malformed
         = hf-mf-1k-dump.json
         "UID": "9C0C3701" => "UID": "9C0C370102" :: malformed 5
@@ -152,7 +116,6 @@ struct FaultTests {
         "pagescount": "50" => "pagescount": "51" :: malformed
         "pagescount": "50" => "pagescount": "5000" :: -
         "pagescount": "50" => "pagescount": "500000" :: malformed
-        "pagescount": "50" => "pagescount": "" :: malformed
         "pagescount": "50" => "pagescount": "0000" :: malformed
         "bytesperpage": "04" => "bytesperpage": "00" :: malformed
         "bytesperpage": "04" => "bytesperpage": "21" :: malformed
@@ -160,7 +123,6 @@ struct FaultTests {
         "uid" => "id" :: missing-field
         = hf-mf-1k-dump.eml
         ff ff ff ff ff ff => ff ff ff ff ff :: malformed 9
-        ff ff ff ff ff ff => ?? ff ff ff ff ff :: malformed 9
         = hf-mfu-ntag215-dump.eml
         \n00000000\n => \n0000000\n :: malformed 12
         E1103E00\n => :: missing-field
@@ -169,50 +131,35 @@ struct FaultTests {
         >6F 6D FE 00< => >6F 6D FE< :: malformed
         = taginfo-classic.xml
         4D 49 46 41 => 4D 49 46 :: malformed
-        <address>1</address> => <address>2</address> :: malformed
         <address>1</address> => :: inconsistent
         = taginfo-ntag213.xml
         NTAG213</content> => NTAG 999</content> :: unsupported
         <address>7</address> => <address>8</address> :: malformed
-        <address>7</address> => :: malformed
         04:A1:B2:C3:D4:E5:80</uid> => 04:A1</uid> :: missing-field
         04:A1:B2:C3:D4:E5:80</uid> => E0:04:01:10:11:22:33:44</uid> :: inconsistent
         34 03 10 D1 => 34 03 10 G1 :: malformed
         34 03 10 D1 => 34 03 10 D1 01 :: malformed
         </scan> => :: malformed
         </scan> => </scan>more :: malformed
-        </scan> => </scan>\nmore :: malformed
         </scan> => </scan><scan/> :: malformed
         </scan> => </scan><!-- :: malformed
-        </scan> => </scan><? :: malformed
         </scan> => </scan>\n<!-- the end --><?x?>\n :: -
-        <scan> => <![CDATA[ ]]><scan> :: malformed
-        <scan> => &amp;<scan> :: malformed
         <scan> => <svg> :: unknown-format
         <scan> => <!DOCTYPE scan [<!ENTITY a "b">]><scan> :: malformed
         <scan> => <!DOCTYPE scan SYSTEM "file:///etc/passwd"><scan> :: malformed
         <scan> => <!DOCTYPE scan [<!ENTITY % p SYSTEM "http://localhost/p">%p;]><scan> :: malformed
         <hasndef> => <hasndef a=1> :: malformed
         <hasndef> => <hasndef a="1> :: malformed
-        <hasndef> => <hasndef a"1"> :: malformed
-        <hasndef> => <hasndef a> :: malformed
-        <hasndef> => <hasndef ="1"> :: malformed
         <hasndef> => <hasndef a="1" a="2"> :: malformed
-        <hasndef> => < hasndef> :: malformed
         <hasndef> => <hasndef\ta = '1'\n b="2" > :: -
         <hasndef> => <a-b.c_1:d/><hasndef> :: -
         </hasndef> => </has> :: malformed
-        </hasndef> => </hasndef\t\n > :: -
         &amp; more => &more; more :: malformed
         &amp; more => & more :: malformed
-        &amp; more => &amp more :: malformed
         &amp; more => &; more :: malformed
-        &amp; more => &#; more :: malformed
         &amp; more => &#xD800; more :: malformed
         &amp; more => &#x110000; more :: malformed
         &amp; more => &#99999999999; more :: malformed
-        &amp; more => &#0000000065; more :: malformed
-        &amp; more => &#x000000041; more :: malformed
         &amp; more => &aaaaaaaaaaaaaaaaaaaaaaa; more :: malformed
         """#
 
@@ -273,22 +220,16 @@ struct FaultTests {
             "type": "T9T", "product": "X", "uid": "00", "memory_hex": "00" => unsupported
             "type": 2 => malformed
             "type": "T2T" => missing-field
-            "type": "T2T", => malformed
             "type": "T2T", "type": "T2T" => malformed
-            "type": "T2T" "product": "" => malformed
             "type": "T2T", "product": "NTAG424" => unsupported
             "type": "\ud800" => malformed
             "type": "\x" => malformed
             "type": tru => malformed
-            "type": 01x => malformed
             "type": "T1T", "product": "Topaz 96", "uid": "01020304050607", "memory_hex": "00" => malformed
-            "type": "T1T", "product": "Topaz 97", "uid": "01020304050607", "memory_hex": "00" => unsupported
             "type": "T3T", "product": "FeliCa Lite-S", "uid": "01", "pmm": "", "memory_hex": "00" => malformed
             "type": "T4T", "product": "generic Type 4", "uid": "01020304" => missing-field
-            "type": "T4T", "product": "generic Type 4", "uid": "01020304", "ats": "05", "files": {"e103": "00"} => malformed
             "type": "T4T", "product": "generic Type 4", "uid": "01020304", "ats": "0102", "files": {"e1": "00"} => malformed
             "type": "T4T", "product": "DESFire EV1", "uid": "01020304050607", "ats": "01", "files": {"e103": "00"} => missing-field
-            "type": "T4T", "product": "DESFire EV1", "uid": "01020304050607", "ats": "01", "files": {"e104": "00"} => missing-field
             "type": "T4T", "product": "eMRTD", "uid": "08aabbcc", "mrz": "P<UTO" => malformed
             "type": "T4T", "product": "eMRTD", "uid": "08aabbcc" => missing-field
             """#
@@ -299,11 +240,9 @@ struct FaultTests {
             """
             \(four)"01020304", "application_data": "00000000", "protocol_info": "778195" => -
             \(four)"010203", "application_data": "00000000", "protocol_info": "778195" => malformed
-            \(four)"0102030405", "application_data": "00000000", "protocol_info": "778195" => malformed
             \(four)"01020304", "ats": "01" => -
             \(four)"01*7", "ats": "fe75*253" => -
             \(four)"01*10", "ats": "0275" => -
-            \(four)"01*5", "ats": "01" => malformed
             \(four)"01*7", "ats": "ff75*254" => malformed
             """.replacing("ff75*254", with: "ff" + String(repeating: "75", count: 254))
                 .replacing("fe75*253", with: "fe" + String(repeating: "75", count: 253))
@@ -314,7 +253,6 @@ struct FaultTests {
             "uid": "04a1b2c3d4e580", "memory_hex": "00*12" => malformed
             "uid": "04a1b2c3d4e580", "memory_hex": "00*16" => -
             "uid": "04a1b2c3d4e580", "memory_hex": "00*18" => malformed
-            "uid": "04a1b2c3d4e580", "memory_hex": "00*20" => -
             "uid": "04a1b2c3d4e580", "memory_hex": "00*184" => inconsistent
             "uid": "04a1b2c3d4e580", "memory_hex": "0g" => malformed
             "uid": "04a1b2c3", "memory_hex": "00*16" => -
@@ -325,10 +263,8 @@ struct FaultTests {
             "uid": "04a1b2c3d4e580", "memory_hex": "00*16", "failed_authentications": 4294967296 => malformed
             "uid": "04a1b2c3d4e580", "memory_hex": "00*16", "failed_authentications": -1 => malformed
             "uid": "04a1b2c3d4e580", "memory_hex": "00*16", "failed_authentications": 1.5 => malformed
-            "uid": "04a1b2c3d4e580", "memory_hex": "00*16", "failed_authentications": 1e999 => malformed
             "uid": "04a1b2c3d4e580", "memory_hex": "00*16", "counters": [1, 2, 16777215] => -
             "uid": "04a1b2c3d4e580", "memory_hex": "00*16", "counters": [1, 2, 16777216] => malformed
-            "uid": "04a1b2c3d4e580", "memory_hex": "00*16", "counters": [1] => malformed
             "uid": "04a1b2c3d4e580", "memory_hex": "00*16", "counters": null, "sak": null => -
             "uid": "04a1b2c3d4e580", "memory_hex": "00*16", "sak": "0800" => malformed
             "uid": "04a1b2c3d4e580", "memory_hex": "00*16", "signature": "00" => malformed
@@ -337,7 +273,6 @@ struct FaultTests {
             "uid": "04a1b2c3d4e580", "memory_hex": "00*16", "pages": 4 => -
             "uid": "04a1b2c3d4e580", "memory_hex": "00*16", "pages": 5 => inconsistent
             "uid": "04a1b2c3d4e580", "memory_hex": "00*16", "pages": 0 => inconsistent
-            "uid": "04a1b2c3d4e580", "memory_hex": "00*16", "pages": 100000 => inconsistent
             "uid": "04a1b2c3d4e580", "memory_hex": "00*16", "pages": 100001 => malformed
             """#
         )
@@ -350,9 +285,7 @@ struct FaultTests {
             "product": "ST25TV02K", "memory_hex": "00*64" => inconsistent
             "product": "ST25TV99", "memory_hex": "00*64" => unsupported
             "product": "generic Type 5", "memory_hex": "" => inconsistent
-            "product": "generic Type 5", "memory_hex": "", "blocks": 1 => inconsistent
             "product": "generic Type 5", "memory_hex": "00*64", "blocks": 0 => malformed
-            "product": "generic Type 5", "memory_hex": "00*64", "blocks": 65536 => inconsistent
             "product": "generic Type 5", "memory_hex": "00*64", "blocks": 65537 => malformed
             "product": "generic Type 5", "memory_hex": "00*64", "block_size": 0 => malformed
             "product": "generic Type 5", "memory_hex": "00*64", "block_size": 32, "blocks": 2 => -
@@ -364,7 +297,6 @@ struct FaultTests {
             "product": "generic Type 5", "memory_hex": "00*64", "locked_blocks": [0, 16] => malformed
             "product": "generic Type 5", "memory_hex": "00*64", "counter": 65535 => -
             "product": "generic Type 5", "memory_hex": "00*64", "counter": 65536 => malformed
-            "product": "generic Type 5", "memory_hex": "00*64", "locked_passwords": [256] => malformed
             "product": "ICODE SLIX2", "memory_hex": "00*316", "page_pointer": 255 => -
             "product": "ICODE SLIX2", "memory_hex": "00*316", "page_pointer": 256 => malformed
             "product": "ICODE SLIX2", "memory_hex": "00*316", "eas_id": 65535 => -
@@ -381,13 +313,12 @@ struct FaultTests {
             """
             "aid": "a000000003" => -
             "aid": "a0000000" => malformed
-            "aid": "a000000003", "label": "61*64" => malformed
             "aid": "a000000003", "label": "\(String(repeating: "a", count: 64))" => -
             "aid": "a000000003", "label": "\(String(repeating: "a", count: 65))" => malformed
             "aid": "a000000003", "pin_tries": 0 => -
+            "aid": "a000000003", "pin_tries": -1 => malformed
             "aid": "a000000003", "pin_tries": 255 => -
             "aid": "a000000003", "pin_tries": 256 => malformed
-            "aid": "a000000003", "pin_tries": -1 => malformed
             """
         )
     }
@@ -503,12 +434,6 @@ struct FaultTests {
             let new = "\(file) Size: \(size)\n\(file) Max: \(maximum)\n\(file) Cur: 0\n"
             let error = try Files.failure("desfire.nfc", old, new)
             #expect(error?.code.description ?? "-" == code, "\(size) \(maximum)")
-        }
-        let version = "04 04 02 30 00 11 05 04 04 02 01 02 11 05 04 11 22 33 44 55 66 CF 39 D4 49 80 34 20 00"
-        for (count, isTaken) in [(27, false), (28, true), (29, true), (30, false)] {
-            let other = hexText((hex(version) + [0x00]).prefix(count)).uppercased()
-            let error = try Files.failure("ntag424-version.nfc", "PICC Version: \(version)", "PICC Version: \(other)")
-            #expect(error?.code == (isTaken ? nil : .malformed), "\(count)")
         }
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import TagImages
 import Testing
 import VirtualCards
+import VirtualTags
 
 /// Files of the test folder.
 enum Files {
@@ -51,6 +52,9 @@ extension Files {
     /// The image that a dump holds.
     static func image(_ name: String) throws -> TagImage { try TagImage(parsing: dump(name)) }
 
+    /// The text of a dump.
+    static func text(_ name: String) throws -> String { String(decoding: try dump(name), as: UTF8.self) }
+
     /// The error for a dump in which a fault replaces a text; nil when the dump is still valid.
     static func failure(_ name: String, _ original: String, _ fault: String) throws -> TagImageError? {
         let text = try text(name)
@@ -67,7 +71,27 @@ extension Files {
             return error
         }
     }
+}
 
-    /// The text of a dump.
-    static func text(_ name: String) throws -> String { String(decoding: try dump(name), as: UTF8.self) }
+extension TagContents {
+    /// The contents that a text is read as.
+    init(text: String) throws { self = try TagImage(parsing: Array(text.utf8)).contents }
+
+    /// The text of a new image.
+    func text(_ format: TagImage.Format = .json) throws -> String {
+        String(decoding: try TagImage(self, format: format).encoded(), as: UTF8.self)
+    }
+
+    /// Whether an image of this format is read as these contents.
+    func returns(in format: TagImage.Format = .json) throws -> Bool {
+        try TagImage(parsing: TagImage(self, format: format).encoded(), as: format).contents == self
+    }
+
+    var type5: Type5Contents? { if case .type5(let contents) = self { contents } else { nil } }
+    var classic: ClassicContents? { if case .classic(let contents) = self { contents } else { nil } }
+    var feliCa: FeliCaStandardContents? { if case .type3(.standard(let contents)) = self { contents } else { nil } }
+    var type4: Type4Contents? { if case .type4(let contents) = self { contents } else { nil } }
+    var desfire: DESFireContents? { if case .desfire(let contents) = type4?.kind { contents } else { nil } }
+    var payment: EMVContents? { if case .emv(let contents) = type4?.kind { contents } else { nil } }
+    var files: [UInt16: [UInt8]]? { if case .ndef(let files) = type4?.kind { files } else { nil } }
 }

@@ -5,58 +5,8 @@ import Testing
 import VirtualCards
 import VirtualTags
 
-/// Images of guarded Type 5 tags.
-struct GuardedType5ImageTests {
-    @Test func `Type 5 image: all that guards a tag is kept`() throws {
-        var slix = Type5Contents(blank: .icodeSLIX2)
-        slix.protection.pointer = 40
-        slix.protection.condition = [.readLow, .writeHigh]
-        slix.protection.isConditionLocked = true
-        slix.protection.lockedPasswords = [0x01, 0x10]
-        slix.protection.needsBothPasswords = true
-        slix.protection.isSurveillanceProtected = true
-        slix.protection.isFamilyProtected = true
-        slix.protection.surveillanceIdentifier = 0x1234
-        slix.protection.isCounterProtected = true
-        slix.protection.isPrivate = true
-        slix.protection.isDestroyed = true
-        slix.protection.isPersistentlyQuiet = true
-        var plain = Type5Contents(blank: .st25tv02K)
-        plain.settings.registers[0] = 0x07
-        plain.settings.passwords[3] = [1, 2, 3, 4]
-        plain.settings.isKillLocked = true
-        plain.settings.isKilled = true
-        plain.settings.isUntraceable = true
-        plain.settings.isSurveillanceSet = true
-        plain.settings.isSurveillanceLocked = true
-        plain.settings.surveillanceIdentifier = 0x4321
-        plain.settings.telegram[31] = 0x55
-        plain.settings.telegramLength = 2
-        plain.settings.isTamperLoopClosed = false
-        var dynamic = Type5Contents(blank: .st25dv64K)
-        dynamic.settings.registers[5] = 0x10
-        dynamic.settings.passwords[1][7] = 0x77
-        dynamic.settings.isSupplied = false
-        for contents in [slix, plain, dynamic] {
-            let image = try TagImage(parsing: TagImage(.type5(contents)).encoded())
-            #expect(image.contents == .type5(contents))
-        }
-    }
-}
-
-/// Type 5 tags in every format.
+/// Type 5 tags in Flipper and Proxmark3 files.
 struct Type5ImageTests {
-    private func contents(_ text: String) throws -> Type5Contents {
-        guard case .type5(let contents) = try TagImage(parsing: Array(text.utf8)).contents else {
-            throw TagImageError(.unsupported, "")
-        }
-        return contents
-    }
-
-    private func text(_ contents: Type5Contents, _ format: TagImage.Format) throws -> String {
-        String(decoding: try TagImage(.type5(contents), format: format).encoded(), as: UTF8.self)
-    }
-
     /// A tag of which nothing is as delivered that a Flipper file has a line for.
     private var slix2: Type5Contents {
         var contents = Type5Contents(blank: .icodeSLIX2)
@@ -75,52 +25,133 @@ struct Type5ImageTests {
         return contents
     }
 
-    @Test
-    func `Flipper SLIX2: lines for all that guards it`() throws {
-        let text = try text(slix2, .flipper)
-        #expect(
-            text.contains(
-                "\nPassword Read: 01 02 03 04\nPassword Write: 05 06 07 08\nPassword Privacy: 09 0A 0B 0C\n"
-                    + "Password Destroy: 0D 0E 0F 10\nPassword EAS: 11 12 13 14\nSignature: 01 02 03"
-            )
-        )
-        #expect(text.contains("\nLock DSFID: true\nLock AFI: false\n"))
-        #expect(text.contains("\nPrivacy Mode: true\n"))
-        #expect(text.hasSuffix("\n# SLIX Lock Bits\nLock EAS: true\nLock PPL: false\n"))
-        #expect(try contents(text) == slix2)
+    @Test func `Flipper SLIX2: lines for all that guards it, and a SLIX has fewer`() throws {
+        let text = try TagContents.type5(slix2).text(.flipper)
+        let lines = [
+            "Password Read: 01 02 03 04\nPassword Write: 05 06 07 08\nPassword Privacy: 09 0A 0B 0C\n",
+            "Password Destroy: 0D 0E 0F 10\nPassword EAS: 11 12 13 14\nSignature: 01 02 03",
+            "\nLock DSFID: true\nLock AFI: false\n", "\nPrivacy Mode: true\n",
+            "\n# SLIX Lock Bits\nLock EAS: true\nLock PPL: false\n",
+        ]
+        for line in lines { #expect(text.contains(line), "\(line)") }
+        #expect(try TagContents(text: text) == .type5(slix2))
+        let slix = TagContents.type5(Type5Contents(blank: .icodeSLIX))
+        let short = try slix.text(.flipper)
+        #expect(short.hasSuffix("\nPassword EAS: 00 00 00 00\nLock EAS: false\n"))
+        for word in ["Signature", "Privacy", "Protection", "Lock PPL"] { #expect(!short.contains(word), "\(word)") }
+        let more = short.replacing("Password EAS:", with: "Password Read: 01 02 03 04\nPassword EAS:")
+        #expect(try TagContents(text: more) == slix)
     }
 
-    @Test
-    func `Flipper SLIX: nothing that a SLIX2 alone has`() throws {
-        let slix = Type5Contents(blank: .icodeSLIX)
-        let text = try text(slix, .flipper)
-        #expect(text.hasSuffix("\nPassword EAS: 00 00 00 00\nLock EAS: false\n"))
-        for word in ["Signature", "Privacy", "Protection", "Lock PPL"] { #expect(!text.contains(word), "\(word)") }
-        let more = text.replacing("Password EAS:", with: "Password Read: 01 02 03 04\nPassword EAS:")
-        #expect(try contents(more) == slix)
+    @Test(arguments: 0...3)
+    func `Flipper SLIX of an earlier file: locks of AFI and DSFID before those of the blocks`(head: Int) throws {
+        var slix = Type5Contents(blank: .icodeSLIX)
+        slix.lockedBlocks = [0]
+        let text = try TagContents.type5(slix).text(.flipper)
+            .replacing("Lock DSFID: false\nLock AFI: false\n", with: "")
+        let status = text.replacing("Security Status: 01", with: "Security Status: 0\(head) 01")
+        #expect(status != text)
+        let contents = try #require(try TagContents(text: status).type5)
+        #expect(contents.isDSFIDLocked == (head & 1 != 0) && contents.isAFILocked == (head & 2 != 0))
+        #expect(contents.lockedBlocks == [0])
+        let short = text.replacing("Security Status: 01 ", with: "Security Status: ")
+        let long = status.replacing("Security Status: ", with: "Security Status: 00 ")
+        for wrong in [short, long] { #expect(Files.failure(wrong)?.code == .malformed) }
     }
 
-    @Test
-    func `Type 5 IC reference: zero where a file has none`() throws {
-        let contents = Type5Contents(blank: .generic(blockCount: 8, blockSize: 4, icReference: 0x5A))
-        for format in [TagImage.Format.flipper, .json, .proxmarkJSON, .proxmarkBinary] {
-            let image = try TagImage(parsing: TagImage(.type5(contents), format: format).encoded())
-            #expect(image.contents == .type5(contents), "\(format)")
-        }
-        let flipper = try text(contents, .flipper).replacing("\nIC Reference: 5A\n", with: "\n")
-        #expect(try self.contents(flipper).product.icReference == 0)
-        let json = try text(contents, .json).replacing(", \"ic_reference\": \"5a\"", with: "")
-        #expect(try self.contents(json).product.icReference == 0)
-        let proxmark = try text(contents, .proxmarkJSON).replacing("    \"ic\": \"5A\",\n", with: "")
-        #expect(try self.contents(proxmark).product.icReference == 0)
-    }
-
-    @Test
-    func `JSON Type 5 as delivered: its memory alone`() throws {
-        for product in [Type5Product.icodeSLIX, .st25tv512, .generic(blockCount: 16)] {
-            let text = try text(Type5Contents(blank: product), .json)
-            let last = try #require(text.split(separator: ", ").last)
-            #expect(last.hasPrefix("\"memory_hex\": "), "\(product)")
+    @Test func `Flipper ISO 15693-3: loads as a generic tag`() throws {
+        let contents = Type5Contents(blank: .generic(blockCount: 28))
+        let text = try TagContents.type5(contents).text(.flipper)
+        #expect(text.contains("\nDevice type: ISO15693-3\n"))
+        #expect(try TagImage(parsing: Array(text.utf8)).product == "generic Type 5")
+        for (old, new) in [("Data Content: E1 40 ", "Data Content: "), ("Lock AFI: false", "Lock AFI: no")] {
+            #expect(Files.failure(text.replacing(old, with: new))?.code == .malformed, "\(new)")
         }
     }
+
+    @Test func `Type 5 IC reference: zero where a file has none`() throws {
+        let product = Type5Product.generic(blockCount: 8, blockSize: 4, icReference: 0x5A)
+        let contents = TagContents.type5(Type5Contents(blank: product))
+        let rows: [(TagImage.Format, String, String)] = [
+            (.flipper, "\nIC Reference: 5A\n", "\n"), (.json, ", \"ic_reference\": \"5a\"", ""),
+            (.proxmarkJSON, "    \"ic\": \"5A\",\n", ""),
+        ]
+        for (format, line, other) in rows {
+            #expect(try contents.returns(in: format), "\(format)")
+            let without = try contents.text(format).replacing(line, with: other)
+            #expect(try TagContents(text: without).type5?.product.icReference == 0, "\(format)")
+        }
+        #expect(try contents.returns(in: .proxmarkBinary))
+    }
+
+    @Test(arguments: [160, 161])
+    func `Proxmark3 ISO 15693: version 4 up to 160 blocks, version 5 above`(count: Int) throws {
+        var contents = Type5Contents(blank: .generic(blockCount: count))
+        contents.lockedBlocks = [0, count - 1]
+        contents.isDSFIDLocked = true
+        let tag = TagContents.type5(contents)
+        let binary = try TagImage(tag, format: .proxmarkBinary).encoded()
+        #expect(binary.count == (count == 160 ? 0xA0 + 15 : 0x100 + 16) + 2048 + 12)
+        #expect(try TagImage(parsing: binary).contents == tag)
+        let text = try tag.text(.proxmarkJSON)
+        #expect(text.contains("\"FileType\": \"15693 v\(count == 160 ? 4 : 5)\""))
+        #expect(text.contains("\"pagescount\": \"\(count == 160 ? "A0" : "A100")\""))
+        #expect(text.contains("\"privacypasswd\": \"00000000\",\n    \"state\": \"00\"\n  },\n"))
+        #expect(try TagContents(text: text) == tag)
+    }
+
+    @Test func `Proxmark3 ISO 15693: UID, locks and counter of each version are read`() throws {
+        for name in ["hf-15-slix2-dump.json", "hf-15-slix2-v4.bin", "hf-15-slix2-v5.bin"] {
+            let contents = try #require(try Files.image(name).contents.type5, "\(name)")
+            #expect(contents.uid == hex("e0 04 01 08 11 22 33 44") && contents.counter == 300, "\(name)")
+            #expect(contents.dsfid == 0x05 && contents.afi == 0x21, "\(name)")
+            #expect(contents.isAFILocked && !contents.isDSFIDLocked && contents.lockedBlocks == [0, 3], "\(name)")
+            #expect(contents.passwords[0x04] == 0x0F0F_0F0F, "\(name)")
+        }
+    }
+
+    @Test(arguments: [TagImage.Format.proxmarkJSON, .proxmarkBinary])
+    func `Proxmark3 ISO 15693: 256 blocks, 2048 bytes and the privacy password`(format: TagImage.Format) throws {
+        for (blocks, size, isHeld) in [(64, 32, true), (256, 8, true), (65, 32, false), (257, 4, false)] {
+            let contents = Type5Contents(blank: .generic(blockCount: blocks, blockSize: size))
+            #expect(format.canHold(.type5(contents)) == isHeld, "\(blocks) blocks of \(size)")
+        }
+        var contents = Type5Contents(blank: .icodeSLIX2)
+        contents.passwords[0x04] = 0x0102_0384
+        #expect(try TagContents.type5(contents).returns(in: format))
+    }
+
+    @Test func `Proxmark3 older ISO 15693 file: takes a change of its memory, and nothing else`() throws {
+        for (type, body) in [
+            ("15693", "\"raw\": \"E140040103000000\""),
+            ("15693 v2", "\"blocks\": {\"0\": \"E1400401\", \"1\": \"03000000\"}"),
+            ("15693 v3", "\"blocks\": {\"0\": \"E140040103000000\"}"),
+        ] {
+            let text = "{\"Created\": \"proxmark3\", \"FileType\": \"\(type)\", \(body)}"
+            var image = try TagImage(parsing: Array(text.utf8))
+            let size = type == "15693 v3" ? 8 : 4
+            let product = Type5Product.generic(blockCount: 8 / size, blockSize: size)
+            var contents = Type5Contents(blank: product, uid: hex("e0 00 00 00 00 00 00 00"))
+            contents.memory = hex("e1 40 04 01 03 00 00 00")
+            #expect(image.contents == .type5(contents), "\(type)")
+            contents.memory[4] = 0xFE
+            image.contents = .type5(contents)
+            let changed = String(decoding: try image.encoded(), as: UTF8.self)
+            #expect(changed == text.replacing("03000000", with: "FE000000"), "\(type)")
+            for change in Self.losses {
+                var other = contents
+                change(&other)
+                image.contents = .type5(other)
+                #expect(throws: TagImageError(.lossy, "")) { try image.encoded() }
+            }
+        }
+    }
+
+    /// Changes that a file with the memory alone has no place for.
+    private static let losses: [@Sendable (inout Type5Contents) -> Void] = [
+        { $0.uid[7] = 1 }, { $0.lockedBlocks = [0] }, { $0.afi = 1 }, { $0.dsfid = 1 }, { $0.isAFILocked = true },
+        { $0.isDSFIDLocked = true }, { $0.isSurveillanceSet = false }, { $0.isSurveillanceLocked = true },
+        { $0.passwords[0x10] = 1 }, { $0.signature[0] = 1 }, { $0.counter = 1 }, { $0.protection.pointer = 1 },
+        { $0.settings.isKilled = true },
+    ]
 }
