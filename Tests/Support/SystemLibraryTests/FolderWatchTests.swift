@@ -38,7 +38,7 @@ import Testing
         #expect(changes.written == [name] && !changes.isAll && changes.isThere && watch.isThere, "\(folder)")
     }
 
-    @Test func `files: written or moved in are named once, removed ones wake, others are nothing`() throws {
+    @Test func `Folder watch: files written or moved in are named once, removed ones wake`() throws {
         try tree.makeFolder("a")
         try file("outside")
         let watch = try watch("a")
@@ -70,7 +70,7 @@ import Testing
         #expect(written == Set(names))
     }
 
-    @Test func `more events than the system keeps: any file may have changed`() throws {
+    @Test func `Folder watch, more events than the system keeps: any file may have changed`() throws {
         try file("a/x")
         let watch = try watch("a")
         let limit = try String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8)
@@ -85,7 +85,7 @@ import Testing
         try expectFiles(of: watch, in: "a")
     }
 
-    @Test func `a missing folder: found when it is made part by part, or moved in whole`() throws {
+    @Test func `Folder watch of a missing folder: found when it is made part by part, or moved in whole`() throws {
         let watch = try watch("a/b/c")
         #expect(!watch.isThere && !watch.changes().isThere)
         for folder in ["a", "a/b"] {
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: ["a", "a/b"])
-    func `a folder or one above it that is moved away: gone, then the new one is watched`(
+    func `Folder watch, the folder or one above it moved away: gone, then the new one is watched`(
         moved: String
     ) throws {
         try tree.makeFolder("a/b")
@@ -120,34 +120,23 @@ import Testing
         #expect(isQuiet(watch))
     }
 
-    @Test(.ownThreads) func `a folder that is deleted and made again: noticed, also while a program is still in it`()
-        throws
-    {
-        for isUsed in [false, true] {
-            try tree.makeFolder("a")
-            let watch = try watch("a")
-            var launch = ProgramLaunch("/bin/sleep", ["sleep", "100"])
-            launch.folder = tree.path("a")
-            let program = try isUsed ? launch.start() : nil
-            try tree.remove("a")
-            if isUsed { #expect(!watch.changes().isThere) }
-            try tree.makeFolder("a")
-            let changes = watch.changes()
-            #expect(changes.isThere && changes.isAll && changes.isAny)
-            try expectFiles(of: watch, in: "a")
-            try tree.remove("a")
-            #expect(!watch.changes().isThere)
-            guard let program else { continue }
-            kill(program, SIGKILL)
-            waitpid(program, nil, 0)
-        }
+    @Test func `Folder watch, the folder deleted and made again: noticed`() throws {
+        try tree.makeFolder("a")
+        let watch = try watch("a")
+        try tree.remove("a")
+        try tree.makeFolder("a")
+        let changes = watch.changes()
+        #expect(changes.isThere && changes.isAll && changes.isAny)
+        try expectFiles(of: watch, in: "a")
+        try tree.remove("a")
+        #expect(!watch.changes().isThere)
     }
 
     @Test(arguments: [
         "links/relative", "links/above/two", "links/absolute", "links/chain", "links/whole/two", "one/./two//",
         "./one/../one/two", "one/../../../../../../../../../../../../../../../../..ROOT/one/two",
     ])
-    func `a path with links and dots: followed as the system does`(name: String) throws {
+    func `Folder watch of a path with links and dots: followed as the system does`(name: String) throws {
         try tree.makeFolder("one/two")
         try tree.makeFolder("links")
         try link("links/relative", to: "../one/two")
@@ -160,7 +149,7 @@ import Testing
         try expectFiles(of: watch, in: "one/two")
     }
 
-    @Test func `a link on the way: watched for a new target, a missing one, a loop, and up to 40 of them`() throws {
+    @Test func `Folder watch, a link on the way: new targets, missing ones, and up to 40 links`() throws {
         for folder in ["old/x", "new/x"] { try tree.makeFolder(folder) }
         try link("current", to: "old")
         let watch = try watch("current/x")
@@ -178,47 +167,27 @@ import Testing
         #expect(!waiting.isThere)
         try tree.makeFolder("target/a")
         #expect(waiting.changes().isThere)
-        try link("loop", to: "back")
-        try link("back", to: "loop")
-        let loop = try self.watch("loop")
-        #expect(!loop.isThere)
-        try tree.remove("back")
-        try tree.makeFolder("back")
-        #expect(loop.changes().isThere)
         try tree.makeFolder("link-0")
         for number in 0..<41 { try link("link-\(number + 1)", to: "link-\(number)") }
         #expect(try self.watch("link-40").isThere && !self.watch("link-41").isThere)
     }
 
-    @Test func `a file, pipe or socket in the folder's place: no folder, until one takes the place`() throws {
-        for kind in [mode_t(S_IFREG), mode_t(S_IFIFO), mode_t(S_IFSOCK)] {
-            let watch = try watch("a")
-            try #require(unsafe mknod(tree.path("a"), kind | 0o600, 0) == 0)
-            #expect(try !watch.changes().isThere && !self.watch("a/b").isThere)
-            try tree.remove("a")
-            try tree.makeFolder("a")
-            #expect(watch.changes().isThere)
-            try tree.remove("a")
-        }
-        try tree.makeFolder("a/b")
-        let above = try watch("a/b/..")
-        try expectFiles(of: above, in: "a")
-        try tree.remove("a/b")
+    @Test func `Folder watch of a file: no folder, until one takes its place`() throws {
+        let watch = try watch("place")
+        try file("place")
+        #expect(try !watch.changes().isThere && !self.watch("place/b").isThere)
+        try tree.remove("place")
+        try tree.makeFolder("place/b")
+        #expect(watch.changes().isThere)
+        let above = try self.watch("place/b/..")
+        try expectFiles(of: above, in: "place")
+        try tree.remove("place/b")
         #expect(!above.changes().isThere)
     }
 
-    @Test(.ownThreads) func `a relative path: from the folder at the start; the descriptor ends with the watch`()
-        async throws
-    {
+    @Test(.ownThreads) func `Folder watch of a relative path: from the folder at the start`() async throws {
         try tree.makeFolder("a/b")
         await #expect(processExitsWith: .success) { [root = tree.path as String] in
-            func count() throws -> Int {
-                try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { name in
-                    let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
-                    return target?.contains("inotify") == true
-                }
-            }
-            let before = try count()
             #expect(unsafe chdir(root) == 0)
             do {
                 let watch = try #require(FolderWatch("a/b"))
@@ -226,20 +195,9 @@ import Testing
                 #expect(unsafe chdir("/") == 0)
                 #expect(FileManager.default.createFile(atPath: root + "/a/b/file", contents: Data()))
                 #expect(watch.changes().written == ["file"] && watch.isThere)
-                #expect(try count() == before + 1)
             }
-            #expect(try count() == before)
             // The root itself has nothing above it.
             #expect(FolderWatch("/")?.isThere == true && FolderWatch("/..")?.isThere == true)
-            // Root can read everything.
-            guard geteuid() == 0 else { return }
-            #expect(
-                unsafe chmod(root + "/a", 0o711) == 0 && chmod(root + "/a/b", 0o711) == 0 && chmod(root, 0o711) == 0
-            )
-            #expect(seteuid(12345) == 0)
-            let watch = FolderWatch(root + "/a/b")
-            #expect(watch != nil && watch?.isThere == false)
-            #expect(seteuid(0) == 0)
         }
     }
 }
