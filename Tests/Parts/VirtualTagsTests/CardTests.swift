@@ -162,46 +162,18 @@ struct CardTests {
         try await Stage(other).check("01 -> 6a 81")
     }
 
-    /// An application that writes down what happens to it.
-    private struct Diary: CardApplication {
-        var names: [[UInt8]]
-        var status: [UInt8] = [0x90, 0x00]
-        var entries: [String] = []
-
-        mutating func select(_ command: CardCommand) -> CardAnswer {
-            entries.append("select")
-            return CardAnswer(status)
-        }
-
-        mutating func process(_ command: CardCommand, tear: TornWrite?) -> CardAnswer {
-            entries.append("process")
-            return CardAnswer(status: .success)
-        }
-
-        mutating func deselect() { entries.append("deselect") }
-    }
-
-    @Test func `Card of several applications: one is selected at a time, and a refused SELECT changes nothing`() {
-        func entries(_ card: ApplicationCard) -> [String] {
-            card.applications.map { ($0 as? Diary)?.entries.joined(separator: " ") ?? "" }
-        }
-        let longest = [UInt8](repeating: 0x16, count: 16)
-        var card = ApplicationCard([
-            Diary(names: [[1, 1, 1, 1, 1]]), Diary(names: [[2, 2, 2, 2, 2], longest], status: [0x61, 0x10]),
-            Diary(names: [[3, 3, 3, 3, 3]], status: [0x6A, 0x81]),
-        ])
-        func select(_ name: [UInt8]) -> [UInt8] {
-            card.process([0x00, 0xA4, 0x04, 0x00, UInt8(name.count)] + name, tear: nil).bytes
-        }
-        #expect(select([1, 1, 1, 1, 1]) == [0x90, 0x00])
-        #expect(select(longest) == [0x61, 0x10])
-        #expect(entries(card) == ["deselect select deselect", "deselect select", ""])
-        #expect(select([3, 3, 3, 3, 3]) == [0x6A, 0x81])
-        #expect(card.process([0x00, 0xB0, 0x00, 0x00], tear: nil).bytes == [0x90, 0x00])
-        #expect(entries(card)[1...] == ["deselect select process", ""])
-        #expect(select([2, 2, 2, 2, 2]) == [0x61, 0x10])
-        #expect(entries(card)[1] == "deselect select process deselect select")
-        card.losePower()
-        #expect(entries(card)[1].hasSuffix("select deselect") && card.selectedApplication == nil)
+    @Test func `Card of several applications: one is selected at a time, and a selection forgets the file`()
+        async throws
+    {
+        let names = ["NAME": "00 a4 04 00 07 d2 76 00 00 85 01", "FILE": "00 a4 00 0c 02 e1 04"]
+        let card = ApplicationCard([NDEFApplication(size: 8), NDEFApplication(mapping: .version1, size: 16)])
+        try await play(
+            """
+            == The second one, and back
+            NAME 01 -> 90 00; FILE -> 90 00; 00 b0 00 07 01 -> 00 90 00; 00 b0 00 08 01 -> 6b 00
+            NAME 00 -> 90 00; 00 b0 00 00 01 -> 69 86; FILE -> 90 00; 00 b0 00 0f 01 -> 00 90 00
+            NAME 01 -> 90 00; 00 b0 00 00 01 -> 69 86; power; FILE -> 6a 82
+            """
+        ) { _ in Stage(card, names: names) }
     }
 }

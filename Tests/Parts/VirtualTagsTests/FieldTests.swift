@@ -99,12 +99,6 @@ struct FieldTests {
         let frame = Frame(bits: [0x26], validBitsInLastByte: 7)
         #expect(await empty.exchange(frame, timeout: .milliseconds(5)) == "timeout")
         #expect(empty.link.statistics.airtime == .milliseconds(5) + FrameTiming(.nfcA).request(frame))
-        // A write is done even when the reader does not wait for it.
-        let tag = VirtualType2Tag(.ntag213, uid: Script.uid)
-        let hasty = try Script(tag)
-        try await hasty.activate()
-        #expect(await hasty.exchange(Frame(hex("a2 04 01 02 03 04")), timeout: .milliseconds(4)) == "timeout")
-        #expect(Array(tag.contents.memory[16..<20]) == [1, 2, 3, 4])
     }
 
     @Test func `Field recording: every exchange in words, up to its limit`() async throws {
@@ -130,9 +124,7 @@ struct FieldTests {
         }
     }
 
-    @Test func `Field callbacks: the link's exchanges are reported, and one without the technology costs nothing`()
-        async
-    {
+    @Test func `Field callbacks: each exchange of the link is reported, with its time`() async throws {
         let elapsed = Mutex<[Airtime]>([])
         let records = Mutex<[ExchangeRecord]>([])
         let field = VirtualField(
@@ -143,13 +135,11 @@ struct FieldTests {
         field.bring(Parrot([5]))
         let missing = field.exchange(Frame([0]), over: .nfcV, timeout: .milliseconds(5))
         #expect(code(missing.result) == .unsupported && missing.elapsed == .zero)
-        #expect(field.exchange(Frame([0]), over: .nfcA, timeout: .milliseconds(5)).elapsed > .zero)
-        #expect(elapsed.withLock { $0.isEmpty } && records.withLock { $0.isEmpty })
-        #expect((try? await field.link(for: .nfcA)?.transceive(Frame([0]), timeout: .milliseconds(5)))?.bytes == [5])
-        let record = records.withLock { $0 }
-        #expect(record.count == 1 && elapsed.withLock { $0 } == record.map(\.elapsed))
-        #expect(record.first?.technology == .nfcA && record.first?.request == Frame([0]))
-        #expect(record.first?.response == Frame([5]))
+        let link = try #require(field.link(for: .nfcA))
+        #expect(try await link.transceive(Frame([0]), timeout: .milliseconds(5)).bytes == [5])
+        let record = try #require(records.withLock { $0 }.first)
+        #expect(elapsed.withLock { $0 } == [record.elapsed] && record.technology == .nfcA)
+        #expect(record.request == Frame([0]) && record.response == Frame([5]))
     }
 
     @Test func `Field link: a cancelled task sends nothing`() async throws {
@@ -266,9 +256,9 @@ struct FieldTests {
     }
 
     @Test func `Air bit error: one bit of less than a byte changes, and more is damaged`() throws {
-        let nibble = try answer(of: bits([0x0A], 4), faults: .effect(.bitError, atExchange: 0)).get().nibble
-        #expect([0x0B, 0x08, 0x0E, 0x02].contains(nibble))
         let plan = FaultPlan.effect(.bitError, atExchange: 0)
+        let nibble = try answer(of: bits([0x0A], 4), faults: plan).get().nibble
+        #expect([0x0B, 0x08, 0x0E, 0x02].contains(nibble))
         #expect((try? answer(of: bits([0x0A], 7), faults: plan).get())?.bitCount == 7)
         #expect(code(answer(of: bits([0x0A]), faults: plan)) == .transmission)
         for bytes: [UInt8] in [[0x0A], [0x0A, 0x0B]] {

@@ -145,19 +145,12 @@ struct ICODETests {
             """
             22 21 UID 05 01 02 03 04
             22 21 UID 4f 01 00 00 00
-            22 21 UID 4f 05 00 00 01
             22 22 UID 05
             22 27 UID 55
-            22 28 UID
-            22 29 UID 55
-            22 2a UID
             22 a3 04 UID
-            22 a4 04 UID
             22 a6 04 UID
-            62 a6 04 UID
             22 a7 04 UID 34 12
             22 b4 04 UID 01 aa bb cc dd
-            22 b5 04 UID 01
             22 b6 04 UID 28 21
             22 b7 04 UID 00
             cover 22 b9 04 UID / 0f 0f 0f 0f

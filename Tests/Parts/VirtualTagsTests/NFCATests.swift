@@ -100,23 +100,6 @@ struct NFCATests {
         #expect(request == LinkError.Collision(bitIndex: 6, bits: [0x04]), "ATQA of UIDs of 4 and 7 bytes differ.")
     }
 
-    @Test(arguments: 1...6) func `NFC-A crowd: anticollision finds every tag`(_ count: Int) async throws {
-        var generator = Numbers(seed: UInt64(count))
-        let uids = (0..<count).map { _ in Type2Contents.randomUID(using: &generator) }
-        let script = try Script(field: VirtualField(), uids.map { VirtualType2Tag(.ntag213, uid: $0) })
-        var found: Set<[UInt8]> = []
-        for _ in 0..<count {
-            _ = await script.sendShort(0x26)
-            let first = try await resolve(script.link, 0x93)
-            let second = try await resolve(script.link, 0x95)
-            #expect(await script.send("60") == "00 04 04 02 01 00 0f 03")
-            #expect(await script.send("50 00") == "timeout")
-            found.insert(Array(first[1..<4] + second[0..<4]))
-        }
-        #expect(found == Set(uids))
-        #expect(await script.sendShort(0x26) == "timeout")
-    }
-
     /// The collision that an exchange ends in.
     private func collision(_ link: any FrameLink, _ frame: Frame) async -> LinkError.Collision? {
         do {
@@ -127,32 +110,7 @@ struct NFCATests {
         }
     }
 
-    /// Anticollision of one level as ISO/IEC 14443-3, 6.5.3 has it, then SELECT.
-    private func resolve(_ link: any FrameLink, _ select: UInt8) async throws -> [UInt8] {
-        var known: [Bool] = []
-        while known.count < 40 {
-            let request = [select, UInt8(2 + known.count / 8) << 4 | UInt8(known.count % 8)] + pack(known)
-            let rest = known.count % 8
-            let frame = rest == 0 ? Frame(request, checksum: .none) : Frame(bits: request, validBitsInLastByte: rest)
-            if let collision = await collision(link, frame) {
-                known += bits(collision.bits).prefix(collision.bitIndex) + [true]
-            } else {
-                let answer = try await link.transceive(frame, timeout: .milliseconds(1))
-                known += bits(answer.bytes).prefix(answer.bitCount)
-            }
-        }
-        let bytes = pack(known)
-        _ = try await link.transceive(Frame([select, 0x70] + bytes), timeout: .milliseconds(1))
-        return bytes
-    }
-
     private func bits(_ bytes: [UInt8]) -> [Bool] { bytes.flatMap { byte in (0..<8).map { byte >> $0 & 1 == 1 } } }
-
-    private func pack(_ bits: [Bool]) -> [UInt8] {
-        stride(from: 0, to: bits.count, by: 8).map { start in
-            bits[start..<min(start + 8, bits.count)].enumerated().reduce(0) { $0 | ($1.element ? 1 << $1.offset : 0) }
-        }
-    }
 
     // MARK: Tags that can only be activated
 

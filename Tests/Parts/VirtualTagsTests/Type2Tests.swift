@@ -176,17 +176,6 @@ struct Type2Tests {
         )
     }
 
-    @Test func `Type 2 product name: case, spaces and the family do not matter`() {
-        let names: [(String, Type2Product?)] = [
-            ("NTAG213", .ntag213), ("ntag 213", .ntag213), ("MIFARE Ultralight C", .ultralightC),
-            ("ultralight-c", .ultralightC), ("Ultralight", .ultralight), ("MIFARE \u{B5}ltralight", .ultralight),
-            ("MIFARE Ultralight EV1 UL21", .ultralightEV1UL21), ("UL11", .ultralightEV1UL11),
-            ("NTAG I\u{B2}C 1K", nil), ("NTAG I2C 1K", .ntagI2C1K), ("NTAG21", nil), ("213", nil), ("", nil),
-            ("-", nil),
-        ]
-        for (name, product) in names { #expect(Type2Product(named: name) == product, "\(name)") }
-    }
-
     @Test func `Type 2 contents: a short memory is completed with that of a new tag`() {
         var contents = Type2Contents(blank: .ntag213, uid: Script.uid)
         contents.memory.replaceSubrange(16..<24, with: [1, 2, 3, 4, 5, 6, 7, 8])
