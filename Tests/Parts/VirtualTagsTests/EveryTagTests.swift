@@ -47,8 +47,7 @@ struct EveryTagTests {
         return tags
     }
 
-    @Test func `Every tag: a request that is cut at any byte, lengthened or random is survived`() {
-        var numbers = Numbers(seed: 7)
+    @Test func `Every tag: a request that is cut at any byte or lengthened is survived`() {
         for (name, make, requests) in Self.everyTag() {
             for (index, request) in requests.enumerated() {
                 for length in 0..<request.bytes.count + 2 {
@@ -62,15 +61,6 @@ struct EveryTagTests {
                     tag.losePower()
                     #expect(tag.answer(requests[0], disturbance: nil)?.frame != nil, "\(name): \(hexText(bytes))")
                 }
-            }
-            let tag = make()
-            for _ in 0..<300 {
-                for request in requests.prefix(3) { _ = tag.answer(request, disturbance: nil) }
-                let bytes = (0..<Int.random(in: 0...20, using: &numbers)).map { _ in
-                    UInt8.random(in: 0...255, using: &numbers)
-                }
-                let start = requests.randomElement(using: &numbers)?.bytes.prefix(2) ?? []
-                _ = tag.answer(Frame(start + bytes), disturbance: nil)
             }
         }
     }

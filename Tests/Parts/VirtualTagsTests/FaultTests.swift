@@ -87,9 +87,6 @@ struct FaultTests {
         #expect(await script.send("30 00").hasPrefix("04"))
         #expect(calls.value == 0)
         #expect(await script.send("30 00") == "timeout")
-        script.field.bring(tag)
-        try await script.activate()
-        #expect(await script.send("30 00").hasPrefix("04"))
         #expect(calls.value == 1)
     }
 

@@ -140,27 +140,6 @@ struct Type2SecurityTests {
         }
     }
 
-    @Test(arguments: ["UL11", "UL21", "NTAG210", "NTAG212", "NTAG213", "NTAG215", "NTAG216"])
-    func `Type 2 configuration: written in an app's order, it protects from the next activation on`(
-        name: String
-    ) async throws {
-        let product = try #require(Type2Product(named: name))
-        let first = try #require(product.firstConfigurationPage)
-        func page(_ offset: Int) -> String { hexText([UInt8(first + offset)]) }
-        let lock = product.dynamicLockPage.map { "a2 \(hexText([UInt8($0)])) 01 00 0f 00 -> ACK" } ?? ""
-        try await play(
-            """
-            == PACK, password, AUTH0, ACCESS, then the locks
-            a2 \(page(3)) 80 80 00 00 -> ACK; a2 \(page(2)) 01 02 03 04 -> ACK; a2 \(page(0)) 00 00 00 04 -> ACK
-            a2 \(page(1)) 5f 00 00 00 -> ACK; \(lock); a2 02 00 00 0f e0 -> ACK; again; a2 08 01 02 03 04 -> NAK 0
-            wake; 1b 01 02 03 04 -> 80 80; a2 08 01 02 03 04 -> ACK
-            == PROT and AUTH0 wait for the power
-            a2 \(page(0)) 00 00 00 05 -> ACK; a2 \(page(1)) 80 05 00 00 -> ACK; 30 05 -> #16; power; wake
-            30 05 -> NAK 0
-            """
-        ) { _ in try await type2(name) }
-    }
-
     @Test func `Ultralight C key: opens the pages from AUTH0 on, and is never read`() async throws {
         // The factory key, in the byte order of the cipher.
         let key = "49 45 4d 4b 41 45 52 42 21 4e 41 43 55 4f 59 46"
