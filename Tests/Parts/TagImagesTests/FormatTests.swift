@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-import NDEF
 import TagImages
 import TagLink
 import TagScripts
@@ -135,8 +133,9 @@ struct ImageChangeTests {
         #expect(try TagContents(text: changed) == .type5(contents))
     }
 
-    @Test(arguments: ["", "\n"])
-    func `JSON change: the end stays, and each description of the old memory goes`(end: String) throws {
+    @Test(arguments: [true, false])
+    func `JSON change: the end stays, and each description of the old memory goes`(endsLine: Bool) throws {
+        let end = endsLine ? "\n" : ""
         let zeros = String(repeating: "00", count: 64)
         let head = #"{"type": "T2T", "product": "Ultralight", "uid": "04a1b2c3d4e580", "#
         let old = #""state": "empty", "ndef_hex": "", "capacity": 46, "readonly": false, "note": "n", "id": "k"}"#

@@ -53,9 +53,6 @@ struct TagContentsTests {
         }
         #expect(card.systems.first?.files.first?.memory.count == 48)
         #expect(card.systems.first?.files.first?.memory.prefix(3) == [0x10, 12, 8])
-        #expect(TagContents.type3(.standard(card)).product == "generic Type 3")
-        let transit = FeliCaStandardContents.transitCard(idm: card.idm, balance: 1)
-        #expect(TagContents.type3(.standard(transit)).product == "FeliCa")
         let sizes: [(Int?, Int)] = [(16, 16), (17, 20), (19, 20), (20, 20), (nil, 1024)]
         for (size, count) in sizes {
             guard case .type5(let tag) = try #require(TagProduct(named: "generic Type 5")).blank(size: size) else {

@@ -272,10 +272,6 @@ import Testing
         #expect(own.allData == ["/d", "/x", "/y", "/"] && own.allConfig == ["/o", "/etc/xdg"])
         let relative = UserFolders(environment: ["HOME": "/h/a", "XDG_DATA_HOME": "d", "XDG_CACHE_HOME": ""])
         #expect(relative.data == usual.data && relative.cache == usual.cache)
-        let homeless = UserFolders(environment: [:])
-        #expect(homeless.data.hasPrefix("/") && homeless.data == UserFolders(environment: ["HOME": "relative"]).data)
-        let many = (0..<100).map { "/f\($0)" }.joined(separator: ":")
-        #expect(UserFolders(environment: ["HOME": "/h", "XDG_DATA_DIRS": many]).allData.count == 64)
     }
 }
 
