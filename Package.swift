@@ -474,7 +474,7 @@ let package = Package(
         .testTarget(
             name: "VirtualCardsTests",
             dependencies: [
-                "CardCryptography", "TagImages", "TagLink", "TagScripts", "TestThreads", "VirtualCards", "VirtualTags",
+                "CardCryptography", "TagLink", "TagScripts", "TestThreads", "VirtualCards", "VirtualTags",
             ],
             path: "Tests/Parts/VirtualCardsTests",
             swiftSettings: strict
@@ -482,7 +482,7 @@ let package = Package(
         .testTarget(
             name: "TagImagesTests",
             dependencies: [
-                "NDEF", "PropertyTesting", "TagImages", "TagLink", "TagScripts", "VirtualCards", "VirtualTags",
+                "PropertyTesting", "TagImages", "TagLink", "TagScripts", "VirtualCards", "VirtualTags",
             ],
             path: "Tests/Parts/TagImagesTests",
             exclude: ["Dumps", "Vectors"],
@@ -490,7 +490,7 @@ let package = Package(
         ),
         .testTarget(
             name: "PN532DriverTests",
-            dependencies: ["ChipTesting", "PN532Driver", "SystemLibrary", "TagLink"],
+            dependencies: ["ChipTesting", "PN532Driver", "TagLink"],
             path: "Tests/Parts/PN532DriverTests",
             swiftSettings: strict
         ),
