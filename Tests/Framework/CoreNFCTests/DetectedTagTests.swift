@@ -65,7 +65,7 @@ import VirtualTags
         let rows = [("0408cafe", "cafe"), ("01", nil), ("0208", nil), ("0578807002", nil)] as [(String, String?)]
         for (ats, historicalBytes) in rows {
             let front = Type4FrontEnd.nfcA(uid: [0x04, 1, 2, 3, 4, 5, 6], ats: bytes(ats))
-            let card = VirtualType4Tag(card: TestTag.card(AID.document), frontEnd: front)
+            let card = VirtualType4Tag(card: TestTag.card([AID.document]), frontEnd: front)
             try await withTags(card, app: .app(applications: [AID.document])) { _, scene in
                 let tag = try scene.iso7816
                 #expect(tag.historicalBytes?.hexText() == historicalBytes, "\(ats)")
@@ -84,7 +84,7 @@ import VirtualTags
                 applicationData: [0, 6, 7, 8],
                 protocolInfo: [0x00, 0x81, options]
             )
-            let card = VirtualType4Tag(card: TestTag.card(AID.document), frontEnd: front)
+            let card = VirtualType4Tag(card: TestTag.card([AID.document]), frontEnd: front)
             try await withTags(card, app: .app(applications: [AID.document])) { _, scene in
                 let tag = try scene.iso7816
                 #expect(tag.proprietaryApplicationDataCoding == isProprietary && tag.historicalBytes == nil)

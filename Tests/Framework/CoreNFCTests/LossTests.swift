@@ -53,28 +53,6 @@ import Testing
         #expect(report.exchanges > 10 && report.runs == 1 + report.exchanges + 1 + 3 * report.writes)
     }
 
-    @Test(arguments: ["Topaz 512", "NTAG215", "Ultralight EV1 UL11", "FeliCa Lite-S", "generic Type 4", "ICODE SLIX2"])
-    func `Tag lost at any exchange of a write: never bricked, and no message is lost`(product: String) async throws {
-        let report = try await explore(
-            .everyLoss,
-            near: .product(product, holding: .uri(TestTag.link)),
-            invariants: [.neverBricked, .noMessageLost, .sessionEnds, .completesOnce]
-        ) { _ in
-            let scene = try await NDEFScene(connects: false)
-            do {
-                try await scene.session.connect(to: scene.tag)
-                guard try await scene.tag.queryNDEFStatus().0 == .readWrite else { throw OtherKind() }
-                _ = try await scene.tag.readNDEF()
-                try await scene.tag.writeNDEF(TestTag.message("https://example.com/b/longer"))
-                scene.session.invalidate()
-            } catch {
-                scene.session.invalidate(errorMessage: "Try again.")
-                throw error
-            }
-        }
-        #expect(report.writes > 0)
-    }
-
     /// A command with a completion handler.
     typealias Step = (_ done: @escaping @Sendable ((any Error)?) -> Void) -> Void
 

@@ -93,21 +93,6 @@ import Testing
         }
     }
 
-    @Test func `Threads: a record and a message may be changed from several at once`() async {
-        let message = NFCNDEFMessage(records: [])
-        let record = Self.record()
-        await withTaskGroup(of: Void.self) { group in
-            for index in 0..<100 {
-                group.addTask {
-                    record.payload = Data([UInt8(index)])
-                    record.type = Data([UInt8(index)])
-                    message.records.append(record)
-                }
-            }
-        }
-        #expect(record.payload.count == 1 && record.type.count == 1 && !message.records.isEmpty)
-    }
-
     // MARK: Activities
 
     @Test func `User activity: one from a tag has its link and message, and another one an empty record`() throws {

@@ -101,20 +101,6 @@ import VirtualTags
         }
     }
 
-    @Test func `First message: a tag that is brought with it is not read`() async throws {
-        try await withVirtualField { field in
-            field.tags.bring(TestTag.ntag213())
-            let tags = field.tags
-            let delegate = MessageDelegate { _, event in
-                if case .messages = event { tags.bring(TestTag.ntag213("https://example.com/b", serial: 7)) }
-            }
-            ndefSession(delegate, once: true).begin()
-            #expect(await delegate.nextLinks() == [TestTag.link])
-            #expect(await delegate.wholeLog() == ["active", "messages 1", "ended 204"])
-            try await field.untilIdle()
-        }
-    }
-
     @Test func `First message: an empty and a damaged one do not count, and take nothing from a tag beside them`()
         async throws
     {
@@ -140,62 +126,7 @@ import VirtualTags
         }
     }
 
-    /// What happens on the app's queue while a tag is read, and the calls of the delegate.
-    @Test(arguments: [
-        ("nothing", "messages 1, ended 204"), ("invalidate", "ended 200"), ("minute", "ended 201"),
-        ("cancel", "ended 200"),
-    ])
-    func `Late message: given to the app while its session is active, and not after its end`(
-        change: String,
-        log: String
-    ) async {
-        let (clock, sheet, queue) = (ManualClock(), RecordingSheet(), DispatchQueue(label: "late"))
-        let hook = Locked<(@Sendable () -> Void)?>(nil)
-        let field = VirtualField(
-            onElapsed: { _ in },
-            onExchange: { exchange in
-                if exchange.request.bytes.first == 0x30 { hook.withLock { $0.take() }?() }
-            }
-        )
-        let environment = NFCEnvironment(reader: .field(field), clock: clock, sheet: sheet, isOfTest: true)
-        await NFCEnvironment.$scoped.withValue(environment) {
-            let delegate = MessageDelegate()
-            let session = Shared(ndefSession(delegate, once: true, queue: queue))
-            let act: @Sendable () -> Void = {
-                switch change {
-                case "invalidate": session.value.invalidate()
-                case "minute": clock.advance(by: .seconds(60))
-                case "cancel": sheet.cancel()
-                default: break
-                }
-            }
-            // The message is put behind this in the queue.
-            hook.withLock { $0 = { queue.async(execute: act) } }
-            field.bring(TestTag.ntag213())
-            session.value.begin()
-            #expect(await delegate.wholeLog().joined(separator: ", ") == "active, \(log)")
-            // Whatever is still in the queue would be a call after the end.
-            queue.sync {}
-        }
-    }
-
     // MARK: The sheet
-
-    @Test func `Error symbol: none for a delegate that gets messages, and one for other delegates`() async throws {
-        try await withVirtualField { field in
-            field.tags.bring(TestTag.ntag213())
-            let delegate = MessageDelegate()
-            let session = ndefSession(delegate)
-            session.begin()
-            #expect(await delegate.nextLinks()?.count == 1)
-            session.invalidate(errorMessage: "Wrong.")
-            await delegate.end()
-            try await NDEFScene().session.invalidate(errorMessage: "Wrong.")
-            let failures = field.sheet.history.filter { $0.state == .failure }
-            #expect(failures.map(\.message) == ["Wrong.", "Wrong."])
-            #expect(failures.map(\.showsErrorSymbol) == [false, true])
-        }
-    }
 
     /// Where an app sets the sheet's text.
     enum Place: CaseIterable, Sendable { case callback, sessionQueue, mainQueue, mainActor }

@@ -179,31 +179,4 @@ import VirtualTags
             scene.session.invalidate()
         }
     }
-
-    @Test func `Connection: each tag has 20 seconds from when it is connected after another one`() async throws {
-        let tags = [1, 2].map { TestTag.ntag213(serial: $0) }
-        try await withField(.tag(tags[0]), .tag(tags[1])) { field in
-            let scene = try await NDEFScene(connects: false)
-            try #require(scene.tags.count == 2)
-            for tag in [scene.tags[0], scene.tags[1], scene.tags[0]] {
-                try await scene.session.connect(to: tag)
-                await field.wait(for: .seconds(15))
-                #expect(tag.isAvailable)
-            }
-            await field.wait(for: .milliseconds(5500))
-            #expect(scene.tags.allSatisfy { !$0.isAvailable })
-            scene.session.invalidate()
-        }
-    }
-
-    // MARK: State of the tag
-
-    @Test func `Connecting again: a password that was given still counts`() async throws {
-        try await withTags(TestTag.protectedNTAG213(from: 4, reading: true)) { _, scene in
-            let tag = try scene.miFare
-            #expect(try await tag.send("1bffffffff").count == 4)
-            try await scene.session.connect(to: scene.tag)
-            #expect(try await tag.send("3004").count == 32)
-        }
-    }
 }

@@ -249,7 +249,7 @@ enum TestTag {
     enum Access { case none, chipAuthentication, pace }
 
     /// A card with applications that answers GET CHALLENGE with CAFE.
-    static func card(_ names: String..., access: Access = .none) -> ScriptedCard {
+    static func card(_ names: [String] = [], access: Access = .none) -> ScriptedCard {
         var card = ScriptedCard(otherwise: CardAnswer(status: .notFound))
         for name in names.map(bytes) {
             card.answer([0x00, 0xA4, 0x04, 0x00, UInt8(name.count)] + name + [0x00], with: [0x90, 0x00])

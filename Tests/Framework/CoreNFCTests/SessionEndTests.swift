@@ -11,93 +11,78 @@ import VirtualTags
 
 /// Every way in which a session ends: the code of its error, the calls of its delegate, and what is left of it.
 @Suite(.timeLimit(.minutes(1))) struct SessionEndTests {
-    // MARK: Before it begins
+    enum Kind: CaseIterable, Sendable {
+        case messages, ndefTags, tags, payment
 
-    /// Why a session never begins, and the code of its end.
-    enum Refusal: Int, CaseIterable, Sendable {
-        case noReader, noEntitlement, noSystemCodes, noTechnology, noPass, endedBefore, endedBeforeWithoutReader
-        case endedWhileWaiting
-
-        var code: Int { [1, 2, 2, 3, 3, 200, 200, 200][rawValue] }
-        var lacksReader: Bool { self == .noReader || self == .endedBeforeWithoutReader }
-
-        var app: AppConfiguration {
+        func session(
+            _ options: NFCTagReaderSession.PollingOption = .iso14443,
+            queue: DispatchQueue? = nil
+        ) -> (NFCReaderSession, Recorder) {
             switch self {
-            case .noEntitlement: AppConfiguration(entitlements: .init(path: "App.entitlements", values: [:]))
-            case .noSystemCodes: .app()
-            default: AppConfiguration()
-            }
-        }
-
-        func session(_ queue: DispatchQueue) -> (NFCReaderSession, Recorder) {
-            switch self {
-            case .noSystemCodes, .noTechnology:
-                let delegate = TagSessionDelegate()
-                return (
-                    tagSession(delegate, self == .noTechnology ? [] : [.iso14443, .iso18092], queue: queue), delegate
-                )
-            case .noPass:
-                let delegate = VASDelegate()
-                return (NFCVASReaderSession(vasCommandConfigurations: [], delegate: delegate, queue: queue), delegate)
-            default:
+            case .messages:
                 let delegate = MessageDelegate()
-                return (ndefSession(delegate, once: true, queue: queue), delegate)
+                return (ndefSession(delegate, queue: queue), delegate)
+            case .ndefTags:
+                let delegate = TagDelegate()
+                return (ndefSession(delegate, queue: queue), delegate)
+            case .tags:
+                let delegate = TagSessionDelegate()
+                return (tagSession(delegate, options, queue: queue), delegate)
+            case .payment:
+                let delegate = TagSessionDelegate()
+                return (NFCPaymentTagReaderSession(delegate: delegate, queue: queue), delegate)
             }
         }
     }
 
-    @Test(arguments: Refusal.allCases)
-    func `Session that never begins: one end with its code, on its queue, and no sheet`(_ refusal: Refusal) {
-        let (field, sheet) = (VirtualField(), RecordingSheet())
-        let reader: NFCEnvironment.Reader = refusal.lacksReader ? .none(reason: "There is none.") : .field(field)
-        let environment = NFCEnvironment(reader: reader, clock: ManualClock(), sheet: sheet, isOfTest: true)
-        NFCEnvironment.$scoped.withValue(environment) {
-            AppConfiguration.$scoped.withValue(refusal.app) {
-                let (other, queue) = (TagDelegate(), DispatchQueue(label: "given"))
-                let before = ndefSession(other)
-                if refusal == .endedWhileWaiting { before.begin() }
-                let (session, recorder) = refusal.session(queue)
-                session.alertMessage = "Never shown."
-                // A call on the queue can't happen before this is over.
-                queue.suspend()
-                if refusal.code != 200 || refusal == .endedWhileWaiting { session.begin() }
-                session.invalidate(errorMessage: "Never shown.")
-                session.begin()
-                session.invalidate()
-                #expect(!session.isReady && recorder.log.isEmpty)
-                queue.resume()
-                queue.sync {}
-                #expect(recorder.log == ["ended \(refusal.code)"])
-                #expect(sheet.history.allSatisfy { $0.message.isEmpty })
-                #expect(before.isReady == (refusal == .endedWhileWaiting))
-                before.invalidate()
-                withExtendedLifetime(other) {}
+    // MARK: Before it begins
+
+    /// Why a session never begins: of which kind it is, what it polls for, its app, and the code of its end.
+    typealias Refusal = (
+        name: String, kind: Kind, options: NFCTagReaderSession.PollingOption, app: AppConfiguration, code: Int
+    )
+
+    static let refusals: [Refusal] = [
+        ("no reader", .messages, [], AppConfiguration(), 1), ("no entitlement", .messages, [], .app(formats: []), 2),
+        ("no system codes", .tags, [.iso14443, .iso18092], .app(), 2),
+        ("no technology", .tags, [], AppConfiguration(), 3), ("ended before", .messages, [], AppConfiguration(), 200),
+        ("ended before, no reader", .ndefTags, [], AppConfiguration(), 200),
+        ("ended while it waits", .tags, .iso14443, AppConfiguration(), 200),
+    ]
+
+    @Test func `Session that never begins: one end with its code, on its queue, and no sheet`() {
+        for refusal in Self.refusals {
+            let (field, sheet) = (VirtualField(), RecordingSheet())
+            let reader: NFCEnvironment.Reader =
+                refusal.name.hasSuffix("no reader") ? .none(reason: "There is none.") : .field(field)
+            let environment = NFCEnvironment(reader: reader, clock: ManualClock(), sheet: sheet, isOfTest: true)
+            NFCEnvironment.$scoped.withValue(environment) {
+                AppConfiguration.$scoped.withValue(refusal.app) {
+                    let (other, queue) = (TagDelegate(), DispatchQueue(label: "given"))
+                    let before = ndefSession(other)
+                    let waits = refusal.name == "ended while it waits"
+                    if waits { before.begin() }
+                    let (session, recorder) = refusal.kind.session(refusal.options, queue: queue)
+                    session.alertMessage = "Never shown."
+                    // A call on the queue can't happen before this is over.
+                    queue.suspend()
+                    if refusal.code != 200 || waits { session.begin() }
+                    session.invalidate(errorMessage: "Never shown.")
+                    session.begin()
+                    session.invalidate()
+                    #expect(!session.isReady && recorder.log.isEmpty, "\(refusal.name)")
+                    queue.resume()
+                    queue.sync {}
+                    #expect(recorder.log == ["ended \(refusal.code)"], "\(refusal.name)")
+                    #expect(sheet.history.allSatisfy { $0.message.isEmpty } && before.isReady == waits)
+                    before.invalidate()
+                    withExtendedLifetime(other) {}
+                }
             }
         }
     }
 
     // MARK: While it is active
-
-    enum Kind: CaseIterable, Sendable {
-        case messages, ndefTags, tags, payment
-
-        func session() -> (NFCReaderSession, Recorder) {
-            switch self {
-            case .messages:
-                let delegate = MessageDelegate()
-                return (ndefSession(delegate), delegate)
-            case .ndefTags:
-                let delegate = TagDelegate()
-                return (ndefSession(delegate), delegate)
-            case .tags:
-                let delegate = TagSessionDelegate()
-                return (tagSession(delegate), delegate)
-            case .payment:
-                let delegate = TagSessionDelegate()
-                return (NFCPaymentTagReaderSession(delegate: delegate), delegate)
-            }
-        }
-    }
 
     /// What ends a session, the code of its error, and the last states of its sheet.
     typealias Way = (
@@ -140,36 +125,6 @@ import VirtualTags
         }
     }
 
-    @Test func `Active session: a reader that fails ends it with 202 and the reason`() async throws {
-        let reader = TroubledReader(.readerUnavailable)
-        let environment = NFCEnvironment(reader: .discovering(reader), clock: ManualClock(), isOfTest: true)
-        await NFCEnvironment.$scoped.withValue(environment) {
-            let delegate = MessageDelegate()
-            ndefSession(delegate).begin()
-            let error = await delegate.end()
-            #expect(error?.errorCode == 202 && (error as NSError?)?.localizedFailureReason == "The reader says why.")
-        }
-    }
-
-    @Test func `Busy policy of a phone: a session ends with 203 while the sheet before it leaves`() async throws {
-        try await withVirtualField(busyPolicy: .refuseWhileSheetLeaves) { field in
-            let first = MessageDelegate()
-            let session = ndefSession(first)
-            session.begin()
-            session.invalidate()
-            await first.end()
-            try await field.untilIdle()
-            for (seconds, code) in [(0.0, 203), (2.5, 200)] {
-                field.clock.advance(by: .seconds(seconds))
-                let delegate = MessageDelegate()
-                let next = ndefSession(delegate)
-                next.begin()
-                next.invalidate()
-                #expect(await delegate.end()?.errorCode == code)
-            }
-        }
-    }
-
     @Test func `End from inside a callback: the sheet shows its message`() async throws {
         try await withVirtualField { field in
             field.tags.bring(TestTag.ntag213())
@@ -206,63 +161,38 @@ import VirtualTags
         }
     }
 
-    @Test func `Delegate: held weakly, and a session without one still ends`() async throws {
-        try await withVirtualField { field in
-            let session: NFCNDEFReaderSession
-            do {
-                session = ndefSession(MessageDelegate(), once: true)
-                session.begin()
-            }
-            #expect(session.isReady && session.delegate == nil)
-            field.clock.advance(by: .seconds(60))
-            try await field.untilIdle()
-            session.sessionQueue.sync {}
-            #expect(!session.isReady)
-        }
-    }
-
     // MARK: Value added services
 
-    private static let pass = NFCVASCommandConfiguration(
-        vasMode: .normal,
-        passTypeIdentifier: "pass.com.example",
-        url: nil
-    )
-
-    private static func configuration(
-        _ mode: NFCVASCommandConfiguration.Mode,
-        _ identifier: String,
-        _ url: String? = nil
-    ) -> NFCVASCommandConfiguration {
-        NFCVASCommandConfiguration(
-            vasMode: mode,
-            passTypeIdentifier: identifier,
-            url: url.flatMap { URL(string: $0) }
+    /// The configuration for some words: the mode, the identifier of the pass, and perhaps a link.
+    private static func configuration(_ words: String) -> NFCVASCommandConfiguration {
+        let words = words.split(separator: " ").map(String.init)
+        return NFCVASCommandConfiguration(
+            vasMode: words[0] == "normal" ? .normal : .urlOnly,
+            passTypeIdentifier: words[1],
+            url: words.count > 2 ? URL(string: words[2]) : nil
         )
     }
 
     @Test func `VAS session: active, then error 1 for the missing keys; a wrong configuration is error 3`() async throws
     {
         let (pass, refused) = (["active", "ended 1"], ["ended 3"])
-        let rows: [([NFCVASCommandConfiguration], [String])] = [
-            ([Self.pass], pass), ([Self.configuration(.urlOnly, "pass.com.example", TestTag.link)], pass),
-            ([], refused), ([Self.configuration(.normal, "com.example")], refused),
-            ([Self.configuration(.normal, "passport")], refused),
-            ([Self.pass, Self.configuration(.urlOnly, "pass.com.example")], refused),
+        let rows: [([String], [String])] = [
+            (["normal pass.com.example"], pass), (["urlOnly pass.com.example \(TestTag.link)"], pass), ([], refused),
+            (["normal com.example"], refused), (["normal passport"], refused),
+            (["normal pass.com.example", "urlOnly pass.com.example"], refused),
         ]
-        for (configurations, log) in rows {
+        for (words, log) in rows {
             try await withVirtualField { field in
-                let delegate = VASDelegate { session, event in
-                    if case .active = event { #expect(session.isReady) }
-                }
-                let copies = configurations.compactMap { $0.copy() as? NFCVASCommandConfiguration }
-                let session = NFCVASReaderSession(vasCommandConfigurations: copies, delegate: delegate, queue: nil)
+                let (delegate, configurations) = (VASDelegate(), words.map(Self.configuration))
+                let session = NFCVASReaderSession(
+                    vasCommandConfigurations: configurations,
+                    delegate: delegate,
+                    queue: nil
+                )
                 // The session has its own copies.
-                for copy in copies { (copy.mode, copy.passTypeIdentifier) = (.urlOnly, "com.example") }
+                for wrong in configurations { (wrong.mode, wrong.passTypeIdentifier) = (.urlOnly, "com.example") }
                 session.begin()
                 #expect(await delegate.wholeLog() == log)
-                session.begin()
-                session.sessionQueue.sync {}
                 #expect(!session.isReady && field.sheet.history.isEmpty == (log == refused))
                 try await field.untilIdle()
             }

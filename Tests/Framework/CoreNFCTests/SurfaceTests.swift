@@ -94,14 +94,6 @@ import Testing
             Issue.record("\(symbol.name) is not documented")
         }
     }
-
-    @Test func `Raw values: the phone's, which apps hand to other languages`() {
-        #expect([__NFCTagType.ISO15693, .feliCa, .iso7816Compatible, .miFare].map(\.rawValue) == [1, 2, 3, 4])
-        #expect([NFCMiFareFamily.unknown, .ultralight, .plus, .desfire].map(\.rawValue) == [1, 2, 3, 4])
-        #expect([NFCNDEFStatus.notSupported, .readWrite, .readOnly].map(\.rawValue) == [1, 2, 3])
-        let options: [NFCTagReaderSession.PollingOption] = [.iso14443, .iso15693, .iso18092, .pace]
-        #expect(options.map(\.rawValue) == [1, 2, 4, 8])
-    }
 }
 
 /// Compiles the files in `SourceCompatibilityTests/Forms`, each for itself, as a client's package would: what compiles

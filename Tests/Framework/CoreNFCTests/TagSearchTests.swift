@@ -55,11 +55,7 @@ import VirtualTags
         access: TestTag.Access = .none,
         front: Type4FrontEnd = .nfcA(uid: [0x02, 1, 3, 4, 5, 6, 7], ats: [0x05, 0x78, 0x80, 0x70, 0x02])
     ) -> VirtualType4Tag {
-        var card = TestTag.card(access: access)
-        for name in names.map(bytes) {
-            card.answer([0x00, 0xA4, 0x04, 0x00, UInt8(name.count)] + name + [0x00], with: [0x90, 0x00])
-        }
-        return VirtualType4Tag(card: card, frontEnd: front)
+        VirtualType4Tag(card: TestTag.card(names, access: access), frontEnd: front)
     }
 
     private static let a = AID.document
@@ -68,45 +64,30 @@ import VirtualTags
     // MARK: Lists of applications and systems
 
     @Test func `Applications: the first of the listed ones that a card has is selected`() async throws {
-        let (a, b) = (Self.a, Self.b)
-        let long = String(repeating: "A0", count: 17)
-        let longest = String(repeating: "A0", count: 16)
-        // The app's list, the session's own part of it, the card's applications, and the kind.
-        let rows: [([String], [String], [String], String)] = [
+        let (a, b, other) = (Self.a, Self.b, "F000000001")
+        let (long, longest) = (String(repeating: "A0", count: 17), String(repeating: "A0", count: 16))
+        // The app's list or none, the session's own part of it, the card's applications, and the kind.
+        let rows: [([String]?, [String], [String], String)] = [
             ([a, b], [], [b], "ISO 7816 \(b)"), ([a, b], [], [b, a], "ISO 7816 \(a)"),
             ([b, a], [], [b, a], "ISO 7816 \(b)"), ([b, a], [a.lowercased()], [b, a], "ISO 7816 \(a)"),
-            ([b, a], ["F000000001", a, a, b], [b, a, "F000000001"], "ISO 7816 \(a)"),
-            ([a], [], [], "MIFARE"), ([a], [], [b], "MIFARE"), ([b], ["F000000001"], [b, "F000000001"], "MIFARE"),
+            ([b, a], [other, a, a, b], [b, a, other], "ISO 7816 \(a)"),
+            ([a], [], [], "MIFARE"), ([a], [], [b], "MIFARE"), ([b], [other], [b, other], "MIFARE"),
             // What can't be a name is not looked for.
             (["", long, "A00", b], [], [long, b], "ISO 7816 \(b)"),
             ([longest, b], [], [longest, b], "ISO 7816 \(longest)"),
+            // An app without an Info.plist.
+            (nil, [], [b], "ISO 7816 "), (nil, [other], [b], "MIFARE"), (nil, [b], [b], "ISO 7816 \(b)"),
         ]
         for (list, part, names, kind) in rows {
-            var card = TestTag.card()
+            var card = TestTag.card(names)
             // The card has an application that it selects when none is named.
             card.answer(bytes("00a4040000"), with: [0x90, 0x00])
-            for name in names.map(bytes) {
-                card.answer([0x00, 0xA4, 0x04, 0x00, UInt8(name.count)] + name + [0x00], with: [0x90, 0x00])
-            }
             try await Self.check(
                 [VirtualType4Tag(card: card)],
-                .app(applications: list),
+                list.map { .app(applications: $0) } ?? AppConfiguration(),
                 Configuration(pollingOption: .iso14443, iso7816SelectIdentifiers: part),
                 [(.begin, [kind])],
-                "\(list) \(part) \(names)"
-            )
-        }
-    }
-
-    @Test func `Applications without an Info.plist: a card is ISO 7816, unless the session names others`() async throws
-    {
-        for (part, kind) in [([], "ISO 7816 "), (["F000000001"], "MIFARE"), ([Self.b], "ISO 7816 \(Self.b)")] {
-            try await Self.check(
-                [Self.card(Self.b)],
-                AppConfiguration(),
-                Configuration(pollingOption: .iso14443, iso7816SelectIdentifiers: part),
-                [(.begin, [kind])],
-                "\(part)"
+                "\(list ?? []) \(part) \(names)"
             )
         }
     }
@@ -132,15 +113,6 @@ import VirtualTags
                 "\(list ?? []) \(part)"
             )
         }
-        try await withTags(TestTag.transitCard(), polling: .iso18092, connects: false) { _, scene in
-            let tag = try scene.feliCa
-            #expect(tag.currentIDm == Data(TestTag.idm))
-        }
-        // A card's second system has its number in the first four bits of the IDm.
-        try await withTags(two, app: .app(systems: ["FE00"]), polling: .iso18092, connects: false) { _, scene in
-            let tag = try scene.feliCa
-            #expect(tag.currentIDm == Data([0x11] + TestTag.idm.dropFirst()))
-        }
     }
 
     // MARK: PACE
@@ -157,30 +129,24 @@ import VirtualTags
         let plain = VirtualType4Tag(document)
         document.cardAccess = TestTag.cardAccess
         // A card, the app's applications, and what it is for `.pace`, for `.pace` and `.iso14443`, and for `.iso14443`.
+        let listed = ["ISO 7816 \(Self.a)"]
+        let random = Self.card(Self.a, access: .pace, front: .randomEMRTD)
+        let typeB = Self.card(Self.a, access: .pace, front: .emrtd(pupi: [1, 2, 3, 4]))
+        let otherProtocol = Self.card(Self.a, access: .chipAuthentication)
+        let desfire = VirtualType4Tag(DESFireContents.ndef(size: .kilobytes4))
         let rows: [(VirtualType4Tag, [String], [String], [String], [String])] = [
-            (Self.card(Self.a, access: .pace, front: .randomEMRTD), [Self.a], pace, pace, ["ISO 7816 \(Self.a)"]),
-            (
-                Self.card(Self.a, access: .pace, front: .emrtd(pupi: [1, 2, 3, 4])), [Self.a], pace, pace,
-                ["ISO 7816 \(Self.a)"]
-            ),
-            (VirtualType4Tag(document), [Self.a], pace, pace, ["ISO 7816 \(Self.a)"]),
-            (plain, [Self.a], ["ISO 7816 \(Self.a)"], ["ISO 7816 \(Self.a)"], ["ISO 7816 \(Self.a)"]),
+            (random, [Self.a], pace, pace, listed), (typeB, [Self.a], pace, pace, listed),
+            (VirtualType4Tag(document), [Self.a], pace, pace, listed), (plain, [Self.a], listed, listed, listed),
             // An app that lists no applications.
             (Self.card(access: .pace), [], pace, pace, ["MIFARE"]),
-            // EF.CardAccess with another protocol.
-            (
-                Self.card(Self.a, access: .chipAuthentication), [Self.a], ["ISO 7816 \(Self.a)"],
-                ["ISO 7816 \(Self.a)"], ["ISO 7816 \(Self.a)"]
-            ),
-            (VirtualType4Tag(DESFireContents.ndef(size: .kilobytes4)), [Self.a], [], ["MIFARE"], ["MIFARE"]),
+            (otherProtocol, [Self.a], listed, listed, listed), (desfire, [Self.a], [], ["MIFARE"], ["MIFARE"]),
         ]
         for (index, (card, list, alone, both, without)) in rows.enumerated() {
             for (option, kinds) in zip(options + [.iso14443], [alone, both, without]) {
-                let configuration = Configuration(pollingOption: option)
                 try await Self.check(
                     [card],
                     .app(applications: list),
-                    configuration,
+                    Configuration(pollingOption: option),
                     [(.begin, kinds)],
                     "\(index) \(option)"
                 )
@@ -223,15 +189,6 @@ import VirtualTags
                 (.begin, ["ISO 7816 \(Self.b)"]),
                 (.restartWith(.iso14443, applications: [Self.a]), ["ISO 7816 \(Self.a)"]),
                 (.restart, ["ISO 7816 \(Self.b)"]),
-            ]
-        )
-        try await Self.check(
-            [Self.card(Self.b)],
-            AppConfiguration(),
-            Configuration(pollingOption: .iso14443),
-            [
-                (.begin, ["ISO 7816 "]), (.restartWith(.iso14443, applications: ["F000000001"]), ["MIFARE"]),
-                (.restart, ["ISO 7816 "]),
             ]
         )
         // A session that has found nothing yet takes it at once.
