@@ -80,7 +80,8 @@ import Testing
     }
 
     /// Sends commands, and expects an echo for those that the app gets, and 6A82 for the others.
-    private static func send(_ commands: [(command: [UInt8], isTaken: Bool)], _ reader: VirtualCardReader) async throws {
+    private static func send(_ commands: [(command: [UInt8], isTaken: Bool)], _ reader: VirtualCardReader) async throws
+    {
         for (command, isTaken) in commands {
             let answer = try await reader.transmit(command)
             #expect(answer == (isTaken ? command + done : notFound), "\(command.hexText())")
@@ -230,11 +231,12 @@ import Testing
         }
         let taken = Port(isFree: false)
         let app = AppConfiguration(entitlements: Rights(path: "App.entitlements", values: [:]))
-        let rows: [((any CardReaderPort)?, AppConfiguration, CardSession.Error, NFCPresentmentIntentAssertion.Error?)] = [
-            (nil, AppConfiguration(), .systemNotAvailable, .systemNotAvailable),
-            (taken, AppConfiguration(), .systemNotAvailable, nil),
-            (taken, app, .accessNotAccepted, .systemEligibilityFailed),
-        ]
+        let rows: [((any CardReaderPort)?, AppConfiguration, CardSession.Error, NFCPresentmentIntentAssertion.Error?)] =
+            [
+                (nil, AppConfiguration(), .systemNotAvailable, .systemNotAvailable),
+                (taken, AppConfiguration(), .systemNotAvailable, nil),
+                (taken, app, .accessNotAccepted, .systemEligibilityFailed),
+            ]
         for (port, app, error, intentError) in rows {
             let environment = NFCEnvironment(reader: .none(reason: "None."), cardPort: port, isOfTest: true)
             await NFCEnvironment.$scoped.withValue(environment) {

@@ -315,7 +315,12 @@ import Testing
     {
         let other = "0909090909090909"
         let (channel, tag) = try ScriptedTag.feliCa(
-            "01\(other)1112131415161718", "05\(other)02", "05|02", "none", "01|1112131415161718", "05|03"
+            "01\(other)1112131415161718",
+            "05\(other)02",
+            "05|02",
+            "none",
+            "01|1112131415161718",
+            "05|03"
         )
         func poll(_ system: String) async -> String {
             let system = Data(bytes(system))

@@ -53,19 +53,6 @@ import Testing
         }
     }
 
-    @Test func `Description of a record and a message: all that they hold`() {
-        let record = NFCNDEFPayload(
-            format: .nfcExternal,
-            type: Data("a:b".utf8),
-            identifier: Data([0x0A]),
-            payload: Data([0xB0, 0x0C])
-        )
-        let text = "TNF=4, Payload Type=\"a:b\", Payload ID=0a, Payload=b00c"
-        #expect(record.description == text)
-        let message = NFCNDEFMessage(records: [record, record])
-        #expect(message.description == "(\n    \"\(text)\",\n    \"\(text)\"\n)")
-    }
-
     // The type and the payload have 8 bytes, and a header 3.
     @Test(arguments: [(2, 17), (5, 11), (0, 11), (-1, 11), (-2, 11), (Int.min, 11)])
     func `Chunk size: the length counts a header for each chunk, and none without`(chunk: Int, length: Int) {

@@ -24,39 +24,25 @@ private struct SessionStory: Sendable {
     enum Kind: CaseIterable { case tags, messages, firstMessage, cards }
 
     /// What an app does with the session of a number, or a person with the tag of a number.
-    enum Step: Sendable {
-        case begin(Int), invalidate(Int), fail(Int), restart(Int), connect(Int), read(Int)
-        case message(Int, String)
-        case bring(Int), takeAway(Int), cancel
-        /// So many milliseconds pass.
-        case wait(Int)
+    enum Act { case begin, invalidate, fail, restart, connect, read, message, bring, takeAway, cancel, wait }
+
+    struct Step: Sendable {
+        var act: Act
+        var number: Int
+        /// How much time passes.
+        var milliseconds: Int
+
+        private static let acts: [Act] = [
+            .begin, .begin, .begin, .begin, .bring, .bring, .takeAway, .invalidate, .fail, .restart, .connect, .connect,
+            .read, .message, .cancel, .wait, .wait,
+        ]
 
         init(_ draws: inout Draws) {
-            let kind = draws.int(in: 0...16)
-            let number = draws.int(in: 0...2)
-            switch kind {
-            case 0...3: self = .begin(number)
-            case 4...5: self = .bring(number % 2)
-            case 6: self = .takeAway(number % 2)
-            case 7: self = .invalidate(number)
-            case 8: self = .fail(number)
-            case 9: self = .restart(number)
-            case 10...11: self = .connect(number)
-            case 12: self = .read(number)
-            case 13: self = .message(number, "Message \(draws.int(in: 0...9))")
-            case 14: self = .cancel
-            default: self = .wait(draws.element(of: [10, 600, 3_000, 21_000, 59_000, 61_000]))
-            }
-        }
-
-        /// The session that the app does it with.
-        var session: Int? {
-            switch self {
-            case .begin(let number), .invalidate(let number), .fail(let number), .restart(let number),
-                .connect(let number), .read(let number), .message(let number, _):
-                number
-            case .bring, .takeAway, .cancel, .wait: nil
-            }
+            act = draws.element(of: Self.acts)
+            number = draws.int(in: 0...2)
+            milliseconds = draws.element(of: [10, 600, 3_000, 21_000, 59_000, 61_000])
+            // There are two tags.
+            if act == .bring || act == .takeAway { number %= 2 }
         }
     }
 
@@ -83,25 +69,13 @@ private final class SessionRecord: Sendable {
 
     private let stored = Locked(Entries())
     private let found = Locked(Shared<DelegateEvent?>(nil))
-    private static let key = DispatchSpecificKey<ObjectIdentifier>()
 
     var entries: Entries { stored.withLock { $0 } }
     /// The last tags.
     var tags: DelegateEvent? { found.withLock { $0.value } }
 
-    /// Watches a session's queue.
-    func watch(_ queue: DispatchQueue) { queue.setSpecific(key: Self.key, value: ObjectIdentifier(self)) }
-
-    private func change(_ what: String, _ change: (inout Entries) -> Void) {
-        let isOnQueue = DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(self)
-        stored.withLock { entries in
-            if !isOnQueue { entries.problems.append("\(what) is reported on another queue") }
-            change(&entries)
-        }
-    }
-
     func note(_ event: DelegateEvent) {
-        change(event.text) { entries in
+        stored.withLock { entries in
             if entries.ends > 0 { entries.problems.append("\(event.text) after the end") }
             switch event {
             case .active:
@@ -125,15 +99,9 @@ private final class SessionRecord: Sendable {
     /// - Returns: what to call with its error.
     func command() -> @Sendable ((any Error)?) -> Void {
         stored.withLock { $0.commands += 1 }
-        let calls = Locked(0)
         return { [self] error in
-            let isSecond = calls.withLock { calls in
-                calls += 1
-                return calls > 1
-            }
-            change("a command's result") { entries in
+            stored.withLock { entries in
                 entries.completions += 1
-                if isSecond { entries.problems.append("a completion handler is called twice") }
                 if code(of: error) == -1 { entries.problems.append("a command fails with \(error as Any)") }
                 // Commands that the end cuts off are answered before it, and later ones after it.
                 if entries.ends > 0, error == nil { entries.problems.append("a command succeeds after the end") }
@@ -169,45 +137,35 @@ private struct SessionActor {
             let delegate = TagSessionDelegate(hook)
             (self.delegate, session) = (delegate, tagSession(delegate))
         }
-        record.watch(session.sessionQueue)
     }
 
     /// Whether it waits for its turn or is active.
     var isUnderWay: Bool { hasBegun && record.entries.ends == 0 }
 
-    mutating func perform(_ step: SessionStory.Step) {
-        switch step {
-        case .begin:
+    mutating func perform(_ act: SessionStory.Act) {
+        let (ndef, cards) = (session as? NFCNDEFReaderSession, session as? NFCTagReaderSession)
+        switch (act, record.tags) {
+        case (.begin, _):
             if record.entries.ends == 0 { hasBegun = true }
             session.begin()
-        case .invalidate: session.invalidate()
-        case .fail: session.invalidate(errorMessage: "It failed.")
-        case .restart:
-            (session as? NFCNDEFReaderSession)?.restartPolling()
-            (session as? NFCTagReaderSession)?.restartPolling()
-        case .message(_, let text):
-            session.alertMessage = text
-            alertMessage = text
-        case .connect:
-            switch record.tags {
-            case .tags(let tags):
-                (session as? NFCTagReaderSession)?.connect(to: tags[0], completionHandler: record.command())
-            case .ndefTags(let tags):
-                (session as? NFCNDEFReaderSession)?.connect(to: tags[0], completionHandler: record.command())
-            default: break
-            }
-        case .read:
-            switch record.tags {
-            case .tags(let tags):
-                guard case .miFare(let tag) = tags[0] else { return }
-                let done = record.command()
-                tag.sendMiFareCommand(commandPacket: Data([0x30, 0])) { _, error in done(error) }
-            case .ndefTags(let tags):
-                let done = record.command()
-                tags[0].readNDEF { _, error in done(error) }
-            default: break
-            }
-        case .bring, .takeAway, .cancel, .wait: break
+        case (.invalidate, _): session.invalidate()
+        case (.fail, _): session.invalidate(errorMessage: "It failed.")
+        case (.restart, _):
+            ndef?.restartPolling()
+            cards?.restartPolling()
+        case (.message, _):
+            alertMessage += "."
+            session.alertMessage = alertMessage
+        case (.connect, .tags(let tags)): cards?.connect(to: tags[0], completionHandler: record.command())
+        case (.connect, .ndefTags(let tags)): ndef?.connect(to: tags[0], completionHandler: record.command())
+        case (.read, .tags(let tags)):
+            guard case .miFare(let tag) = tags[0] else { return }
+            let done = record.command()
+            tag.sendMiFareCommand(commandPacket: Data([0x30, 0])) { done($1) }
+        case (.read, .ndefTags(let tags)):
+            let done = record.command()
+            tags[0].readNDEF { done($1) }
+        default: break
         }
     }
 }
@@ -259,14 +217,9 @@ private struct SessionStage {
         for (number, actor) in actors.enumerated() where actor.record.entries.ends > before[number] {
             expect(isCause(step, of: actor, number, active), "\(step) ended session \(number): \(actor.record.entries)")
         }
-        if case .cancel = step, let active {
-            expect(actors[active].record.entries.ends == 1, "Cancel did not end session \(active)")
-        }
-        switch step {
-        case .invalidate(let number) where actors.indices.contains(number),
-            .fail(let number) where actors.indices.contains(number):
-            expect(actors[number].record.entries.ends == 1, "\(step) did not end the session")
-        default: break
+        let ended = step.act == .cancel ? active : [.invalidate, .fail].contains(step.act) ? step.number : nil
+        if let ended, actors.indices.contains(ended) {
+            expect(actors[ended].record.entries.ends == 1, "\(step) did not end session \(ended)")
         }
         look(after: step)
     }
@@ -275,8 +228,8 @@ private struct SessionStage {
     private func isCause(_ step: SessionStory.Step, of actor: SessionActor, _ number: Int, _ active: Int?) -> Bool {
         let code = actor.record.entries.code
         if actor.kind == .firstMessage, code == 204 { return true }
-        switch step {
-        case .invalidate(number), .fail(number): return code == 200
+        switch step.act {
+        case .invalidate, .fail: return number == step.number && code == 200
         case .cancel: return number == active && code == 200
         case .wait:
             let lasted = actor.activeSince.map { field.now - $0 } ?? .zero
@@ -292,29 +245,27 @@ private struct SessionStage {
         expect(ready.count == min(1, underWay.count), "after \(step), \(ready) are ready of \(underWay)")
         guard let only = ready.first else { return }
         actors[only].activeSince = actors[only].activeSince ?? field.now
-        let actor = actors[only]
+        let (actor, content) = (actors[only], field.sheetHistory.last?.content)
         expect(actor.record.entries.isActive, "after \(step), session \(only) is ready and was not told")
-        guard let content = field.sheetHistory.last?.content else {
-            return expect(false, "after \(step), session \(only) has no sheet")
-        }
-        expect(content.canCancel, "after \(step), session \(only) shows \(content)")
-        expect(content.message == actor.alertMessage, "after \(step), session \(only) shows \"\(content.message)\"")
+        let isItsSheet = content?.canCancel == true && content?.message == actor.alertMessage
+        expect(isItsSheet, "after \(step), the sheet of session \(only) is \(content as Any)")
     }
 
     private mutating func perform(_ step: SessionStory.Step) async throws {
-        switch step {
-        case .bring(let number):
+        let number = step.number
+        switch step.act {
+        case .bring:
             guard near.insert(number).inserted else { return }
             if let tag = tags[number] { return try await field.bring(tag) }
             tags[number] = try await field.bring(.product("NTAG213", holding: .uri("https://example.com/\(number)")))
-        case .takeAway(let number):
+        case .takeAway:
             if near.remove(number) != nil { try await field.takeAway(tags[number]) }
-        case .wait(let milliseconds): await field.wait(for: .milliseconds(milliseconds))
+        case .wait: await field.wait(for: .milliseconds(step.milliseconds))
         case .cancel:
             // Nobody presses a button that is not there.
             if actors.contains(where: \.session.isReady) { try await field.cancelSheet() }
         default:
-            if let number = step.session, actors.indices.contains(number) { actors[number].perform(step) }
+            if actors.indices.contains(number) { actors[number].perform(step.act) }
         }
     }
 }
