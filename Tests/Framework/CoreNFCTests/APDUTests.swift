@@ -82,13 +82,6 @@ import Testing
         #expect(try Self.apdu(256, 0).encoded().get().suffix(2) == [1, 0])
     }
 
-    @Test func `APDU: its description has each field`() throws {
-        let apdu = try #require(NFCISO7816APDU(data: Data(bytes("0cd60102 02 abcd 10"))))
-        #expect(apdu.description == "CLA=0c, INS=d6, P1=01, P2=02, Data=abcd, Le=16")
-        let short = try #require(NFCISO7816APDU(data: Data(bytes("00840000"))))
-        #expect(short.description == "CLA=00, INS=84, P1=00, P2=00, Data=, Le=-1")
-    }
-
     @Test func `APDU answer: without a status word it is error 102 with the key for its length`() async throws {
         for answer in ["", "90"] {
             let (_, tag) = try ScriptedTag.iso7816(answer)

@@ -95,24 +95,6 @@ import VirtualTags
         }
     }
 
-    @Test func `Tag of an older session: noted once by each session, while another one runs`() async throws {
-        try await withField("NTAG213") { field in
-            let start = "A tag of a session that has ended"
-            let scene = try await TagScene()
-            let old = try scene.miFare
-            scene.session.invalidate()
-            // No other session runs, so the error is clear enough.
-            #expect(await code { try await old.send("3004") } == 103)
-            #expect(Self.notes(field, start) == 0)
-            let next = try await TagScene(connects: false)
-            for _ in 0..<2 { #expect(await code { try await old.send("3004") } == 103) }
-            #expect(Self.notes(field, start) == 1)
-            #expect(await code { try await next.session.connect(to: .miFare(old)) } == 3)
-            #expect(Self.notes(field, start) == 2)
-            next.session.invalidate()
-        }
-    }
-
     /// A delegate whose methods are the main actor's.
     @MainActor private final class MainActorDelegate: NSObject, @MainActor NFCTagReaderSessionDelegate {
         func tagReaderSessionDidBecomeActive(_ session: NFCTagReaderSession) {}
@@ -135,24 +117,6 @@ import VirtualTags
             }
             withExtendedLifetime(delegate) {}
         }
-    }
-
-    @Test(.ownThreads) func `Delegate of the main actor without a queue, in strict mode: the process ends`()
-        async throws
-    {
-        let end = try await #require(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
-            var app = AppConfiguration.app()
-            app.isStrict = true
-            try await AppConfiguration.$scoped.withValue(app) {
-                try await withField { @MainActor field in
-                    let delegate = MainActorDelegate()
-                    tagSession(delegate).begin()
-                    await field.wait(for: .seconds(1))
-                    withExtendedLifetime(delegate) {}
-                }
-            }
-        }
-        #expect(Self.reasons(end.standardErrorContent, "CoreNFC: the process ends, as it would on iOS.").count == 1)
     }
 
     // MARK: On standard error
@@ -242,17 +206,5 @@ import VirtualTags
             }
             #expect(said == [reason])
         }
-    }
-
-    @Test func `Tag that another program has: noted when the session's minute is over`() async {
-        let (clock, reader) = (ManualClock(), TroubledReader(.inUse))
-        let said = await Self.notices(.discovering(reader), clock: clock) {
-            let delegate = MessageDelegate()
-            ndefSession(delegate).begin()
-            while reader.looks.withLock({ $0 }) == 0 || clock.scheduledEventCount < 2 { await Task.yield() }
-            clock.advance(by: .seconds(60))
-            #expect(await delegate.end()?.errorCode == 201)
-        }
-        #expect(said == ["The reader says why."])
     }
 }

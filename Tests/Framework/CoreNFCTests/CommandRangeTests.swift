@@ -64,14 +64,8 @@ import Testing
         Field("extended write, block", 0...65_535, 5, 5) {
             try await $0.extendedWriteSingleBlock(requestFlags: [], blockNumber: $1, dataBlock: d)
         },
-        Field("extended lock, block", 0...65_535, 5, 5) {
-            try await $0.extendedLockBlock(requestFlags: [], blockNumber: $1)
-        },
         Field("authenticate, suite", 0...255, 5, 5) {
             _ = try await $0.authenticate(requestFlags: [], cryptoSuiteIdentifier: $1, message: d)
-        },
-        Field("challenge, suite", 0...255, 5, 5) {
-            try await $0.challenge(requestFlags: [], cryptoSuiteIdentifier: $1, message: d)
         },
         Field("key update, key", 0...255, 5, 5) {
             _ = try await $0.keyUpdate(requestFlags: [], keyIdentifier: $1, message: d)
@@ -198,35 +192,28 @@ import Testing
         try await Self.check(Self.feliCa) { try ScriptedTag.feliCa() }
         let (channel, tag) = try ScriptedTag.feliCa()
         let (service, block) = (Data([9, 0]), Data(count: 16))
+        func read(_ services: [Data], _ blocks: [Data]) async -> Int {
+            await code { try await tag.readWithoutEncryption(serviceCodeList: services, blockList: blocks) }
+        }
+        func write(_ data: [Data]) async -> Int {
+            let list = Self.list(2)
+            return await code {
+                try await tag.writeWithoutEncryption(serviceCodeList: [service], blockList: list, blockData: data)
+            }
+        }
         // A code has two bytes. A list element has two when its first bit is 1, and three otherwise.
         for wrong in [Data(), Data([1]), Data([1, 2, 3])] {
             #expect(await code { try await tag.requestService(nodeCodeList: [service, wrong]) } == 4)
             #expect(await code { try await tag.requestServiceV2(nodeCodeList: [wrong]) } == 4)
-            let read = await code {
-                try await tag.readWithoutEncryption(serviceCodeList: [wrong], blockList: [Self.element])
-            }
-            #expect(read == 4)
+            #expect(await read([wrong], [Self.element]) == 4)
         }
         for wrong in [Data(), Data([0x80]), Data([0x80, 0, 0]), Data([0, 0]), Data([0, 0, 0, 0])] {
-            let read = await code {
-                try await tag.readWithoutEncryption(serviceCodeList: [service], blockList: [Self.element, wrong])
-            }
-            #expect(read == 4, "\([UInt8](wrong))")
+            #expect(await read([service], [Self.element, wrong]) == 4, "\([UInt8](wrong))")
         }
-        let many = await code {
-            try await tag.readWithoutEncryption(serviceCodeList: [service], blockList: Self.list(256))
-        }
-        #expect(many == 4)
+        #expect(await read([service], Self.list(256)) == 4)
         // Each block has 16 bytes.
         for data in [[], [block], [block, block, block], [block, Data(count: 15)], [Data(count: 17), block]] {
-            let write = await code {
-                try await tag.writeWithoutEncryption(
-                    serviceCodeList: [service],
-                    blockList: [Self.element, Self.element],
-                    blockData: data
-                )
-            }
-            #expect(write == 4)
+            #expect(await write(data) == 4)
         }
         #expect(channel.sent.isEmpty)
     }

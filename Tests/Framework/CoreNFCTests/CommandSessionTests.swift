@@ -146,13 +146,11 @@ import VirtualTags
         }
     }
 
-    /// The codes for each failure: of a tag's command; of one that no tag answers; and of an APDU.
-    typealias Failure = (LinkError.Code, command: Int, unanswered: Int, apdu: Int)
-
-    static let failures: [Failure] = [
-        (.frameTooLong, 105, 105, 105), (.unsupported, 1, 1, 1), (.tagRemoved, 100, 100, 100),
-        (.cancelled, 103, 103, 103), (.readerUnavailable, 100, 100, 100), (.protocolViolation, 102, 102, 102),
-        (.inUse, 102, 102, 102), (.timeout, 102, 0, 100), (.transmission, 102, 0, 100), (.collision, 102, 0, 100),
+    /// The codes for each failure: of a tag's command, and of one that no tag answers.
+    static let failures: [(LinkError.Code, command: Int, unanswered: Int)] = [
+        (.frameTooLong, 105, 105), (.unsupported, 1, 1), (.tagRemoved, 100, 100), (.cancelled, 103, 103),
+        (.readerUnavailable, 100, 100), (.protocolViolation, 102, 102), (.inUse, 102, 102), (.timeout, 102, 0),
+        (.transmission, 102, 0), (.collision, 102, 0),
     ]
 
     @Test func `Command that the reader can't do: the phone's code, and only a tag that is gone has to be found again`()
@@ -189,74 +187,5 @@ import VirtualTags
             try await scene.iso15693.stayQuiet()
             #expect(reader.waits.withLock { $0["02"] } == .milliseconds(1))
         }
-    }
-
-    /// A card that answers 9000, unless its reader fails.
-    private final class ReaderCard: APDULink {
-        let failure = Locked<LinkError.Code?>(nil)
-        let maximumCommandLength = 261
-        let maximumResponseLength = 258
-        let singleBlockCommandLength = 261
-        let singleBlockResponseLength = 258
-        var statistics: LinkStatistics { .zero }
-
-        func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8] {
-            if let code = failure.withLock({ $0 }) { throw LinkError(code, "The reader says why.") }
-            return [0x90, 0x00]
-        }
-
-        func isPresent() async -> Bool { true }
-    }
-
-    /// A reader that handles the transport protocol of its card, as those of PC/SC do.
-    private final class CardReader: DiscoveringDriver {
-        let name = "cards"
-        let technologies: Set<Technology> = [.nfcA]
-        let card = ReaderCard()
-        var statistics: LinkStatistics { .zero }
-
-        func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? { nil }
-
-        func discover(_: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
-            let identity = DiscoveredTag.Identity.nfcA(atqa: 0x0344, sak: 0x20, uid: [4, 1, 2, 3, 4, 5, 6])
-            return [DiscoveredTag(identity: identity, port: .commands(card, answerToSelect: nil))]
-        }
-
-        func select(_ tag: DiscoveredTag) async throws(LinkError) {}
-        func release() async {}
-    }
-
-    @Test func `APDU that the reader can't carry: the phone's code, and only a lost card has to be found again`()
-        async throws
-    {
-        for failure in Self.failures {
-            for app in [AppConfiguration(), .app(applications: [AID.ndef])] {
-                let reader = CardReader()
-                let environment = NFCEnvironment(reader: .discovering(reader), clock: ManualClock(), isOfTest: true)
-                try await NFCEnvironment.$scoped.withValue(environment) {
-                    try await AppConfiguration.$scoped.withValue(app) { try await fail(reader.card, failure) }
-                }
-            }
-        }
-    }
-
-    private func fail(_ card: ReaderCard, _ failure: Failure) async throws {
-        let scene = try await TagScene()
-        func read() async -> Int {
-            await code {
-                if case .iso7816(let tag) = scene.tag { return try await tag.send("00b0000000") }
-                return try await scene.miFare.sendAPDU("00b0000000")
-            }
-        }
-        #expect(await read() == 0)
-        card.failure.withLock { $0 = failure.0 }
-        #expect(await read() == failure.apdu, "\(failure.0)")
-        card.failure.withLock { $0 = nil }
-        let isLost = failure.apdu == 100 && failure.0 != .readerUnavailable
-        #expect(scene.tag.isAvailable == !isLost, "\(failure.0)")
-        #expect(await read() == (isLost ? 100 : 0))
-        #expect(scene.session.isReady)
-        scene.session.invalidate()
-        withExtendedLifetime(scene) {}
     }
 }

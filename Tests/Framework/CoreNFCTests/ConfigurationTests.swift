@@ -176,15 +176,4 @@ import Testing
             }
         }
     }
-
-    @Test(arguments: [(1_048_576, ["Why."]), (1_048_577, [])])
-    func `Property list: a mebibyte at most, and a larger one is like an empty one`(size: Int, text: [String]) throws {
-        let folder = Folder()
-        let path = try folder.write("large.plist", [:])
-        let (start, end) = ("<plist>", "<dict><key>\(Self.usage)</key><string>Why.</string></dict></plist>")
-        let spaces = String(repeating: " ", count: size - start.utf8.count - end.utf8.count)
-        try Data((start + spaces + end).utf8).write(to: URL(fileURLWithPath: path))
-        let found = App(environment: ["NFC_INFO_PLIST": path], executable: "/nowhere/App")
-        #expect(found.infoPlist?.path == path && found.infoPlist?[.usageDescription] == text)
-    }
 }

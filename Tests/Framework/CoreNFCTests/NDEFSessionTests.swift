@@ -76,31 +76,6 @@ import VirtualTags
         }
     }
 
-    @Test func `Messages: a tag that lies beside one that is brought is not reported again`() async throws {
-        try await withVirtualField { field in
-            let count = Locked(0)
-            let tags = field.tags
-            // Brings another tag for each message, while the session is not looking.
-            let delegate = MessageDelegate { _, event in
-                guard case .messages = event else { return }
-                let number = count.withLock { count in
-                    count += 1
-                    return count
-                }
-                if number < 5 {
-                    tags.bring(TestTag.ntag213("https://example.com/\(number)", serial: UInt8(100 - number)))
-                }
-            }
-            let session = ndefSession(delegate)
-            session.begin()
-            field.tags.bring(TestTag.ntag213("https://example.com/0", serial: 100))
-            var seen: [String] = []
-            while seen.count < 5 { seen += try #require(await delegate.nextLinks()) }
-            #expect(seen == (0..<5).map { "https://example.com/\($0)" })
-            session.invalidate()
-        }
-    }
-
     @Test func `First message: an empty and a damaged one do not count, and take nothing from a tag beside them`()
         async throws
     {

@@ -61,24 +61,6 @@ import VirtualTags
         }
     }
 
-    @Test func `Five technologies: found in one array, and each takes its turn`() async throws {
-        try await withVirtualField { field in
-            for kind in Self.kinds where !kind.testDescription.contains(",") && kind.testDescription != "Type 1" {
-                field.tags.bring(kind.make())
-            }
-            let scene = try await NDEFScene(connects: false)
-            #expect(scene.tags.count == 5)
-            for (index, tag) in (scene.tags + scene.tags).enumerated() {
-                try await scene.session.connect(to: tag)
-                let link = "https://example.com/\(index)"
-                try await tag.writeNDEF(TestTag.message(link))
-                #expect(try await tag.readNDEF().link == link)
-            }
-            scene.session.invalidate()
-            withExtendedLifetime(scene) {}
-        }
-    }
-
     // MARK: Failures
 
     @Test func `Unusual tags: their status, and the codes of reading, writing and locking them`() async throws {

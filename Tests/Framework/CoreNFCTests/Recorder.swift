@@ -70,36 +70,30 @@ class Recorder: NSObject, @unchecked Sendable {
         return await iterator.next(isolation: nil)
     }
 
-    /// The tags of the next detection by a session for tags; nil when the session ends before.
-    func nextTags() async -> [NFCTag]? {
+    /// What `pick` finds in the next call for which it finds something; nil when the session ends before.
+    private func next<Value>(_ pick: (DelegateEvent) -> Value?) async -> Value? {
         while let event = await next() {
-            if case .tags(let tags) = event { return tags }
+            if let value = pick(event) { return value }
         }
         return nil
     }
 
-    /// The tags of the next detection by a session for NDEF; nil when the session ends before.
+    /// The tags of the next detection by a session for tags.
+    func nextTags() async -> [NFCTag]? { await next { if case .tags(let tags) = $0 { tags } else { nil } } }
+
+    /// The tags of the next detection by a session for NDEF.
     func nextNDEFTags() async -> [any NFCNDEFTag]? {
-        while let event = await next() {
-            if case .ndefTags(let tags) = event { return tags }
-        }
-        return nil
+        await next { if case .ndefTags(let tags) = $0 { tags } else { nil } }
     }
 
-    /// The links of the next messages; nil when the session ends before.
+    /// The links of the next messages.
     func nextLinks() async -> [String]? {
-        while let event = await next() {
-            if case .messages(let messages) = event { return messages.map { $0.link ?? "none" } }
-        }
-        return nil
+        await next { if case .messages(let messages) = $0 { messages.map { $0.link ?? "none" } } else { nil } }
     }
 
     /// Waits for the end of the session, and returns its error.
     @discardableResult func end() async -> NFCReaderError? {
-        while let event = await next() {
-            if case .ended(let error) = event { return error }
-        }
-        return nil
+        await next { if case .ended(let error) = $0 { error } else { nil } }
     }
 
     /// Waits for the end of the session, and returns all calls.

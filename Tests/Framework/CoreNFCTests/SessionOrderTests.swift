@@ -56,57 +56,34 @@ private struct SessionStory: Sendable {
 }
 
 /// The calls of a session's delegate and completion handlers, and what is wrong with their order.
-private final class SessionRecord: Sendable {
-    struct Entries: Sendable {
-        var isActive = false
-        var ends = 0
-        var code: Int?
-        /// How many commands were begun, and how many completion handlers were called.
-        var commands = 0
-        var completions = 0
-        var problems: [String] = []
-    }
-
-    private let stored = Locked(Entries())
-    private let found = Locked(Shared<DelegateEvent?>(nil))
-
-    var entries: Entries { stored.withLock { $0 } }
+private struct SessionRecord: Sendable {
+    var isActive = false
+    var ends: [Int] = []
     /// The last tags.
-    var tags: DelegateEvent? { found.withLock { $0.value } }
+    var tags = Shared<DelegateEvent?>(nil)
+    /// How many commands were begun, and how many completion handlers were called.
+    var commands = 0
+    var completions = 0
+    var problems: [String] = []
 
-    func note(_ event: DelegateEvent) {
-        stored.withLock { entries in
-            if entries.ends > 0 { entries.problems.append("\(event.text) after the end") }
-            switch event {
-            case .active:
-                if entries.isActive { entries.problems.append("active twice") }
-                entries.isActive = true
-            case .ended(let error):
-                entries.ends += 1
-                entries.code = error.errorCode
-            case .messages, .ndefTags, .tags:
-                if !entries.isActive { entries.problems.append("\(event.text) before it is active") }
-            }
-        }
+    mutating func note(_ event: DelegateEvent) {
+        if !ends.isEmpty { problems.append("\(event.text) after the end") }
         switch event {
-        case .ndefTags, .tags: found.withLock { $0 = Shared(event) }
-        default: break
+        case .active:
+            if isActive { problems.append("active twice") }
+            isActive = true
+        case .ended(let error): ends.append(error.errorCode)
+        case .messages, .ndefTags, .tags:
+            if !isActive { problems.append("\(event.text) before it is active") }
+            tags = Shared(event)
         }
     }
 
-    /// Begins a command.
-    ///
-    /// - Returns: what to call with its error.
-    func command() -> @Sendable ((any Error)?) -> Void {
-        stored.withLock { $0.commands += 1 }
-        return { [self] error in
-            stored.withLock { entries in
-                entries.completions += 1
-                if code(of: error) == -1 { entries.problems.append("a command fails with \(error as Any)") }
-                // Commands that the end cuts off are answered before it, and later ones after it.
-                if entries.ends > 0, error == nil { entries.problems.append("a command succeeds after the end") }
-            }
-        }
+    mutating func complete(_ error: (any Error)?) {
+        completions += 1
+        if code(of: error) == -1 { problems.append("a command fails with \(error as Any)") }
+        // Commands that the end cuts off are answered before it, and later ones after it.
+        if !ends.isEmpty, error == nil { problems.append("a command succeeds after the end") }
     }
 }
 
@@ -114,18 +91,16 @@ private final class SessionRecord: Sendable {
 private struct SessionActor {
     let kind: SessionStory.Kind
     let session: NFCReaderSession
-    let record = SessionRecord()
     /// Kept, for a session holds its delegate weakly.
     private let delegate: Recorder
+    private let stored = Locked(SessionRecord())
     private(set) var hasBegun = false
     private(set) var alertMessage = ""
-    /// The field's time at which the session was seen to be active.
-    var activeSince: Duration?
 
     init(_ kind: SessionStory.Kind) {
         self.kind = kind
-        let record = record
-        let hook: Recorder.Hook = { _, event in record.note(event) }
+        let stored = stored
+        let hook: Recorder.Hook = { _, event in stored.withLock { $0.note(event) } }
         switch kind {
         case .tags:
             let delegate = TagDelegate(hook)
@@ -139,14 +114,21 @@ private struct SessionActor {
         }
     }
 
+    var record: SessionRecord { stored.withLock { $0 } }
     /// Whether it waits for its turn or is active.
-    var isUnderWay: Bool { hasBegun && record.entries.ends == 0 }
+    var isUnderWay: Bool { hasBegun && record.ends.isEmpty }
+
+    /// Begins a command, and returns what to call with its error.
+    private func command() -> @Sendable ((any Error)?) -> Void {
+        stored.withLock { $0.commands += 1 }
+        return { [stored] error in stored.withLock { $0.complete(error) } }
+    }
 
     mutating func perform(_ act: SessionStory.Act) {
         let (ndef, cards) = (session as? NFCNDEFReaderSession, session as? NFCTagReaderSession)
-        switch (act, record.tags) {
+        switch (act, record.tags.value) {
         case (.begin, _):
-            if record.entries.ends == 0 { hasBegun = true }
+            if record.ends.isEmpty { hasBegun = true }
             session.begin()
         case (.invalidate, _): session.invalidate()
         case (.fail, _): session.invalidate(errorMessage: "It failed.")
@@ -156,14 +138,14 @@ private struct SessionActor {
         case (.message, _):
             alertMessage += "."
             session.alertMessage = alertMessage
-        case (.connect, .tags(let tags)): cards?.connect(to: tags[0], completionHandler: record.command())
-        case (.connect, .ndefTags(let tags)): ndef?.connect(to: tags[0], completionHandler: record.command())
+        case (.connect, .tags(let tags)): cards?.connect(to: tags[0], completionHandler: command())
+        case (.connect, .ndefTags(let tags)): ndef?.connect(to: tags[0], completionHandler: command())
         case (.read, .tags(let tags)):
             guard case .miFare(let tag) = tags[0] else { return }
-            let done = record.command()
+            let done = command()
             tag.sendMiFareCommand(commandPacket: Data([0x30, 0])) { done($1) }
         case (.read, .ndefTags(let tags)):
-            let done = record.command()
+            let done = command()
             tags[0].readNDEF { done($1) }
         default: break
         }
@@ -187,17 +169,17 @@ private struct SessionStage {
     mutating func play(_ steps: [SessionStory.Step]) async throws -> String? {
         for step in steps {
             try await take(step)
-            if !problems.isEmpty { return problems.joined(separator: "\n") }
+            if !problems.isEmpty { return "after \(step): " + problems.joined(separator: "\n") }
         }
         for actor in actors where actor.isUnderWay { actor.session.invalidate() }
         // By then every sheet has closed, and all calls were made.
         await field.wait(for: .seconds(10))
         for (number, actor) in actors.enumerated() {
-            let entries = actor.record.entries
-            expect(entries.ends == 1 || !actor.hasBegun && entries.ends == 0, "session \(number): \(entries.ends) ends")
-            expect(entries.commands == entries.completions, "session \(number): a command is not answered once")
+            let record = actor.record
+            expect(record.ends.count == 1 || !actor.hasBegun, "session \(number) has the ends \(record.ends)")
+            expect(record.commands == record.completions, "session \(number): a command is not answered once")
             expect(!actor.session.isReady, "session \(number) is ready after its end")
-            problems += entries.problems.map { "session \(number): \($0)" }
+            problems += record.problems.map { "session \(number): \($0)" }
         }
         if let last = field.sheetHistory.last {
             expect(last.content.state == .dismissed, "the sheet stays: \(last.content)")
@@ -210,45 +192,27 @@ private struct SessionStage {
     }
 
     private mutating func take(_ step: SessionStory.Step) async throws {
-        let before = actors.map { $0.record.entries.ends }
+        let before = actors.map(\.isUnderWay)
         let active = actors.firstIndex { $0.session.isReady }
         try await perform(step)
         await field.settle()
-        for (number, actor) in actors.enumerated() where actor.record.entries.ends > before[number] {
-            expect(isCause(step, of: actor, number, active), "\(step) ended session \(number): \(actor.record.entries)")
+        for (number, actor) in actors.enumerated() where before[number] && !actor.isUnderWay {
+            // What an app, a person or the time may end, and with which code.
+            let isOwn = [.invalidate, .fail].contains(step.act) && step.number == number
+            let isCancelled = step.act == .cancel && number == active
+            let code = isOwn || isCancelled ? 200 : step.act == .wait ? 201 : 0
+            let isFirst = actor.kind == .firstMessage && actor.record.ends == [204]
+            expect(actor.record.ends == [code] || isFirst, "session \(number) has the ends \(actor.record.ends)")
         }
-        let ended = step.act == .cancel ? active : [.invalidate, .fail].contains(step.act) ? step.number : nil
-        if let ended, actors.indices.contains(ended) {
-            expect(actors[ended].record.entries.ends == 1, "\(step) did not end session \(ended)")
-        }
-        look(after: step)
-    }
-
-    /// Whether a step may end a session in the way in which it has ended.
-    private func isCause(_ step: SessionStory.Step, of actor: SessionActor, _ number: Int, _ active: Int?) -> Bool {
-        let code = actor.record.entries.code
-        if actor.kind == .firstMessage, code == 204 { return true }
-        switch step.act {
-        case .invalidate, .fail: return number == step.number && code == 200
-        case .cancel: return number == active && code == 200
-        case .wait:
-            let lasted = actor.activeSince.map { field.now - $0 } ?? .zero
-            return lasted >= .seconds(59) && code == 201
-        default: return false
-        }
-    }
-
-    /// Checks which session is ready, and the content of the sheet.
-    private mutating func look(after step: SessionStory.Step) {
+        if step.act == .cancel, let active { expect(!actors[active].isUnderWay, "session \(active) is not cancelled") }
         let ready = actors.indices.filter { actors[$0].session.isReady }
         let underWay = actors.indices.filter { actors[$0].isUnderWay }
-        expect(ready.count == min(1, underWay.count), "after \(step), \(ready) are ready of \(underWay)")
+        expect(ready.count == min(1, underWay.count), "\(ready) are ready of \(underWay)")
         guard let only = ready.first else { return }
-        actors[only].activeSince = actors[only].activeSince ?? field.now
         let (actor, content) = (actors[only], field.sheetHistory.last?.content)
-        expect(actor.record.entries.isActive, "after \(step), session \(only) is ready and was not told")
+        expect(actor.record.isActive, "session \(only) is ready and was not told")
         let isItsSheet = content?.canCancel == true && content?.message == actor.alertMessage
-        expect(isItsSheet, "after \(step), the sheet of session \(only) is \(content as Any)")
+        expect(isItsSheet, "the sheet of session \(only) is \(content as Any)")
     }
 
     private mutating func perform(_ step: SessionStory.Step) async throws {

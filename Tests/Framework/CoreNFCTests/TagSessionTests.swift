@@ -62,18 +62,6 @@ import VirtualTags
 
     // MARK: Connecting
 
-    @Test func `Command: error 104 before its tag is connected, and 103 after the end of the session`() async throws {
-        try await withTags(TestTag.ntag213(), connects: false) { _, scene in
-            let tag = try scene.miFare
-            #expect(await code { try await tag.send("3000") } == 104)
-            #expect(await code { try await tag.readNDEF() } == 104)
-            scene.session.invalidate()
-            #expect(await code { try await tag.send("3000") } == 103)
-            #expect(await code { try await tag.readNDEF() } == 103)
-            #expect(await code { try await scene.session.connect(to: .miFare(tag)) } == 103)
-        }
-    }
-
     @Test func `Connection: with the tag that was connected last, and the one before it takes no commands`()
         async throws
     {
@@ -109,18 +97,6 @@ import VirtualTags
                     "early 104", "connect one 0", "one 0", "not other 104", "connect other 0", "not one 104", "other 0",
                 ]
             )
-        }
-    }
-
-    @Test func `Connection: another session's tag is error 3, and one that has left error 100`() async throws {
-        try await Self.two { field, session, one, other in
-            let foreign = try ScriptedTag.miFare().1
-            #expect(await code { try await session.connect(to: .miFare(foreign)) } == 3)
-            try await session.connect(to: .miFare(one))
-            try await session.connect(to: .miFare(other))
-            field.tags.remove(field.tags.tags[0])
-            #expect(await code { try await session.connect(to: .miFare(one)) } == 100)
-            #expect(!one.isAvailable && other.isAvailable)
         }
     }
 
@@ -176,28 +152,19 @@ import VirtualTags
 
     // MARK: APDUs without a connection
 
-    @Test func `APDU: connects its card when no tag is connected, and its 20 seconds begin`() async throws {
-        try await AppConfiguration.$scoped.withValue(.app(applications: [AID.ndef])) {
-            try await withField("DESFire EV1 4K") { field in
-                let scene = try await TagScene(connects: false)
-                let (session, card) = (scene.session, try scene.iso7816)
-                #expect(await code { try await card.readNDEF() } == 104)
-                #expect(!card.isAvailable && session.connectedTag == nil)
-                #expect(try await card.send("00a4000c02e103") == "9000")
-                #expect(try session.connectedTag?.iso7816 === card && card.isAvailable)
-                await field.wait(for: .seconds(20))
-                #expect(!card.isAvailable)
-                #expect(await code { try await card.send("00a4000c02e103") } == 100)
-                session.invalidate()
-                #expect(await code { try await card.send("00a4000c02e103") } == 103)
-            }
+    @Test func `APDU: connects its card when no tag is connected, and a MIFARE card's does not`() async throws {
+        try await withTags(TestTag.ndefCard(), app: .app(applications: [AID.ndef]), connects: false) { _, scene in
+            let (session, card) = (scene.session, try scene.iso7816)
+            #expect(await code { try await card.readNDEF() } == 104)
+            #expect(!card.isAvailable && session.connectedTag == nil)
+            #expect(try await card.send("00a4000c02e103") == "9000")
+            #expect(try session.connectedTag?.iso7816 === card && card.isAvailable)
+            session.invalidate()
+            #expect(await code { try await card.send("00a4000c02e103") } == 103)
         }
-        try await AppConfiguration.$scoped.withValue(.app()) {
-            try await withField("DESFire EV1 4K") { _ in
-                let scene = try await TagScene(connects: false)
-                #expect(await code { try await scene.miFare.sendAPDU("00a4000c02e103") } == 104)
-                scene.session.invalidate()
-            }
+        let desfire = VirtualType4Tag(DESFireContents.ndef(size: .kilobytes4))
+        try await withTags(desfire, app: .app(), connects: false) { _, scene in
+            #expect(await code { try await scene.miFare.sendAPDU("00a4000c02e103") } == 104)
         }
     }
 

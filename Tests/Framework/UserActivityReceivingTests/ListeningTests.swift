@@ -71,13 +71,12 @@ private func use(bus address: String, reader: String? = nil) {
 }
 
 /// The code of the error with which an app fails to listen; nil when it listens.
-private func listeningFails(_ application: Application, _ presence: Application.Presence = .visible) async -> BusError?
-{
+private func listeningFails(_ presence: Application.Presence = .visible) async -> BusError.Code? {
     do throws(BusError) {
-        try await application.listen(as: Sender.app, presence: presence)
+        try await Application().listen(as: Sender.app, presence: presence)
         return nil
     } catch {
-        return error
+        return error.code
     }
 }
 
@@ -88,37 +87,35 @@ private final class Count: Sendable {
     var value: Int { count.withLock { $0 } }
 
     func add() { count.withLock { $0 += 1 } }
-
-    func wait(for expected: Int) async throws { while value < expected { try await Task.sleep(for: .milliseconds(5)) } }
 }
 
 /// Each test runs in a process of its own, because the bus and the reader are named by its variables.
 @Suite(.enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
 struct ListeningTests {
-    @Test(.ownThreads) func `Listening app: gets links on the main queue, and the sender learns whether it took them`()
-        async throws
+    @Test(.ownThreads) func `Listening app: its links are on the main queue, and both sides learn of their end`() async
     {
-        let bus = try TestBus()
-        await #expect(processExitsWith: .success) { [address = bus.address as String] in
-            use(bus: address)
-            let sender = Sender(address: address)
+        await #expect(processExitsWith: .success) {
+            let bus = try TestBus()
+            use(bus: bus.address)
+            let sender = Sender(address: bus.address)
             #expect(!Application.isRunning(as: Sender.app))
             #expect(await sender.deliver("https://example.org/early") == .success(.none))
             let (application, receiver) = await (Application(), Receiver())
             let ends = Count()
-            try await MainActor.run {
-                application.delegate = receiver
-                try application.listen(as: Sender.app) { ends.add() }
-            }
-            #expect(Application.isRunning(as: Sender.app))
-            #expect(!Application.isRunning(as: "org.example.Other"))
+            try await MainActor.run { try application.listen(as: Sender.app) { ends.add() } }
+            #expect(Application.isRunning(as: Sender.app) && !Application.isRunning(as: "org.example.Other"))
+            // It waits for the delegate.
             #expect(await sender.deliver("https://example.org/a") == .success(.message))
+            await MainActor.run { application.delegate = receiver }
+            #expect(await sender.deliver("https://example.org/b") == .success(.message))
             await MainActor.run { receiver.takes = false }
-            #expect(await sender.refusal("https://example.org/b") == .refused)
-            let links = await receiver.links
-            #expect(links == ["https://example.org/a", "https://example.org/b"])
-            #expect(await receiver.recordCounts == [2, 2])
+            #expect(await sender.refusal("https://example.org/c") == .refused)
+            #expect(await receiver.links == ["a", "b", "c"].map { "https://example.org/\($0)" })
+            #expect(await receiver.recordCounts == [2, 2, 2])
             #expect(ends.value == 0)
+            bus.end()
+            try await waitWhile(ends.value < 1)
+            #expect(!Application.isRunning(as: Sender.app))
         }
     }
 
@@ -130,7 +127,7 @@ struct ListeningTests {
         await #expect(processExitsWith: .success) { [address = bus.address as String] in
             use(bus: address)
             let sender = Sender(address: address)
-            let (hidden, visible, other) = await (Application(), Application(), Application())
+            let (hidden, visible) = await (Application(), Application())
             let (below, above) = (Receiver(), Receiver())
             let (belowEnds, aboveEnds) = (Count(), Count())
             try await MainActor.run {
@@ -139,39 +136,19 @@ struct ListeningTests {
             }
             #expect(await sender.deliver("https://example.org/a") == .success(.message))
             // Two in the background: the first one stays.
-            #expect(await listeningFails(other, .background)?.code == .nameTaken)
+            #expect(await listeningFails(.background) == .nameTaken)
             #expect(belowEnds.value == 0)
             try await MainActor.run { try visible.listen(as: Sender.app) { aboveEnds.add() } }
             #expect(await sender.deliver("https://example.org/b") == .success(.message))
-            try await belowEnds.wait(for: 1)
+            try await waitWhile(belowEnds.value < 1)
             // A visible one stays, whoever comes.
             for presence in [Application.Presence.visible, .background] {
-                #expect(await listeningFails(other, presence)?.code == .nameTaken)
+                #expect(await listeningFails(presence) == .nameTaken)
             }
             #expect(await sender.deliver("https://example.org/c") == .success(.message))
             #expect(await below.links == ["https://example.org/a"])
             #expect(await above.links == ["https://example.org/b", "https://example.org/c"])
             #expect(belowEnds.value == 1 && aboveEnds.value == 0)
-        }
-    }
-
-    @Test(.ownThreads)
-    func `Listening app: gets what was sent before its delegate was set, and hears of the end of its bus`() async {
-        await #expect(processExitsWith: .success) {
-            let bus = try TestBus()
-            use(bus: bus.address)
-            let (application, receiver) = await (Application(), Receiver())
-            let ends = Count()
-            try await MainActor.run { try application.listen(as: Sender.app) { ends.add() } }
-            #expect(await Sender(address: bus.address).deliver("https://example.org/a") == .success(.message))
-            #expect(await receiver.links.isEmpty)
-            #expect(ends.value == 0)
-            await MainActor.run { application.delegate = receiver }
-            #expect(await receiver.links == ["https://example.org/a"])
-            bus.end()
-            try await ends.wait(for: 1)
-            #expect(!Application.isRunning(as: Sender.app))
-            #expect(ends.value == 1)
         }
     }
 
@@ -189,7 +166,7 @@ struct ListeningTests {
         await #expect(processExitsWith: .success) { [folder = bus.path as String] in
             use(bus: "unix:path=\(folder)/nothing")
             #expect(!Application.isRunning(as: Sender.app))
-            #expect(await listeningFails(Application())?.code == .noBus)
+            #expect(await listeningFails() == .noBus)
         }
     }
 }
@@ -241,7 +218,7 @@ private func serveSimulator(at path: String, _ lines: [String]) throws {
                 application.delegate = receiver
                 try application.listen(as: Sender.app)
             }
-            while await receiver.links.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+            try await waitWhile(await receiver.links.isEmpty)
             #expect(await receiver.links == ["https://example.org/a"])
             #expect(await receiver.recordCounts == [2])
         }

@@ -12,16 +12,13 @@ private typealias UIUserActivityRestoring = UserActivityRestoring
 /// An app's delegate, written as on a phone.
 @MainActor
 private final class AppDelegate: ApplicationDelegate {
-    var links: [URL] = []
-    var messages: [NFCNDEFMessage] = []
-    var announced: [String] = []
-    var failures = 0
+    var takes = true
+    /// Whether it leaves the app when it gets a link.
+    var leaves = false
+    /// The last parts of the links.
+    private(set) var links: [String] = []
+    private(set) var messages: [NFCNDEFMessage] = []
     let screen = Screen()
-
-    func application(_ application: UIApplication, willContinueUserActivityWithType userActivityType: String) -> Bool {
-        announced.append(userActivityType)
-        return false
-    }
 
     func application(
         _ application: UIApplication,
@@ -31,130 +28,78 @@ private final class AppDelegate: ApplicationDelegate {
         guard userActivity.activityType == NSUserActivityTypeBrowsingWeb, let url = userActivity.webpageURL else {
             return false
         }
-        let message = userActivity.ndefMessagePayload
-        guard message.records.count > 0, message.records[0].typeNameFormat != .empty else { return false }
-        links.append(url)
-        messages.append(message)
-        restorationHandler([screen])
-        return true
-    }
-
-    func application(
-        _ application: UIApplication,
-        didFailToContinueUserActivityWithType userActivityType: String,
-        error: any Error
-    ) {
-        failures += 1
+        links.append(url.lastPathComponent)
+        messages.append(userActivity.ndefMessagePayload)
+        restorationHandler(takes ? [screen] : nil)
+        if leaves { application.delegate = nil }
+        return takes
     }
 }
 
 @MainActor
 private final class Screen: UserActivityRestoring {
-    var shown: [URL?] = []
+    private(set) var shown: [String?] = []
 
-    func restoreUserActivityState(_ userActivity: NSUserActivity) { shown.append(userActivity.webpageURL) }
+    func restoreUserActivityState(_ userActivity: NSUserActivity) {
+        shown.append(userActivity.webpageURL?.absoluteString)
+    }
 }
 
 @MainActor
 @Suite struct ReceivingTests {
-    private func payload(_ link: String) throws -> UserActivityPayload {
+    /// Gives an app the link to a page, and returns whether it took it.
+    private func give(_ page: String, to application: Application) throws -> Bool {
+        let link = "https://example.org/\(page)"
         let message = NDEFMessage([try .text("first", language: "en"), try .uri(link)])
-        return try UserActivityPayload(
-            activityType: UserActivityPayload.browsingWeb,
-            webpageURL: try #require(TagURI(link)).text,
-            message: try message.encoded()
+        return application.receive(
+            try UserActivityPayload(
+                activityType: UserActivityPayload.browsingWeb,
+                webpageURL: try #require(TagURI(link)).text,
+                message: try message.encoded()
+            )
         )
     }
 
-    @Test func `Link: the delegate gets it with the whole message, and restores its screen`() throws {
-        let application = Application()
-        let delegate = AppDelegate()
+    @Test func `Link: the delegate gets it with the whole message, and its screen is restored if it takes it`() throws {
+        let (application, delegate) = (Application(), AppDelegate())
         application.delegate = delegate
-        #expect(application.receive(try payload("https://example.org/a?b=ü")))
-        #expect(delegate.links.map(\.absoluteString) == ["https://example.org/a?b=%C3%BC"])
-        #expect(delegate.messages.first?.records.map(\.typeNameFormat) == [.nfcWellKnown, .nfcWellKnown])
-        #expect(delegate.messages.first?.records[1].wellKnownTypeURIPayload()?.host == "example.org")
-        #expect(delegate.announced == [NSUserActivityTypeBrowsingWeb])
-        #expect(delegate.screen.shown.count == 1)
-        #expect(NSUserActivityTypeBrowsingWeb == UserActivityPayload.browsingWeb)
-    }
-
-    @Test func `Activity that can't be made: the delegate hears of the failure`() {
-        let delegate = AppDelegate()
-        #expect(!Application().hand(nil, ofType: NSUserActivityTypeBrowsingWeb, to: delegate))
-        #expect(delegate.failures == 1 && delegate.links.isEmpty)
-        #expect(delegate.announced == [NSUserActivityTypeBrowsingWeb])
+        #expect(try give("a?b=ü", to: application))
+        delegate.takes = false
+        #expect(try !give("b", to: application))
+        #expect(delegate.links == ["a", "b"] && delegate.screen.shown == ["https://example.org/a?b=%C3%BC"])
+        let records = try #require(delegate.messages.first).records
+        #expect(records.count == 2 && records.last?.wellKnownTypeURIPayload()?.host == "example.org")
     }
 
     @Test func `Links before the delegate is set: the last 16 wait for it, in order`() throws {
-        let application = Application()
-        for number in 0..<20 { #expect(application.receive(try payload("https://example.org/\(number)"))) }
-        let delegate = AppDelegate()
-        application.delegate = delegate
-        #expect(delegate.links.map(\.lastPathComponent) == (4..<20).map { "\($0)" })
-        application.delegate = delegate
-        #expect(delegate.links.count == 16)
-    }
-
-    /// A delegate that has only what every delegate has to have.
-    private final class PlainDelegate: ApplicationDelegate {
-        var takes = false
-        var links: [URL?] = []
-        var restored: [any UIUserActivityRestoring]?
-        /// Whether it leaves the app when it gets a link.
-        var leaves = false
-
-        func application(
-            _ application: UIApplication,
-            continue userActivity: NSUserActivity,
-            restorationHandler: @escaping ([any UIUserActivityRestoring]?) -> Void
-        ) -> Bool {
-            links.append(userActivity.webpageURL)
-            restorationHandler(restored)
-            if leaves { application.delegate = nil }
-            return takes
+        let (application, delegate) = (Application(), AppDelegate())
+        for number in 0..<20 { #expect(try give("\(number)", to: application)) }
+        for _ in 0..<2 {
+            application.delegate = delegate
+            #expect(delegate.links == (4..<20).map { "\($0)" })
         }
-    }
-
-    @Test func `Link taken: what the delegate returns, and each object is restored`() throws {
-        let application = Application()
-        let delegate = PlainDelegate()
-        application.delegate = delegate
-        #expect(!application.receive(try payload("https://example.org/a")))
-        delegate.takes = true
-        let screens = [Screen(), Screen()]
-        delegate.restored = screens
-        #expect(application.receive(try payload("https://example.org/b")))
-        #expect(delegate.links.map { $0?.lastPathComponent } == ["a", "b"])
-        #expect(screens.map { $0.shown.map { $0?.lastPathComponent } } == [["b"], ["b"]])
     }
 
     @Test func `Delegate released: a link waits for the next one, and is given once`() throws {
         let application = Application()
-        var first: PlainDelegate? = PlainDelegate()
-        application.delegate = first
-        first = nil
+        do { application.delegate = AppDelegate() }
         #expect(application.delegate == nil)
-        #expect(application.receive(try payload("https://example.org/a")))
+        #expect(try give("a", to: application))
         application.delegate = nil
-        let second = PlainDelegate()
+        let (second, third) = (AppDelegate(), AppDelegate())
         application.delegate = second
-        #expect(second.links.map { $0?.lastPathComponent } == ["a"])
-        let third = PlainDelegate()
         application.delegate = third
-        #expect(third.links.isEmpty)
+        #expect(second.links == ["a"] && third.links.isEmpty)
     }
 
     @Test func `Delegate that leaves at the first of several links: the others wait on, and none is lost`() throws {
-        let application = Application()
-        for number in 1...3 { #expect(application.receive(try payload("https://example.org/\(number)"))) }
-        let leaving = PlainDelegate()
+        let (application, leaving, next) = (Application(), AppDelegate(), AppDelegate())
+        for number in 1...3 { #expect(try give("\(number)", to: application)) }
         leaving.leaves = true
         application.delegate = leaving
-        #expect(leaving.links.map { $0?.lastPathComponent } == ["1"])
-        #expect(application.receive(try payload("https://example.org/4")))
-        let next = PlainDelegate()
+        #expect(leaving.links == ["1"])
+        #expect(try give("4", to: application))
         application.delegate = next
-        #expect(next.links.map { $0?.lastPathComponent } == ["2", "3", "4"])
+        #expect(next.links == ["2", "3", "4"])
     }
 }
