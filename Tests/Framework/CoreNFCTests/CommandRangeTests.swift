@@ -67,9 +67,6 @@ import Testing
         Field("authenticate, suite", 0...255, 5, 5) {
             _ = try await $0.authenticate(requestFlags: [], cryptoSuiteIdentifier: $1, message: d)
         },
-        Field("key update, key", 0...255, 5, 5) {
-            _ = try await $0.keyUpdate(requestFlags: [], keyIdentifier: $1, message: d)
-        },
         Field("custom command, code", 0xA0...0xDF, 5, 5) {
             _ = try await $0.customCommand(
                 requestFlags: [],

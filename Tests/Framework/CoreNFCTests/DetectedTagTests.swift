@@ -117,18 +117,4 @@ import VirtualTags
             scene.session.invalidate()
         }
     }
-
-    @Test func `Tag that is not detected: the session goes on looking for others`() async {
-        await AppConfiguration.$scoped.withValue(.app(applications: [AID.document])) {
-            await withVirtualField { field in
-                field.tags.bring(VirtualType4Tag(card: TestTag.card(), frontEnd: .nfcB(pupi: [1, 2, 3, 4])))
-                let delegate = TagSessionDelegate()
-                let session = tagSession(delegate)
-                session.begin()
-                field.tags.bring(VirtualType2Tag(.ntag213))
-                #expect(await delegate.nextTags()?.map(\.kind) == ["MIFARE"])
-                session.invalidate()
-            }
-        }
-    }
 }

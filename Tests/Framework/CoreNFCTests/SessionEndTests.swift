@@ -138,6 +138,33 @@ import VirtualTags
         }
     }
 
+    @Test func `End reported: the next session may begin in that callback, and gets its turn and the sheet`()
+        async throws
+    {
+        try await withVirtualField { field in
+            let (log, queue) = (Locked<[String]>([]), DispatchQueue(label: "shared"))
+            let other = MessageDelegate { _, event in log.withLock { $0.append("b \(event.text)") } }
+            let next = Shared(ndefSession(other, queue: queue))
+            let delegate = MessageDelegate { session, event in
+                log.withLock { $0.append("a \(event.text)") }
+                guard case .ended = event else { return }
+                session.begin()
+                next.value.begin()
+            }
+            let session = ndefSession(delegate, queue: queue)
+            session.begin()
+            session.invalidate()
+            await delegate.end()
+            try await waitWhile(log.withLock { $0 }.last != "b active")
+            next.value.invalidate()
+            await other.end()
+            #expect(log.withLock { $0 } == ["a active", "a ended 200", "b active", "b ended 200"])
+            let states: [SheetState] = [.ready, .success, .dismissed, .ready, .success]
+            #expect(Array(field.sheet.history.map(\.state).prefix(5)) == states)
+            try await field.untilIdle()
+        }
+    }
+
     // MARK: What is left
 
     @Test func `Ended session: freed, also when the app keeps a tag of it`() async throws {

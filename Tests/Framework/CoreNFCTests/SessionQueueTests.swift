@@ -38,24 +38,6 @@ import Testing
         return queue
     }
 
-    @Test(arguments: [true, false])
-    func `Delegate: each call is on the queue given, or on the session's own`(isGiven: Bool) async throws {
-        try await withVirtualField { field in
-            field.tags.bring(TestTag.ntag213())
-            let (handlers, queue) = (Handlers(), isGiven ? DispatchQueue(label: "given") : nil)
-            let delegate = TagDelegate { _, event in handlers.note(event.text) }
-            let session = ndefSession(delegate, queue: queue)
-            if let queue { #expect(session.sessionQueue === queue) }
-            session.sessionQueue.setSpecific(key: Self.key, value: true)
-            session.begin()
-            _ = await delegate.nextNDEFTags()
-            session.invalidate()
-            await delegate.end()
-            let calls = try await handlers.all(3, session.sessionQueue)
-            #expect(calls == ["active 0", "ended 200 0", "tags 1 0"])
-        }
-    }
-
     @Test func `Handlers of a session for tags: each is called once on the session's queue, whatever its error`()
         async throws
     {
@@ -82,13 +64,16 @@ import Testing
         }
     }
 
-    @Test func `Handlers of a session for NDEF: each is called once on the session's queue, whatever its error`()
+    @Test
+    func `Session for NDEF: its delegate and each handler are called once on the session's queue, whatever the error`()
         async throws
     {
         try await withVirtualField { field in
             field.tags.bring(TestTag.ntag213())
-            let (queue, delegate, handlers) = (Self.queue(), TagDelegate(), Handlers())
+            let (queue, handlers) = (Self.queue(), Handlers())
+            let delegate = TagDelegate { _, event in handlers.note(event.text) }
             let session = ndefSession(delegate, queue: queue)
+            #expect(session.sessionQueue === queue)
             session.begin()
             let tag = try #require(await delegate.nextNDEFTags()?.first)
             let foreign: any NFCNDEFTag = try ScriptedTag.miFare().1
@@ -104,13 +89,14 @@ import Testing
             tag.writeNDEF(TestTag.message(), completionHandler: handlers.handler("write"))
             tag.writeLock(completionHandler: handlers.handler("lock"))
             tag.writeNDEF(TestTag.message(), completionHandler: handlers.handler("locked"))
+            _ = try await handlers.all(11, queue)
+            session.invalidate()
             #expect(
-                try await handlers.all(9, queue) == [
-                    "broken 3", "connect 0", "foreign 3", "large 402", "lock 0", "locked 400", "read 0", "status 0",
-                    "write 0",
+                try await handlers.all(12, queue) == [
+                    "active 0", "broken 3", "connect 0", "ended 200 0", "foreign 3", "large 402", "lock 0",
+                    "locked 400", "read 0", "status 0", "tags 1 0", "write 0",
                 ]
             )
-            session.invalidate()
         }
     }
 

@@ -62,25 +62,6 @@ import VirtualTags
 
     // MARK: Connecting
 
-    @Test func `Connection: with the tag that was connected last, and the one before it takes no commands`()
-        async throws
-    {
-        try await Self.two { _, session, one, other in
-            #expect(!one.isAvailable && !other.isAvailable && session.connectedTag == nil)
-            try await session.connect(to: .miFare(one))
-            for (tag, last) in [(other, one), (one, other), (other, one)] {
-                try await session.connect(to: .miFare(tag))
-                #expect(try session.connectedTag?.miFare === tag && tag.isAvailable && !last.isAvailable)
-                #expect(await code { try await last.sendMiFareCommand(commandPacket: Self.read) } == 104)
-                #expect(await code { try await last.readNDEF() } == 104)
-                // Pages 0 and 1 hold the UID.
-                let answer = try await tag.sendMiFareCommand(commandPacket: Self.read)
-                #expect(answer[7] == tag.identifier[6])
-                #expect(try await tag.readNDEF().link == "https://example.com/\(tag.identifier[6])")
-            }
-        }
-    }
-
     @Test func `Connection: commands given at once each meet the tag of their moment`() async throws {
         try await Self.two { _, session, one, other in
             let answers = Answers()
