@@ -232,14 +232,11 @@ final class TroubledReader: DiscoveringDriver {
     let name = "troubled"
     let technologies: Set<Technology> = [.nfcA]
     var statistics: LinkStatistics { .zero }
-    /// How often a session has looked.
-    let looks = Locked(0)
     private let failure: LinkError.Code
 
     init(_ failure: LinkError.Code) { self.failure = failure }
 
     func discover(_: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
-        looks.withLock { $0 += 1 }
         throw LinkError(failure, "The reader says why.")
     }
 

@@ -103,64 +103,7 @@ import Testing
     // MARK: The main queue
 
     // A session that has read its one message waits for the main queue, on which the app may still set the sheet's
-    // text. Each test has a process of its own, because a process has one main queue, and what is known of it stays.
-
-    /// Waits until all is done that a queue has to do, and what that puts on the queue.
-    private static func settles(_ queue: DispatchQueue) async {
-        for _ in 0..<2 { await withCheckedContinuation { done in queue.async { done.resume() } } }
-    }
-
-    /// A session that has given its delegate the message of a tag.
-    ///
-    /// - Parameters:
-    ///   - text: what the delegate sets as the sheet's text on the main queue; nil for none.
-    ///   - body: gets the session after what its queue had to do.
-    private static func read(
-        setting text: String? = nil,
-        _ body: (VirtualFieldScope, NFCNDEFReaderSession) -> Void = { _, _ in }
-    ) async {
-        await withVirtualField { field in
-            field.tags.bring(TestTag.ntag213())
-            let delegate = MessageDelegate { session, event in
-                guard case .messages = event, let text else { return }
-                let shared = Shared(session)
-                DispatchQueue.main.async {
-                    // The first is done after this callback, and the second after what came of it.
-                    for _ in 0..<2 { shared.value.sessionQueue.sync {} }
-                    shared.value.alertMessage = text
-                }
-            }
-            let session = ndefSession(delegate, once: true)
-            session.begin()
-            #expect(await delegate.nextLinks()?.count == 1)
-            await settles(session.sessionQueue)
-            body(field, session)
-            #expect(await delegate.end()?.errorCode == 204)
-            #expect(field.sheet.history.last { $0.state == .success }?.message == text ?? "")
-            withExtendedLifetime(delegate) {}
-        }
-    }
-
-    @Test(.ownThreads) func `First message: the end waits a second for a busy main queue, each time`() async {
-        await #expect(processExitsWith: .success) {
-            // A session that does not end would be waited for.
-            alarm(240)
-            await Self.read(setting: "Done.")
-            let isBusy = Locked(true)
-            DispatchQueue.main.async { while isBusy.withLock({ $0 }) { usleep(1000) } }
-            for _ in 0..<2 {
-                await Self.read { field, session in
-                    field.clock.advance(by: .milliseconds(999))
-                    #expect(session.isReady)
-                    field.clock.advance(by: .milliseconds(1))
-                    #expect(!session.isReady)
-                }
-            }
-            isBusy.withLock { $0 = false }
-            await Self.settles(.main)
-            await Self.read(setting: "Done.")
-        }
-    }
+    // text. The test has a process of its own, because a process has one main queue, and what is known of it stays.
 
     @Test(.ownThreads) func `First message: the session ends where nobody serves the main queue`() async {
         await #expect(processExitsWith: .success) {

@@ -96,7 +96,7 @@ import Testing
     }
 }
 
-/// Compiles the files in `SourceCompatibilityTests/Forms`, each for itself, as a client's package would: what compiles
+/// Compiles the files in `SourceCompatibilityTests/Forms`, as a client's package would: what compiles
 /// with Apple's SDK without a diagnostic does so here.
 @Suite(.ownThreads, .timeLimit(.minutes(5)), .serialized, .enabled(if: BuiltModules.exist)) struct ClientFormTests {
     /// How a client is built.
@@ -114,31 +114,32 @@ import Testing
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("SourceCompatibilityTests/Forms")
 
-    /// The compiler's diagnostics for a form.
-    private static func diagnostics(of form: String, in setup: Setup) throws -> String {
+    /// The compiler's diagnostics for some forms, as the files of one client.
+    private static func diagnostics(of forms: [String], in setup: Setup) throws -> String {
         let scratch = FileManager.default.temporaryDirectory.appendingPathComponent("form-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: scratch) }
-        let source = try String(contentsOf: folder.appendingPathComponent("\(form).swift"), encoding: .utf8)
-        let lines = source.replacingOccurrences(of: "\nimport CoreNFC\n", with: "\n\(setup.importLine)\n")
-        #expect(lines.contains("\n\(setup.importLine)\n"))
-        let file = scratch.appendingPathComponent("\(form).swift")
-        try lines.write(to: file, atomically: true, encoding: .utf8)
-        return try BuiltModules.run("swiftc", ["-typecheck", "-swift-version", setup.mode, file.path], in: scratch)
+        let files = try forms.map { form in
+            let source = try String(contentsOf: folder.appendingPathComponent("\(form).swift"), encoding: .utf8)
+            let lines = source.replacingOccurrences(of: "\nimport CoreNFC\n", with: "\n\(setup.importLine)\n")
+            #expect(lines.contains("\n\(setup.importLine)\n"))
+            let file = scratch.appendingPathComponent("\(form).swift")
+            try lines.write(to: file, atomically: true, encoding: .utf8)
+            return file.path
+        }
+        return try BuiltModules.run("swiftc", ["-typecheck", "-swift-version", setup.mode] + files, in: scratch)
     }
 
     @Test(arguments: Setup.allCases)
-    func `A client's own tags, sessions and conformances: no diagnostic in either language mode`(setup: Setup) throws {
-        for form in ["OwnTypes", "UnsafeLet"] { #expect(try Self.diagnostics(of: form, in: setup).isEmpty) }
-    }
-
-    @Test(arguments: [Setup.mode5, .mode5Preconcurrency, .mode6Preconcurrency])
-    func `Closures and tasks that capture tags: no diagnostic`(setup: Setup) throws {
-        #expect(try Self.diagnostics(of: "Captures", in: setup).isEmpty)
+    func `A client's own tags, sessions and conformances, and tasks that capture tags: no diagnostic`(
+        setup: Setup
+    ) throws {
+        let captures = setup == .mode6 ? [] : ["Captures"]
+        #expect(try Self.diagnostics(of: ["OwnTypes", "UnsafeLet"] + captures, in: setup).isEmpty)
     }
 
     @Test func `Tags on other threads in mode 6: the compiler asks for @preconcurrency`() throws {
-        #expect(try Self.diagnostics(of: "Captures", in: .mode6).contains("add '@preconcurrency'"))
+        #expect(try Self.diagnostics(of: ["Captures"], in: .mode6).contains("add '@preconcurrency'"))
     }
 }
 

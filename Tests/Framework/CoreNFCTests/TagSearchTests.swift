@@ -174,13 +174,6 @@ import VirtualTags
     // MARK: Restarting with a configuration
 
     @Test func `Restart with a configuration: it is for that time, and restarting without goes back`() async throws {
-        let (icode, ntag) = (VirtualType5Tag(.icodeSLIX), VirtualType2Tag(.ntag213))
-        try await Self.check(
-            [icode, ntag],
-            AppConfiguration(),
-            Configuration(pollingOption: .iso15693),
-            [(.begin, ["ISO 15693"]), (.restartWith(.iso14443), ["MIFARE"]), (.restart, ["ISO 15693"])]
-        )
         try await Self.check(
             [Self.card(Self.a, Self.b)],
             .app(applications: [Self.b, Self.a]),
@@ -193,7 +186,7 @@ import VirtualTags
         )
         // A session that has found nothing yet takes it at once.
         try await Self.check(
-            [ntag],
+            [VirtualType2Tag(.ntag213)],
             AppConfiguration(),
             Configuration(pollingOption: .iso15693),
             [(.begin, []), (.restartWith(.iso14443), ["MIFARE"]), (.restart, [])]
