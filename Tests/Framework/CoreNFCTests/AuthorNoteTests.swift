@@ -9,7 +9,7 @@ import TestThreads
 import Testing
 import VirtualTags
 
-/// What an app's author is told: mistakes that fail nowhere, what iOS would need, and why there is no reader.
+/// The notes for an app's author: mistakes that fail nowhere, a session that is refused, and why there is no reader.
 @Suite(.timeLimit(.minutes(5))) struct AuthorNoteTests {
     /// How many notes begin so in the trace of a field.
     private static func notes(_ field: TestField, _ start: String) -> Int {
