@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 @unsafe @preconcurrency import CoreNFC
 import Foundation
-import Glibc
 import NFCRuntime
 import NFCTestKit
 import TagLink

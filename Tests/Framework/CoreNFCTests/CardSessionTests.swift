@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func `Answer: has a status word, is given once, and not to a later command`() async throws {
+    @Test func `Card session answer: needs a status word, counts once, and not for a later command`() async throws {
         try await Self.withReader { reader, _ in
             let emulation = try await Emulation(reader)
             func respond(_ apdu: CardSession.APDU, _ data: Data = CardSessionTests.done) async -> CardSession.Error? {
@@ -324,7 +324,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `Port: hears of each change once, and the reader is given back at the end, or with a session nobody keeps`(
+    func `Card port: each change is reported once, and the reader given back with the session`(
         isKept: Bool
     ) async throws {
         let (port, clock) = (Port(), ManualClock())
@@ -383,7 +383,7 @@ import Testing
         }
     }
 
-    @Test func `PC/SC: other programs meet the app as a card`() async throws {
+    @Test func `PC/SC: other programs use the app as a card`() async throws {
         // On its own threads, because the driver can't wait until the shared threads of all tests are free.
         try await withTaskExecutorPreference(ServerExecutor(label: "CardSessionTests")) { try await meetTheApp() }
     }

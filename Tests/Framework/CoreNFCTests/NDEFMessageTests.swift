@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 @unsafe @preconcurrency import CoreNFC
 import Foundation
-import TagLink
 import Testing
 
 /// Messages and records as values of an app.

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 @unsafe @preconcurrency import CoreNFC
 import Foundation
-import NFCRuntime
 import NFCTestKit
-import TagLink
-import TestThreads
 import Testing
 import VirtualTags
 

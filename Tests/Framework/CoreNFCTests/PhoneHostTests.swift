@@ -66,7 +66,7 @@ import VirtualTags
 
     private static let canceled = "200: Session invalidated by user"
 
-    @Test func `Phone: learns of each call of each kind of session`() async throws {
+    @Test func `Phone of a simulator: each call of a session is reported to it, in order`() async throws {
         try await Self.with(Phone(), [TestTag.ntag213(), VirtualType5Tag(.icodeSLIX)]) { phone, _ in
             let delegate = TagSessionDelegate()
             let session = tagSession(delegate, [.iso14443, .iso15693])

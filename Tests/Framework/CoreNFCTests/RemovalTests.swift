@@ -2,7 +2,6 @@
 @unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCTestKit
-import TagLink
 import Testing
 import VirtualCards
 import VirtualTags

@@ -3,7 +3,6 @@
 import Dispatch
 import Foundation
 import Glibc
-import NFCRuntime
 import NFCTestKit
 import TagLink
 import TestThreads

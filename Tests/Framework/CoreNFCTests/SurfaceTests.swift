@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 @unsafe @preconcurrency import CoreNFC
 import Foundation
-import TagLink
 import TestThreads
 import Testing
 
@@ -12,11 +11,8 @@ import Testing
     struct Graph: Decodable {
         struct Symbol: Decodable {
             var pathComponents: [String]
-            var docComment: DocComment?
             var name: String { pathComponents.joined(separator: ".") }
         }
-
-        struct DocComment: Decodable {}
 
         var symbols: [Symbol]
     }
@@ -78,20 +74,6 @@ import Testing
         let tags = ["NFCNDEFTag", "NFCISO7816Tag", "NFCISO15693Tag", "NFCFeliCaTag", "NFCMiFareTag"]
         for symbol in declared where symbol.hasSuffix("completionHandler:)") && tags.contains(where: symbol.hasPrefix) {
             #expect(declared.contains(Self.form(symbol)), "\(Self.form(symbol)) is missing")
-        }
-    }
-
-    @Test(.enabled(if: BuiltModules.exist)) func `Public symbols: each is documented`() throws {
-        // Requirements of a protocol are documented in the protocol.
-        let inherited = [
-            "rawValue", "init(rawValue:)", "copy(with:)", "encode(with:)", "init(coder:)", "supportsSecureCoding",
-            "description", "debugDescription", "==(_:_:)", "alertMessage", "begin()", "invalidate()",
-            "invalidate(errorMessage:)", "isReady", "init(from:)", "encode(to:)", "Element", "AsyncIterator",
-            "makeAsyncIterator()", "errorDomain", "errorCode", "errorUserInfo",
-        ]
-        for symbol in try Self.symbols() where symbol.docComment == nil {
-            guard let name = symbol.pathComponents.last, !inherited.contains(name) else { continue }
-            Issue.record("\(symbol.name) is not documented")
         }
     }
 }

@@ -62,7 +62,7 @@ import VirtualTags
 
     // MARK: Connecting
 
-    @Test func `Connection: commands given at once each meet the tag of their moment`() async throws {
+    @Test func `Connection: commands given at once each go to the tag that is connected at their turn`() async throws {
         try await Self.two { _, session, one, other in
             let answers = Answers()
             one.sendMiFareCommand(commandPacket: Self.read) { answers.note("early", $1) }

@@ -120,7 +120,7 @@ struct ListeningTests {
     }
 
     @Test(.ownThreads)
-    func `App in the background: one that is visible, as by default, takes its name, and it hears of its own end`()
+    func `App in the background: a visible one takes its name, and the end of its own links is reported`()
         async throws
     {
         let bus = try TestBus()
