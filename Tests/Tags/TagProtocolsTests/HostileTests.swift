@@ -97,15 +97,15 @@ struct HostileTests {
     }
 
     @Test func `Hostile areas of NULL TLVs: noMessageTLV at the area's end`() async {
-        for container in ["e14000010000ffff", "e24000010000ffff"] {
+        for container in ["e140000100000fff", "e240000100000fff"] {
             let type5 = EndlessLink(.nfcV) { request, _ in
                 let isLong = request[1] == 0x33
                 var memory = [UInt8](repeating: 0, count: 4 * (Int(request[isLong ? 4 : 3]) + 1))
                 if !isLong, request[2] == 0 { memory.replaceSubrange(0..<8, with: bytes(container)) }
                 return [0] + memory
             }
-            // Every block that has an address, 32 at a time.
-            await Self.check(Self.type5(type5), type5, .noMessageTLV, atMost: 3 + 65536 / 32, "Type 5")
+            // 32 KB in blocks of four bytes, 32 at a time.
+            await Self.check(Self.type5(type5), type5, .noMessageTLV, atMost: 3 + 8192 / 32, "Type 5")
         }
         let type2 = EndlessLink(.nfcA) { request, _ in
             guard request[0] == 0x30 else { return nil }
@@ -169,9 +169,6 @@ struct HostileTests {
         #expect(try await most.readNDEF() == [UInt8](repeating: 0x41, count: 512) && link.exchanges == 4)
         let (long, other) = tag("100401000100000000000 1ffffff")
         await Self.check(long, other, .lengthOverrun, atMost: 1, "Ln")
-        // 1 MB in blocks of 16 bytes, each of which arrives: 65,535 reads, and no more.
-        let (all, endless) = tag("100101ffff0000000000 010ffff0")
-        #expect(try await all.readNDEF().count == 0xFFFF0 && endless.exchanges == 65536)
     }
 
     // MARK: Random answers
@@ -190,7 +187,7 @@ struct HostileTests {
 
     @Test(arguments: ProductModel.samples, [3, 30])
     func `Noisy tag: every procedure ends, and its error names the rule`(model: ProductModel, quiet: Int) async throws {
-        for seed in 0..<20 {
+        for seed in 0..<8 {
             let field = VirtualField()
             field.bring(model.make(message(min(seed * 7, model.capacity))))
             let link = NoisyLink(try #require(field.link(for: model.technology)), seed: seed, quiet: quiet)
@@ -222,7 +219,7 @@ struct HostileTests {
     @Test(arguments: [ForumTagType.type1, .type2, .type3, .type4, .type5])
     func `Hostile tag with random answers: every procedure ends, and its error names the rule`(type: ForumTagType) async
     {
-        for seed in 0..<100 {
+        for seed in 0..<40 {
             let idm = [UInt8](repeating: 2, count: 8)
             let technology: [ForumTagType: Technology] = [.type3: .nfcF, .type5: .nfcV]
             let link = NoisyLink(EndlessLink(technology[type] ?? .nfcA) { _, _ in nil }, seed: seed, quiet: 1)

@@ -50,7 +50,7 @@ struct ProductTests {
     @Test func `Any writes: every reader finds the last message, and one that is too long changes nothing`()
         async throws
     {
-        try await checkRule(cases: 250, of: { Story(&$0) }) { story in
+        try await checkRule(cases: 150, of: { Story(&$0) }) { story in
             let model = story.model
             var expected = message(story.first)
             var tag = model.make(expected)
