@@ -10,108 +10,48 @@ import VirtualTags
 struct FeliCaTests {
     private static let idm = "0102030405060708"
 
-    private static func check(
-        pmm: String = "00f1000000014300",
-        _ script: String,
-        _ place: SourceLocation = #_sourceLocation
-    ) async {
-        let link = ScriptedLink(.nfcF)
-        let target = NFCFTarget(idm: bytes(idm), pmm: bytes(pmm), systemCode: nil)
-        let card = FeliCaCard(link: link, target: target)
+    @Test(arguments: try Scenario.all(in: "felica.txt"))
+    func `FeliCa card: each call makes exactly the commands of felica.txt`(scenario: Scenario) async {
+        var times: [String: Airtime] = [:]
+        for (name, units, exponent): (String, Int64, Int64) in [
+            ("service", 5, 0), ("fixed", 3, 0), ("read", 13, 2), ("write", 13, 3),
+        ] { times[name] = Airtime(carrierPeriods: units * 4096 << (2 * exponent)) + .milliseconds(1) }
+        for part in scenario.cases {
+            let link = ScriptedLink(.nfcF)
+            let pmm = bytes(part.options["pmm"] ?? "00f1000000014300")
+            let card = FeliCaCard(link: link, target: NFCFTarget(idm: bytes(Self.idm), pmm: pmm, systemCode: nil))
+            let text = part.text.replacing("IDM", with: Self.idm)
+            await Script(text, times: times).run(on: link) { try await Self.call(card, $0) }
+        }
+    }
+
+    private static func call(_ card: FeliCaCard, _ call: Script.Call) async throws -> String {
         func text(_ status: FeliCaCard.Status) -> String {
             hex([status.flag1, status.flag2]) + (status.isSuccess ? " ok" : "")
         }
+        func list(_ codes: [UInt16]) -> String { codes.map { String($0, radix: 16) }.joined(separator: " ") }
         func blocks(_ list: String) -> [FeliCaCommand.BlockElement] {
             list.split(separator: ",").map {
                 let parts = $0.split(separator: ".").map { UInt16($0) ?? 0 }
                 return .init(block: parts[0], service: parts.count > 1 ? UInt8(parts[1]) : 0)
             }
         }
-        let times: [String: Airtime] = Dictionary(
-            uniqueKeysWithValues: [("service", 5, 0), ("fixed", 3, 0), ("read", 13, 2), ("write", 13, 3)].map {
-                ($0.0, Airtime(carrierPeriods: $0.1 * 4096 << (2 * $0.2)) + .milliseconds(1))
+        let services = (call.arguments.first ?? "").split(separator: ",").compactMap { UInt16($0, radix: 16) }
+        switch call.name {
+        case "services": return list(try await card.requestService(services))
+        case "mode": return "\(try await card.requestResponse())"
+        case "systems": return list(try await card.requestSystemCodes())
+        case "read":
+            switch try await card.read(services: services, blocks: blocks(call.arguments[1])) {
+            case .success(let data): return hex(data)
+            case .failure(let status): return text(status)
             }
-        )
-        await Script(script.replacing("IDM", with: idm), times: times).run(on: link, place) { call in
-            let services =
-                call.arguments.first.map { $0.split(separator: ",").compactMap { UInt16($0, radix: 16) } } ?? []
-            switch call.name {
-            case "services":
-                return try await card.requestService(services).map { String($0, radix: 16) }.joined(separator: " ")
-            case "mode": return "\(try await card.requestResponse())"
-            case "systems":
-                return try await card.requestSystemCodes().map { String($0, radix: 16) }.joined(separator: " ")
-            case "read":
-                switch try await card.read(services: services, blocks: blocks(call.arguments[1])) {
-                case .success(let data): return hex(data)
-                case .failure(let status): return text(status)
-                }
-            case "write":
-                let status = try await card.write(
-                    services: services,
-                    blocks: blocks(call.arguments[1]),
-                    data: call.bytes(2)
-                )
-                return text(status)
-            default: return "no such call"
-            }
+        case "write":
+            let elements = blocks(call.arguments[1])
+            return text(try await card.write(services: services, blocks: elements, data: call.bytes(2)))
+        default: return "no such call"
         }
     }
-
-    // MARK: Commands
-
-    /// Each command with several nodes, services and blocks, and the time that this card's PMm gives it.
-    @Test func `FeliCa commands: requests, answers and times of a card with its own PMm`() async {
-        await Self.check(
-            pmm: "0000010a539ceeff",
-            """
-            services 000b,0009,1234: 1 1234 ffff
-            > +02 IDM 03 0b00 0900 3412 < +03 IDM 03 0100 3412 ffff @service
-            systems: fe00 12fc
-            > +0c IDM < +0d IDM 02 fe00 12fc @fixed
-            mode: 3
-            > +04 IDM < +05 IDM 03 @fixed
-            read 000b,100f 5,291.1: {16*ab}{16*cd}
-            > +06 IDM 02 0b00 0f10 02 8005 012301 < +07 IDM 000002 {16*ab}{16*cd} @read
-            write 0009,1009 1.1 {16*ab}: ff70
-            > +08 IDM 02 0900 0910 01 8101 {16*ab} < +09 IDM ff70 @write
-            write 0009 5 {16*ab}: 0000 ok
-            > +08 IDM 010900018005 {16*ab} < +09 IDM 0000
-            """
-        )
-    }
-
-    @Test func `FeliCa command: sent three times, then tagLost after silence and badAnswer after damage`() async {
-        for (failure, code) in [("silence", "tag-lost"), ("noise", "bad-answer"), ("collision", "bad-answer")] {
-            await Self.check(
-                "mode: 2; 2x > +04 IDM < \(failure); > +04 IDM < +05 IDM 02; mode: \(code); 3x > +04 IDM < \(failure)"
-            )
-        }
-        await Self.check("mode: tag-lost; > +04 IDM < removed; mode: cancelled; > +04 IDM < cancelled")
-    }
-
-    /// A call, its answer and the result.
-    @Test(arguments: [
-        ("mode", "+04 IDM", "+04 IDM 00", "bad-answer"), ("mode", "+04 IDM", "0c05 IDM 00", "bad-answer"),
-        ("mode", "+04 IDM", "+05 IDM", "bad-answer"), ("mode", "+04 IDM", "+05 IDM 0000", "bad-answer"),
-        ("mode", "+04 IDM", "empty", "bad-answer"), ("mode", "+04 IDM", "+05 ff02030405060708 00", "tag-lost"),
-        ("systems", "+0c IDM", "+0d IDM 00", "-"), ("systems", "+0c IDM", "+0d IDM 0212fc", "bad-answer"),
-        ("systems", "+0c IDM", "+0d IDM", "bad-answer"), ("systems", "+0c IDM", "+0d IDM 0112", "bad-answer"),
-        ("services 000b", "+02 IDM 010b00", "+03 IDM 02 0100", "bad-answer"),
-        ("services 000b", "+02 IDM 010b00", "+03 IDM 02 0000", "bad-answer"),
-        ("services 000b", "+02 IDM 010b00", "+03 IDM 01 01000200", "bad-answer"),
-        ("read 000b 0", "+06 IDM 010b00018000", "+07 IDM 000001{16*ab}", "{16*ab}"),
-        ("read 000b 0", "+06 IDM 010b00018000", "+07 IDM 01a8", "01a8"),
-        ("read 000b 0", "+06 IDM 010b00018000", "+07 IDM 000002{16*ab}", "bad-answer"),
-        ("read 000b 0", "+06 IDM 010b00018000", "+07 IDM 000001", "bad-answer"),
-        ("read 000b 0", "+06 IDM 010b00018000", "+07 IDM 00", "bad-answer"),
-        ("read 000b 0", "+06 IDM 010b00018000", "+07 IDM 000001{32*ab}", "bad-answer"),
-    ]) func `FeliCa answer: length, code, IDm and content are checked`(
-        call: String,
-        request: String,
-        answer: String,
-        result: String
-    ) async { await Self.check("\(call): \(result); > \(request) < \(answer)") }
 
     @Test(.ownThreads) func `FeliCa commands: their bytes, and the longest one`() async {
         let id = bytes(Self.idm)

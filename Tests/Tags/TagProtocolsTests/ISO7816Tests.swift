@@ -7,62 +7,15 @@ import Testing
 
 /// Commands, responses and status words (ISO/IEC 7816-4, 5), and EF.CardAccess (ICAO Doc 9303-11).
 struct ISO7816Tests {
-    /// `send` sends a command whole; the result is the data and the status word.
-    private static func check(_ script: String, _ place: SourceLocation = #_sourceLocation) async {
-        let link = ScriptedLink()
-        await Script(script).run(on: link, place) { call in
-            guard let command = CommandAPDU(call.bytes()) else { return "no command" }
-            let response = try await link.send(command)
-            return (response.data.isEmpty ? "-" : hex(response.data)) + " \(response.status)"
-        }
-    }
-
-    // MARK: Responses
-
-    @Test func `APDU 6Cxx: the command is sent again with the right length, once`() async {
-        for (answers, result) in [
-            ("> 00b0000005 < 01 9000", "01 9000"), ("> 00b0000005 < 6c04", "- 6C04"),
-            ("> 00b0000005 < 01 6101; > 00c0000001 < 02 9000", "0102 9000"),
-        ] {
-            await Self.check(
-                "send 00b0000002: \(result); > 00b0000002 < 6c05; \(answers)"
-            )
-        }
-        await Self.check("send 00b0000002: 01 9000; > 00b0000002 < 6c00; > 00b0000000 < 01 9000")
-        // With data it is an answer.
-        await Self.check("send 00b0000002: 0102 6C05; > 00b0000002 < 0102 6c05")
-    }
-
-    @Test func `APDU 61xx: GET RESPONSE of the command's class, as long as there is more`() async {
-        for (answers, result) in [
-            ("> 0cb0000002 < 01 6100; > 0cc0000000 < 02 6102; > 0cc0000002 < 0304 6282", "01020304 6282"),
-            ("> 0cb0000002 < 01 6105; > 0cc0000005 < 6f00", "01 6F00"),
-            ("> 0cb0000002 < 016105; > 0cc0000005 < 9000", "01 9000"),
-            ("> 0cb0000002 < 01 6105; > 0cc0000005 < 6105", "bad-answer"),
-            // 6Cxx to GET RESPONSE is obeyed once as well, each time.
-            ("> 0cb0000002 < 01 6105; > 0cc0000005 < 6c02; > 0cc0000002 < 0203 9000", "010203 9000"),
-            ("> 0cb0000002 < 01 6105; > 0cc0000005 < 6c02; > 0cc0000002 < 6c01", "01 6C01"),
-            (
-                "> 0cb0000002 < 01 6100; > 0cc0000000 < 6c02; > 0cc0000002 < 02 6101; > 0cc0000001 < 6c00; > 0cc0000000 < 03 9000",
-                "010203 9000"
-            ), ("> 0cb0000002 < empty", "bad-answer"), ("> 0cb0000002 < 90", "bad-answer"),
-        ] { await Self.check("send 0cb0000002: \(result)\n\(answers)") }
-    }
-
-    @Test func `APDU GET RESPONSE: at most 512 rounds and 64 KB`() async {
-        for (rounds, part, result) in [
-            (511, "01", 511), (513, "01", nil), (64, "{1024*01}", 65536), (65, "{1024*01}", nil),
-        ] as [(Int, String, Int?)] {
-            let last = result == nil ? "" : "; > 00c0000001 < \(part)9000"
-            let more = "\(rounds - 1)x > 00c0000001 < \(part)6101"
-            let found = result.map { "{\($0)*01}" }
-            let link = ScriptedLink(
-                exchanges: "> 00b0000002 < 6101; \(more)\(last)\(result == nil ? "; > 00c0000001 < \(part)6101" : "")"
-            )
-            let command = CommandAPDU(0x00, 0xB0, 0, 0, expectedLength: 2)
-            var data: [UInt8]?
-            let code = await errorCode { data = try await link.send(command).data }
-            #expect(code == (result == nil ? .badAnswer : nil) && data == found.map { bytes($0) }, "\(rounds)")
+    @Test(arguments: try Scenario.all(in: "iso7816.txt"))
+    func `APDU link: each command makes exactly the exchanges of iso7816.txt`(scenario: Scenario) async {
+        for part in scenario.cases {
+            let link = ScriptedLink()
+            await Script(part.text).run(on: link) { call in
+                guard let command = CommandAPDU(call.bytes()) else { return "no command" }
+                let response = try await link.send(command)
+                return (response.data.isEmpty ? "-" : hex(response.data)) + " \(response.status)"
+            }
         }
     }
 

@@ -76,11 +76,11 @@ func message(_ count: Int, seed: UInt8 = 0) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ 0x61) ^ seed ^ UInt8(truncatingIfNeeded: $0 >> 8) }
 }
 
-/// Which of so many steps to cut or disturb: all of up to 24, else the first 8, the last 8 and every 17th between them.
+/// Which of so many steps to cut or disturb: all of up to 12, else the first 5, the last 5 and every 17th between them.
 ///
 /// The steps in the middle of a long write or read are alike, so one in seventeen stands for its neighbours.
 func cutSample(of count: Int) -> [Int] {
-    (0..<max(0, count)).filter { count <= 24 || $0 < 8 || $0 >= count - 8 || $0 % 17 == 0 }
+    (0..<max(0, count)).filter { count <= 12 || $0 < 5 || $0 >= count - 5 || $0 % 17 == 0 }
 }
 
 extension [UInt8] {
@@ -261,8 +261,12 @@ extension ProductModel {
 
     /// The bytes of an NDEF file.
     private static func file(_ message: [UInt8], lengthSize: Int, size: Int) -> [UInt8] {
-        let length = (0..<lengthSize).reversed().map { UInt8(message.count >> (8 * $0) & 0xFF) }
-        return length + message + [UInt8](repeating: 0, count: size - lengthSize - message.count)
+        var file = [UInt8](repeating: 0, count: size)
+        for index in 0..<lengthSize {
+            file[lengthSize - 1 - index] = UInt8(truncatingIfNeeded: message.count >> (8 * index))
+        }
+        file.replaceSubrange(lengthSize..<lengthSize + message.count, with: message)
+        return file
     }
 
     /// ICODE, ST25TV, ST25DV, a Fujitsu tag with blocks of 8 bytes, and generic tags with larger ones.

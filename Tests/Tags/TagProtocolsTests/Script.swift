@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Synchronization
 import TagLink
 import TagProtocols
@@ -13,7 +14,7 @@ import Testing
 /// `{8}` are eight zero bytes and `{8*ab}` eight bytes ab. An answer may be `nak` or another 4-bit code (`nak 5`, `ack`), or
 /// a failure: `silence`, `noise`, `collision` (with its bit and the bytes before it), `removed`, `cancelled`,
 /// `unavailable`, `unsupported`, `violation`, `in-use`. `~` before a request is a frame without a checksum, `/7` one whose
-/// last byte has seven bits, `+` puts the number of bytes in front, as FeliCa does, and `eof` is an empty frame. Lines with `#` are comments, and `;` is a new line.
+/// last byte has seven bits, `+` puts the number of bytes in front, as FeliCa does, and `eof` is an empty frame. `;` is a new line.
 struct Script {
     struct Call {
         var line: String
@@ -35,7 +36,7 @@ struct Script {
     ///   - times: timeouts with a name.
     init(_ text: String, checksum: Frame.Checksum = .automatic, times: [String: Airtime] = [:]) {
         for line in text.split(whereSeparator: { $0 == "\n" || $0 == ";" })
-        where !line.allSatisfy(\.isWhitespace) && !line.contains("#") {
+        where !line.allSatisfy(\.isWhitespace) {
             guard line.contains(">") else {
                 let parts = line.split(separator: ":", maxSplits: 1)
                 let words = parts[0].split(separator: " ").map(String.init)
@@ -109,10 +110,80 @@ struct Script {
                 result = error.code.description
             } catch let error as LinkError { result = error.code.description } catch { result = "\(error)" }
             if result.isEmpty { result = "-" }
-            let wanted = call.result.contains("{") ? hex(bytes(call.result)) : call.result
+            var wanted = call.result
+            if wanted.contains("{") {
+                wanted = hex(bytes(wanted))
+                result.removeAll(where: \.isWhitespace)
+            }
             #expect(result == wanted, "\(call.line)", sourceLocation: place)
             #expect(link.remaining == 0, "\(call.line): exchanges are left", sourceLocation: place)
         }
+    }
+}
+
+/// A part of a file of scripts, which has a title and any number of scripts, each for another tag:
+///
+///     # Type 2 read: a NAK has its code          the title: subject, condition and result
+///     -- a comment
+///     let WAKE = > 52/7 < 4400; > 93... < 04     a word in capitals that stands for a text, up to the end of the file
+///     with uid 02a1b2c3d4e580, frame 64          what is special about the tag or the reader, for one script
+///     detect: CODE
+///     > 3003 < ANSWER
+///     | ANSWER | CODE |                          the script is run once for each row, with its cells
+///     | nak 0  | read-protected |
+///
+/// A blank line ends a script.
+struct Scenario: Sendable, CustomTestStringConvertible {
+    struct Case: Sendable {
+        var text = ""
+        var options: [String: String] = [:]
+
+        func number(_ name: String) -> Int? { options[name].flatMap { Int($0) } }
+    }
+
+    let title: String
+    private(set) var cases: [Case] = []
+    var testDescription: String { title }
+
+    /// The scenarios of a file in the folder `Vectors`.
+    static func all(in file: String) throws -> [Scenario] {
+        let url = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Vectors/\(file)")
+        let text = try String(contentsOf: url, encoding: .utf8)
+        var scenarios: [Scenario] = []
+        var definitions: [String: String] = [:]
+        var (draft, rows) = (Case(), [[String]]())
+        func finish() {
+            guard !draft.text.isEmpty else { return }
+            for row in rows.isEmpty ? [[]] : rows.dropFirst() {
+                let cells = Dictionary(zip(rows.first ?? [], row)) { first, _ in first }
+                let filled = Self.fill(Self.fill(Self.fill(draft.text, definitions), cells), definitions)
+                let options = draft.options.mapValues { Self.fill($0, cells) }
+                scenarios[scenarios.count - 1].cases.append(Case(text: filled, options: options))
+            }
+            (draft, rows) = (Case(), [])
+        }
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false).map(\.trimming) + [""] {
+            let words = line.split(separator: " ", maxSplits: 3).map(String.init)
+            switch words.first {
+            case nil: finish()
+            case "--": break
+            case "#": scenarios.append(Scenario(title: String(line.dropFirst(2))))
+            case "let": definitions[words[1]] = Self.fill(words[3], definitions)
+            case "with":
+                for option in line.dropFirst(5).split(separator: ",") {
+                    let pair = option.split(separator: " ").map(String.init)
+                    draft.options[pair[0]] = pair.count > 1 ? pair[1] : ""
+                }
+            case "|": rows.append(line.split(separator: "|").map(\.trimming))
+            default: draft.text += line + "\n"
+            }
+        }
+        return scenarios
+    }
+
+    /// Puts texts in the place of words in capitals.
+    private static func fill(_ text: String, _ texts: [String: String]) -> String {
+        text.replacing(#/[A-Z]+/#) { texts[String($0.output)] ?? String($0.output) }
     }
 }
 

@@ -101,6 +101,7 @@ struct TagNameTests {
         ("04010101001405", "MIFARE DESFire EV1 1K"), ("04010101001205", "MIFARE DESFire EV1"), ("05010101001a05", nil),
         ("04090101001a05", nil),
     ]) func `Product of ISO-DEP: by GetVersion`(hardware: String, name: String?) {
+        #expect(DESFireVersion([UInt8](repeating: 4, count: 20)) == nil)
         #expect(DESFireVersion(bytes(hardware + hardware) + [UInt8](repeating: 4, count: 14))?.productName == name)
     }
 

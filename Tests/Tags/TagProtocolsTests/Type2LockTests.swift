@@ -96,20 +96,6 @@ struct Type2LockTests {
 
     // MARK: Locking
 
-    @Test func `Type 2 lock: the container, the static and the dynamic lock bits are written in this order`() async {
-        await Type2Tests.check(
-            """
-            lock: ok
-            > 3002 < 72480000 e1101200 0300fe00 {4}
-            > 3025 < {12}00000102; > a203 e110120f < ack; > a202 7248ffff < ack
-            > a228 ff0f0102 < ack
-            detect: ro 142 0
-            lock: read-only
-            """,
-            uid: "02a1b2c3d4e580"
-        )
-    }
-
     /// A product, and its dynamic lock page after a lock.
     @Test(arguments: [
         ("MIFARE Ultralight C", 40, "ff000000"), ("NTAG203", 40, "ff000000"), ("NTAG212", 36, "ff031fbd"),
@@ -284,19 +270,6 @@ struct Type2LockTests {
                 try await Self.expectWrite(product, [(14, size), (address, lock)], size: count, nil, hasVersion: false)
             }
         }
-    }
-
-    @Test(arguments: [("01", true), ("08", true), ("10", false)])
-    func `Type 2 write: a lock bit for one byte locks the page of that byte`(bits: String, isRefused: Bool) async {
-        // Twelve lock bits behind the data area, each for one byte from 64 on; the message ends in page 10 hexadecimal.
-        await Type2Tests.check(
-            """
-            write {42*07}: \(isRefused ? "read-only" : "update-failed")
-            > 3002 < 72480000 e1101400 0103b00c 040300fe
-            > 3029 < {12}\(bits)000000
-            """ + (isRefused ? "" : "\n> a206 07070707 < nak"),
-            uid: "02a1b2c3d4e580"
-        )
     }
 
     // MARK: Formatting
