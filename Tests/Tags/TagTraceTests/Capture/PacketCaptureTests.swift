@@ -43,91 +43,58 @@ struct PacketCaptureTests {
         let rall = Frame([0x00, 0x00, 0x00, 1, 2, 3, 4], checksum: .crcB)
         let trace = Trace([
             Self.exchange(Frame([0x30, 0x04]), .success(Frame([UInt8](repeating: 0, count: 16)))),
-            Self.exchange(Frame([0x05, 0x00, 0x00]), nil, over: .frames(.nfcB)),
-            Self.exchange(rall, nil),
+            Self.exchange(Frame([0x05, 0x00, 0x00]), nil, over: .frames(.nfcB)), Self.exchange(rall, nil),
             // A checksum that the link did not handle stays as it was, right or wrong.
             Self.exchange(Frame([0x50, 0x00, 0x12, 0x34], checksum: .none), nil),
         ])
-        #expect(
-            Packet.all(of: trace.pcapng()).map(\.frame) == [
-                [0x30, 0x04, 0x26, 0xEE], [UInt8](repeating: 0, count: 16) + [0x37, 0x49],
-                [0x05, 0x00, 0x00, 0x71, 0xFF], rall.bytes + CyclicRedundancyCheck.b(rall.bytes).littleEndianBytes,
-                [0x50, 0x00, 0x12, 0x34],
-            ]
-        )
-    }
-
-    @Test func `field events: packets without a frame; a missing answer is no packet`() {
-        let trace = Trace([
-            Trace.Entry(at: .zero, .field(isOn: true)), Self.exchange(Self.reqA, .failure(LinkError(.timeout, ""))),
-            Trace.Entry(.field(isOn: false)),
-        ])
-        let packets = Packet.all(of: trace.pcapng())
-        #expect(packets.map(\.data) == [[0, 0xFC, 0, 0], [0, 0xFE, 0, 1, 0x26], [0, 0xFD, 0, 0]])
-        #expect(packets.map(\.comments) == [[], ["REQA"], []])
-    }
-
-    @Test func `damaged answer: a comment; collision: a packet with the bits before it`() {
-        let collision = LinkError.Collision(bitIndex: 9, bits: [0x08, 0x01])
-        let anticollision = Frame([0x93, 0x20], checksum: .none)
-        let trace = Trace([
-            Self.exchange(Self.reqA, .failure(LinkError(.transmission, "noise"))),
-            Self.exchange(anticollision, .failure(LinkError(.collision, "", collision: collision))),
-        ])
-        let packets = Packet.all(of: trace.pcapng())
-        #expect(packets.map(\.frame) == [[0x26], [0x93, 0x20], [0x08, 0x01]])
-        #expect(packets[0].comments == ["REQA", "no answer: damaged"])
-        #expect(packets[1].comments.last == "no answer: several tags at once")
-        #expect(packets[2].comments == ["9 bits before the tags differ"])
-    }
-
-    @Test func `password: zeros; incomplete byte: its bits in the comment`() {
-        let nak = Frame(bits: [0x4], validBitsInLastByte: 4)
-        let packets = Packet.all(of: Trace([Self.exchange(Frame([0x1B, 1, 2, 3, 4]), .success(nak))]).pcapng())
-        let zeros: [UInt8] = [0x1B, 0, 0, 0, 0]
-        #expect(packets.map(\.frame) == [zeros + CyclicRedundancyCheck.a(zeros).littleEndianBytes, [0x04]])
-        #expect(packets[0].comments == ["PWD AUTH, 4 bytes not shown"])
-        #expect(packets[1].comments.first?.hasSuffix(" (4 bits in the last byte)") == true)
-    }
-
-    @Test(
-        arguments: [
-            (1, 7, false), (1, 6, true), (1, 8, false), (2, 7, true), (3, 7, true), (3, 1, true), (3, 8, false),
+        let frames: [[UInt8]] = [
+            [0x30, 0x04, 0x26, 0xEE], [UInt8](repeating: 0, count: 16) + [0x37, 0x49], [0x05, 0x00, 0x00, 0x71, 0xFF],
+            rall.bytes + CyclicRedundancyCheck.b(rall.bytes).littleEndianBytes, [0x50, 0x00, 0x12, 0x34],
         ]
-    )
-    func `incomplete last byte: its bits in the comment, but for a whole byte and a short frame`(
-        count: Int,
-        bits: Int,
-        isSaid: Bool
-    ) {
-        let frame = Frame(bits: Array([0x26, 0x27, 0x01].prefix(count)), validBitsInLastByte: bits)
-        let packets = Packet.all(of: Trace([Self.exchange(frame, .success(frame))]).pcapng())
-        let end = " (\(bits) bit\(bits == 1 ? "" : "s") in the last byte)"
-        #expect(packets.count == 2)
-        for packet in packets {
-            #expect(packet.comments.count == 1)
-            #expect(packet.comments.first?.hasSuffix(isSaid ? end : " in the last byte)") == isSaid)
+        #expect(Packet.all(of: trace.pcapng()).map(\.frame) == frames)
+    }
+
+    @Test func `event, missing answer, damage, collision, password and loose bits: their packets and comments`() {
+        let place = LinkError.Collision(bitIndex: 9, bits: [0x08, 0x01])
+        let anticollision = Frame([0x93, 0x20], checksum: .none)
+        let nak = Frame(bits: [0x4], validBitsInLastByte: 4)
+        let rows: [(Trace.Entry, String)] = [
+            (Trace.Entry(at: .zero, .field(isOn: true)), "00fc0000"), (Trace.Entry(.field(isOn: false)), "00fd0000"),
+            (Self.exchange(Self.reqA, .failure(LinkError(.timeout, ""))), "00fe000126 REQA"),
+            (
+                Self.exchange(Self.reqA, .failure(LinkError(.transmission, "noise"))),
+                "00fe000126 REQA, no answer: damaged"
+            ),
+            (
+                Self.exchange(anticollision, .failure(LinkError(.collision, "", collision: place))),
+                "00fe00029320 ANTICOLLISION, level 1, no answer: several tags at once; "
+                    + "00ff00020801 9 bits before the tags differ"
+            ),
+            (
+                Self.exchange(Frame([0x1B, 1, 2, 3, 4]), .success(nak)),
+                "00fe00071b00000000faf3 PWD AUTH, 4 bytes not shown; "
+                    + "00ff000104 NAK 4: not allowed, or no such place (4 bits in the last byte)"
+            ),
+        ]
+        for (entry, packets) in rows {
+            let found = Packet.all(of: Trace([entry]).pcapng()).map {
+                ([$0.data.hexText()] + ($0.comments.isEmpty ? [] : [$0.comments.joined(separator: ", ")]))
+                    .joined(separator: " ")
+            }
+            #expect(found.joined(separator: "; ") == packets)
         }
     }
 
     @Test func `exchanges that the link type can't hold: left out with a note`() {
-        let trace = Trace([
+        let command = Self.exchange(Frame([0x00, 0xB0, 0, 0, 2]), nil, over: .commands)
+        let capture = Trace([
             Self.exchange(Frame([0x06]), nil, over: .frames(.nfcF)),
-            Self.exchange(Frame([0x26, 0x01, 0x00]), nil, over: .frames(.nfcV)),
-            Self.exchange(Frame([0x00, 0xB0, 0, 0, 2]), nil, over: .commands),
-            Self.exchange(Frame([0x00, 0xB0, 0, 0, 2]), nil, over: .commands),
-        ])
-        let capture = trace.pcapng()
-        #expect(capture.packetCount == 0)
-        #expect(
-            capture.notes == [
-                "Left out: 1 exchange of FeliCa: the capture can hold ISO 14443 only.",
-                "Left out: 1 exchange of ISO 15693: the capture can hold ISO 14443 only.",
-                "Left out: 2 exchanges of commands whose frames the reader made by itself: the recording does not have "
-                    + "the frames.",
-            ]
-        )
-        for note in capture.notes { #expect(capture.bytes.contains(Array(note.utf8))) }
+            Self.exchange(Frame([0x26, 0x01, 0x00]), nil, over: .frames(.nfcV)), command, command,
+        ]).pcapng()
+        #expect(capture.packetCount == 0 && capture.notes.count == 3)
+        for (note, start) in zip(capture.notes, ["1 exchange of FeliCa", "1 exchange of ISO 15693", "2 exchanges"]) {
+            #expect(note.hasPrefix("Left out: \(start)") && capture.bytes.contains(Array(note.utf8)))
+        }
     }
 
     @Test func `notes of a trace: comments of the next packet, or of the file`() {
@@ -153,23 +120,16 @@ struct PacketCaptureTests {
         #expect(Packet.all(of: early.pcapng(start: .seconds(2))).map(\.nanoseconds) == [1_500_000_000])
     }
 
-    @Test func `comment longer than its field: cut, and the packets behind it are whole`() {
-        let note = String(repeating: "n", count: 0x1_0000)
-        let trace = Trace([
-            Trace.Entry(.note(note)), Self.exchange(Self.reqA, nil), Trace.Entry(.note(String(note.dropLast()))),
-            Self.exchange(Self.reqA, nil),
-        ])
-        let packets = Packet.all(of: trace.pcapng())
-        #expect(packets.map { $0.comments.map(\.utf8.count) } == [[0xFFFF, 4], [0xFFFF, 4]])
-        #expect(packets.map { $0.comments.last } == ["REQA", "REQA"])
-    }
-
-    @Test(arguments: [("ü", 65_534), ("€", 65_535), ("😀", 65_532)])
-    func `comment that is cut: it ends with a whole character`(character: String, count: Int) {
+    @Test(arguments: [("n", 65_535), ("ü", 65_534), ("€", 65_535), ("😀", 65_532)])
+    func `comment longer than its field: cut behind a whole character, and the packets behind it are whole`(
+        character: String,
+        count: Int
+    ) {
         let size = character.utf8.count
         let note = String(repeating: character, count: 65_536 / size + 1)
-        let packets = Packet.all(of: Trace([Trace.Entry(.note(note)), Self.exchange(Self.reqA, nil)]).pcapng())
-        #expect(packets.map(\.comments) == [[String(repeating: character, count: count / size), "REQA"]])
+        let trace = Trace([Trace.Entry(.note(note)), Self.exchange(Self.reqA, nil), Self.exchange(Self.reqA, nil)])
+        let cut = String(repeating: character, count: count / size)
+        #expect(Packet.all(of: trace.pcapng()).map(\.comments) == [[cut, "REQA"], ["REQA"]])
     }
 }
 

@@ -7,59 +7,19 @@ import Testing
 
 /// The file of a recording: its lines, the range of each value, and what is no recording.
 struct RecordingTests {
-    static let head = """
-        {"opencorenfc_recording":1,"reader":"A \\"reader\\"","kind":"discovering",\
-        "technologies":["nfc-a","nfc-f"],"maximum_frame_length":256,"tells_presence":true}
+    private static let text = (try? Transcript.text(of: "tags.jsonl")) ?? ""
+    private static let fieldText = (try? Transcript.text(of: "field.jsonl")) ?? ""
+    private static let head = String(text.prefix { $0 != "\n" }) + "\n"
+    private static let look = #"{"us":0,"do":"discover","technologies":["nfc-a"],"systems":[]}"#
 
-        """
-
-    /// One of each thing that a recording of a reader that finds tags may hold.
-    static let text =
-        head + """
-            {"us":0,"do":"presence"}
-            {"us":5,"do":"discover","technologies":["nfc-a","nfc-b","nfc-f","nfc-v"],"systems":["12fc"]}
-            {"tag":1,"technology":"nfc-a","atqa":"0044","sak":"00","uid":"04010203040506","maximum_frame_length":264}
-            {"tag":2,"technology":"nfc-b","atqb":"500102030400000000008081","maximum_command_length":261,\
-            "maximum_response_length":258,"block_command_length":253,"block_response_length":253,"ats":"0578807002"}
-            {"tag":3,"technology":"nfc-f","idm":"0102030405060708","pmm":"0102030405060708","system":"12fc",\
-            "maximum_frame_length":264}
-            {"tag":4,"technology":"nfc-v","uid":"e004010203040506","dsfid":"00","maximum_frame_length":264,\
-            "counts_air":false}
-            {"us":9,"found":4}
-            {"us":9,"do":"arrival","uid":"04010203040506","number":3}
-            {"us":10,"do":"select","tag":1}
-            {"us":11,"done":true}
-            {"n":1,"us":12,"do":"send","tag":1,"technology":"nfc-a","hex":"3004","timeout_us":5000}
-            {"us":13,"do":"presence"}
-            {"n":1,"us":14,"got":"00","bits":4,"checksum":"none"}
-            {"n":2,"us":15,"do":"send","tag":1,"technology":"nfc-a","hex":"78000000000000","checksum":"crc-b","timeout_us":1}
-            {"n":2,"us":16,"failed":"collision","reason":"Two.","collision_bit":3,"collision_hex":"05"}
-            {"us":17,"do":"wake","tag":1}
-            {"us":18,"failed":"tagRemoved","reason":""}
-            {"n":3,"us":19,"do":"send","tag":2,"hex":"00a40000"}
-            {"n":3,"us":20,"got":"9000"}
-            {"us":21,"do":"is-present","tag":2}
-            {"us":22,"present":false}
-            {"us":22,"do":"is-still-near","uid":"04010203040506"}
-            {"us":23,"present":true}
-            {"us":23,"do":"release"}
-            {"us":24,"done":true}
-
-            """
-
-    private static let fieldText = """
-        {"opencorenfc_recording":1,"reader":"virtual","kind":"field","technologies":["nfc-a"],\
-        "maximum_frame_length":64,"tells_presence":false}
-        {"us":0,"do":"field-on"}
-        {"us":1,"done":true}
-        {"us":1,"do":"presence"}
-        {"us":1,"do":"arrival","uid":"04010203040506","number":3}
-        {"n":1,"us":2,"do":"send","technology":"nfc-a","hex":"26","bits":7,"checksum":"none","timeout_us":9}
-        {"n":1,"us":3,"failed":"timeout","reason":"A \\"tab\\"\\u0009."}
-        {"us":4,"do":"field-off"}
-        {"us":5,"failed":"readerUnavailable","reason":"Gone."}
-
-        """
+    /// The rows of a file: a slash is the end of a line, LOOK a call, and SEND and CARD the start of one.
+    private static func rows(of name: String) throws -> [String] {
+        try Transcript.text(of: name).split(separator: "\n").map {
+            String($0).replacing(" / ", with: "\n").replacing("LOOK", with: look)
+                .replacing("CARD", with: #"{"tag":1,"technology":"nfc-b","atqb":"""#)
+                .replacing("SEND", with: #"{"n":1,"us":0,"do":"send","technology":"nfc-a","hex":"00""#)
+        }
+    }
 
     /// A recording of these lines, read in pieces of some size.
     private static func recording(_ text: String, pieces size: Int = .max) throws -> Recording {
@@ -204,33 +164,8 @@ struct RecordingTests {
         #expect(error?.code == .malformed && error?.line == 67)
     }
 
-    private static let look = #"{"us":0,"do":"discover","technologies":["nfc-a"],"systems":[]}"#
-    private static let send = #"{"n":1,"us":0,"do":"send","technology":"nfc-a","hex":"00","#
-
-    @Test func `line that can't be used: malformed, with the number of the line`() {
-        let tag = #"{"tag":1,"technology":"nfc-b","atqb":"","maximum_frame_length":1}"#
-        let release = #"{"us":0,"do":"release"}"#
-        let lines = [
-            // Calls.
-            "{}", #"{"us":0,"do":"dance"}"#, #"{"us":0,"do":"discover","technologies":["nfc-x"],"systems":[]}"#,
-            #"{"us":0,"do":"discover","systems":[]}"#, #"{"us":0,"do":"discover","technologies":[],"systems":["12f"]}"#,
-            #"{"us":0,"do":"discover","technologies":[],"systems":["12fcc"]}"#, #"{"us":0,"do":"select","tag":1}"#,
-            #"{"n":1,"us":0,"do":"send","technology":"nfc-c","hex":"00","timeout_us":1}"#,
-            #"{"n":1,"us":0,"do":"send","technology":"nfc-a","hex":"00","checksum":"crc-a","timeout_us":1}"#,
-            #"{"n":2,"us":0,"do":"send","hex":"00"}"#, #"{"n":1,"us":0,"do":"send"}"#,
-            #"{"n":1,"us":0,"do":"send","hex":"0"}"#, #"{"us":99999999999999999999,"do":"release"}"#,
-            // Outcomes.
-            #"{"us":0,"done":true}"#, #"{"tag":1,"technology":"nfc-v"}"#, release + "\n" + #"{"us":0,"done":false}"#,
-            release + "\n" + #"{"us":0,"failed":"luck"}"#, release + "\n" + release,
-            Self.look + "\n{\"us\":0,\"found\":1}",
-            #"{"us":0,"do":"is-still-near","uid":"01"}\#n{"us":0,"done":true}"#, Self.look + "\n" + tag + "\n" + tag,
-            // JSON.
-            "{", #"["us"]"#, #"{"us" 0}"#, #"{"us":}"#, #"{"us":"#, #"{"us":0"#, #"{"us":0} x"#, #"{"us":0,"us":0}"#,
-            #"{us:0}"#, #"{"us":tru}"#, #"{"us":falsx}"#, #"{"us":1-1}"#, #"{"us":1.5}"#, #"{"us":null}"#, #"{"a":{}}"#,
-            #"{"a":[1]}"#, #"{"a":[["b"]]}"#, #"{"a":["b" "c"]}"#, #"{"a":["b",]}"#, #"{"a":"b"#, #"{"a":"\"#,
-            #"{"a":"\q"}"#, #"{"a":"b\u0"}"#, "{\"a\":\"\u{1}\"}", "{\"a\":\"\\n\u{1}\"}", #"{"us":0,}"#,
-        ]
-        for line in lines {
+    @Test func `line that can't be used: malformed, with the number of the line`() throws {
+        for line in try Self.rows(of: "malformed.txt") + ["{\"a\":\"\u{1}\"}", "{\"a\":\"\\n\u{1}\"}"] {
             let error = Self.error { try Self.lines(line) }
             #expect(error?.code == .malformed && error?.line == line.split(separator: "\n").count + 1, "\(line)")
         }
@@ -240,80 +175,29 @@ struct RecordingTests {
             let error = Self.error { try Recording(parsing: Array(Self.head.utf8) + line) }
             #expect(error?.code == .malformed && error?.line == 2)
         }
-        // The sentence for a person, once.
-        let reason = "Line 2 can't be used: \"do\" names no call. Record the flow again, or fix the line."
-        #expect(Self.error { try Self.lines(#"{"us":0,"do":"dance"}"#) }?.reason == reason)
     }
 
     // MARK: The range of each value
 
-    private static let nfcB =
-        #"{"tag":1,"technology":"nfc-b","atqb":"","maximum_command_length":9,"#
-        + #""maximum_response_length":9,"block_command_length":9,"block_response_length":9}"#
-
-    /// Numbers with their ranges, and the lines with `#` in the place of the number.
-    private static let numbers: [(least: Int, most: Int, lines: String)] = {
-        let tag = look + "\n" + #"{"tag":1,"technology":"nfc-a","atqa":"0044","uid":"","maximum_frame_length":1}"#
-        var rows: [(Int, Int, String)] = [
-            (0, 1 << 53, #"{"us":#,"do":"release"}"#),
-            (0, 1 << 53, #"{"us":0,"do":"release"}\#n{"us":#,"done":true}"#),
-            (0, 1 << 53, #"{"us":0,"do":"arrival","uid":"01","number":#}"#),
-            (1, 8, send + #""bits":#,"timeout_us":1}"#), (0, 1 << 40, send + #""timeout_us":#}"#),
-            (1, 1 << 31, tag.replacing("\"tag\":1", with: "\"tag\":#")),
-            (1, 1 << 20, tag.replacing("length\":1", with: "length\":#")),
-        ]
-        for name in ["maximum_command", "maximum_response", "block_command", "block_response"] {
-            let card = nfcB.replacing("\"\(name)_length\":9", with: "\"\(name)_length\":#")
-            rows.append((1, 1 << 20, look + "\n" + card))
-        }
-        return rows
-    }()
-
-    @Test(arguments: numbers.indices) func `number in a line: its least and most value, and nothing beyond`(index: Int)
-    {
-        let (least, most, lines) = Self.numbers[index]
+    @Test(arguments: try rows(of: "ranges.txt")) func `value in a line: its least and its most, and nothing beyond`(
+        row: String
+    ) throws {
+        let fields = row.split(separator: " ", maxSplits: 3).map(String.init)
+        let (least, most) = (try #require(Int(fields[1])), try #require(Int(fields[2])))
         func code(_ value: String) -> RecordingError.Code? {
-            Self.error { try Self.lines(lines.replacing("#", with: value)) }?.code
+            Self.error { try Self.lines(fields[3].replacing("#", with: value)) }?.code
         }
-        for number in [least, least + 1, most] { #expect(code("\(number)") == nil, "\(number)") }
-        for number in [least - 1, most + 1] { #expect(code("\(number)") == .malformed, "\(number)") }
-        #expect(code("\"1\"") == .malformed)
+        func text(_ value: Int) -> String {
+            fields[0] == "number" ? "\(value)" : String(repeating: "a5", count: value)
+        }
+        for value in [least, most] { #expect(code(text(value)) == nil, "\(value)") }
+        for value in [least - 1, most + 1] where value >= 0 || fields[0] == "number" {
+            #expect(code(text(value)) == .malformed, "\(value)")
+        }
+        for wrong in fields[0] == "number" ? ["\"1\""] : ["5", "0g", "é0"] { #expect(code(wrong) == .malformed) }
     }
 
-    /// Bytes with the counts that they may have, and the lines with `%` in their place.
-    private static let hexes: [(counts: ClosedRange<Int>, line: String)] = {
-        func tag(_ members: String) -> String { look + "\n{\"tag\":1,\(members),\"maximum_frame_length\":9}" }
-        let identifiers = #""pmm":"0102030405060708","idm":"0102030405060708""#
-        return [
-            (0...10, #"{"us":0,"do":"arrival","uid":"%","number":1}"#),
-            (0...10, #"{"us":0,"do":"is-still-near","uid":"%"}"#),
-            (2...2, tag(#""technology":"nfc-a","atqa":"%","uid":"""#)),
-            (1...1, tag(#""technology":"nfc-a","atqa":"0044","sak":"%","uid":"""#)),
-            (0...10, tag(#""technology":"nfc-a","atqa":"0044","uid":"%""#)),
-            (0...64, tag(#""technology":"nfc-b","atqb":"%""#)),
-            (8...8, tag(#""technology":"nfc-f","idm":"%","pmm":"0102030405060708""#)),
-            (8...8, tag(#""technology":"nfc-f","pmm":"%","idm":"0102030405060708""#)),
-            (2...2, tag(#""technology":"nfc-f",\#(identifiers),"system":"%""#)),
-            (8...8, tag(#""technology":"nfc-v","uid":"%","dsfid":"00""#)),
-            (1...1, tag(#""technology":"nfc-v","uid":"0102030405060708","dsfid":"%""#)),
-            (0...255, look + "\n" + nfcB.dropLast() + #","ats":"%"}"#),
-        ]
-    }()
-
-    @Test(arguments: hexes.indices) func `bytes in a line: their least and most count, in hex`(index: Int) {
-        let (counts, line) = Self.hexes[index]
-        func code(_ value: String) -> RecordingError.Code? {
-            Self.error { try Self.lines(line.replacing("%", with: value)) }?.code
-        }
-        func hex(_ count: Int) -> String { String(repeating: "a5", count: count) }
-        for count in [counts.lowerBound, counts.upperBound] { #expect(code(hex(count)) == nil, "\(count)") }
-        for count in [counts.lowerBound - 1, counts.upperBound + 1] where count >= 0 {
-            #expect(code(hex(count)) == .malformed, "\(count)")
-        }
-        for digits in ["5", "0g", "é0"] { #expect(code(digits) == .malformed, "\(digits)") }
-    }
-
-    @Test func `failure in a line: each code, and the bits before a collision`() throws {
+    @Test func `failure in a line: each code`() throws {
         let codes: [LinkError.Code] = [
             .timeout, .tagRemoved, .transmission, .collision, .frameTooLong, .readerUnavailable, .cancelled,
             .unsupported, .protocolViolation, .inUse,
@@ -322,18 +206,6 @@ struct RecordingTests {
             let line = #"{"us":1,"failed":"\#(code.description)","reason":"Why."}"#
             let outcome = try Self.lines(#"{"us":0,"do":"release"}"#, line).steps[0].outcome
             #expect(outcome == .failed(LinkError(code, "")), "\(code)")
-        }
-        let call = Self.send + #""timeout_us":1}"#
-        for (index, count) in [(0, 0), (1, 1), (7, 1), (8, 1), (9, 2), (16, 2), (17, 3)] {
-            func line(_ count: Int) -> String {
-                let hex = String(repeating: "01", count: count)
-                return
-                    #"{"n":1,"us":1,"failed":"collision","reason":"","collision_bit":\#(index),"collision_hex":"\#(hex)"}"#
-            }
-            guard case .failed(let error) = try Self.lines(call, line(count)).steps[0].outcome else { continue }
-            #expect(error.collision?.bitIndex == index && error.collision?.bits.count == count)
-            #expect(Self.error { try Self.lines(call, line(count + 1)) }?.code == .malformed)
-            if count > 0 { #expect(Self.error { try Self.lines(call, line(count - 1)) }?.code == .malformed) }
         }
     }
 
