@@ -75,42 +75,14 @@ struct RecordTests {
         }
     }
 
-    /// The record's type (`bt`, `le` and `wifi` are media), its payload, and the error's code; `ok` without one.
-    private static let payloads = """
-        U - empty-payload | T - empty-payload | T 85656e language-overrun | T 0265c378 bad-encoding
-        T 02c3a978 bad-encoding | T 82656ed83d0041 bad-encoding
-        Sp - inner-empty-input | Sp 910102550461 5101025504 61 uri-count-2 | Sp d101015504ff inner-trailing-data
-        Sp 910102550461 510302616374 0000 action-length | Sp 910102550461 510301616374 00 ok
-        Sp 910102550461 51010373 000000 size-length | Sp 910102550461 51010573 0000000000 size-length
-        Hs - empty-payload | Hr - empty-payload | Hs 12d10300657272 err-length | Hs 15d1030165727200 err-reserved
-        Hs 15d103026572720010 err-reserved | Hs 15d1030165727204 ok
-        Hr 12d10204616301013000 cr-length | Hr 12d102036372010203 cr-length | Hr 12d10201637201 cr-length
-        Hr 12d102006372 cr-length | Hr 12d1020263720102 ok | Hr 11 ok | Hr 12 cr-length
-        Hs 12d102006163 ac-empty | Hs 12d10201616301 reference-overrun | Hs 12d102036163010161 reference-overrun
-        Hs 12d10204616301016100 ok | Hs 12d1020561630101610009 ac-trailing
-        Hc - empty-payload | Hc 02 too-short | Hc 0201 reference-overrun | Hc 020561 reference-overrun
-        Sig - empty-payload | Sig 20 too-short | Sig 200b02 too-short | Sig 200b02000161 too-short
-        Sig 200b02000461 signature-overrun | Sig 200b02000161810002 certificate-overrun
-        Sig 208b0200011000 control-character | Sig 200b020000810001ff certificate-overrun
-        Sig 200b020000800001ff bad-encoding | Sig 010102000161800002610a control-character
-        Sig 018102000161800002610a control-character | Sig 0101020001618000026120 ok
-        Di - empty-payload | Di 00 tlv-overrun | Di 000561 tlv-overrun | Di 000161 missing-element
-        Di 00000101 6d missing-element | Di 0001760100 missing-element | Di 0001760101ff ok
-        bt - too-short | bt 08 too-short | bt 08000102030405 too-short | bt 0800060504030201 ok
-        bt 080006050403020100 oob-trailing | bt 0900060504030201 oob-length-overrun | bt 0700060504030201 too-short
-        bt 0a0006050403020105ff tlv-overrun | bt 0c0006050403020100000000 ok | le 021c01000909 ok | le 021c tlv-overrun
-        wifi - empty-payload | wifi 0000 tlv-overrun | wifi 10450001 tlv-overrun | wifi 1045000161 ok
-        wifi 0005 1045000161 ok | wifi 0004 1045000161 tlv-overrun | wifi 0006 1045000161 tlv-overrun
-        wifi 0500 1045000161 tlv-overrun | wifi 100e000110 tlv-overrun | wifi 100e00051045000261 tlv-overrun
-        """
-
     @Test func `Typed records: each fault of a payload has its code, and the message around it stays readable`() throws
     {
         let media = [
             "bt": BluetoothEasyPairingRecord.mediaType, "le": BluetoothLowEnergyRecord.mediaType,
             "wifi": WiFiRecord.mediaType,
         ]
-        for row in Self.payloads.split(whereSeparator: { $0 == "|" || $0 == "\n" }) {
+        // The record's type (`bt`, `le` and `wifi` are media), its payload, and the error's code; `ok` without one.
+        for row in try Vector.lines(of: "payloads.txt") {
             let fields = row.split(separator: " ").map(String.init)
             let payload = Hex.bytes(fields[1..<fields.count - 1].joined())
             let record = media[fields[0]].map { .media(type: $0, payload: payload) } ?? wellKnown(fields[0], payload)
@@ -273,20 +245,16 @@ struct RecordTests {
         }
     }
 
-    @Test func `Wi-Fi: a number of another size is left out`() throws {
-        for (size, number): (Int, UInt16?) in [(0, nil), (1, 0x01), (2, 0x0102), (3, nil)] {
-            func credential(_ attribute: UInt8) throws -> WiFiCredential {
-                let inner = [0x10, attribute, 0, UInt8(size)] + [1, 2, 3].prefix(size) + Hex.bytes("1045000161")
-                let record = NDEFRecord.media(
-                    type: WiFiRecord.mediaType,
-                    payload: [0x10, 0x0E, 0, UInt8(inner.count)] + inner
-                )
-                return try #require(try WiFiRecord(record).credentials.first)
-            }
-            #expect(try credential(0x03).authentication == (size == 2 ? number : nil))
-            #expect(try credential(0x0F).encryption == (size == 2 ? number : nil))
-            #expect(try credential(0x26).networkIndex == (size == 1 ? 1 : nil))
-        }
+    @Test(arguments: 0...3) func `Wi-Fi: a number of another size than two bytes, or one, is left out`(size: Int) throws
+    {
+        let value = [0, UInt8(size)] + [1, 2, 3].prefix(size)
+        let inner = [0x10, 0x03] + value + [0x10, 0x0F] + value + [0x10, 0x26] + value + Hex.bytes("1045000161")
+        let payload = [0x10, 0x0E, 0, UInt8(inner.count)] + inner
+        let record = try WiFiRecord(.media(type: WiFiRecord.mediaType, payload: payload))
+        let credential = try #require(record.credentials.first)
+        let number: UInt16? = size == 2 ? 0x0102 : nil
+        #expect(credential.authentication == number && credential.encryption == number)
+        #expect(credential.networkIndex == (size == 1 ? 1 : nil))
     }
 
     @Test func `Record kinds: media and external types match without case, well-known types with it`() throws {
@@ -297,6 +265,7 @@ struct RecordTests {
             (.external(type: "android.com:pk", payload: []), .external),
             (.external(type: "android.com:pkg2", payload: []), .external),
             (.external(type: "", payload: []), .external), (wellKnown("Sig", []), .signature),
+            (.absoluteURI("urn:x"), .absoluteURI), (.androidApplication(package: "e"), .androidApplication),
         ]
         for (record, kind) in rows { #expect(record.kind == kind, "\(record)") }
         for type in ["sig", "SIg", "SiG", "Saq", "u", "t", "sp", "hs", "di"] {
@@ -304,19 +273,6 @@ struct RecordTests {
         }
         #expect(try NDEFRecord(.media, type: [0x61, 0xFF, 0xE9]).content() == .media(type: "aÿé"))
         #expect(try HandoverCarrierRecord(wellKnown("Hc", [4, 1, 0xFC])).carrierType == "ü")
-    }
-
-    @Test func `Record factories: each record has its payload and its identifier`() throws {
-        let identifier: [UInt8] = [0x69]
-        let records: [NDEFRecord] = [
-            try .uri("https://e.com", identifier: identifier), try .text("a", language: "en", identifier: identifier),
-            .media(type: "a/b", payload: [1, 2], identifier: identifier),
-            .external(type: "e.com:t", payload: [3], identifier: identifier),
-            .androidApplication(package: "e", identifier: identifier),
-            .absoluteURI("urn:x", payload: [4], identifier: identifier),
-        ]
-        #expect(records.allSatisfy { $0.identifier == identifier })
-        #expect(records.map { Hex.text($0.payload) } == ["04652e636f6d", "02656e61", "0102", "03", "65", "04"])
     }
 
     @Test func `Smart poster: images and videos are icons, and the size has four bytes`() throws {

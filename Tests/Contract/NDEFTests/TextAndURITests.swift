@@ -18,7 +18,8 @@ struct TextAndURITests {
         for (character, units) in Self.planes {
             let wanted = "a" + String(try #require(Unicode.Scalar(character))) + "b"
             let big: [UInt8] = [0x00, 0x61] + units + [0x00, 0x62]
-            let little = stride(from: 0, to: big.count, by: 2).flatMap { [big[$0 + 1], big[$0]] }
+            var little = big
+            for place in stride(from: 0, to: big.count, by: 2) { little.swapAt(place, place + 1) }
             let forms: [(TextRecord.Encoding, [UInt8])] = [
                 (.utf16, big), (.utf16BigEndianMark, [0xFE, 0xFF] + big),
                 (.utf16LittleEndianMark, [0xFF, 0xFE] + little),
@@ -38,16 +39,6 @@ struct TextAndURITests {
             let payload = Hex.bytes("82656e" + before + units)
             #expect(throws: RecordError(.badEncoding)) { try TextRecord(wellKnown("T", payload)) }
         }
-    }
-
-    @Test(arguments: ["\u{FEFF}a", "\u{FFFE}a", "\u{FEFF}", "a\u{FEFF}", ""], TextRecord.Encoding.allCases)
-    func `Text record: a text that looks like a byte order mark, or is empty, is read as written`(
-        content: String,
-        encoding: TextRecord.Encoding
-    ) throws {
-        let read = try TextRecord(TextRecord(content, language: "en", encoding: encoding).makeRecord())
-        #expect(Array(read.text.unicodeScalars) == Array(content.unicodeScalars))
-        if content.isEmpty { #expect(read.encoding == encoding) }
     }
 
     @Test func `Text record: the language code has 1 to 63 ASCII characters, and may be missing when read`() throws {

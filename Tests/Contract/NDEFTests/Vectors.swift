@@ -51,15 +51,19 @@ struct Vector: Decodable, Sendable, CustomTestStringConvertible {
         return Hex.bytes(gen.head) + (0..<gen.count).flatMap { _ in fill } + Hex.bytes(gen.tail)
     }
 
+    /// The lines of a file with vectors.
+    static func lines(of name: String) throws -> [Substring] {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "Vectors/\(name)")
+        return try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+    }
+
     /// All vectors, in the file's order.
     static let all: [Vector] = {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "Vectors/ndef.jsonl")
-        let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
-        return text.split(separator: "\n").compactMap { line in
-            do { return try JSONDecoder().decode(Vector.self, from: Data(line.utf8)) } catch {
-                Issue.record("A vector can't be read: \(error)")
-                return nil
-            }
+        do {
+            return try lines(of: "ndef.jsonl").map { try JSONDecoder().decode(Vector.self, from: Data($0.utf8)) }
+        } catch {
+            Issue.record("The vectors can't be read: \(error)")
+            return []
         }
     }()
 }
