@@ -67,6 +67,7 @@ struct Script {
 
     private static func frame(_ text: String, _ checksum: Frame.Checksum) -> Frame {
         if text == "eof" { return Frame([], checksum: .none) }
+        if text.contains(where: \.isUppercase) { Issue.record("A word in a script stands for nothing: \(text)") }
         let parts = text.split(separator: "/")
         if parts.count == 2 { return Frame(bits: bytes(String(parts[0])), validBitsInLastByte: Int(parts[1]) ?? 8) }
         let content = bytes(text)
