@@ -73,7 +73,7 @@ struct PacketCaptureTests {
             (
                 Self.exchange(Frame([0x1B, 1, 2, 3, 4]), .success(nak)),
                 "00fe00071b00000000faf3 PWD AUTH, 4 bytes not shown; "
-                    + "00ff000104 NAK 4: not allowed, or no such place (4 bits in the last byte)"
+                    + "00ff000104 NAK 4: not authenticated, or a counter is full (4 bits in the last byte)"
             ),
         ]
         for (entry, packets) in rows {

@@ -281,31 +281,19 @@ struct RecorderTests {
         var writer = RecordingWriter(reader: "simulator")
         writer.addField(isOn: true, at: .milliseconds(1))
         writer.addPresence(at: .milliseconds(2))
-        writer.addExchange(
-            .nfcA,
-            request: Frame(bits: [0x26], validBitsInLastByte: 7),
-            result: .success(Frame([0x44, 0x00], checksum: .none)),
-            timeout: .milliseconds(5),
-            at: .milliseconds(3),
-            duration: .microseconds(428)
-        )
+        let (reqA, atqA) = (Frame(bits: [0x26], validBitsInLastByte: 7), Frame([0x44, 0x00], checksum: .none))
+        writer.add(reqA, atqA, at: .milliseconds(3), for: .microseconds(428))
         // An arrival is written when it is new, and once.
         for (milliseconds, number) in [(4, 2), (5, 2), (6, 4), (7, 4), (8, 2)] as [(Int, UInt64)] {
             writer.addArrival(of: [4, 5, 6, 7], number: number, at: .milliseconds(milliseconds))
             writer.addArrival(of: [8, 5, 6, 7], number: 2, at: .milliseconds(milliseconds))
         }
-        writer.addExchange(
-            .nfcF,
-            request: Frame([0x06, 0x00, 0x12, 0xFC, 0x01, 0x03]),
-            result: .failure(LinkError(.timeout, "No tag answered in time.")),
-            timeout: .milliseconds(5),
-            at: .milliseconds(9),
-            duration: .milliseconds(8)
-        )
+        let polling = Frame([0x06, 0x00, 0x12, 0xFC, 0x01, 0x03])
+        writer.add(polling, nil, .nfcF, at: .milliseconds(9), for: .milliseconds(8))
         writer.addField(isOn: false, at: .milliseconds(18))
         let recording = try Recording(parsing: writer.bytes)
         #expect(recording.readerName == "simulator" && recording.exchangeCount == 2)
-        #expect(recording.trace.exchanges[0].answer == .success(Frame([0x44, 0x00], checksum: .none)))
+        #expect(recording.trace.exchanges[0].answer == .success(atqA))
         #expect(recording.trace.exchanges.map(\.duration) == [.microseconds(428), .milliseconds(8)])
         let lines = recording.trace.lines.map { line in
             "\(line.time.map { "\($0.wholeMicroseconds / 1000) " } ?? "")\(line.meaning)"
@@ -344,15 +332,22 @@ struct RecorderTests {
 }
 
 extension RecordingWriter {
-    /// Adds an exchange of NFC-A.
-    fileprivate mutating func add(_ request: Frame, _ answer: Frame) {
+    /// Adds an exchange; nil is no answer.
+    fileprivate mutating func add(
+        _ request: Frame,
+        _ answer: Frame?,
+        _ technology: Technology = .nfcA,
+        at time: Duration = .zero,
+        for duration: Duration = .zero
+    ) {
+        let result = answer.map { Result<Frame, LinkError>.success($0) } ?? .failure(LinkError(.timeout, "Silence."))
         addExchange(
-            .nfcA,
+            technology,
             request: request,
-            result: .success(answer),
+            result: result,
             timeout: .milliseconds(5),
-            at: .zero,
-            duration: .zero
+            at: time,
+            duration: duration
         )
     }
 }
