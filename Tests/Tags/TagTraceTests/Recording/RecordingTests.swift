@@ -12,13 +12,16 @@ struct RecordingTests {
     private static let head = String(text.prefix { $0 != "\n" }) + "\n"
     private static let look = #"{"us":0,"do":"discover","technologies":["nfc-a"],"systems":[]}"#
 
-    /// The rows of a file: a slash is the end of a line, LOOK a call, and SEND and CARD the start of one.
+    /// The rows of a file.
     private static func rows(of name: String) throws -> [String] {
-        try Transcript.text(of: name).split(separator: "\n").map {
-            String($0).replacing(" / ", with: "\n").replacing("LOOK", with: look)
-                .replacing("CARD", with: #"{"tag":1,"technology":"nfc-b","atqb":"""#)
-                .replacing("SEND", with: #"{"n":1,"us":0,"do":"send","technology":"nfc-a","hex":"00""#)
-        }
+        try Transcript.text(of: name).split(separator: "\n").map(String.init)
+    }
+
+    /// The lines of a row: a slash is the end of a line, LOOK a call, and SEND and CARD the start of one.
+    private static func expand(_ row: String) -> String {
+        row.replacing(" / ", with: "\n").replacing("LOOK", with: look)
+            .replacing("CARD", with: #"{"tag":1,"technology":"nfc-b","atqb":"""#)
+            .replacing("SEND", with: #"{"n":1,"us":0,"do":"send","technology":"nfc-a","hex":"00""#)
     }
 
     /// A recording of these lines, read in pieces of some size.
@@ -44,7 +47,8 @@ struct RecordingTests {
 
     // MARK: Whole, in pieces, cut, changed
 
-    @Test(arguments: [text, fieldText]) func `recording: written as it was read`(text: String) throws {
+    @Test(arguments: ["tags.jsonl", "field.jsonl"]) func `recording: written as it was read`(file: String) throws {
+        let text = try Transcript.text(of: file)
         let recording = try Recording(parsing: Array(text.utf8))
         // The reader's reports during a call are between the lines of the call.
         var (lines, open) = ([recording.header.line], "")
@@ -165,7 +169,8 @@ struct RecordingTests {
     }
 
     @Test func `line that can't be used: malformed, with the number of the line`() throws {
-        for line in try Self.rows(of: "malformed.txt") + ["{\"a\":\"\u{1}\"}", "{\"a\":\"\\n\u{1}\"}"] {
+        let controls = ["{\"a\":\"\u{1}\"}", "{\"a\":\"\\n\u{1}\"}"]
+        for line in try Self.rows(of: "malformed.txt").map(Self.expand) + controls {
             let error = Self.error { try Self.lines(line) }
             #expect(error?.code == .malformed && error?.line == line.split(separator: "\n").count + 1, "\(line)")
         }
@@ -185,7 +190,7 @@ struct RecordingTests {
         let fields = row.split(separator: " ", maxSplits: 3).map(String.init)
         let (least, most) = (try #require(Int(fields[1])), try #require(Int(fields[2])))
         func code(_ value: String) -> RecordingError.Code? {
-            Self.error { try Self.lines(fields[3].replacing("#", with: value)) }?.code
+            Self.error { try Self.lines(Self.expand(fields[3]).replacing("#", with: value)) }?.code
         }
         func text(_ value: Int) -> String {
             fields[0] == "number" ? "\(value)" : String(repeating: "a5", count: value)
