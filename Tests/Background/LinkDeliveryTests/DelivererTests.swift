@@ -1,67 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
-import BusTesting
 import Foundation
 import TestThreads
 import Testing
-import UserBus
 
-@testable import LinkDelivery
+@testable import LinkDelivery  // child programs are internal
+@testable import UserBus  // errors of a bus have no public initializer
 
-@Suite(.ownThreads, .timeLimit(.minutes(3))) struct `What opens a link` {
-    @Test func `gets the token that lets it come to the front, and no old one`() throws {
-        let desk = try Desk()
-        let line = "printf '%s\\n' \"${XDG_ACTIVATION_TOKEN-none}\" \"${DESKTOP_STARTUP_ID-none}\" >> \"$HOME/log\""
-        try desk.program("app", line)
-        try desk.entry("org.example.App", "Exec=app %u")
-        let old = ["XDG_ACTIVATION_TOKEN": "old", "DESKTOP_STARTUP_ID": "old"]
-        let environment = desk.environment.merging(old) { $1 }
-        let deliverer = LinkDeliverer(environment: environment, limit: .seconds(60), settling: .seconds(60))
-        _ = try deliverer.deliver(desk.link(), activationToken: "token")
-        _ = try deliverer.deliver(desk.link())
-        let link = "https://example.org/a"
-        #expect(desk.log == ["app", link, "token", "token", "app", link, "none", "none"])
+/// Links for programs of a person without a bus.
+@Suite(.ownThreads, .timeLimit(.minutes(3))) struct DelivererTests {
+    private static let call = Delivery.system(.call, "tel:1")
+    private static let web = Delivery.browser("https://example.org/")
+    private let desk: Desk
+
+    init() throws { desk = try Desk() }
+
+    private func deliver(_ delivery: Delivery? = nil, token: String? = nil) throws -> LinkDeliverer.Receipt {
+        try desk.deliverer().deliver(try delivery ?? desk.link(), activationToken: token)
     }
 
-    @Test func `is the app's command with the link, and its failure is reported`() throws {
-        let desk = try Desk()
-        try desk.program("app", "read -r status < \"$HOME/status\"; exit $status")
+    /// Installs programs that log their words, and entries for them.
+    private func install(_ names: String...) throws {
+        for name in names {
+            try desk.program(name)
+            try desk.entry(name, "Exec=\(name) %u")
+        }
+    }
+
+    @Test func `command: gets the link, and its failure is reported`() throws {
         try desk.entry("org.example.App", "Exec=app --link %u")
-        for (status, how) in [(0, nil), (1, "with status 1"), (3, "with status 3")] as [(Int, String?)] {
-            try desk.scratch.write("status", "\(status)\n")
-            if let how {
-                desk.expect(.ended, "org.example.App ended at once, \(how).") {
-                    _ = try desk.deliverer().deliver(desk.link())
-                }
+        let ends = [("exit 0", nil), ("exit 1", "status 1"), ("exit 3", "status 3"), ("kill -TERM $$", "signal 15")]
+        for (end, reason) in ends {
+            try desk.program("app", end)
+            if let reason {
+                let error = #expect(throws: DeliveryError.self) { try deliver() }
+                #expect(error?.code == .ended && error?.reason.contains(reason) == true, "\(end)")
             } else {
-                let receipt = try desk.deliverer().deliver(desk.link())
-                #expect(receipt == LinkDeliverer.Receipt(app: "TEAM.app", hasMessage: false))
+                #expect(try deliver() == LinkDeliverer.Receipt(app: "TEAM.app", hasMessage: false))
             }
         }
-        #expect(desk.log == Array(repeating: ["app", "--link", "https://example.org/a"], count: 3).flatMap { $0 })
-        try desk.program("app", "kill -TERM $$")
-        desk.expect(.ended, "org.example.App ended at once, by signal 15.") {
-            _ = try desk.deliverer().deliver(desk.link())
-        }
+        #expect(desk.log == ends.flatMap { _ in ["app", "--link", "https://example.org/a"] })
     }
 
-    @Test(
-        arguments: [
-            (["DBusActivatable=true"], .bus), (["Exec=app %u"], .link),
-            (["Exec=app %u", "DBusActivatable=true"], .bus),
-            (["Exec=app", "Implements=org.opencorenfc.UserActivity1;"], .command),
-        ] as [([String], LinkDeliverer.Way)]
-    )
-    func `is told before the app runs`(lines: [String], way: LinkDeliverer.Way) throws {
-        let desk = try Desk()
-        try desk.program("app")
-        let text = ["[Desktop Entry]", "Type=Application", "Name=App"] + lines
-        try desk.scratch.write("own/applications/org.example.App.desktop", text.joined(separator: "\n"))
-        #expect(try desk.deliverer().way(to: Desk.app) == way)
-    }
-
-    @Test func `counts as open when it still runs after a while`() throws {
-        let desk = try Desk()
+    @Test func `command that still runs after a while counts as opened`() throws {
         try desk.program("app", "echo $$ > \"$HOME/process\"; exec /bin/sleep 600")
         try desk.entry("org.example.App", "Exec=app %u")
         #expect(try desk.deliverer(settling: .milliseconds(1)).deliver(desk.link()).app == "TEAM.app")
@@ -73,102 +54,107 @@ import UserBus
         kill(try #require(process), SIGKILL)
     }
 
+    @Test func `activation token: passed with links of every kind, and never an old one`() throws {
+        let variables = "\"${XDG_ACTIVATION_TOKEN-none}\" \"${DESKTOP_STARTUP_ID-none}\""
+        try desk.program("app", "printf '%s\\n' \(variables) >> \"$HOME/log\"")
+        try desk.entry("org.example.App", "Exec=app %u")
+        let handlers = ["https", "tel"].map { "x-scheme-handler/\($0)=org.example.App.desktop" }
+        let list = ["[Default Applications]"] + handlers
+        try desk.scratch.write("config/mimeapps.list", list.joined(separator: "\n"))
+        let rows: [(Delivery, String, String)] = [
+            (try desk.link(), "https://example.org/a", "TEAM.app"),
+            (Self.web, "https://example.org/", "org.example.App"),
+            (Self.call, "tel:1", "org.example.App"), (.customScheme(Desk.app, "own:x"), "own:x", "TEAM.app"),
+        ]
+        let old = ["XDG_ACTIVATION_TOKEN": "old", "DESKTOP_STARTUP_ID": "old"]
+        let environment = desk.environment.merging(old) { $1 }
+        let deliverer = LinkDeliverer(environment: environment, limit: .seconds(60), settling: .seconds(60))
+        for (delivery, link, app) in rows {
+            for token in ["token", nil] {
+                let receipt = try deliverer.deliver(delivery, activationToken: token)
+                #expect(receipt == LinkDeliverer.Receipt(app: app, hasMessage: false))
+                #expect(desk.log == ["app", link, token ?? "none", token ?? "none"])
+                desk.clearLog()
+            }
+        }
+    }
+
+    @Test func `folder: the one of the entry, or else the home of the person`() throws {
+        try desk.program("app", "pwd >> \"$HOME/log\"")
+        for (lines, folder) in [(["Path=/"], "/"), ([], desk.scratch.path)] {
+            try desk.entry("org.example.App", lines: ["Exec=app %u"] + lines)
+            _ = try deliver()
+            #expect(desk.log.last == folder)
+        }
+    }
+
+    @Test func `way to an app: the bus, a command with the link, or one without it`() throws {
+        try desk.program("app")
+        let rows: [([String], LinkDeliverer.Way)] = [
+            (["DBusActivatable=true"], .bus), (["Exec=app %u"], .link),
+            (["Exec=app %u", "DBusActivatable=true"], .bus),
+            (["Exec=app", "Implements=org.opencorenfc.UserActivity1;"], .command),
+        ]
+        for (lines, way) in rows {
+            try desk.entry("org.example.App", lines: lines)
+            #expect(try desk.deliverer().way(to: Desk.app) == way, "\(lines)")
+        }
+    }
+
+    @Test func `entry that can't be started with a link: an error before anything is started`() throws {
+        try desk.program("app")
+        let rows: [([String], DeliveryError.Code)] = [
+            (["Exec=app"], .takesNoLink), ([], .notStarted), (["Exec=app %u", "Terminal=true"], .notStarted),
+            (["Exec=app %u", "TryExec=other"], .notStarted), (["Exec=other %u"], .notStarted),
+            (["Exec=../app %u"], .notStarted),
+        ]
+        for (lines, code) in rows {
+            try desk.entry("org.example.App", lines: lines)
+            desk.expect(code, "\(lines)") { try deliver() }
+            desk.expect(code, "\(lines)") { try desk.deliverer().way(to: Desk.app) }
+        }
+        #expect(desk.log.isEmpty)
+    }
+
+    // MARK: Schemes
+
+    /// `first`, `second` and so on are the apps of a scheme, in order.
     @Test(
         arguments: [
-            (
-                ["Exec=app"], .takesNoLink,
-                "Exec has no %u for a link, and Implements does not name org.opencorenfc.UserActivity1."
-            ),
-            ([], .notStarted, "its desktop entry has no Exec."),
-            (["Exec=app %u", "Terminal=true"], .notStarted, "it needs a terminal, and there is none to start it in."),
-            (["Exec=app %u", "TryExec=other"], .notStarted, "there is no other."),
-            (["Exec=other %u"], .notStarted, "there is no program other."),
-            (["Exec=../app %u"], .notStarted, "Exec does not begin with the path or the name of a program."),
-        ] as [([String], DeliveryError.Code, String)]
+            // The first that can be started with the link.
+            ("missing.desktop;good.desktop;other.desktop", ["good", "tel:1"], nil),
+            ("nolink.desktop;good.desktop", ["good", "tel:1"], nil),
+            // One that was started and failed may have opened the link: no other is tried.
+            ("bad.desktop;good.desktop", ["bad", "tel:1"], .ended),
+            // The reason of the first, where none can be started.
+            ("missing.desktop;absent.desktop", ["gio", "open", "tel:1"], .notStarted),
+            // An app that takes no link is not started without it, and so not by a tool either.
+            ("nolink.desktop;missing.desktop", [], .takesNoLink),
+        ] as [(String, [String], DeliveryError.Code?)]
     )
-    func `is no entry that can't be started with one`(lines: [String], code: DeliveryError.Code, reason: String) throws
-    {
-        let desk = try Desk()
-        try desk.program("app")
-        let text = ["[Desktop Entry]", "Type=Application", "Name=App"] + lines
-        try desk.scratch.write("own/applications/org.example.App.desktop", text.joined(separator: "\n"))
-        let place = "(~/own/applications/org.example.App.desktop)"
-        desk.expect(code, "App can't be started: \(reason) \(place)") { _ = try desk.deliverer().deliver(desk.link()) }
-        desk.expect(code, "App can't be started: \(reason) \(place)") { _ = try desk.deliverer().way(to: Desk.app) }
-        #expect(desk.log.isEmpty)
-    }
-
-    @Test func `is the first app of the scheme that can be started with it`() throws {
-        let desk = try Desk()
-        for name in ["good", "other"] {
-            try desk.program(name)
-            try desk.entry(name, "Exec=\(name) %u")
-        }
-        try desk.entry("none", "Exec=missing %u")
-        try desk.handlers("tel", "none.desktop;good.desktop;other.desktop")
-        #expect(
-            try desk.deliverer().deliver(.system(.call, "tel:1"))
-                == LinkDeliverer.Receipt(app: "good", hasMessage: false)
-        )
-        #expect(desk.log == ["good", "tel:1"])
-        #expect(desk.deliverer().opener(of: "tel")?.name == "good" && desk.deliverer().opener(of: "mailto") == nil)
-    }
-
-    @Test func `is no other app where the first was started and failed, because it may have opened the link`() throws {
-        let desk = try Desk()
+    func `scheme with several apps: the first usable one opens it`(
+        apps: String,
+        log: [String],
+        code: DeliveryError.Code?
+    ) throws {
+        try install("good", "other", "bad", "nolink")
         try desk.program("bad", "exit 3")
-        for name in ["good", "gio", "xdg-open"] { try desk.program(name) }
-        try desk.entry("bad", "Exec=bad %u")
-        try desk.entry("good", "Exec=good %u")
-        try desk.handlers("tel", "bad.desktop;good.desktop")
-        desk.expect(.ended, "bad ended at once, with status 3.") {
-            _ = try desk.deliverer().deliver(.system(.call, "tel:1"))
-        }
-        #expect(desk.log == ["bad", "tel:1"])
-    }
-
-    @Test func `is missing for the reason of the first app where none can be started`() throws {
-        let desk = try Desk()
-        try desk.entry("first", "Exec=missing %u")
-        try desk.entry("second", "Exec=absent %u")
-        try desk.handlers("tel", "first.desktop;second.desktop")
-        let reason = "first can't be started: there is no program missing. (~/own/applications/first.desktop)"
-        desk.expect(.notStarted, reason) { _ = try desk.deliverer().deliver(.system(.call, "tel:1")) }
-        // Also where a tool of the desktop knows no app either.
         try desk.program("gio", "exit 2")
-        desk.expect(.notStarted, reason) { _ = try desk.deliverer().deliver(.system(.call, "tel:1")) }
-        #expect(desk.log == ["gio", "open", "tel:1"])
-    }
-
-    @Test func `is the next app where the first one takes no link`() throws {
-        let desk = try Desk()
-        for name in ["first", "good"] { try desk.program(name) }
-        try desk.entry("first", "Exec=first")
-        try desk.entry("good", "Exec=good %u")
-        try desk.handlers("tel", "first.desktop;good.desktop")
-        let receipt = try desk.deliverer().deliver(.system(.call, "tel:1"))
-        #expect(receipt == LinkDeliverer.Receipt(app: "good", hasMessage: false) && desk.log == ["good", "tel:1"])
-    }
-
-    @Test func `is no tool where an app takes no link, though another app can't be started at all`() throws {
-        let desk = try Desk()
-        for name in ["first", "second", "gio", "xdg-open"] { try desk.program(name) }
-        for name in ["first", "second"] { try desk.entry(name, "Exec=\(name)") }
-        try desk.entry("third", "Exec=missing %u")
-        try desk.handlers("tel", "first.desktop;second.desktop;third.desktop")
-        let reason =
-            "first can't be started: Exec has no %u for a link, and Implements does not name "
-            + "org.opencorenfc.UserActivity1. (~/own/applications/first.desktop)"
-        desk.expect(.takesNoLink, reason) { _ = try desk.deliverer().deliver(.system(.call, "tel:1")) }
-        #expect(desk.log.isEmpty)
-    }
-
-    @Test func `is the app that the running desktop prefers`() throws {
-        let desk = try Desk()
-        for name in ["usual", "mobile"] {
-            try desk.program(name)
-            try desk.entry(name, "Exec=\(name) %u")
+        try desk.entry("nolink", "Exec=nolink")
+        for name in ["missing", "absent"] { try desk.entry(name, "Exec=\(name) %u") }
+        try desk.handlers("tel", apps)
+        if let code {
+            desk.expect(code) { try deliver(Self.call) }
+        } else {
+            #expect(try deliver(Self.call) == LinkDeliverer.Receipt(app: "good", hasMessage: false))
+            #expect(desk.deliverer().opener(of: "tel")?.name == "good")
         }
+        #expect(desk.log == log)
+        #expect(desk.deliverer().opener(of: "mailto") == nil)
+    }
+
+    @Test func `scheme: the default of the running desktop is preferred`() throws {
+        try install("usual", "mobile")
         try desk.handlers("tel", "usual.desktop")
         let list = "[Default Applications]\nx-scheme-handler/tel=mobile.desktop\n"
         try desk.scratch.write("config/phosh-mimeapps.list", list)
@@ -177,124 +163,115 @@ import UserBus
         #expect(LinkDeliverer(environment: environment).opener(of: "tel")?.name == "mobile")
     }
 
-    @Test func `is the desktop's own tool where no app is set, the next one if it fails`() throws {
-        let desk = try Desk()
-        let none =
-            "No app on this system opens https: links. Install one, and make it the default with: "
-            + "xdg-mime default NAME.desktop x-scheme-handler/https"
-        desk.expect(.noHandler, none) { _ = try desk.deliverer().deliver(.browser("https://example.org/")) }
+    @Test func `scheme without an app: gio opens it, or else xdg-open`() throws {
+        desk.expect(.noHandler) { try deliver(Self.web) }
         try desk.program("gio", "exit 2")
-        desk.expect(.noHandler, none) { _ = try desk.deliverer().deliver(.browser("https://example.org/")) }
+        desk.expect(.noHandler) { try deliver(Self.web) }
+        desk.clearLog()
         try desk.program("xdg-open")
-        let receipt = try desk.deliverer().deliver(.browser("https://example.org/"))
-        #expect(receipt == LinkDeliverer.Receipt(app: nil, hasMessage: false))
-        let gio = ["gio", "open", "https://example.org/"]
-        #expect(desk.log == gio + gio + ["xdg-open", "https://example.org/"])
-        // An app that takes no link is not started without it, and so not by a tool either.
-        try desk.program("app")
-        try desk.entry("app", "Exec=app")
-        try desk.handlers("https", "app.desktop")
-        let error = #expect(throws: DeliveryError.self) {
-            try desk.deliverer().deliver(.browser("https://example.org/"))
-        }
-        #expect(error?.code == .takesNoLink && desk.log.count == 8)
+        #expect(try deliver(Self.web) == LinkDeliverer.Receipt(app: nil, hasMessage: false))
+        #expect(desk.log == ["gio", "open", "https://example.org/", "xdg-open", "https://example.org/"])
     }
 
-    @Test func `begins in the home of the person where its entry names no folder`() throws {
-        let desk = try Desk()
-        try desk.program("app", "pwd >> \"$HOME/log\"")
-        try desk.entry("org.example.App", "Exec=app %u")
-        _ = try desk.deliverer().deliver(desk.link())
-        #expect(desk.log == ["app", "https://example.org/a", desk.scratch.path])
-    }
-
-    @Test func `begins in the folder that its entry names`() throws {
-        let desk = try Desk()
-        try desk.program("app", "pwd >> \"$HOME/log\"")
-        try desk.entry("org.example.App", "Exec=app %u", "Path=/")
-        _ = try desk.deliverer().deliver(desk.link())
-        #expect(desk.log == ["app", "https://example.org/a", "/"])
-    }
-
-    @Test func `gets the place of a map, and the link where that has no place`() throws {
-        let desk = try Desk()
-        try desk.program("maps")
-        try desk.entry("maps", "Exec=maps %u")
+    @Test func `map link: the app of geo gets the place, or the link if it has none`() throws {
+        try install("maps")
         try desk.handlers("geo", "maps.desktop")
         for link in ["https://maps.apple.com/?ll=1%2c2", "https://maps.apple.com/?ll=1e1,2"] {
-            #expect(try desk.deliverer().deliver(.system(.map, link)).app == "maps")
+            #expect(try deliver(.system(.map, link)).app == "maps")
         }
         #expect(desk.log == ["maps", "geo:1,2", "maps", "https://maps.apple.com/?ll=1e1,2"])
     }
 
-    @Test func `gets the token with a link of any kind, and is named by what it is`() throws {
-        let desk = try Desk()
-        try desk.program("app", "printf '%s\\n' \"${XDG_ACTIVATION_TOKEN-none}\" >> \"$HOME/log\"")
-        try desk.entry("org.example.App", "Exec=app %u")
-        let entry = "org.example.App.desktop"
-        let lines = ["[Default Applications]", "x-scheme-handler/https=\(entry)", "x-scheme-handler/tel=\(entry)"]
-        try desk.scratch.write("config/mimeapps.list", lines.joined(separator: "\n"))
-        let deliveries: [(Delivery, String)] = [
-            (.browser("https://b.example/"), "org.example.App"), (.system(.call, "tel:1"), "org.example.App"),
-            (.customScheme(Desk.app, "own:x"), "TEAM.app"),
+    // MARK: What can be opened at all
+
+    @Test func `router: knows the schemes that nothing opens, and the names of browsers`() throws {
+        var router = try desk.deliverer().router()
+        #expect(router.schemesWithoutBrowser == ["http", "https"] && router.browserNames == [:])
+        #expect(router.unopenedSchemes == Set(LinkScheme.allCases))
+        try install("fox")
+        try desk.handlers("https", "fox.desktop")
+        router = try desk.deliverer().router()
+        #expect(router.schemesWithoutBrowser == ["http"] && router.browserNames == ["https": "fox"])
+        try desk.handlers("tel", "fox.desktop")
+        try desk.program("xdg-open")
+        router = try desk.deliverer().router()
+        #expect(router.schemesWithoutBrowser == [] && router.browserNames == [:])
+        #expect(router.unopenedSchemes == Set(LinkScheme.allCases).subtracting([.call]))
+    }
+
+    /// The variables and the installed programs.
+    @Test(
+        arguments: [
+            ("", ":0", "", [], false), ("", ":0", "", ["other"], false), ("", ":0", "", ["firefox"], true),
+            ("", "", "wayland-0", ["firefox"], true), ("", "", "", ["firefox"], false), ("", "", "", ["wslview"], true),
+            ("firefox", "", "", ["firefox"], true), ("other", ":0", "", ["other"], true),
+            ("missing:other --new %s", ":0", "", ["other"], true), ("missing other", ":0", "", ["other"], false),
+        ] as [(String, String, String, [String], Bool)]
+    )
+    func `browser: one of BROWSER, or a known one if there is a display`(
+        browser: String,
+        x11: String,
+        wayland: String,
+        programs: [String],
+        hasOne: Bool
+    ) throws {
+        for program in programs { try desk.program(program) }
+        let variables = ["BROWSER": browser, "DISPLAY": x11, "WAYLAND_DISPLAY": wayland]
+        let environment = desk.environment.merging(variables) { $1 }
+        #expect(LinkDeliverer(environment: environment).hasBrowser == hasOne)
+        #expect(LinkDeliverer(environment: desk.environment).browserTool == nil)
+    }
+
+    // MARK: Child programs and errors
+
+    @Test func `child program: its status is reported again and again, nil while it runs`() throws {
+        func child(_ script: String) throws -> ChildProgram {
+            try ChildProgram("/bin/sh", ["sh", "-c", script], folder: "/", environment: [:])
+        }
+        let ended = try child("exit 3")
+        for limit in [Duration.seconds(60), .seconds(60), .zero] { #expect(ended.wait(limit) == 3 << 8) }
+        let running = try child("read -r line < /dev/null; exec sleep 600")
+        #expect(running.wait(.zero) == nil && running.wait(.milliseconds(1)) == nil)
+        kill(running.process, SIGTERM)
+        #expect(running.wait(.seconds(60)) == SIGTERM)
+        desk.expect(.notStarted) { try ChildProgram("/nowhere", ["x"], folder: "/", environment: [:]) }
+        let times: [(Duration, Int)] = [
+            (.zero, 0), (.nanoseconds(1), 1), (.milliseconds(1500), 1_500_000_000), (.seconds(-1), -1_000_000_000),
         ]
-        for (delivery, app) in deliveries {
-            let receipt = try desk.deliverer().deliver(delivery, activationToken: "token")
-            #expect(receipt == LinkDeliverer.Receipt(app: app, hasMessage: false))
-        }
-        let links = ["https://b.example/", "tel:1", "own:x"]
-        #expect(desk.log == links.flatMap { ["app", $0, "token"] })
+        for (time, nanoseconds) in times { #expect(ChildProgram.nanoseconds(time) == nanoseconds) }
     }
 
-    @Test(.enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"))
-    func `is an app that runs, with the message`() throws {
-        let bus = try TestBus()
-        let desk = try Desk(bus)
-        try desk.entry("org.example.App", "Exec=app", "Implements=org.opencorenfc.UserActivity1;")
-        let service = try DeliveryService(desktopID: "org.example.App", address: bus.address) { _ in true }
-        let end = Ending()
-        let thread = Thread { [end] in
-            _ = try? service.run { end.isOver }
-            end.signal()
-        }
-        thread.start()
-        #expect(try desk.deliverer().deliver(desk.link()) == LinkDeliverer.Receipt(app: "TEAM.app", hasMessage: true))
-        #expect(desk.log.isEmpty)
-        end.finish()
+    @Test(arguments: [
+        "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_PID", "WATCHDOG_USEC", "INVOCATION_ID",
+        "JOURNAL_STREAM", "MANAGERPID", "SYSTEMD_EXEC_PID", "MEMORY_PRESSURE_WATCH", "MEMORY_PRESSURE_WRITE",
+        "DBUS_STARTER_ADDRESS", "DBUS_STARTER_BUS_TYPE",
+    ]) func `environment: variables for the service itself are not passed to apps`(name: String) {
+        let own = ["HOME": "/h", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/b", "XDG_RUNTIME_DIR": "/r", "DISPLAY": ":0"]
+        #expect(ProgramStart.environment(own.merging([name: "x"]) { $1 }) == own)
     }
 
-    @Test(.enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"))
-    func `is not an app for messages that ends before it has its name on the bus, or never has it`() throws {
-        let bus = try TestBus()
-        let desk = try Desk(bus)
-        try desk.entry("org.example.App", "Exec=app", "Implements=org.opencorenfc.UserActivity1;")
-        try desk.program("app", "exit 4")
-        desk.expect(.ended, "org.example.App ended at once, with status 4.") {
-            _ = try desk.deliverer().deliver(desk.link())
+    @Test func `errors of the bus become errors of the delivery`() {
+        let rows: [(BusError.Code, DeliveryError.Code)] = [
+            (.libraryMissing, .noBus), (.noBus, .noBus), (.nobody, .notStarted), (.noAnswer, .noAnswer),
+            (.silentBus, .noAnswer), (.foreign, .foreign), (.daemonMissing, .refused), (.noMethod, .refused),
+            (.nameTaken, .refused), (.badMessage, .refused), (.refused, .refused),
+        ]
+        for (code, expected) in rows {
+            let error = DeliveryError(BusError(code, "Why."))
+            #expect(error.code == expected && error.reason == "Why.")
         }
-        try desk.program("app")
-        desk.expect(.noAnswer, "org.example.App was started, and does not have its name on the bus in time.") {
-            _ = try desk.deliverer(limit: .milliseconds(300)).deliver(desk.link())
-        }
-        // It was started, and what it writes may come later.
-        while desk.log.count < 2 { usleep(1000) }
-        #expect(desk.log == ["app", "app"])
     }
-}
 
-/// Lets a thread end, and waits for it.
-private final class Ending: @unchecked Sendable {
-    // Sendable because a lock guards the flag.
-    private let lock = NSLock()
-    private var isSet = false
-    private let ended = DispatchSemaphore(value: 0)
-
-    var isOver: Bool { lock.withLock { isSet } }
-
-    func signal() { ended.signal() }
-
-    func finish() {
-        lock.withLock { isSet = true }
-        ended.wait()
+    @Test func `ages and waits: in the largest unit of which there are two, waits rounded up`() {
+        let ages: [(Int64, String)] = [
+            (.min, "in the future"), (-1, "in the future"), (0, "just now"), (119, "just now"), (120, "2 minutes ago"),
+            (7199, "119 minutes ago"), (7200, "2 hours ago"), (172_799, "47 hours ago"), (172_800, "2 days ago"),
+        ]
+        for (seconds, text) in ages { #expect(ageText(seconds: seconds) == text) }
+        let waits: [(Int64, String)] = [
+            (0, "a minute"), (60, "a minute"), (61, "2 minutes"), (120, "2 minutes"), (121, "3 minutes"),
+            (7200, "120 minutes"), (7201, "3 hours"), (10_800, "3 hours"), (10_801, "4 hours"),
+        ]
+        for (seconds, text) in waits { #expect(durationText(seconds: seconds) == text) }
     }
 }

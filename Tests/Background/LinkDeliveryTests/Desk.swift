@@ -33,7 +33,9 @@ struct Desk {
         try scratch.write("bin/\(name)", script, mode: 0o755)
     }
 
-    func entry(_ name: String, _ lines: String...) throws {
+    func entry(_ name: String, _ lines: String...) throws { try entry(name, lines: lines) }
+
+    func entry(_ name: String, lines: [String]) throws {
         let text = (["[Desktop Entry]", "Type=Application", "Name=\(name)"] + lines).joined(separator: "\n")
         try scratch.write("own/applications/\(name).desktop", text)
     }
@@ -57,9 +59,16 @@ struct Desk {
         return .app(Self.app, payload)
     }
 
-    func expect(_ code: DeliveryError.Code, _ reason: String, _ body: () throws -> Void) {
-        let error = #expect(throws: DeliveryError.self) { try body() }
-        #expect(error?.code == code)
-        #expect(error?.reason.replacing(scratch.path, with: "~") == reason)
+    func clearLog() { try? FileManager.default.removeItem(atPath: scratch.path + "/log") }
+
+    /// Expects an error with a code.
+    func expect<Value>(
+        _ code: DeliveryError.Code,
+        _ row: String = "",
+        at place: SourceLocation = #_sourceLocation,
+        _ body: () throws -> Value
+    ) {
+        let error = #expect(throws: DeliveryError.self, "\(row)", sourceLocation: place) { _ = try body() }
+        #expect(error?.code == code, "\(row)", sourceLocation: place)
     }
 }

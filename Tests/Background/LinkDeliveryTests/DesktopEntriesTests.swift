@@ -4,7 +4,7 @@ import LinkDelivery
 import PrivateStorage
 import Testing
 
-@Suite struct `Apps for schemes` {
+struct DesktopEntriesTests {
     private let scratch: Scratch
     private let folders: UserFolders
 
@@ -27,7 +27,7 @@ import Testing
         DesktopEntries(folders, desktops: desktops).handlers(of: "tel").map(\.name)
     }
 
-    @Test func `The default app is first, the user's list before the system's`() throws {
+    @Test func `handlers: the default app is first, the user's list before the system's`() throws {
         #expect(handlers() == [])
         try list("system/applications/mimeinfo.cache", "MIME Cache", "one.desktop;two.desktop;")
         #expect(handlers() == ["one", "two"])
@@ -40,7 +40,7 @@ import Testing
         #expect(handlers("../x").first == "kde-four")
     }
 
-    @Test func `An entry that was removed, is missing, or is writable by others does not count`() throws {
+    @Test func `handlers: removed, missing and unsafe entries do not count`() throws {
         try list(
             "system/applications/mimeinfo.cache",
             "MIME Cache",
@@ -58,7 +58,7 @@ import Testing
         #expect(handlers() == ["one"])
     }
 
-    @Test func `An entry is looked for under both of its names, and says why it can't be used`() throws {
+    @Test func `entry: found under both of its names, with a reason if it can't be used`() throws {
         let entries = DesktopEntries(folders)
         func reason(_ name: String) -> String? {
             #expect(throws: DesktopEntries.Problem.self) { try entries.entry(name) }?.reason
@@ -84,8 +84,7 @@ import Testing
         #expect(reason("kde-five")?.contains("larger") == true)
     }
 
-    @Test func `What was added comes behind the default, unless a list before it took it away; four are named`() throws
-    {
+    @Test func `handlers: added apps follow the default unless they are removed, four at most`() throws {
         try list("etc/mimeapps.list", "Added Associations", "one.desktop;two.desktop;three.desktop;one.desktop")
         #expect(handlers() == ["one", "two", "three"])
         try list("config/mimeapps.list", "Removed Associations", "two.desktop")
@@ -105,14 +104,14 @@ import Testing
         #expect(both["tel"]?.count == 4 && both["mailto"] == [] && both.count == 2)
     }
 
-    @Test func `A name of a desktop that leads elsewhere names no list`() throws {
+    @Test func `handlers: a desktop's name with a path names no list, and seven desktops count`() throws {
         try list("config/x/y-mimeapps.list", "Default Applications", "one.desktop")
         #expect(handlers("x/y") == [] && handlers("..") == [])
         try list("config/h-mimeapps.list", "Default Applications", "one.desktop")
         #expect(handlers("a:b:c:d:e:f:g:h") == ["one"] && handlers("a:b:c:d:e:f:g:i:h") == [])
     }
 
-    @Test func `Choices are kept for their owner alone`() throws {
+    @Test func `choices: saved for their owner alone`() throws {
         #expect(LinkChoices(of: folders) == LinkChoices())
         var choices = LinkChoices()
         _ = choices.choose("a.example", isBrowser: true)
@@ -121,7 +120,7 @@ import Testing
         #expect(try scratch.mode("config/nfc/browser-domains") == 0o600)
     }
 
-    @Test func `As many choices as there may be are kept, also for the longest domains`() throws {
+    @Test func `choices: the maximum number of the longest domains is read again`() throws {
         var choices = LinkChoices()
         let label = String(repeating: "a", count: 63)
         for number in 1000..<1000 + LinkChoices.maximumCount {

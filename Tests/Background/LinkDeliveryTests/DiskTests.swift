@@ -44,8 +44,8 @@ final class Scratch {
     }
 }
 
-@Suite struct `Files of the owner alone` {
-    @Test func `A folder and its files are for their owner, and links are not followed`() throws {
+struct DiskTests {
+    @Test func `store: files are for their owner, and links are not followed`() throws {
         let scratch = try Scratch()
         let store = try DirectoryStore(scratch.path + "/a/b")
         try store.replace("file", with: [1, 2, 3])
@@ -69,7 +69,7 @@ final class Scratch {
         try store.remove("nothing")
     }
 
-    @Test func `A folder that others could read is closed to them, and a link to one is refused`() throws {
+    @Test func `store: a folder readable by others is closed, a link to one is refused`() throws {
         let scratch = try Scratch()
         try scratch.write("open/x", "1")
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: scratch.path + "/open")
@@ -84,7 +84,7 @@ final class Scratch {
         #expect(throws: StorageError.self) { try DirectoryStore("relative") }
     }
 
-    @Test func `Folders are the user's, and relative ones do not count`() {
+    @Test func `folders: those of the environment, without relative ones`() {
         let folders = UserFolders(environment: [
             "HOME": "/h", "XDG_STATE_HOME": "x", "XDG_CACHE_HOME": "/c",
             "XDG_DATA_DIRS": "/b/:rel:/a:/b:/h/.local/share",

@@ -4,96 +4,115 @@ import LinkDelivery
 import PrivateStorage
 import Testing
 
-@Suite struct `The marks of entries` {
+/// The marks of entries: which are wanted, and which were dismissed.
+struct EntryMarksTests {
     private static let ids = (1...3).map { InboxEntry.ID(received: UInt64($0), number: 7) }
 
-    @Test func `They survive a new start of the service, and a wish does not survive a new start of the system`() throws
-    {
+    private func marks(_ disk: some FileStore, boot: String? = "one") -> [InboxEntry.ID: EntryMark] {
+        EntryMarks(disk, boot: boot).marks
+    }
+
+    @Test func `marks: survive a restart of the service, a wish does not survive one of the system`() throws {
         let disk = SimulatedDisk()
         var marks = EntryMarks(disk, boot: "one")
         try marks.keep(.wanted, of: Self.ids[0])
-        try marks.keep(.dismissed, of: Self.ids[1])
-        try marks.keep(.dismissed, of: Self.ids[2])
+        for id in Self.ids[1...] { try marks.keep(.dismissed, of: id) }
         try marks.keep(nil, of: Self.ids[2])
-        let files = disk.afterPowerLoss(.allKept)
-        #expect(EntryMarks(SimulatedDisk(files), boot: "one").marks == [Self.ids[0]: .wanted, Self.ids[1]: .dismissed])
-        #expect(EntryMarks(SimulatedDisk(files), boot: "two").marks == [Self.ids[1]: .dismissed])
-        #expect(EntryMarks(SimulatedDisk(files), boot: nil).marks == [Self.ids[1]: .dismissed])
-    }
-
-    @Test func `What is kept is on the disk, whatever happens then`() throws {
         for loss in SimulatedDisk.Loss.allCases {
-            let disk = SimulatedDisk()
-            var marks = EntryMarks(disk, boot: "one")
-            try marks.keep(.wanted, of: Self.ids[0])
             let files = disk.afterPowerLoss(loss)
-            #expect(EntryMarks(SimulatedDisk(files), boot: "one").marks == [Self.ids[0]: .wanted])
+            #expect(self.marks(SimulatedDisk(files)) == [Self.ids[0]: .wanted, Self.ids[1]: .dismissed])
+            #expect(self.marks(SimulatedDisk(files), boot: "two") == [Self.ids[1]: .dismissed])
+            #expect(self.marks(SimulatedDisk(files), boot: nil) == [Self.ids[1]: .dismissed])
         }
     }
 
-    @Test func `A wish that the disk does not forget at first is forgotten with the next call`() throws {
+    @Test func `marks: as many as entries are read again, those of other entries are forgotten`() throws {
+        let disk = SimulatedDisk()
+        var marks = EntryMarks(disk, boot: "9f8e7d6c-0000-4000-8000-123456789abc")
+        let ids = (0..<BackgroundReader.maximumEntries).map { InboxEntry.ID(received: .max - UInt64($0), number: .max) }
+        for id in ids { try marks.keep(.dismissed, of: id) }
+        #expect(self.marks(disk, boot: nil) == marks.marks && marks.marks.count == ids.count)
+        let steps = disk.steps
+        try marks.keepOnly(Set(ids))
+        try marks.keep(.dismissed, of: ids[0])
+        #expect(disk.steps == steps)
+        try marks.keepOnly([ids[1]])
+        #expect(self.marks(disk) == [ids[1]: .dismissed])
+    }
+
+    @Test func `damaged file: has no marks`() {
+        let damaged = "\n\(Self.ids[0])\n\(Self.ids[0]) wished -\n\(Self.ids[0]) wanted - -\nx wanted -\n\u{0}"
+        #expect(marks(SimulatedDisk(["marks": Array(damaged.utf8)]), boot: nil) == [:])
+    }
+
+    @Test func `full disk: a change is written with the next call`() throws {
         for forgets in [true, false] {
             let disk = RefusingDisk()
             var marks = EntryMarks(disk, boot: "one")
             try marks.keep(.wanted, of: Self.ids[0])
             disk.isFull = true
             #expect(throws: StorageError.self) { try marks.keep(nil, of: Self.ids[0]) }
-            #expect(marks.marks == [:])
-            #expect(EntryMarks(disk, boot: "one").marks == [Self.ids[0]: .wanted])
+            #expect(marks.marks == [:] && self.marks(disk) == [Self.ids[0]: .wanted])
             disk.isFull = false
             if forgets { try marks.keep(nil, of: Self.ids[0]) } else { try marks.keepOnly(Set(Self.ids)) }
-            #expect(EntryMarks(disk, boot: "one").marks == [:])
+            #expect(self.marks(disk) == [:])
         }
     }
 
-    @Test func `As many as there are entries are read again`() throws {
-        let disk = SimulatedDisk()
-        var marks = EntryMarks(disk, boot: "9f8e7d6c-0000-4000-8000-123456789abc")
-        for number in 1...BackgroundReader.maximumEntries {
-            try marks.keep(.dismissed, of: InboxEntry.ID(received: UInt64(number), number: .max))
+    @Test func `folder replaced: the marks go on in the new one, if need be with the next call`() throws {
+        for isFull in [false, true] {
+            let (first, second) = (RefusingDisk(), RefusingDisk())
+            var marks = EntryMarks(first, boot: "one")
+            try marks.keep(.wanted, of: Self.ids[0])
+            second.isFull = isFull
+            if isFull {
+                #expect(throws: StorageError.self) { try marks.move(to: second) }
+                second.isFull = false
+                // The mark is the same, and is written all the same.
+                try marks.keep(.wanted, of: Self.ids[0])
+            } else {
+                try marks.move(to: second)
+            }
+            #expect(self.marks(second) == [Self.ids[0]: .wanted])
+            try marks.keep(nil, of: Self.ids[0])
+            #expect(self.marks(second) == [:] && self.marks(first) == [Self.ids[0]: .wanted])
         }
-        let again = EntryMarks(disk, boot: nil)
-        #expect(again.marks == marks.marks && again.marks.count == BackgroundReader.maximumEntries)
     }
+}
 
-    @Test func `They go on in another folder when theirs is gone`() throws {
-        let (first, second) = (SimulatedDisk(), SimulatedDisk())
-        var marks = EntryMarks(first, boot: "one")
-        try marks.keep(.wanted, of: Self.ids[0])
-        try marks.move(to: second)
-        #expect(EntryMarks(second, boot: "one").marks == [Self.ids[0]: .wanted])
-        try marks.keep(.dismissed, of: Self.ids[1])
-        #expect(EntryMarks(second, boot: "one").marks == [Self.ids[0]: .wanted, Self.ids[1]: .dismissed])
-        #expect(EntryMarks(first, boot: "one").marks == [Self.ids[0]: .wanted])
-    }
-
-    @Test func `They are written to their new folder with the next call where that took nothing at first`() throws {
-        let (first, second) = (RefusingDisk(), RefusingDisk())
-        var marks = EntryMarks(first, boot: "one")
-        try marks.keep(.wanted, of: Self.ids[0])
-        second.isFull = true
-        #expect(throws: StorageError.self) { try marks.move(to: second) }
-        second.isFull = false
-        // The mark is the same, and is written all the same.
-        try marks.keep(.wanted, of: Self.ids[0])
-        #expect(EntryMarks(second, boot: "one").marks == [Self.ids[0]: .wanted])
-        try marks.keep(nil, of: Self.ids[0])
-        #expect(EntryMarks(second, boot: "one").marks == [:])
-        #expect(EntryMarks(first, boot: "one").marks == [Self.ids[0]: .wanted])
-    }
-
-    @Test func `Those of entries that are gone are forgotten, and a damaged file has none`() throws {
-        let disk = SimulatedDisk()
-        var marks = EntryMarks(disk, boot: nil)
-        for id in Self.ids { try marks.keep(.wanted, of: id) }
+/// Whether the screen was unlocked since the system started.
+struct UnlockMemoryTests {
+    @Test func `unlock: remembered for this start of the system, and written once`() {
+        let boot = "9f8e7d6c-0000-4000-8000-123456789abc"
+        let disk = SimulatedDisk(["unlocked": Array("another".utf8)])
+        var memory = UnlockMemory(disk, boot: boot)
+        #expect(!memory.isRemembered)
+        memory.remember()
         let steps = disk.steps
-        try marks.keepOnly(Set(Self.ids))
-        try marks.keep(.wanted, of: Self.ids[0])
-        #expect(disk.steps == steps)
-        try marks.keepOnly([Self.ids[1]])
-        let files = disk.afterPowerLoss(.allKept)
-        #expect(EntryMarks(SimulatedDisk(files), boot: nil).marks == [Self.ids[1]: .wanted])
-        let damaged = "\n\(Self.ids[0])\n\(Self.ids[0]) wished -\n\(Self.ids[0]) wanted - -\nx wanted -\n\u{0}"
-        #expect(EntryMarks(SimulatedDisk(["marks": Array(damaged.utf8)]), boot: nil).marks == [:])
+        memory.remember()
+        #expect(memory.isRemembered && disk.steps == steps)
+        let files = disk.afterPowerLoss(.allLost)
+        #expect(files == ["unlocked": Array(boot.utf8)])
+        for (other, isRemembered) in [(boot, true), ("two", false), (nil, false)] as [(String?, Bool)] {
+            #expect(UnlockMemory(SimulatedDisk(files), boot: other).isRemembered == isRemembered)
+        }
+        let long = String(repeating: "x", count: 10_000)
+        #expect(!UnlockMemory(SimulatedDisk(["unlocked": Array(long.utf8)]), boot: long).isRemembered)
+    }
+
+    @Test func `unlock: remembered for this run without a name of the start or with a full disk, written later`() {
+        for (disk, boot) in [(SimulatedDisk(), nil), (SimulatedDisk(failsAt: 1), "one")] as [(SimulatedDisk, String?)] {
+            var memory = UnlockMemory(disk, boot: boot)
+            memory.remember()
+            #expect(memory.isRemembered && disk.afterPowerLoss(.allLost) == [:])
+        }
+        let disk = RefusingDisk()
+        var memory = UnlockMemory(disk, boot: "one")
+        disk.isFull = true
+        memory.remember()
+        #expect(memory.isRemembered && !UnlockMemory(disk, boot: "one").isRemembered)
+        disk.isFull = false
+        memory.remember()
+        #expect(UnlockMemory(disk, boot: "one").isRemembered)
     }
 }

@@ -5,7 +5,7 @@ import LinkDelivery
 import PrivateStorage
 import Testing
 
-@Suite struct `Installed apps` {
+struct InstalledAppsTests {
     private let scratch: Scratch
     private let folders: UserFolders
 
@@ -28,7 +28,7 @@ import Testing
         )
     }
 
-    @Test func `An app is a description and a desktop entry, and the user's hides the system's`() throws {
+    @Test func `apps: a description and a desktop entry, the user's before the system's`() throws {
         try install("org.x.One", "T.org.x.one", in: "system", domain: "system.example")
         try entry("org.x.One", in: "system")
         try install("org.x.Two", "T.org.x.two", in: "system")
@@ -43,7 +43,7 @@ import Testing
         #expect(found.problems == [])
     }
 
-    @Test func `What is no app says why, and keeps no other from being one`() throws {
+    @Test func `apps: each invalid file has a reason and does not hide other apps`() throws {
         try install("org.x.Good", "T.org.x.good")
         try entry("org.x.Good")
         try install("org.x.NoEntry", "T.org.x.noentry")
@@ -75,7 +75,7 @@ import Testing
         #expect(reasons["org.x.Big.json"]?.contains("larger") == true)
     }
 
-    @Test func `An app has what its two files say, and what of them has no effect is told`() throws {
+    @Test func `apps: have the properties of both files, and ignored domains are reported`() throws {
         let domains = #"["applinks:a.example","nonsense"]"#
         try scratch.write("own/nfc/apps/org.x.App.json", #"{"app_id":"T.x","associated_domains":\#(domains)}"#)
         let entry = "[Desktop Entry]\nType=Application\nName=App\nMimeType=x-scheme-handler/own;\n"
@@ -90,7 +90,7 @@ import Testing
         #expect(found.problems.map(\.reason) == ["The entry \"nonsense\" is ignored: \(advice)"])
     }
 
-    @Test func `A file of the person that is no app hides the system's of the same name`() throws {
+    @Test func `apps: an invalid description of the user hides the system's of the same name`() throws {
         try install("org.x.One", "T.org.x.one", in: "system")
         try entry("org.x.One", in: "system")
         try scratch.write("own/nfc/apps/org.x.One.json", "{")
@@ -101,12 +101,12 @@ import Testing
         #expect(found.problems.map(\.path) == [scratch.path + "/own/nfc/apps/org.x.One.json"])
     }
 
-    @Test func `Of more descriptions than a thousand, a thousand are read`() throws {
+    @Test func `apps: a thousand descriptions are read`() throws {
         for number in 1...1001 { try scratch.write("own/nfc/apps/no entry \(number).json", "") }
         #expect(InstalledApps(folders).problems.count == 1000)
     }
 
-    @Test func `Another user's file is no app`() throws {
+    @Test func `apps: a description of another user does not count`() throws {
         try install("org.x.Good", "T.org.x.good")
         try entry("org.x.Good")
         // Only the system's owner can give a file away.

@@ -5,7 +5,7 @@ import LinkDelivery
 import PrivateStorage
 import Testing
 
-@Suite struct `What the service keeps of a user` {
+struct ServiceDataTests {
     private let scratch: Scratch
     private let folders: UserFolders
 
@@ -28,7 +28,7 @@ import Testing
 
     private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-    @Test func `is each place with its content and how much of it there is, where it is there`() throws {
+    @Test func `data: each existing place with its number of files`() throws {
         #expect(ServiceData(folders).items.isEmpty)
         for name in ["1.new", "2.entry"] { try write(folders.state + "/nfc/inbox/" + name) }
         try write(folders.state + "/nfc/background/marks")
@@ -49,7 +49,7 @@ import Testing
         #expect(items.allSatisfy { $0.content.hasPrefix("the ") || $0.content.hasPrefix("what ") })
     }
 
-    @Test func `goes when it is removed, and what others keep beside it stays`() throws {
+    @Test func `remove: deletes the service's data and leaves the files of others`() throws {
         try write(folders.state + "/nfc/inbox/1.new")
         try write(folders.config + "/nfc/browser-domains")
         try write(folders.config + "/nfc/of another")
@@ -62,23 +62,7 @@ import Testing
         #expect(try ServiceData(folders).remove().isEmpty)
     }
 
-    @Test func `goes with each folder that holds nothing else`() throws {
-        try write(folders.state + "/nfc/inbox/1.new")
-        try write(folders.cache + "/nfc/links/a.example.links")
-        try write(folders.config + "/nfc/browser-domains")
-        _ = try ServiceData(folders).remove()
-        for folder in [folders.state, folders.cache, folders.config] {
-            #expect(!exists(folder + "/nfc") && exists(folder))
-        }
-    }
-
-    @Test func `says which of it can't be removed`() throws {
-        try write(folders.state + "/nfc/inbox/folder/in it")
-        let error = #expect(throws: StorageError.self) { try ServiceData(folders).remove() }
-        #expect(error?.reason.hasPrefix(folders.state + "/nfc/inbox/folder can't be removed") == true)
-    }
-
-    @Test func `is not said to be removed where something without a readable name is left in it`() throws {
+    @Test func `remove: an error if something can't be removed`() throws {
         let inbox = folders.state + "/nfc/inbox"
         try FileManager.default.createDirectory(atPath: inbox, withIntermediateDirectories: true)
         // A name that is not UTF-8.
@@ -89,7 +73,7 @@ import Testing
         #expect(unsafe rmdir(odd) == 0)
     }
 
-    @Test func `is not looked for behind links`() throws {
+    @Test func `remove: links are deleted and not followed`() throws {
         try write(folders.state + "/others/file")
         try FileManager.default.createDirectory(atPath: folders.state + "/nfc", withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(
@@ -99,18 +83,5 @@ import Testing
         #expect(ServiceData(folders).items.map(\.count) == [1])
         _ = try ServiceData(folders).remove()
         #expect(!exists(folders.state + "/nfc/inbox") && exists(folders.state + "/others/file"))
-    }
-
-    // MARK: Marks and entries at their ends
-
-    @Test func `As many marks as there are entries are read again`() throws {
-        let disk = SimulatedDisk()
-        var marks = EntryMarks(disk, boot: "0f3b6c1e-0000-4000-8000-000000000000")
-        let ids = (0..<BackgroundReader.maximumEntries).map { InboxEntry.ID(received: .max - UInt64($0), number: .max) }
-        for id in ids { try marks.keep(.dismissed, of: id) }
-        let size = try disk.read("marks", limit: .max).count / ids.count
-        // A mark's line with the number of a boot is shorter than the room for it.
-        #expect(size < 100)
-        #expect(EntryMarks(disk, boot: "other").marks.count == ids.count)
     }
 }

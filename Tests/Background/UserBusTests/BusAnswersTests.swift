@@ -4,117 +4,89 @@ import CSDBus
 import TestThreads
 import Testing
 
-@testable import UserBus
+@testable import UserBus  // the calls of a connection are internal
 
 @Suite(.ownThreads, .enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
-struct `The service on the bus` {
+struct BusAnswersTests {
     private static let name = "org.opencorenfc.Background"
     private static let path = "/org/opencorenfc/Background"
-    private static let object = BusCall.Object(name, path, "org.opencorenfc.Background1")
+    private static let interface = "org.opencorenfc.Background1"
+    private static let object = BusCall.Object(name, path, interface)
+    private static let id = "0123456789abcdef0123"
     private let bus: TestBus
     private let service: BusConnection
     private let caller: BusConnection
 
     init() throws {
         bus = try TestBus()
-        service = try BusConnection(.user, address: bus.address)
+        service = try bus.connection()
         try service.take(Self.name)
-        caller = try BusConnection(.user, address: bus.address)
+        caller = try bus.connection()
     }
 
     /// Has the service handle a number of calls.
     private func handle(_ answers: BusAnswers, calls: Int = 1) throws {
-        var count = 0
-        while count < calls {
-            guard let message = try service.receive() else {
-                service.wait(.milliseconds(5))
-                continue
-            }
-            guard message.isCall else { continue }
-            try answers.answer(message)
-            count += 1
-        }
+        for _ in 0..<calls { try answers.answer(try service.next { $0.isCall }) }
     }
 
-    /// The text of an answer, or of an error.
-    private func text(_ cookie: UInt64) throws -> String? {
-        try caller.answers(to: [cookie], within: .seconds(30))[cookie]?.values().first?.text
-    }
-
-    private func ask(
-        _ answers: BusAnswers,
-        _ object: BusCall.Object,
-        _ method: String,
-        _ values: [BusValue] = []
-    ) throws -> String? {
-        let cookie = try caller.send(BusCall(object, method, values))
+    private func ask(_ answers: BusAnswers, _ call: BusCall) throws -> ReceivedMessage {
+        let cookie = try caller.send(call)
         try handle(answers)
-        return try text(cookie)
+        return try caller.answer(to: cookie)
     }
 
-    @Test func `Introspection leads from the root to the object, which has its methods`() throws {
+    @Test func `introspection leads from the root to the object with its methods`() throws {
         let answers = BusAnswers(status: { "" }, open: { $0 })
-        func introspection(_ path: String, _ values: [BusValue] = []) throws -> String {
+        func introspection(_ path: String, _ values: [BusValue] = []) throws -> ReceivedMessage {
             let object = BusCall.Object(Self.name, path, "org.freedesktop.DBus.Introspectable")
-            return try #require(try ask(answers, object, "Introspect", values))
+            return try ask(answers, BusCall(object, "Introspect", values))
         }
         for (path, child) in [("/", "org"), ("/org", "opencorenfc"), ("/org/opencorenfc", "Background")] {
-            #expect(try introspection(path).contains("<node>\n  <node name=\"\(child)\"/>\n</node>"), "\(path)")
+            let text = try introspection(path).values().first?.text
+            #expect(text?.contains("<node>\n  <node name=\"\(child)\"/>\n</node>") == true, "\(path)")
         }
-        let own = try introspection(Self.path)
-        #expect(own.contains("<interface name=\"org.opencorenfc.Background1\">"))
-        #expect(own.contains("<method name=\"Status\">") && own.contains("<arg name=\"outcome\""))
-        #expect(try introspection("/org/example") == "There is no such object. The service's is \(Self.path).")
-        #expect(try introspection("/", [.string("x")]) == "Introspect takes no arguments.")
+        let own = try introspection(Self.path).values().first?.text
+        for part in ["<interface name=\"\(Self.interface)\">", "<method name=\"Status\">", "<arg name=\"outcome\""] {
+            #expect(own?.contains(part) == true, "\(part)")
+        }
+        #expect(try introspection("/org/example").error(of: "It").code == .noMethod)
+        #expect(try introspection("/", [.string("x")]).error(of: "It").code == .refused)
     }
 
-    @Test func `A call that it has not is refused in words`() throws {
+    @Test func `calls: methods of the interface are answered, all others are refused`() throws {
         let answers = BusAnswers(status: { "known" }, open: { $0 })
         try answers.begin()
-        func answer(
-            _ method: String,
-            _ values: [BusValue] = [],
-            path: String = Self.path,
-            interface: String = Self.object.interface
-        ) throws -> String? {
-            try ask(answers, BusCall.Object(Self.name, path, interface), method, values)
-        }
-        let id = "0123456789abcdef0123"
-        #expect(try answer("Status") == "known")
-        #expect(try answer("Open", [.string(id)]) == id)
-        #expect(try answer("Status", [.string("x")]) == "Status takes no arguments.")
-        let help = "Open takes the identifier of an entry, as nfc inbox list shows it, and nothing else."
-        for values in [[], [.string("x")], [.uint32(1)], [.string(id), .string(id)]] as [[BusValue]] {
-            #expect(try answer("Open", values) == help)
-        }
-        let interface = Self.object.interface
-        #expect(try answer("Close") == "\(interface) has the methods Status and Open, and no other.")
-        #expect(
-            try answer("Status", interface: "org.example.Other")
-                == "The object has the interface \(interface), and not that one."
-        )
-        #expect(try answer("Status", path: "/org") == "There is no such object. The service's is \(Self.path).")
+        let id = BusValue.string(Self.id)
+        #expect(try ask(answers, BusCall(Self.object, "Status")).values() == [.string("known")])
+        #expect(try ask(answers, BusCall(Self.object, "Open", [id])).values() == [id])
+        let other = BusCall.Object(Self.name, Self.path, "org.example.Other")
+        let parent = BusCall.Object(Self.name, "/org", Self.interface)
+        let rows: [(BusCall, BusError.Code)] = [
+            (BusCall(Self.object, "Status", [.string("x")]), .refused), (BusCall(Self.object, "Open"), .refused),
+            (BusCall(Self.object, "Open", [.string("x")]), .refused),
+            (BusCall(Self.object, "Open", [.uint32(1)]), .refused),
+            (BusCall(Self.object, "Open", [id, id]), .refused), (BusCall(Self.object, "Close"), .noMethod),
+            (BusCall(other, "Status"), .noMethod), (BusCall(parent, "Status"), .noMethod),
+        ]
+        for (call, code) in rows { #expect(try ask(answers, call).error(of: "It").code == code, "\(call)") }
     }
 
-    @Test func `A call may leave out the interface`() throws {
+    @Test func `calls: the interface may be left out (D-Bus Specification 0.38, Message Types)`() throws {
         var count = 0
-        let answers = BusAnswers(
-            status: {
-                count += 1
-                return "known"
-            },
-            open: { $0 }
-        )
+        let status = {
+            count += 1
+            return "known"
+        }
         var message: OpaquePointer?
         let made = unsafe ocn_bus_message_new_method_call(caller.bus, &message, Self.name, Self.path, nil, "Status")
         defer { _ = unsafe ocn_bus_message_unref(message) }
         let sent = unsafe ocn_bus_send(caller.bus, message, nil)
         #expect(made >= 0 && sent >= 0)
-        try handle(answers)
+        try handle(BusAnswers(status: status, open: { $0 }))
         #expect(count == 1)
     }
 
-    @Test func `A hundred calls to open an entry wait until the inbox is known, and others are answered`() throws {
+    @Test func `opening before the inbox is known: 100 calls wait, one more is refused, Status is answered`() throws {
         var opened: [String] = []
         let answers = BusAnswers(status: { "known" }) { id in
             opened.append(id)
@@ -123,14 +95,15 @@ struct `The service on the bus` {
         let ids = (0...100).map { "0123456789abcdef0\(String(1000 + $0).dropFirst())" }
         let cookies = try ids.map { try caller.send(BusCall(Self.object, "Open", [.string($0)])) }
         try handle(answers, calls: cookies.count)
-        #expect(try text(cookies[100]) == "The service begins.")
-        #expect(try ask(answers, Self.object, "Status") == "known")
+        #expect(try caller.answer(to: cookies[100]).isError)
+        #expect(try ask(answers, BusCall(Self.object, "Status")).values() == [.string("known")])
         #expect(opened == [])
         try answers.begin()
         #expect(opened == Array(ids[..<100]))
-        for (cookie, id) in zip(cookies, ids).prefix(100) { #expect(try text(cookie) == "opening \(id)") }
-        // Now none waits.
-        #expect(try ask(answers, Self.object, "Open", [.string(ids[100])]) == "opening \(ids[100])")
+        let texts = try cookies.prefix(100).map { try caller.answer(to: $0).values().first?.text }
+        #expect(texts == ids.prefix(100).map { "opening \($0)" })
+        let last = try ask(answers, BusCall(Self.object, "Open", [.string(ids[100])]))
+        #expect(last.values() == [.string("opening \(ids[100])")])
         try answers.begin()
         #expect(opened == ids)
     }

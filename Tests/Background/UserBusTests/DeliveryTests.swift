@@ -7,168 +7,130 @@ import Synchronization
 import TestThreads
 import Testing
 
-@testable import UserBus
+@testable import UserBus  // the calls of a connection are internal
 
-/// What an app and the sender of a link see of each other.
+private let app = "org.example.App"
+private let link = "https://example.org/a"
+
+/// The values of a call that passes a link.
+private func values(
+    _ link: String = link,
+    type: String = UserActivityPayload.browsingWeb,
+    message: String? = nil,
+    data: [String: BusValue] = [:]
+) throws -> [BusValue] {
+    let bytes = try NDEFMessage([try .uri(message ?? link)]).encoded()
+    return [.string(type), .string(link), .bytes(bytes), .properties(data)]
+}
+
+/// What the sender of a link sends, and what it makes of the answers.
 @Suite(.ownThreads, .enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
-struct `A link over the bus` {
-    private static let app = "org.example.App"
-    private static let link = "https://example.org/a"
+struct DeliveryTests {
     private static let limit = Duration.seconds(60)
     private let bus: TestBus
 
     init() throws { bus = try TestBus() }
 
-    private static func payload() throws -> UserActivityPayload {
-        let message = NDEFMessage([try .uri(link)])
-        return try UserActivityPayload(
+    private func deliver(_ name: String = app, starts: Bool = false, token: String? = nil) throws -> UserBus.Outcome {
+        let payload = try UserActivityPayload(
             activityType: UserActivityPayload.browsingWeb,
             webpageURL: link,
-            message: try message.encoded()
+            message: try NDEFMessage([try .uri(link)]).encoded()
         )
-    }
-
-    private func deliver(_ name: String = app, starts: Bool = false, token: String? = nil) throws(BusError)
-        -> UserBus.Outcome
-    {
         let bus = try UserBus(address: bus.address)
-        guard let payload = try? Self.payload() else { return .none }
         return try bus.deliver(payload, to: name, starts: starts, token: token, limit: Self.limit)
     }
 
-    private func expect(_ code: BusError.Code, _ reason: String, _ body: () throws -> Void) {
-        let error = #expect(throws: BusError.self) { try body() }
-        #expect(error?.code == code)
-        #expect(error?.reason == reason)
+    private func open(_ uri: String, token: String? = nil) throws -> UserBus.Outcome {
+        try UserBus(address: bus.address).open(uri, in: app, starts: false, token: token, limit: Self.limit)
     }
 
-    @Test(arguments: [nil, "token-1"]) func `has its type, its URL, its message and the token`(token: String?) throws {
-        let peer = try Peer(bus.address, Self.app) { _ in .values([.boolean(true)]) }
-        #expect(try deliver(token: token) == .message)
-        let data: [String: BusValue] =
-            token.map { ["activation-token": .string($0), "desktop-startup-id": .string($0)] } ?? [:]
-        let values: [BusValue] = [
-            .string("NSUserActivityTypeBrowsingWeb"), .string(Self.link), .bytes(try Self.payload().message),
-            .properties(data),
-        ]
-        #expect(
-            peer.calls == [
-                .init(
-                    name: "org.opencorenfc.UserActivity1.ContinueUserActivity",
-                    path: "/org/example/App",
-                    values: values
-                )
-            ]
-        )
-    }
-
-    @Test(arguments: [nil, "token-1"]) func `goes alone to an app without the interface`(token: String?) throws {
-        let peer = try Peer(bus.address, Self.app) { call in
-            call.name == "org.freedesktop.Application.Open" ? .values([]) : .unknown
-        }
-        #expect(try deliver(token: token) == .link)
-        #expect(peer.methods == ["ContinueUserActivity", "Open"])
-        let data: [String: BusValue] =
-            token.map { ["activation-token": .string($0), "desktop-startup-id": .string($0)] } ?? [:]
-        #expect(peer.calls.last?.path == "/org/example/App")
-        #expect(peer.calls.last?.values == [.list([.string(Self.link)]), .properties(data)])
-        let bus = try UserBus(address: bus.address)
-        #expect(try bus.open("tel:1", in: Self.app, starts: false, token: token, limit: Self.limit) == .link)
-        #expect(peer.methods == ["ContinueUserActivity", "Open", "Open"])
-        #expect(peer.calls.last?.values == [.list([.string("tel:1")]), .properties(data)])
-    }
-
-    @Test func `goes nowhere when the app has neither interface`() throws {
-        let peer = try Peer(bus.address, Self.app)
-        #expect(try deliver() == .none)
-        #expect(peer.methods == ["ContinueUserActivity", "Open"])
-        let bus = try UserBus(address: bus.address)
-        #expect(try bus.open("tel:1", in: Self.app, starts: false, limit: Self.limit) == .none)
-    }
-
-    @Test(
-        arguments: [
-            (.values([.boolean(false)]), .refused, "org.example.App does not take the link."),
-            (.values([]), .badMessage, "org.example.App answers with other values than it should."),
-            (.values([.uint32(1)]), .badMessage, "org.example.App answers with other values than it should."),
-            (
-                .values([.boolean(true), .byte(0)]), .badMessage,
-                "org.example.App answers with other values than it should."
-            ),
-            (.refusal("AccessDenied", "No."), .refused, "org.example.App says: No."),
-        ] as [(Peer.Answer, BusError.Code, String)]
-    )
-    func `is not delivered by another answer, and not sent a second time`(
-        answer: Peer.Answer,
-        code: BusError.Code,
-        reason: String
+    @Test(arguments: [nil, "token-1"])
+    func `link: the app gets type, URL, message and token, an app without the interface only URL and token`(
+        token: String?
     ) throws {
-        let peer = try Peer(bus.address, Self.app) { _ in answer }
-        expect(code, reason) { _ = try deliver() }
-        #expect(peer.methods == ["ContinueUserActivity"])
-    }
-
-    @Test(arguments: [.unknown, .refusal("Failed", "No.")] as [Peer.Answer])
-    func `goes to an app that fails to open it alone`(answer: Peer.Answer) throws {
-        let peer = try Peer(bus.address, Self.app) { $0.name.hasSuffix("Open") ? .refusal("Failed", "No.") : .unknown }
-        expect(.refused, "org.example.App says: No.") { _ = try deliver() }
-        #expect(peer.methods == ["ContinueUserActivity", "Open"])
-    }
-
-    @Test func `is for an app that runs, or that the bus knows how to start`() throws {
-        #expect(try deliver() == .none)
-        #expect(try !UserBus(address: bus.address).isRunning(Self.app))
-        expect(
-            .nobody,
-            "The bus knows no program for org.example.App. Install org.example.App.service in dbus-1/services of a folder "
-                + "for data, or remove DBusActivatable from org.example.App.desktop."
-        ) { _ = try deliver(starts: true) }
-        #expect(try deliver("org.1.App") == .none)
-        expect(.nobody, "org.1.App can't be the name of an app on the bus.") {
-            _ = try deliver("org.1.App", starts: true)
-        }
-        let peer = try Peer(bus.address, Self.app) { _ in .values([.boolean(true)]) }
-        #expect(try deliver(starts: true) == .message)
-        #expect(try UserBus(address: bus.address).isRunning(Self.app))
-        #expect(try UserBus(address: bus.address).owner(of: Self.app) == peer.owner)
-    }
-
-    @Test func `is not said to be another user's when its app has just left the bus`() throws {
-        let bus = try UserBus(address: bus.address)
-        let peer = try Peer(self.bus.address, Self.app)
-        #expect(try bus.isOwn(peer.owner))
+        let data: [String: BusValue] =
+            token.map { ["activation-token": .string($0), "desktop-startup-id": .string($0)] } ?? [:]
+        let full = Peer.Call(
+            name: "org.opencorenfc.UserActivity1.ContinueUserActivity",
+            path: "/org/example/App",
+            values: try values(data: data)
+        )
+        var opened = Peer.Call(
+            name: "org.freedesktop.Application.Open",
+            path: "/org/example/App",
+            values: [.list([.string(link)]), .properties(data)]
+        )
+        let peer = try Peer(bus.address, app) { _ in .values([.boolean(true)]) }
+        #expect(try deliver(token: token) == .message)
+        #expect(peer.calls == [full])
         peer.stop()
-        #expect(try !bus.isRunning(Self.app))
-        // The bus notices the end of a connection by itself, and later than that its name was given back.
-        while try bus.connection.isThere(peer.owner) { usleep(1000) }
-        let error = #expect(throws: BusError.self) { try bus.isOwn(peer.owner) }
-        #expect(error?.code == .nobody)
+        let other = try Peer(bus.address, app) { $0.name.hasSuffix(".Open") ? .values([]) : .unknown }
+        #expect(try deliver(token: token) == .link)
+        #expect(other.calls == [full, opened])
+        #expect(try open("tel:1", token: token) == .link)
+        opened.values[0] = .list([.string("tel:1")])
+        #expect(other.calls.last == opened)
     }
 
-    @Test func `goes to the desktop's portal, or there is none`() throws {
-        let bus = try UserBus(address: bus.address)
-        let error = #expect(throws: BusError.self) { try bus.openWithPortal("tel:1", limit: Self.limit) }
-        #expect(error?.code == .nobody)
-        let peer = try Peer(self.bus.address, "org.freedesktop.portal.Desktop") { call in
+    @Test func `link: an app without both interfaces gets nothing, a failing one reports its error`() throws {
+        let peer = try Peer(bus.address, app)
+        #expect(try deliver() == .none && open("tel:1") == .none)
+        #expect(peer.methods == ["ContinueUserActivity", "Open", "Open"])
+        peer.stop()
+        let failing = try Peer(bus.address, app) { $0.name.hasSuffix("Open") ? .refusal("Failed", "No.") : .unknown }
+        expect(.refused) { try deliver() }
+        #expect(failing.methods == ["ContinueUserActivity", "Open"])
+    }
+
+    @Test func `link: any other answer is an error, and the link is not sent again`() throws {
+        let rows: [(Peer.Answer, BusError.Code)] = [
+            (.values([.boolean(false)]), .refused), (.values([]), .badMessage), (.values([.uint32(1)]), .badMessage),
+            (.values([.boolean(true), .byte(0)]), .badMessage), (.refusal("AccessDenied", "No."), .refused),
+        ]
+        for (answer, code) in rows {
+            let peer = try Peer(bus.address, app) { _ in answer }
+            expect(code, "\(answer)") { try deliver() }
+            #expect(peer.methods == ["ContinueUserActivity"])
+        }
+    }
+
+    @Test func `link: goes to a running app, and to others only if the bus can start them`() throws {
+        let user = try UserBus(address: bus.address)
+        #expect(try deliver() == .none && !user.isRunning(app))
+        expect(.nobody) { try deliver(starts: true) }
+        #expect(try deliver("org.1.App") == .none)
+        expect(.nobody) { try deliver("org.1.App", starts: true) }
+        let peer = try Peer(bus.address, app) { _ in .values([.boolean(true)]) }
+        #expect(try deliver(starts: true) == .message)
+        #expect(try user.isRunning(app) && user.owner(of: app) == peer.owner && user.isOwn(peer.owner))
+        peer.stop()
+        #expect(try !user.isRunning(app))
+        // The bus notices the end of a connection later than that its name was given back.
+        while try user.connection.isThere(peer.owner) { usleep(1000) }
+        expect(.nobody) { try user.isOwn(peer.owner) }
+    }
+
+    @Test func `portal: opens a URI, and its errors and its absence are reported`() throws {
+        let user = try UserBus(address: bus.address)
+        expect(.nobody) { try user.openWithPortal("tel:1", limit: Self.limit) }
+        let peer = try Peer(bus.address, "org.freedesktop.portal.Desktop") { call in
             call.values[1] == .string("tel:1") ? .values([.path("/request/1")]) : .refusal("Failed", "No.")
         }
-        try bus.openWithPortal("tel:1", limit: Self.limit)
+        try user.openWithPortal("tel:1", limit: Self.limit)
         let call = Peer.Call(
             name: "org.freedesktop.portal.OpenURI.OpenURI",
             path: "/org/freedesktop/portal/desktop",
             values: [.string(""), .string("tel:1"), .properties([:])]
         )
         #expect(peer.calls == [call])
-        expect(.refused, "org.freedesktop.portal.Desktop says: No.") {
-            try bus.openWithPortal("tel:2", limit: Self.limit)
-        }
+        expect(.refused) { try user.openWithPortal("tel:2", limit: Self.limit) }
     }
 }
 
 /// An app's service, called by hand.
 @Suite(.ownThreads, .enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
-struct `The service of an app` {
-    private static let app = "org.example.App"
+struct DeliveryServiceTests {
     private let bus: TestBus
 
     init() throws { bus = try TestBus() }
@@ -213,152 +175,101 @@ struct `The service of an app` {
         }
     }
 
-    private static func values(_ link: String, type: String = UserActivityPayload.browsingWeb, _ other: String? = nil)
-        throws -> [BusValue]
-    {
-        [
-            .string(type), .string(link), .bytes(try NDEFMessage([try .uri(other ?? link)]).encoded()),
-            .properties([:]),
-        ]
-    }
-
     private func call(
         _ values: [BusValue],
         _ path: String = "/org/example/App",
         _ interface: String = "org.opencorenfc.UserActivity1",
         _ method: String = "ContinueUserActivity"
-    ) throws(BusError) -> [BusValue] {
-        let connection = try BusConnection(.user, address: bus.address)
-        return try connection.ask(BusCall(BusCall.Object(Self.app, path, interface), method, values), within: 60)
+    ) throws -> [BusValue] {
+        try bus.connection().ask(BusCall(BusCall.Object(app, path, interface), method, values), within: 60)
     }
 
-    @Test func `takes a link and says whether it was handled`() throws {
+    @Test func `service: takes a link and answers whether the app handled it`() throws {
         let service = try Running(bus.address)
-        #expect(try call(try Self.values("https://example.org/yes")) == [.boolean(true)])
-        #expect(try call(try Self.values("https://example.org/no")) == [.boolean(false)])
+        #expect(try call(try values("https://example.org/yes")) == [.boolean(true)])
+        #expect(try call(try values("https://example.org/no")) == [.boolean(false)])
         #expect(service.received == ["https://example.org/yes", "https://example.org/no"])
+        // A signal of another program that looks like the loss of the name.
+        let liar = try Peer(bus.address, "org.example.Liar")
+        liar.emit(BusCall.Object("", "/org/freedesktop/DBus", "org.freedesktop.DBus"), "NameLost", [.string(app)])
+        #expect(try call(try values("https://example.org/yes")) == [.boolean(true)])
         #expect(!service.hasEnded)
         #expect(service.stop() == .success(.stopped))
         // Each second, and for each message. Without a pause they would be thousands.
         #expect(service.lookCount < 100)
     }
 
-    @Test func `has one object with one method`() throws {
+    @Test func `service: other objects, interfaces, methods and values are refused`() throws {
         let service = try Running(bus.address)
-        let values = try Self.values("https://example.org/yes")
-        for (path, interface, method) in [
-            ("/org/example", "org.opencorenfc.UserActivity1", "ContinueUserActivity"),
-            ("/org/example/App", "org.opencorenfc.UserActivity2", "ContinueUserActivity"),
-            ("/org/example/App", "org.opencorenfc.UserActivity1", "Continue"),
-        ] {
-            let error = #expect(throws: BusError.self) { try call(values, path, interface, method) }
-            #expect(error?.code == .noMethod)
-        }
-        #expect(service.received.isEmpty)
-        _ = service.stop()
-    }
-
-    @Test func `refuses values that are not those of a link`() throws {
-        let service = try Running(bus.address)
-        let good = try Self.values("https://example.org/yes")
+        let good = try values("https://example.org/yes")
+        let (path, interface, method) = ("/org/example/App", "org.opencorenfc.UserActivity1", "ContinueUserActivity")
+        expect(.noMethod) { try call(good, "/org/example", interface, method) }
+        expect(.noMethod) { try call(good, path, "org.opencorenfc.UserActivity2", method) }
+        expect(.noMethod) { try call(good, path, interface, "Continue") }
         let bad: [[BusValue]] = [
             [], Array(good.dropLast()), good + [.byte(0)], [good[0], good[1], .string("x"), good[3]],
-            try Self.values("https://example.org/yes", type: "Other"),
-            try Self.values("https://example.org/yes", "https://example.org/no"),
+            try values("https://example.org/yes", type: "Other"),
+            try values("https://example.org/yes", message: "https://example.org/no"),
             [good[0], good[1], .bytes([]), good[3]], [good[0], good[1], good[2], .strings([])],
         ]
-        for values in bad {
-            let error = #expect(throws: BusError.self) { try call(values) }
-            #expect(
-                error?.code == .refused && error?.reason == "org.example.App says: The values are not those of a link."
-            )
-        }
+        for values in bad { expect(.refused, "\(values)") { try call(values) } }
         #expect(service.received.isEmpty)
         _ = service.stop()
     }
 
-    @Test func `in the background ends when a visible one has come, and both get what was sent to them`() throws {
+    @Test func `service in the background: a visible one replaces it, and it takes late links for two seconds`() throws
+    {
         let hidden = try Running(bus.address, .background)
-        let connection = try BusConnection(.user, address: bus.address)
-        let owner = try #require(
-            try connection.ask(BusCall(.daemon, "GetNameOwner", [.string(Self.app)])).first?.text
-        )
+        let connection = try bus.connection()
+        let owner = try connection.owner(of: app)
         let start = ContinuousClock.now
         let visible = try Running(bus.address, .visible)
         // A sender that has looked up the name just before.
         let late = BusCall.Object(owner, "/org/example/App", "org.opencorenfc.UserActivity1")
-        let values = try Self.values("https://example.org/yes")
-        #expect(try connection.ask(BusCall(late, "ContinueUserActivity", values), within: 60) == [.boolean(true)])
-        #expect(try call(try Self.values("https://example.org/no")) == [.boolean(false)])
+        let arguments = try values("https://example.org/yes")
+        #expect(try connection.ask(BusCall(late, "ContinueUserActivity", arguments), within: 60) == [.boolean(true)])
+        #expect(try call(try values("https://example.org/no")) == [.boolean(false)])
         #expect(hidden.wait() == .success(.replaced))
-        // It has stayed for senders that have looked up its name before.
         #expect(ContinuousClock.now - start >= .seconds(2))
         #expect(hidden.received == ["https://example.org/yes"] && visible.received == ["https://example.org/no"])
-        #expect(!visible.hasEnded)
         #expect(visible.stop() == .success(.stopped))
     }
 
-    @Test func `takes its name from no other that keeps it`() throws {
+    @Test func `service: keeps its name from another of equal or lower presence`() throws {
         let pairs: [(DeliveryService.Presence, DeliveryService.Presence)] = [
             (.visible, .visible), (.visible, .background), (.background, .background),
         ]
         for (number, (first, second)) in pairs.enumerated() {
             let name = "org.example.App\(number)"
             let service = try DeliveryService(desktopID: name, presence: first, address: bus.address) { _ in true }
-            let error = #expect(throws: BusError.self) {
+            expect(.nameTaken) {
                 try DeliveryService(desktopID: name, presence: second, address: bus.address) { _ in true }
             }
-            #expect(error?.code == .nameTaken)
             withExtendedLifetime(service) {}
+        }
+        for name in ["App", "org..App", "org.2.App", ""] {
+            expect(.nobody, name) { try DeliveryService(desktopID: name, address: bus.address) { _ in true } }
         }
     }
 
-    @Test func `has lost its name only when the bus says so`() throws {
-        let (first, second) = (
-            try BusConnection(.user, address: bus.address), try BusConnection(.user, address: bus.address)
-        )
+    @Test func `service: only the bus can report the loss of its own name`() throws {
+        let (first, second) = (try bus.connection(), try bus.connection())
         try first.listen(to: "interface='org.freedesktop.DBus'")
-        let names = [Self.app, "org.example.Other"]
+        let names = [app, "org.example.Other"]
         for name in names { try first.take(name, yields: true) }
         for name in names { try second.take(name, replaces: true) }
         let liar = try Peer(bus.address, "org.example.Liar")
-        let daemon = BusCall.Object("", "/org/freedesktop/DBus", "org.freedesktop.DBus")
-        liar.emit(daemon, "NameLost", [.string(Self.app)])
-        // The bus delivers the signals before its answer.
-        _ = try first.ask(BusCall(.daemon, "GetId"))
-        var messages: [ReceivedMessage] = []
-        while let message = try first.receive() { messages.append(message) }
+        liar.emit(BusCall.Object("", "/org/freedesktop/DBus", "org.freedesktop.DBus"), "NameLost", [.string(app)])
+        try first.settle()
+        let messages = try first.received()
         #expect(messages.count { $0.name == "org.freedesktop.DBus.NameLost" } == 3)
-        let losses = messages.filter { DeliveryService.isLoss($0, of: Self.app) }
-        #expect(losses.map(\.name) == ["org.freedesktop.DBus.NameLost"])
-        #expect(losses.map(\.sender) == ["org.freedesktop.DBus"])
-        #expect(losses.map { $0.values() } == [[.string(Self.app)]])
+        let losses = messages.filter { DeliveryService.isLoss($0, of: app) }
+        #expect(losses.map(\.sender) == ["org.freedesktop.DBus"] && losses.map { $0.values() } == [[.string(app)]])
     }
 
-    @Test func `keeps its name from signals of others that only look like its end`() throws {
-        let service = try Running(bus.address, .background)
-        let peer = try Peer(bus.address, "org.example.Other")
-        let daemon = BusCall.Object("", "/org/freedesktop/DBus", "org.freedesktop.DBus")
-        peer.emit(daemon, "NameLost", [.string(Self.app)])
-        #expect(try call(try Self.values("https://example.org/yes")) == [.boolean(true)])
-        #expect(!service.hasEnded)
-        #expect(service.stop() == .success(.stopped))
-    }
-
-    @Test func `ends with an error when the bus is gone`() throws {
+    @Test func `service: ends with noBus when the bus ends`() throws {
         let service = try Running(bus.address)
         bus.end()
-        guard case .failure(let error)? = service.wait() else {
-            Issue.record("It goes on without a bus.")
-            return
-        }
-        #expect(error.code == .noBus)
-    }
-
-    @Test(arguments: ["App", "org..App", "org.2.App", ""]) func `needs a name that a bus has for an app`(name: String) {
-        let error = #expect(throws: BusError.self) {
-            try DeliveryService(desktopID: name, address: bus.address) { _ in true }
-        }
-        #expect(error?.code == .nobody && error?.reason == "\(name) can't be the name of an app on the bus.")
+        expect(.noBus) { try service.wait()?.get() }
     }
 }

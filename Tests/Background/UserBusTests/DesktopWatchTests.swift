@@ -4,26 +4,24 @@ import Synchronization
 import TestThreads
 import Testing
 
-@testable import UserBus
+@testable import UserBus  // the calls of a connection are internal
 
-/// What a screen saver on a bus answers; nil when it is silent.
-private final class SaverState: Sendable {
-    private let state: Mutex<Bool?>
+/// The state of a screen saver or a compositor, and how often it was asked.
+private final class Shared<Value: Sendable>: Sendable {
+    fileprivate let state: Mutex<Value>
 
-    init(_ isOn: Bool?) { state = Mutex(isOn) }
+    init(_ value: Value) { state = Mutex(value) }
 
-    var isOn: Bool? {
+    var value: Value {
         get { state.withLock { $0 } }
         set { state.withLock { $0 = newValue } }
     }
 }
 
-/// Counts calls.
-private final class CallCount: Sendable {
-    private let count = Mutex(0)
-
+extension Shared<Int> {
+    /// Counts a call.
     func next() -> Int {
-        count.withLock { count in
+        state.withLock { count in
             count += 1
             return count
         }
@@ -39,30 +37,34 @@ private struct Report: Equatable {
     init(_ isOn: Bool?, _ mode: Int? = nil, _ silent: [String] = []) {
         (self.isOn, self.mode, self.silent) = (isOn, mode, silent)
     }
+
+    @MainActor init(_ watch: DesktopWatch) {
+        self.init(watch.isScreenSaverOn, watch.powerSaveMode, watch.silentSavers)
+    }
 }
 
 /// A watch with its connection.
 @MainActor private final class Desktop {
-    private let bus: BusConnection
-    /// How often the watch has reported a change.
-    var changes: Int { reports.count }
-    /// What could be seen of the watch each time.
+    let bus: BusConnection
+    /// What could be seen of the watch at each change.
     private(set) var reports: [Report] = []
     private(set) var watch: DesktopWatch?
 
     /// - Parameter isStopped: whether the bus does not answer from now on.
     init(_ bus: TestBus, patience: Duration = .seconds(30), isStopped: Bool = false) throws {
-        self.bus = try BusConnection(.user, address: bus.address)
+        self.bus = try bus.connection()
         if isStopped { stop(bus) }
         watch = DesktopWatch(self.bus, patience: patience, pause: .milliseconds(5)) { [weak self] in
             guard let self, let watch = self.watch else { return }
-            self.reports.append(Report(watch.isScreenSaverOn, watch.powerSaveMode, watch.silentSavers))
+            self.reports.append(Report(watch))
         }
     }
 
+    var now: Report? { watch.map { Report($0) } }
+
     /// Stops the bus. The watch waits for it no longer than the test needs.
     func stop(_ bus: TestBus) {
-        self.bus.patience = .milliseconds(300)
+        self.bus.patience = .milliseconds(20)
         bus.stop()
     }
 
@@ -71,9 +73,6 @@ private struct Report: Equatable {
         bus.goOn()
         self.bus.patience = .seconds(30)
     }
-
-    /// Waits until all that the bus had before has arrived.
-    func settle() throws { _ = try bus.ask(BusCall(.daemon, "GetId")) }
 
     /// Gives the watch what arrives until something holds.
     func wait(until isDone: (DesktopWatch) -> Bool) async throws {
@@ -85,203 +84,177 @@ private struct Report: Equatable {
         }
         #expect(isDone(watch))
     }
+
+    /// Waits until the watch knows something.
+    func wait(for report: Report) async throws { try await wait { Report($0) == report } }
 }
 
 @Suite(.ownThreads, .enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
-struct `A watch of the desktop` {
-    private static let saver = ScreenSaver.all[0].object
+struct DesktopWatchTests {
+    private static let object = ScreenSaver.all[0].object
+    private static let name = object.destination
     private static let compositor = "org.gnome.Mutter.DisplayConfig"
     private let bus: TestBus
 
     init() throws { bus = try TestBus() }
 
-    private func saver(_ state: SaverState) throws -> Peer {
-        try Peer(bus.address, Self.saver.destination) { call in
+    /// A screen saver, which is silent while its state is nil.
+    private func saver(_ state: Shared<Bool?>) throws -> Peer {
+        try Peer(bus.address, Self.name) { call in
             switch call.name {
             case "org.gnome.ScreenSaver.GetActive":
-                state.isOn.map { Peer.Answer.values([.boolean($0), .boolean(!$0)]) } ?? .silence
+                state.value.map { Peer.Answer.values([.boolean($0), .boolean(!$0)]) } ?? .silence
             case "org.gnome.ScreenSaver.SimulateUserActivity": .values([])
             default: .unknown
             }
         }
     }
 
-    @MainActor @Test func `knows at once what the screen saver and the compositor say that run before it`() throws {
-        let saver = try saver(SaverState(true))
+    private func changed(_ saver: Peer) { saver.emit(Self.object, "ActiveChanged", [.boolean(true)]) }
+
+    @MainActor @Test func `start: screen saver and compositor are asked at once`() throws {
+        let saver = try saver(Shared(true))
         let compositor = try Peer(bus.address, Self.compositor) { call in
             guard call.values == [.string(Self.compositor), .string("PowerSaveMode")] else { return .unknown }
             return .values([.int32(3), .int32(0)])
         }
-        let watch = try #require(try Desktop(bus).watch)
-        #expect(watch.isScreenSaverOn == true && watch.powerSaveMode == 3 && watch.silentSavers == [])
+        #expect(try Desktop(bus).now == Report(true, 3))
         #expect(saver.methods == ["GetActive"] && compositor.methods == ["Get"])
     }
 
-    @MainActor @Test func `knows nothing where there are none, and what one says that comes later, until it ends`()
+    @MainActor @Test func `screen saver: asked when it starts and when it changes, forgotten when it ends`()
         async throws
     {
         let desktop = try Desktop(bus)
-        let watch = try #require(desktop.watch)
-        #expect(watch.isScreenSaverOn == nil && watch.powerSaveMode == nil && watch.silentSavers == [])
-        let saver = try saver(SaverState(true))
-        try await desktop.wait { $0.isScreenSaverOn == true }
-        #expect(desktop.changes == 1)
-        saver.stop()
-        try await desktop.wait { $0.isScreenSaverOn == nil }
-        #expect(desktop.reports == [Report(true), Report(nil)])
-    }
-
-    @MainActor @Test func `takes the screen for covered while one of several screen savers covers it`() async throws {
-        let saver = try saver(SaverState(false))
-        let state = SaverState(false)
-        let object = ScreenSaver.all[1].object
-        let other = try Peer(bus.address, object.destination) { _ in .values([.boolean(state.isOn ?? false)]) }
-        let desktop = try Desktop(bus)
-        #expect(desktop.watch?.isScreenSaverOn == false)
-        state.isOn = true
-        other.emit(object, "ActiveChanged", [.boolean(true)])
-        try await desktop.wait { $0.isScreenSaverOn == true }
-        // What one says is not what another one has said.
-        saver.emit(Self.saver, "ActiveChanged", [.boolean(false)])
-        try await desktop.wait { _ in desktop.changes == 2 }
-        #expect(desktop.watch?.isScreenSaverOn == true)
-        other.stop()
-        try await desktop.wait { $0.isScreenSaverOn == false }
-        #expect(desktop.reports == [Report(true), Report(true), Report(false)])
-        saver.stop()
-        try await desktop.wait { $0.isScreenSaverOn == nil }
-    }
-
-    @MainActor @Test func `asks what has changed, whatever the signal says`() async throws {
-        let state = SaverState(false)
+        #expect(desktop.now == Report(nil))
+        #expect(desktop.watch?.promptToUnlock() == [])
+        let state = Shared<Bool?>(true)
         let saver = try saver(state)
-        let desktop = try Desktop(bus)
-        #expect(desktop.watch?.isScreenSaverOn == false)
-        state.isOn = true
-        saver.emit(Self.saver, "ActiveChanged", [.boolean(false)])
-        try await desktop.wait { $0.isScreenSaverOn == true }
-        #expect(desktop.changes == 1 && saver.methods == ["GetActive", "GetActive"])
+        try await desktop.wait(for: Report(true))
+        #expect(desktop.watch?.promptToUnlock() == [Self.name])
+        try await desktop.wait { _ in saver.methods.contains("SimulateUserActivity") }
+        // It is asked, whatever its signal says.
+        state.value = false
+        changed(saver)
+        try await desktop.wait(for: Report(false))
+        saver.stop()
+        try await desktop.wait(for: Report(nil))
+        #expect(desktop.reports == [Report(true), Report(false), Report(nil)])
     }
 
-    @MainActor @Test func `asks the compositor again when it reports another mode, and no other program`() async throws
-    {
-        let count = CallCount()
-        let compositor = try Peer(bus.address, Self.compositor) { _ in .values([.int32(Int32(count.next()))]) }
+    @MainActor @Test func `two screen savers: the screen is covered while one covers it`() async throws {
+        let saver = try saver(Shared(false))
+        let state = Shared(false)
+        let object = ScreenSaver.all[1].object
+        let other = try Peer(bus.address, object.destination) { _ in .values([.boolean(state.value)]) }
         let desktop = try Desktop(bus)
-        #expect(desktop.watch?.powerSaveMode == 1)
+        #expect(desktop.now == Report(false))
+        state.value = true
+        other.emit(object, "ActiveChanged", [.boolean(true)])
+        try await desktop.wait(for: Report(true))
+        saver.emit(Self.object, "ActiveChanged", [.boolean(false)])
+        try await desktop.wait { _ in desktop.reports.count == 2 }
+        other.stop()
+        try await desktop.wait(for: Report(false))
+        #expect(desktop.reports == [Report(true), Report(true), Report(false)])
+    }
+
+    @MainActor @Test func `compositor: asked again after its own signal about the power mode only`() async throws {
+        let count = Shared(0)
+        let compositor = try Peer(bus.address, Self.compositor) { _ in
+            .values([.int32(Int32(count.next()))])
+        }
+        let desktop = try Desktop(bus)
+        #expect(desktop.now == Report(nil, 1))
         let properties = BusCall.Object("", "/org/gnome/Mutter/DisplayConfig", "org.freedesktop.DBus.Properties")
-        let values: [BusValue] = [.properties([:]), .strings([])]
         let other = try Peer(bus.address, "org.example.Other")
-        other.emit(properties, "PropertiesChanged", [.string(Self.compositor)] + values)
-        compositor.emit(properties, "PropertiesChanged", [.string("org.example.Other")] + values)
-        compositor.emit(properties, "PropertiesChanged", [.string(Self.compositor)] + values)
-        try await desktop.wait { $0.powerSaveMode == 2 }
-        #expect(desktop.reports == [Report(nil, 2)] && compositor.methods == ["Get", "Get"])
+        for (peer, name) in [
+            (other, Self.compositor), (compositor, "org.example.Other"), (compositor, Self.compositor),
+        ] {
+            peer.emit(properties, "PropertiesChanged", [.string(name), .properties([:]), .strings([])])
+        }
+        try await desktop.wait(for: Report(nil, 2))
+        #expect(compositor.methods == ["Get", "Get"])
         compositor.stop()
-        try await desktop.wait { $0.powerSaveMode == nil }
+        try await desktop.wait(for: Report(nil))
         #expect(desktop.reports == [Report(nil, 2), Report(nil)])
     }
 
-    @MainActor @Test func `asks the next screen saver when one gives its name away without an answer`() async throws {
-        let old = try BusConnection(.user, address: bus.address)
-        try old.take(Self.saver.destination)
+    @MainActor @Test func `changes before the answer: the screen saver is asked once more`() async throws {
+        let count = Shared(0)
+        let saver = try Peer(bus.address, Self.name) { _ in
+            .values([.boolean(count.next() == 3)])
+        }
+        let desktop = try Desktop(bus)
+        // All are there before the watch asks for the first one.
+        for _ in 0..<3 { changed(saver) }
+        try desktop.bus.settle()
+        try await desktop.wait(for: Report(true))
+        // The saver handles what it gets beside its own signals.
+        for _ in 0..<2 { saver.emit(Self.object, "Other", []) }
+        #expect(saver.methods.count == 3)
+    }
+
+    @MainActor @Test func `silent screen saver: named until it answers, or another takes its name`() async throws {
+        let state = Shared<Bool?>(nil)
+        let saver = try saver(state)
         let desktop = try Desktop(bus, patience: .milliseconds(100))
-        #expect(desktop.watch?.silentSavers == [Self.saver.destination])
-        try old.emit(Self.saver, "ActiveChanged", [.boolean(true)])
-        _ = try old.ask(BusCall(.daemon, "ReleaseName", [.string(Self.saver.destination)]))
-        let next = try saver(SaverState(true))
-        try await desktop.wait { $0.isScreenSaverOn == true && $0.silentSavers == [] }
+        #expect(desktop.now == Report(nil, nil, [Self.name]))
+        saver.stop()
+        // The bus reports in order: when the watch knows this one, it knows of the end of the first.
+        let other = try Peer(bus.address, ScreenSaver.all[1].object.destination) { _ in .values([.boolean(true)]) }
+        try await desktop.wait(for: Report(true, nil, [Self.name]))
+        other.stop()
+        state.value = false
+        let next = try self.saver(state)
+        try await desktop.wait(for: Report(false))
+        // One that answered before is named too, and its last answer counts.
+        state.value = nil
+        changed(next)
+        try await desktop.wait(for: Report(false, nil, [Self.name]))
+        #expect(desktop.reports.last == Report(false, nil, [Self.name]))
+    }
+
+    @MainActor @Test func `silent screen saver that gives its name away: the next owner is asked`() async throws {
+        let old = try bus.connection()
+        try old.take(Self.name)
+        let desktop = try Desktop(bus, patience: .milliseconds(100))
+        #expect(desktop.now == Report(nil, nil, [Self.name]))
+        try old.emit(Self.object, "ActiveChanged", [.boolean(true)])
+        _ = try old.ask(BusCall(.daemon, "ReleaseName", [.string(Self.name)]))
+        let next = try saver(Shared(true))
+        try await desktop.wait(for: Report(true))
         #expect(next.methods == ["GetActive"])
         withExtendedLifetime(old) {}
     }
 
-    @MainActor @Test func `takes a screen saver for silent that it can't ask, and asks it later`() async throws {
-        let state = SaverState(false)
-        let saver = try saver(state)
-        let desktop = try Desktop(bus)
-        let watch = try #require(desktop.watch)
-        state.isOn = true
-        saver.emit(Self.saver, "ActiveChanged", [.boolean(true)])
-        try desktop.settle()
-        desktop.stop(bus)
-        try await desktop.wait { $0.silentSavers == [Self.saver.destination] }
-        #expect(desktop.reports.first == Report(false, nil, [Self.saver.destination]))
-        #expect(watch.isScreenSaverOn == false)
-        desktop.goOn(bus)
-        try await desktop.wait { $0.silentSavers == [] && $0.isScreenSaverOn == true }
-        #expect(desktop.reports.last == Report(true))
-    }
-
-    @MainActor @Test func `asks once more when something changes before the answer`() async throws {
-        let count = CallCount()
-        let saver = try Peer(bus.address, Self.saver.destination) { _ in .values([.boolean(count.next() == 3)]) }
-        let desktop = try Desktop(bus)
-        #expect(desktop.watch?.isScreenSaverOn == false)
-        // All are there before the watch asks for the first one.
-        for _ in 0..<3 { saver.emit(Self.saver, "ActiveChanged", [.boolean(true)]) }
-        try desktop.settle()
-        try await desktop.wait { $0.isScreenSaverOn == true }
-        // The saver handles what it gets beside its own signals.
-        for _ in 0..<2 { saver.emit(Self.saver, "Other", []) }
-        #expect(saver.methods.count == 3)
-    }
-
-    @MainActor @Test func `names the screen savers that do not answer in time, until they do`() async throws {
-        let state = SaverState(nil)
-        let saver = try saver(state)
-        let desktop = try Desktop(bus, patience: .milliseconds(100))
-        let watch = try #require(desktop.watch)
-        #expect(watch.isScreenSaverOn == nil && watch.silentSavers == [Self.saver.destination])
-        saver.stop()
-        state.isOn = false
-        let next = try self.saver(state)
-        try await desktop.wait { $0.isScreenSaverOn == false && $0.silentSavers == [] }
-        // One that answered before is named too, and that is reported.
-        let changes = desktop.changes
-        state.isOn = nil
-        next.emit(Self.saver, "ActiveChanged", [.boolean(true)])
-        try await desktop.wait { $0.silentSavers == [Self.saver.destination] }
-        #expect(desktop.changes == changes + 1 && watch.isScreenSaverOn == false)
-        #expect(desktop.reports.last == Report(false, nil, [Self.saver.destination]))
-    }
-
-    @MainActor @Test func `names one that has ended without an answer`() async throws {
-        let saver = try saver(SaverState(nil))
-        let desktop = try Desktop(bus, patience: .milliseconds(100))
-        saver.stop()
-        // The bus reports in order: when the watch knows this one, it knows of the other's end.
-        let other = try Peer(bus.address, ScreenSaver.all[1].object.destination) { _ in .values([.boolean(true)]) }
-        try await desktop.wait { $0.isScreenSaverOn == true }
-        #expect(desktop.watch?.silentSavers == [Self.saver.destination])
-        withExtendedLifetime(other) {}
-    }
-
-    @MainActor @Test func `takes the screen for locked while the bus does not answer, and asks when it does again`()
-        async throws
+    @MainActor @Test func `silent bus: a changed screen saver counts as silent, and is asked again later`() async throws
     {
-        let state = SaverState(false)
+        let state = Shared<Bool?>(false)
+        let saver = try saver(state)
+        let desktop = try Desktop(bus)
+        state.value = true
+        changed(saver)
+        try desktop.bus.settle()
+        desktop.stop(bus)
+        try await desktop.wait(for: Report(false, nil, [Self.name]))
+        desktop.goOn(bus)
+        try await desktop.wait(for: Report(true))
+    }
+
+    @MainActor @Test func `silent bus at the start: all screen savers count as silent until it answers`() async throws {
+        let state = Shared<Bool?>(false)
         let saver = try saver(state)
         let desktop = try Desktop(bus, isStopped: true)
-        let watch = try #require(desktop.watch)
-        #expect(watch.silentSavers == ScreenSaver.all.map(\.object.destination).sorted())
-        // It tries all six again and again.
-        try await desktop.wait { _ in desktop.changes >= 18 }
-        #expect(watch.silentSavers.count == 5)
+        let all = ScreenSaver.all.map(\.object.destination).sorted()
+        #expect(desktop.now == Report(nil, nil, all))
+        // It tries all five and the compositor again and again.
+        try await desktop.wait { _ in desktop.reports.count >= 18 }
+        #expect(desktop.now == Report(nil, nil, all))
         desktop.goOn(bus)
-        // Four of them are not there.
-        try await desktop.wait { $0.silentSavers == [] && $0.isScreenSaverOn == false }
-        #expect(desktop.changes > 0)
-        // From now on it learns of changes.
-        state.isOn = true
-        saver.emit(Self.saver, "ActiveChanged", [.boolean(true)])
-        try await desktop.wait { $0.isScreenSaverOn == true }
-    }
-
-    @MainActor @Test func `has the running screen savers ask for the password, and no others`() async throws {
-        let desktop = try Desktop(bus)
-        #expect(desktop.watch?.promptToUnlock() == [])
-        let saver = try saver(SaverState(true))
-        #expect(desktop.watch?.promptToUnlock() == [Self.saver.destination])
-        try await desktop.wait { _ in saver.methods.contains("SimulateUserActivity") }
+        try await desktop.wait(for: Report(false))
+        state.value = true
+        changed(saver)
+        try await desktop.wait(for: Report(true))
     }
 }

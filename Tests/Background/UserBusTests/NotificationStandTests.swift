@@ -1,261 +1,212 @@
 // SPDX-License-Identifier: Apache-2.0
 import BusTesting
+import CSDBus
 import Glibc
 import TestThreads
 import Testing
 
-@testable import UserBus
+@testable import UserBus  // the calls of a connection are internal
 
-/// The notifications of a bus without a desktop, and those that are passed to a desktop on another bus.
+private let name = "org.freedesktop.Notifications"
+private let object = BusCall.Object(name, "/org/freedesktop/Notifications", name)
+
+/// A stand with an app that uses it, and maybe a desktop on another bus.
+private struct Scene {
+    let bus: TestBus
+    let stand: NotificationStand
+    let app: BusConnection
+
+    init(desktop: BusConnection? = nil) throws {
+        bus = try TestBus()
+        stand = try NotificationStand(on: try bus.connection(), desktop: desktop)
+        app = try bus.connection()
+        try app.listen(to: "sender='\(name)'")
+    }
+
+    /// Calls a method, and handles what arrives until it is answered.
+    func ask(_ method: String, _ values: [BusValue] = []) throws -> (
+        answer: ReceivedMessage, events: [NotificationStand.Event]
+    ) {
+        try handle(try app.send(BusCall(object, method, values)))
+    }
+
+    func handle(_ cookie: UInt64) throws -> (answer: ReceivedMessage, events: [NotificationStand.Event]) {
+        var events: [NotificationStand.Event] = []
+        while true {
+            events += try stand.process()
+            if let answer = try app.answers(to: [cookie], within: .milliseconds(2))[cookie] { return (answer, events) }
+        }
+    }
+
+    func notify(_ title: String, replacing: UInt32 = 0, actions: [String] = ["default", "Open"]) throws -> (
+        number: Int64?, events: [NotificationStand.Event]
+    ) {
+        let values: [BusValue] = [
+            .string("app"), .uint32(replacing), .string("icon"), .string(title), .string("body"), .strings(actions),
+            .properties(["urgency": .byte(1)]), .int32(-1),
+        ]
+        let (answer, events) = try ask("Notify", values)
+        return (answer.values().first?.integer, events)
+    }
+
+    /// The signals that the app has got so far, each with its name before its values.
+    func signals() throws -> [[BusValue]] {
+        try app.settle()
+        return try app.received().filter { $0.isSignal && $0.name.hasPrefix(name + ".") }.map { message in
+            #expect(message.path == object.path)
+            return [.string(String(message.name.dropFirst(name.count + 1)))] + message.values()
+        }
+    }
+}
+
+private func shown(_ number: UInt32, _ title: String, _ actions: [String] = ["default", "Open"])
+    -> NotificationStand.Event
+{
+    .shown(.init(number: number, title: title, body: "body", actions: actions))
+}
+
+private func closed(_ number: UInt32, _ reason: UInt32) -> [BusValue] {
+    [.string("NotificationClosed"), .uint32(number), .uint32(reason)]
+}
+
+/// The notifications of a bus without a desktop (Desktop Notifications Specification 1.2).
 @Suite(.ownThreads, .enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
-struct `The program that shows notifications` {
-    private static let name = "org.freedesktop.Notifications"
-    private static let object = BusCall.Object(name, "/org/freedesktop/Notifications", name)
-
-    /// A stand with an app that uses it.
-    private struct Scene {
-        let bus: TestBus
-        let stand: NotificationStand
-        let app: BusConnection
-
-        init(desktop: BusConnection? = nil) throws {
-            bus = try TestBus()
-            stand = try NotificationStand(on: try BusConnection(.user, address: bus.address), desktop: desktop)
-            app = try BusConnection(.user, address: bus.address)
-            try app.listen(to: "sender='\(name)'")
-        }
-
-        /// Calls a method, and handles what comes until it is answered.
-        func ask(_ method: String, _ values: [BusValue] = []) throws -> (
-            answer: ReceivedMessage, events: [NotificationStand.Event]
-        ) {
-            let cookie = try app.send(BusCall(object, method, values))
-            var events: [NotificationStand.Event] = []
-            while true {
-                events += try stand.process()
-                if let answer = try app.answers(to: [cookie], within: .milliseconds(2))[cookie] {
-                    return (answer, events)
-                }
-            }
-        }
-
-        func notify(_ title: String, replacing: UInt32 = 0, actions: [String] = ["default", "Open"]) throws -> (
-            number: Int64?, events: [NotificationStand.Event]
-        ) {
-            let (answer, events) = try ask(
-                "Notify",
-                [
-                    .string("app"), .uint32(replacing), .string("icon"), .string(title), .string("body"),
-                    .strings(actions), .properties(["urgency": .byte(1)]), .int32(-1),
-                ]
-            )
-            return (answer.values().first?.integer, events)
-        }
-
-        /// The signals that the app has got so far.
-        func signals() throws -> [[BusValue]] {
-            // The bus has had every signal before it answers.
-            _ = try app.ask(BusCall(.daemon, "GetId"))
-            var signals: [[BusValue]] = []
-            while let message = try app.receive() {
-                guard message.isSignal, message.name.hasPrefix(name + ".") else { continue }
-                #expect(message.path == object.path)
-                signals.append([.string(String(message.name.dropFirst(name.count + 1)))] + message.values())
-            }
-            return signals
-        }
-    }
-
-    private static func shown(_ number: UInt32, _ title: String, _ actions: [String] = ["default", "Open"])
-        -> NotificationStand.Event
-    {
-        .shown(.init(number: number, title: title, body: "body", actions: actions))
-    }
-
-    @Test func `says what it can do and who it is`() throws {
+struct NotificationStandTests {
+    @Test func `stand: reports its capabilities and its name`() throws {
         let scene = try Scene()
-        #expect(
-            try scene.ask("GetCapabilities").answer.values() == [
-                .list([.string("body"), .string("actions"), .string("persistence")])
-            ]
-        )
-        #expect(
-            try scene.ask("GetServerInformation").answer.values() == [
-                .string("nfc"), .string("OpenCoreNFC"), .string("1"), .string("1.2"),
-            ]
-        )
+        let capabilities = ["body", "actions", "persistence"].map(BusValue.string)
+        #expect(try scene.ask("GetCapabilities").answer.values() == [.list(capabilities)])
+        let server = ["nfc", "OpenCoreNFC", "1", "1.2"].map(BusValue.string)
+        #expect(try scene.ask("GetServerInformation").answer.values() == server)
         #expect(scene.stand.descriptors.count == 1)
     }
 
-    @Test func `gives notifications numbers, and keeps the number of one that is replaced`() throws {
+    @Test(
+        arguments: [
+            [("a", 0, 1), ("b", 0, 2), ("c", 1, 1), ("d", 0, 3)],
+            [("a", 2, 2), ("b", .max, .max), ("c", 0, 1), ("d", 0, 3)],
+        ] as [[(String, UInt32, UInt32)]]
+    )
+    func `numbers: a replaced notification keeps its number, others get free ones`(rows: [(String, UInt32, UInt32)])
+        throws
+    {
         let scene = try Scene()
-        let results = [
-            try scene.notify("a"), try scene.notify("b"), try scene.notify("c", replacing: 1), try scene.notify("d"),
-        ]
-        #expect(results.map(\.number) == [1, 2, 1, 3])
-        #expect(
-            results.flatMap(\.events) == [
-                Self.shown(1, "a"), Self.shown(2, "b"), Self.shown(1, "c"), Self.shown(3, "d"),
-            ]
-        )
+        for (title, replacing, number) in rows {
+            let result = try scene.notify(title, replacing: replacing)
+            #expect(result.number == Int64(number) && result.events == [shown(number, title)])
+        }
         #expect(try scene.signals().isEmpty)
     }
 
-    @Test func `keeps a number that it never gave when an app replaces it, and gives others that are free`() throws {
+    @Test func `click: invokes the default action or else the first, and then closes, once`() throws {
         let scene = try Scene()
-        let results = [
-            try scene.notify("a", replacing: 2), try scene.notify("b", replacing: .max), try scene.notify("c"),
-            try scene.notify("d"),
+        let rows: [([String], String?)] = [
+            (["default", "Open"], "default"), (["other", "Other", "default", "Open"], "default"),
+            (["first", "First", "x", "X"], "first"), (["first", "default"], "first"), ([], nil),
         ]
-        #expect(results.map(\.number) == [2, Int64(UInt32.max), 1, 3])
-        #expect(
-            results.flatMap(\.events) == [
-                Self.shown(2, "a"), Self.shown(.max, "b"), Self.shown(1, "c"), Self.shown(3, "d"),
-            ]
-        )
-    }
-
-    @Test func `reports the user's click with the default action, and then that it is closed`() throws {
-        let scene = try Scene()
-        for actions in [
-            ["default", "Open"], ["other", "Other", "default", "Open"], ["first", "First", "x", "X"],
-            ["first", "default"], [],
-        ] {
+        for (index, (actions, action)) in rows.enumerated() {
+            let number = UInt32(index + 1)
             _ = try scene.notify("a", actions: actions)
+            try scene.stand.click(number)
+            let events: [NotificationStand.Event] = [.activated(number), .closed(number, isDismissed: true)]
+            #expect(try scene.stand.process() == (action == nil ? [] : events), "\(actions)")
+            let invoked = action.map { [BusValue.string("ActionInvoked"), .uint32(number), .string($0)] }
+            #expect(try scene.signals() == (invoked.map { [$0, closed(number, 2)] } ?? []), "\(actions)")
         }
-        for number in [UInt32](1...5) { try scene.stand.click(number) }
-        #expect(
-            try scene.stand.process()
-                == (1...4).flatMap {
-                    [NotificationStand.Event.activated($0), .closed($0, isDismissed: true)]
-                }
-        )
-        #expect(
-            try scene.signals()
-                == [(1, "default"), (2, "default"), (3, "first"), (4, "first")].flatMap { number, action in
-                    [
-                        [BusValue.string("ActionInvoked"), .uint32(number), .string(action)],
-                        [.string("NotificationClosed"), .uint32(number), .uint32(2)],
-                    ]
-                }
-        )
-        // Once.
         try scene.stand.click(1)
         try scene.stand.dismiss(1)
         #expect(try scene.stand.process().isEmpty && scene.signals().isEmpty)
     }
 
-    @Test func `tells a dismissal from the app's own closing`() throws {
+    @Test func `closing: by the user is reason 2, by the app reason 3, and numbers are not reused`() throws {
         let scene = try Scene()
         for title in ["a", "b", "c"] { _ = try scene.notify(title) }
         try scene.stand.dismiss(1)
-        #expect(
-            try scene.ask("CloseNotification", [.uint32(2)]).events == [
-                .closed(1, isDismissed: true), .closed(2, isDismissed: false),
-            ]
-        )
+        let events = try scene.ask("CloseNotification", [.uint32(2)]).events
+        #expect(events == [.closed(1, isDismissed: true), .closed(2, isDismissed: false)])
         #expect(try scene.ask("CloseNotification", [.uint32(2)]).events.isEmpty)
-        #expect(try scene.ask("CloseNotification", [.uint32(9)]).answer.isError == false)
-        #expect(
-            try scene.signals() == [
-                [.string("NotificationClosed"), .uint32(1), .uint32(2)],
-                [.string("NotificationClosed"), .uint32(2), .uint32(3)],
-            ]
-        )
+        #expect(try !scene.ask("CloseNotification", [.uint32(9)]).answer.isError)
+        #expect(try scene.signals() == [closed(1, 2), closed(2, 3)])
         scene.stand.closeAll()
         try scene.stand.click(3)
         #expect(try scene.stand.process().isEmpty && scene.signals().isEmpty)
-        // What was closed may still be named by its app: no other notification gets its number.
         #expect(try scene.notify("d").number == 4)
         #expect(try scene.ask("CloseNotification", [.uint32(3)]).events.isEmpty)
     }
 
-    @Test(
-        arguments: [
-            ("Notify", [.string("x")]), ("Notify", []), ("CloseNotification", [.string("1")]),
-            ("GetCapabilities", [.byte(1)]),
-            ("GetServerInformation", [.byte(1)]),
-        ] as [(String, [BusValue])]
-    )
-    func `refuses calls with other values`(method: String, values: [BusValue]) throws {
+    @Test func `calls with other values or of other methods are refused`() throws {
         let scene = try Scene()
-        let (answer, events) = try scene.ask(method, values)
-        let error = answer.error(of: "It")
-        #expect(error.code == .refused && events.isEmpty)
-        #expect(error.reason == "It says: \(Self.name).\(method) has other values than it should.")
+        let rows: [(String, [BusValue], BusError.Code)] = [
+            ("Notify", [.string("x")], .refused), ("Notify", [], .refused),
+            ("CloseNotification", [.string("1")], .refused), ("GetCapabilities", [.byte(1)], .refused),
+            ("GetServerInformation", [.byte(1)], .refused), ("Show", [], .noMethod),
+        ]
+        for (method, values, code) in rows {
+            let (answer, events) = try scene.ask(method, values)
+            #expect(answer.error(of: "It").code == code && events.isEmpty, "\(method)")
+        }
     }
+}
 
-    @Test func `has no other methods`() throws {
-        let scene = try Scene()
-        let (answer, events) = try scene.ask("Show", [])
-        #expect(answer.error(of: "It").code == .noMethod && events.isEmpty)
-    }
+/// What the stand passes to a desktop on another bus, and what it hears from there.
+@Suite(.ownThreads, .enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
+struct DesktopNotificationTests {
+    private let bus: TestBus
+    /// The desktop's program, which numbers notifications from 41, also those that are replaced.
+    private let desktop: Peer
+    /// The stand's connection to the desktop.
+    private let connection: BusConnection
+    private let scene: Scene
 
-    /// The desktop's program, on another bus, which numbers notifications from 41, also those that are replaced.
-    private static func desktop(_ address: String) throws -> Peer {
-        try Peer(address, name) { call in
+    init() throws {
+        bus = try TestBus()
+        desktop = try Peer(bus.address, name) { call in
             switch call.name.split(separator: ".").last {
             case "GetCapabilities": .values([.strings(["body", "body-markup"]), .string("second")])
             case "Notify": .values([.uint32(UInt32(clamping: max(40, call.values[1].integer ?? 0) + 1)), .uint32(7)])
             default: .values([])
             }
         }
+        connection = try bus.connection()
+        scene = try Scene(desktop: connection)
     }
 
-    @Test func `passes notifications to a desktop, and the user's deeds back`() throws {
-        let bus = try TestBus()
-        let desktop = try Self.desktop(bus.address)
-        let scene = try Scene(desktop: try BusConnection(.user, address: bus.address))
+    @Test func `desktop: gets the notifications, and its signals about them go to the app`() throws {
         #expect(scene.stand.descriptors.count == 2)
-        #expect(try scene.ask("GetCapabilities").answer.values() == [.list([.string("body"), .string("body-markup")])])
-        let result = try scene.notify("a", actions: ["default", "Open", "x", "X"])
-        #expect(result.number == 41 && result.events == [Self.shown(41, "a", ["default", "Open", "x", "X"])])
+        let capabilities = ["body", "body-markup"].map(BusValue.string)
+        #expect(try scene.ask("GetCapabilities").answer.values() == [.list(capabilities)])
+        let actions = ["default", "Open", "x", "X"]
+        let result = try scene.notify("a", actions: actions)
+        #expect(result.number == 41 && result.events == [shown(41, "a", actions)])
         #expect(try scene.notify("b", replacing: 41).number == 42)
         #expect(try scene.notify("c", replacing: 42).number == 43)
         let notify = desktop.calls.filter { $0.name.hasSuffix(".Notify") }
         #expect(notify.map(\.values[3]) == [.string("a"), .string("b"), .string("c")])
-        #expect(
-            notify.first?.values == [
-                .string("app"), .uint32(0), .string("icon"), .string("a"), .string("body"),
-                .list(["default", "Open", "x", "X"].map(BusValue.string)), .properties(["urgency": .byte(1)]),
-                .int32(-1),
-            ]
-        )
-        // What has another number, or no number, is not passed on.
-        desktop.emit(Self.object, "ActionInvoked", [.uint32(7), .string("default")])
-        desktop.emit(Self.object, "ActionInvoked", [.string("41"), .string("default")])
-        desktop.emit(Self.object, "Other", [.uint32(41)])
-        desktop.emit(Self.object, "ActivationToken", [.uint32(41), .string("token")])
-        desktop.emit(Self.object, "ActionInvoked", [.uint32(41), .string("x")])
-        desktop.emit(Self.object, "NotificationClosed", [.uint32(41), .uint32(2), .uint32(9)])
-        desktop.emit(Self.object, "NotificationClosed", [.uint32(42), .uint32(1)])
-        desktop.emit(Self.object, "NotificationClosed", [.uint32(43)])
+        let values: [BusValue] = [
+            .string("app"), .uint32(0), .string("icon"), .string("a"), .string("body"),
+            .list(actions.map(BusValue.string)), .properties(["urgency": .byte(1)]), .int32(-1),
+        ]
+        #expect(notify.first?.values == values)
+        let token: [BusValue] = [.string("ActivationToken"), .uint32(41), .string("token")]
+        let action: [BusValue] = [.string("ActionInvoked"), .uint32(41), .string("x")]
+        let emitted: [[BusValue]] = [
+            // Another number, no number, another signal.
+            [.string("ActionInvoked"), .uint32(7), .string("default")],
+            [.string("ActionInvoked"), .string("41"), .string("default")], [.string("Other"), .uint32(41)],
+            token, action, closed(41, 2) + [.uint32(9)], closed(42, 1), [.string("NotificationClosed"), .uint32(43)],
+        ]
+        for signal in emitted { desktop.emit(object, signal[0].text ?? "", Array(signal.dropFirst())) }
         var events: [NotificationStand.Event] = []
         while events.count < 4 { events += try scene.stand.process() }
-        #expect(
-            events == [
-                .activated(41), .closed(41, isDismissed: true), .closed(42, isDismissed: false),
-                .closed(43, isDismissed: false),
-            ]
-        )
-        #expect(
-            try scene.signals() == [
-                [.string("ActivationToken"), .uint32(41), .string("token")],
-                [.string("ActionInvoked"), .uint32(41), .string("x")],
-                [.string("NotificationClosed"), .uint32(41), .uint32(2)],
-                [.string("NotificationClosed"), .uint32(42), .uint32(1)],
-                [.string("NotificationClosed"), .uint32(43), .uint32(3)],
-            ]
-        )
+        let expected: [NotificationStand.Event] = [
+            .activated(41), .closed(41, isDismissed: true), .closed(42, isDismissed: false),
+            .closed(43, isDismissed: false),
+        ]
+        #expect(events == expected)
+        #expect(try scene.signals() == [token, action, closed(41, 2), closed(42, 1), closed(43, 3)])
     }
 
-    @Test func `closes on the desktop what it closes`() throws {
-        let bus = try TestBus()
-        let desktop = try Self.desktop(bus.address)
-        let scene = try Scene(desktop: try BusConnection(.user, address: bus.address))
-        func closed() -> [BusValue] {
-            desktop.calls.filter { $0.name.hasSuffix("CloseNotification") }.flatMap(\.values)
-        }
+    @Test func `desktop: every way of closing closes the notification there`() throws {
         for act in [scene.stand.click, scene.stand.dismiss] {
             #expect(try scene.notify("a").number == 41)
             try act(41)
@@ -264,40 +215,84 @@ struct `The program that shows notifications` {
         _ = try scene.ask("CloseNotification", [.uint32(41)])
         _ = try scene.notify("a")
         scene.stand.closeAll()
+        func closed() -> [BusValue] {
+            desktop.calls.filter { $0.name.hasSuffix("CloseNotification") }.flatMap(\.values)
+        }
         while closed().count < 4 { usleep(1000) }
         #expect(closed() == Array(repeating: .uint32(41), count: 4))
     }
 
-    @Test func `does not begin without the desktop's program, or beside another one`() throws {
+    @Test func `desktop: hints that can't be passed on are left out`() throws {
+        let target = BusCall.Object(try scene.app.owner(of: name), object.path, object.interface)
+        // The answer is read later, because the stand is on the same thread.
+        expect(.noAnswer) {
+            try scene.app.call(target, "Notify", shownAs: "It", within: .zero) { writer in
+                writer.string("app")
+                writer.number(0)
+                for text in ["icon", "a", "body"] { writer.string(text) }
+                writer.array(of: "s")
+                writer.array(of: "{sv}") { writer in
+                    writer.entry("urgency", "y") { $0.value(.byte(1)) }
+                    writer.entry("sender-pid", "x") { writer in
+                        var number = Int64(7)
+                        let type = CChar(UInt8(ascii: "x"))
+                        writer.note(unsafe ocn_bus_message_append_basic(writer.message, type, &number))
+                    }
+                    writer.entry("image-data", "(iay)") { writer in
+                        writer.structure("iay") { writer in
+                            writer.value(.int32(1))
+                            writer.bytes([0, 0, 0, 255])
+                        }
+                    }
+                }
+                writer.value(.int32(-1))
+            }
+        }
+        var events: [NotificationStand.Event] = []
+        while events.isEmpty { events = try scene.stand.process() }
+        #expect(events == [shown(41, "a", [])])
+        let call = try #require(desktop.calls.first { $0.name.hasSuffix(".Notify") })
+        #expect(call.values.count == 8 && call.values[6] == .properties(["urgency": .byte(1)]))
+    }
+
+    @Test func `desktop program ended: a click still reaches the app, closing fails, its successor can't close`() throws
+    {
+        _ = try scene.notify("a")
+        desktop.stop()
+        for act in [scene.stand.click, scene.stand.dismiss] { expect(.nobody) { try act(41) } }
+        #expect(try scene.stand.process() == [.activated(41)])
+        let (answer, events) = try scene.ask("CloseNotification", [.uint32(41)])
+        #expect(answer.error(of: "It").code == .refused && events.isEmpty)
+        let other = try Peer(bus.address, name)
+        other.emit(object, "NotificationClosed", [.uint32(41), .uint32(2)])
+        try connection.settle()
+        #expect(try scene.stand.process().isEmpty)
+        #expect(try scene.signals() == [[.string("ActionInvoked"), .uint32(41), .string("default")]])
+    }
+
+    @Test func `desktop bus ended: dismissing fails and the app's notification stays`() throws {
+        _ = try scene.notify("a")
+        bus.end()
+        #expect(throws: BusError.self) { try scene.stand.dismiss(41) }
+        #expect(try scene.signals().isEmpty)
+    }
+
+    @Test func `start: fails without a desktop program, and beside another stand`() throws {
         let bus = try TestBus()
-        let connection = try BusConnection(.user, address: bus.address)
-        #expect(#expect(throws: BusError.self) { try Scene(desktop: connection) }?.code == .nobody)
-        let other = try Peer(bus.address, Self.name)
-        #expect(#expect(throws: BusError.self) { try NotificationStand(on: connection) }?.code == .nameTaken)
+        let connection = try bus.connection()
+        expect(.nobody) { try Scene(desktop: connection) }
+        let other = try Peer(bus.address, name)
+        expect(.nameTaken) { try NotificationStand(on: connection) }
         withExtendedLifetime(other) {}
     }
 
     @Test(arguments: [.values([]), .values([.string("41")]), .refusal("Failed", "Full.")] as [Peer.Answer])
-    func `passes on that the desktop fails`(answer: Peer.Answer) throws {
+    func `desktop: its failure is passed to the app`(answer: Peer.Answer) throws {
         let bus = try TestBus()
-        let desktop = try Peer(bus.address, Self.name) {
-            $0.name.hasSuffix("Notify") ? answer : .values([.strings([])])
-        }
-        let scene = try Scene(desktop: try BusConnection(.user, address: bus.address))
-        let (message, events) = try scene.ask(
-            "Notify",
-            [
-                .string("app"), .uint32(0), .string(""), .string("a"), .string(""), .strings([]), .properties([:]),
-                .int32(0),
-            ]
-        )
-        let reason = message.error(of: "It").reason
-        #expect(message.isError && events.isEmpty)
-        if case .refusal = answer {
-            #expect(reason == "It says: \(Self.name) says: Full.")
-        } else {
-            #expect(reason == "It says: The desktop answers with other values than it should.")
-        }
+        let desktop = try Peer(bus.address, name) { $0.name.hasSuffix("Notify") ? answer : .values([.strings([])]) }
+        let scene = try Scene(desktop: try bus.connection())
+        let result = try scene.notify("a")
+        #expect(result.number == nil && result.events.isEmpty)
         withExtendedLifetime(desktop) {}
     }
 }
