@@ -2,8 +2,8 @@
 import BackgroundTagReading
 import Testing
 
-@Suite struct `The loop around the machine` {
-    @Test func `Events that come before it begins wait, and follow what it begins with in their order`() {
+struct MachineLoopTests {
+    @Test func `loop: events before the beginning wait, and follow the first events in their order`() {
         let loop = MachineLoop { .zero }
         var actions: [BackgroundReader.Action] = []
         loop.perform = { actions.append($0) }
@@ -19,7 +19,7 @@ import Testing
         #expect(actions == [.startLooking, .stopLooking])
     }
 
-    @Test func `An event that an action causes is handled after the other actions of its cause`() throws {
+    @Test func `loop: an event caused by an action is handled after the other actions of its cause`() throws {
         let loop = MachineLoop { .zero }
         let entry = InboxEntry(id: InboxEntry.ID(received: 1, number: 1), message: try Fixture.message(Fixture.link))
         let earlier = EarlierRun(entries: [entry], shown: [entry.id])
@@ -40,7 +40,7 @@ import Testing
         #expect(steps == ["wanted", "announce", "unlock", "unmarked", "deliver"])
     }
 
-    @Test func `The machine has the time of each event`() throws {
+    @Test func `loop: the machine gets the time of each event`() throws {
         var now = Duration.zero
         let loop = MachineLoop { now }
         loop.begin([.router(try Fixture.router()), .conditions(ReadingConditions())])
@@ -50,7 +50,7 @@ import Testing
         loop.perform = { if case .store(let entry) = $0 { stored.append(entry) } }
         // What an earlier run has left counts as new after a while.
         now = .seconds(60)
-        let reading = TagReading(identifier: Bench.tag, message: entry.message)
+        let reading = TagReading(identifier: [1], message: entry.message)
         loop.handle(.read(reading, InboxEntry.ID(received: 2, number: 1)))
         #expect(stored.map(\.message) == [entry.message])
     }

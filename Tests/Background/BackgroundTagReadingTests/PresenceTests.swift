@@ -2,145 +2,199 @@
 import BackgroundTagReading
 import Testing
 
-@Suite struct `Tags that come and go while nobody looks` {
-    private static let other: [UInt8] = [9, 9, 9, 9]
-
-    private func pause(_ bench: inout Bench, for time: Duration) {
-        _ = bench.handle(.conditions(ReadingConditions(isDisplayOn: false)))
-        bench.now += time
-        _ = bench.handle(.conditions(ReadingConditions()))
+/// Which tags have arrived, and which were there before. See ``Bench`` for the scripts.
+struct PresenceTests {
+    private func run(_ script: String, at place: SourceLocation = #_sourceLocation) throws {
+        var bench = try Bench()
+        try bench.run(script, at: place)
     }
 
-    @Test func `One that was seen to leave before the display went off is announced when it comes back at once`() throws
-    {
-        var bench = try Bench()
-        #expect(try bench.read(Fixture.link).count == 1)
-        bench.now += .seconds(1)
-        _ = bench.handle(.near([]))
-        bench.now += .seconds(60)
-        pause(&bench, for: .seconds(5))
-        // The person wakes the screen with the tag in hand: the first look finds it.
-        bench.now += .milliseconds(100)
-        _ = bench.handle(.near([Bench.tag]))
-        #expect(try bench.read(Fixture.link).count == 1)
-        #expect(try bench.read(Fixture.link) == [])
+    @Test(
+        arguments: [
+            ([], true), ([8, 1, 2, 3], true), ([4, 1, 2, 3], false), ([8, 1, 2], false), ([0x88, 1, 2, 3], false),
+            ([8, 1, 2, 3, 4, 5, 6], false),
+        ] as [([UInt8], Bool)]
+    )
+    func `identifiers: four bytes that begin with 08 are random (ISO/IEC 14443-3, 6.4.4)`(
+        identifier: [UInt8],
+        isMadeUp: Bool
+    ) {
+        #expect(TagReading(identifier: identifier, message: nil).hasStableIdentifier == !isMadeUp)
     }
 
-    @Test func `One that was taken away while the display was off is announced when it comes back within a second`()
-        throws
-    {
+    @Test func `tag that stays: arrives once, however often reading pauses and its message changes`() throws {
         var bench = try Bench()
-        _ = try bench.read(Fixture.link)
-        pause(&bench, for: .seconds(60))
-        // The first look finds nothing; the tag comes right after.
-        _ = bench.handle(.near([]))
-        bench.now += .milliseconds(200)
-        #expect(try bench.read(Fixture.link).count == 1)
-    }
-
-    @Test func `One that stays is not announced, however long the reader takes for its first look`() throws {
-        var bench = try Bench()
-        _ = try bench.read(Fixture.link)
-        for wait in [1, 900, 5000, 60_000] {
-            pause(&bench, for: .seconds(600))
-            bench.now += .milliseconds(wait)
-            _ = bench.handle(.near([Self.other, Bench.tag]))
-            bench.now += .milliseconds(wait)
-            #expect(try bench.read(Fixture.link) == [])
+        try bench.run("read 1 -> store 1")
+        for wait in [1, 200, 900, 5000, 60_000] {
+            try bench.run(
+                """
+                wait 30000
+                read 1 -> nothing
+                off
+                wait 600000
+                on
+                wait \(wait)
+                near 9 1
+                wait \(wait)
+                read 1@2 -> nothing
+                """
+            )
         }
     }
 
-    @Test func `One that makes up its identifiers is known by its link, also after nobody looked`() throws {
-        var bench = try Bench()
-        #expect(try bench.read("https://example.org/buy/1?c=1", tag: [8, 1, 2, 3]).count == 1)
-        pause(&bench, for: .seconds(60))
-        _ = bench.handle(.near([[8, 7, 7, 7]]))
-        #expect(try bench.read("https://example.org/buy/1?c=2", tag: [8, 7, 7, 7]) == [])
+    @Test func `tag that left: arrives again 500 ms after the first look that missed it`() throws {
+        for (wait, actions) in [(499, "nothing"), (500, "store 2")] {
+            try run(
+                """
+                read 1
+                wait 100
+                near 1
+                wait 100
+                near 9
+                wait 400
+                near
+                wait \(wait - 400)
+                read 1 -> \(actions)
+                wait 10000
+                read 1 -> nothing
+                """
+            )
+        }
+    }
+
+    @Test func `tag that is tapped again: a second notification beside the first`() throws {
+        try run("bring 1\nnear\nwait 400\narrive 1 -> nothing\nnear\nwait 600\narrive 1 -> show 2\nkept -> 1 2")
+    }
+
+    @Test func `tag that left before the pause, or during it: arrives at once afterwards`() throws {
+        try run("read 1\nwait 1000\nnear\nwait 60000\noff\nwait 5000\non\nwait 100\nnear 1\nread 1 -> store 2")
+        try run("read 1\nnear\noff\nwait 5000\non\nread 1 -> store 2\nread 1 -> nothing")
+        try run("read 1\noff\nwait 60000\non\nnear\nwait 200\nread 1 -> store 2")
+    }
+
+    @Test func `random identifier: the tag is known by its link for a second after a pause, if a look found one`()
+        throws
+    {
+        for (wait, actions) in [(1000, "nothing"), (1001, "store 2")] {
+            try run("read r1\noff\nwait 60000\non\nwait \(wait)\nread r2 -> \(actions)")
+        }
+        try run("read r1\noff\nwait 60000\non\nnear r7\nread r7 -> nothing")
         // Nothing with such an identifier is there: it has left.
-        pause(&bench, for: .seconds(60))
-        _ = bench.handle(.near([Self.other]))
-        #expect(try bench.read("https://example.org/buy/1?c=3", tag: [8, 4, 5, 6]).count == 1)
-        pause(&bench, for: .seconds(60))
-        _ = bench.handle(.near([[8, 3, 3, 3]]))
-        bench.now += .milliseconds(1001)
-        #expect(try bench.read("https://example.org/buy/1?c=4", tag: [8, 3, 3, 3]).count == 1)
+        try run("read r1\noff\nwait 60000\non\nnear 9\nread r4 -> store 2")
+        // The second begins with the last time that reading began again, and not with a repeated report.
+        try run("read r1\noff\nwait 60000\non\nwait 900\non -> nothing\nwait 600\nread r4 -> store 2")
+        // One that was seen in that second is near.
+        try run("read r1\noff\nwait 60000\non\nwait 500\nread r2 -> nothing\nwait 10000\nread r3 -> nothing")
     }
 
-    @Test func `One that an app has read, and that still lies there, is not announced until it comes again`() throws {
+    @Test func `first look after a pause: a missing tag has left, a random identifier may be any tag`() throws {
+        try run(
+            """
+            read 1
+            read r1
+            off
+            wait 5000
+            on
+            near r9
+            read 1 -> store 3
+            read r9 -> nothing
+            off
+            wait 4000
+            on
+            near 1
+            read 1 -> nothing
+            read r9 -> store 4
+            """
+        )
+    }
+
+    @Test func `32 tags are known, and the one that was there the longest is forgotten`() throws {
         var bench = try Bench()
-        _ = bench.handle(.conditions(ReadingConditions(isReaderSessionActive: true)))
-        _ = bench.handle(.readByApp([Bench.tag]))
-        bench.now += .seconds(10)
-        _ = bench.handle(.conditions(ReadingConditions()))
-        bench.now += .seconds(2)
-        _ = bench.handle(.near([Bench.tag, Self.other]))
-        #expect(try bench.read(Fixture.link) == [])
-        // The app has not read the other one.
-        #expect(try bench.read("https://example.org/buy/7", tag: Self.other).count == 1)
-        _ = bench.handle(.near([Self.other]))
-        bench.now += .milliseconds(500)
-        #expect(try bench.read(Fixture.link).count == 1)
+        func isArrival(_ number: UInt8) -> Bool { !bench.read(message: nil, tag: [4, number]).isEmpty }
+        for number: UInt8 in 0..<32 { #expect(isArrival(number)) }
+        for number: UInt8 in 0..<32 { #expect(!isArrival(number)) }
+        #expect(isArrival(32))
+        #expect(!isArrival(1) && !isArrival(32) && isArrival(0))
     }
 
-    @Test func `One that an app has read and that was taken away meanwhile is announced when it comes`() throws {
+    // MARK: Apps
+
+    private let session = BackgroundReader.Input.conditions(ReadingConditions(isReaderSessionActive: true))
+
+    @Test func `tag that an app has read: does not arrive until it left and came again`() throws {
         var bench = try Bench()
-        // It was near before, too, and left.
-        _ = try bench.read(Fixture.link)
-        _ = bench.handle(.near([]))
-        bench.now += .seconds(5)
-        _ = bench.handle(.conditions(ReadingConditions(isReaderSessionActive: true)))
-        _ = bench.handle(.readByApp([Bench.tag]))
-        _ = bench.handle(.conditions(ReadingConditions()))
-        _ = bench.handle(.near([]))
-        bench.now += .milliseconds(50)
-        #expect(try bench.read(Fixture.link).count == 1)
+        _ = bench.handle(session)
+        try bench.run(
+            """
+            app 1
+            wait 10000
+            on
+            wait 2000
+            near 1 9
+            read 1 -> nothing
+            read 9 -> store 1
+            near 9
+            wait 500
+            read 1 -> store 2
+            """
+        )
     }
 
-    @Test func `One that left, and that an app has read when it came back, is not announced while it lies there`()
-        throws
-    {
-        for wasUncertain in [false, true] {
-            var bench = try Bench()
-            _ = try bench.read(Fixture.link)
-            if wasUncertain { pause(&bench, for: .seconds(1)) }
-            _ = bench.handle(.near([Bench.tag]))
-            _ = bench.handle(.near([]))
-            bench.now += .milliseconds(100)
-            _ = bench.handle(.conditions(ReadingConditions(isReaderSessionActive: true)))
-            _ = bench.handle(.readByApp([Bench.tag]))
-            bench.now += .seconds(10)
-            _ = bench.handle(.conditions(ReadingConditions()))
-            bench.now += .milliseconds(100)
-            _ = bench.handle(.near([Bench.tag]))
-            #expect(try bench.read(Fixture.link) == [])
-            // From now on it leaves and comes as any other.
-            _ = bench.handle(.near([]))
-            bench.now += .milliseconds(499)
-            #expect(try bench.read(Fixture.link) == [])
-            _ = bench.handle(.near([]))
-            bench.now += .milliseconds(500)
-            #expect(try bench.read(Fixture.link).count == 1)
+    @Test func `tag that an app has read and that was taken away meanwhile: arrives`() throws {
+        var bench = try Bench()
+        try bench.run("read 1\nnear\nwait 5000")
+        _ = bench.handle(session)
+        try bench.run("app 1\non\nnear\nwait 50\nread 1 -> store 2")
+    }
+
+    @Test(arguments: ["", "off\nwait 1000\non\n"])
+    func `tag that left and that an app read when it came back: does not arrive while it stays`(pause: String) throws {
+        var bench = try Bench()
+        try bench.run("read 1\n\(pause)near 1\nnear\nwait 100")
+        _ = bench.handle(session)
+        try bench.run(
+            """
+            app 1
+            wait 10000
+            on
+            wait 100
+            near 1
+            read 1 -> nothing
+            near
+            wait 499
+            read 1 -> nothing
+            near
+            wait 500
+            read 1 -> store 2
+            """
+        )
+    }
+
+    @Test func `random identifier that an app has read: stands for one tag`() throws {
+        var bench = try Bench()
+        _ = bench.handle(session)
+        try bench.run(
+            """
+            app r1
+            on
+            near r2 r3
+            read r2@1 -> nothing
+            read r3@2 -> store 1
+            read r4@1 -> nothing
+            """
+        )
+    }
+
+    // MARK: A new run of the service
+
+    @Test func `new run: a tag with the message of a shown entry stayed if it is read within five seconds`() throws {
+        let start = "restore 1 shown 1 -> nothing\non -> start\n"
+        for (wait, actions) in [(4999, "nothing"), (5000, "nothing"), (5001, "store 2")] {
+            try run(start + "wait \(wait)\nread 1 -> \(actions)")
         }
-    }
-
-    @Test func `How long one was away counts from the first look that missed it`() throws {
-        var bench = try Bench()
-        _ = try bench.read(Fixture.link)
-        for _ in 0..<5 {
-            _ = bench.handle(.near([Self.other]))
-            bench.now += .milliseconds(100)
-        }
-        #expect(try bench.read(Fixture.link).count == 1)
-    }
-
-    @Test func `One with identifiers of chance that an app has read is not announced, once`() throws {
-        var bench = try Bench()
-        _ = bench.handle(.conditions(ReadingConditions(isReaderSessionActive: true)))
-        _ = bench.handle(.readByApp([[8, 1, 1, 1]]))
-        _ = bench.handle(.conditions(ReadingConditions()))
-        _ = bench.handle(.near([[8, 2, 2, 2], [8, 3, 3, 3]]))
-        #expect(try bench.read("https://example.org/buy/1", tag: [8, 2, 2, 2]) == [])
-        #expect(try bench.read("https://example.org/buy/2", tag: [8, 3, 3, 3]).count == 1)
-        #expect(try bench.read("https://example.org/buy/1", tag: [8, 4, 4, 4]) == [])
+        // A second tag with the message, the same one that comes again, and one whose entry was cleared, arrive.
+        try run(start + "read 1 -> nothing\nread 2@1 -> store 2\nnear\nwait 1000\nread 1 -> store 3")
+        try run(start + "wait 60000\noff\non\nwait 2000\nread 1 -> store 2")
+        try run(start + "clear 1 -> hide 1\nwait 1000\nread 1 -> store 2")
     }
 }

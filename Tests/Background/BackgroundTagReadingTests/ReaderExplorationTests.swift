@@ -4,7 +4,7 @@ import PropertyTesting
 import Testing
 
 /// Tries every sequence of inputs up to a length, and checks the invariants after each step.
-@Suite struct `Reading in the background, every way` {
+struct ReaderExplorationTests {
     private enum Step: String, CaseIterable, CustomDebugStringConvertible {
         case readA, readB, leave, stop, start, lock, unlock, stored, announced, activate, delivered, failed
         case refused, gone, ready, dismissed, opened
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func `No row of six inputs breaks a promise`() throws {
+    @Test func `every sequence of six inputs keeps the promises`() throws {
         let messages = [try Fixture.message(Fixture.link), try Fixture.message("https://b.example/")]
         var world = World(reader: BackgroundReader(router: try Fixture.router()))
         _ = world.reader.handle(.conditions(ReadingConditions()), now: .zero)
@@ -175,19 +175,7 @@ import Testing
         #expect(rows == 17 + 289 + 4913 + 83521)
     }
 
-    @Test func `A person who dismissed the prompt to unlock and opens the link is asked to unlock again`() throws {
-        let messages = [try Fixture.message(Fixture.link), try Fixture.message("https://b.example/")]
-        var world = World(reader: BackgroundReader(router: try Fixture.router()))
-        _ = world.reader.handle(.conditions(ReadingConditions()), now: .zero)
-        for step in [Step.readA, .lock, .stored, .activate, .announced, .dismissed] { world.take(step, messages) }
-        let id = try #require(world.last)
-        var other = world.reader
-        #expect(other.handle(.activated(id), now: .seconds(60)).contains(.requestUnlock))
-        for step in [Step.activate, .gone, .ready] { world.take(step, messages) }
-        #expect(world.problems == [])
-    }
-
-    @Test func `No long row of any inputs breaks a promise`() async throws {
+    @Test func `random sequences of up to 40 inputs keep the promises`() async throws {
         let messages = [try Fixture.message(Fixture.link), try Fixture.message("https://b.example/")]
         let router = try Fixture.router()
         try await checkRule(cases: 400, of: { $0.array(count: 1...40) { $0.element(of: Step.allCases) } }) { steps in

@@ -3,263 +3,294 @@ import BackgroundTagReading
 import NDEF
 import Testing
 
-@Suite struct `Reading in the background` {
-    @Test func `A tag on the reader during a restart of the service is not announced twice`() throws {
-        var bench = try Bench()
-        bench.reader = BackgroundReader(router: try Fixture.router())
-        let entry = InboxEntry(
-            id: InboxEntry.ID(received: 1, number: 99),
-            message: try Fixture.message(Fixture.link),
-            isAnnounced: true
-        )
-        #expect(bench.handle(.restored(EarlierRun(entries: [entry], shown: [entry.id]))) == [])
-        #expect(bench.handle(.conditions(ReadingConditions())) == [.startLooking])
-        #expect(try bench.read(Fixture.link) == [])
-        // Another tag, and the same one when it comes again, are arrivals.
-        #expect(try bench.read("https://example.org/buy/43", tag: [9, 9, 9, 9]).count == 1)
-        #expect(bench.handle(.near([])) == [])
-        bench.now += .seconds(1)
-        #expect(try bench.read(Fixture.link).count == 1)
+/// What is done with the link of a tag, from the reading to its end. See ``Bench`` for the scripts.
+struct ReaderTests {
+    private func run(_ script: String, custom: Bool = false, at place: SourceLocation = #_sourceLocation) throws {
+        var bench = try Bench(custom: custom)
+        try bench.run(script, at: place)
     }
 
-    @Test func `An arrival is stored, announced, opened and forgotten, in this order`() throws {
+    // MARK: One link
+
+    @Test func `link: stored, shown, opened and removed, each once and in this order`() throws {
+        try run(
+            """
+            read 1 -> store 1
+            click 1 -> nothing
+            kept -> nothing
+            saved 1 -> show 1
+            kept -> 1
+            shown 1 -> announced 1
+            click 1 -> open 1
+            click 1 -> nothing
+            opened 1 -> remove 1, hide 1
+            click 1 -> nothing
+            shown 1 -> nothing
+            """
+        )
+    }
+
+    @Test func `link: the app gets the message and the URL, the notification names the app`() throws {
         var bench = try Bench()
         let message = try Fixture.message(Fixture.link)
-        #expect(try bench.read(Fixture.link) == [.store(InboxEntry(id: bench.lastID, message: message))])
+        #expect(bench.read(message: message, tag: [1]) == [.store(InboxEntry(id: bench.lastID, message: message))])
         let id = bench.lastID
-        guard case .announce(id, let content) = bench.handle(.stored(id, isKept: true)).first else {
+        guard case .announce(id, let content)? = bench.handle(.stored(id, isKept: true)).first else {
             Issue.record("not announced")
             return
         }
-        #expect(content.host == "example.org")
-        #expect(bench.handle(.announced(id)) == [.markAnnounced(id)])
+        #expect(content.host == "example.org" && content.body == "Open “example.org” in Reader")
+        #expect(content.actionTitle == "Open")
         let payload = try UserActivityPayload(
             activityType: UserActivityPayload.browsingWeb,
             webpageURL: Fixture.link,
             message: message
         )
         #expect(bench.handle(.activated(id)) == [.deliver(id, .app(Fixture.reader, payload))])
-        #expect(bench.handle(.activated(id)) == [])
-        #expect(bench.handle(.delivered(id)) == [.remove(id), .withdraw(.entry(id))])
-        #expect(bench.handle(.activated(id)) == [])
     }
 
-    @Test func `One that another process is opening is not opened, says so, and can be clicked again`() throws {
+    @Test func `two links: a click opens the one that was clicked`() throws {
+        try run("bring 1-2\nclick 2 -> open 2\nopened 2 -> remove 2, hide 2\nkept -> 1")
+    }
+
+    @Test func `failed link: shown with the reason, once, and a click tries again`() throws {
+        try run(
+            """
+            bring 1
+            failed 1 -> nothing
+            busy 1 -> nothing
+            click 1 -> open 1
+            expire 1 -> nothing
+            failed 1 -> note notDelivered 1, show 1 failed
+            failed 1 -> nothing
+            busy 1 -> nothing
+            shown 1 -> nothing
+            click 1 -> open 1
+            failed 1 -> note notDelivered 1, show 1 failed
+            clear 1 -> hide 1
+            """
+        )
+    }
+
+    @Test func `link that another process opens: shown as busy, and can be clicked again until it is removed`() throws {
+        try run(
+            """
+            bring 1
+            click 1 -> open 1
+            busy 1 -> show 1 busy
+            opened 1 -> nothing
+            click 1 -> open 1
+            busy 1
+            clear 1 -> hide 1
+            """
+        )
+    }
+
+    @Test(arguments: ["opened", "failed", "busy"])
+    func `link removed from the inbox while it is opened: gone, however that ends`(end: String) throws {
+        try run(
+            """
+            bring 1
+            click 1 -> open 1
+            clear 1 -> hide 1
+            \(end) 1 -> nothing
+            shown 1 -> nothing
+            saved 1 -> nothing
+            kept -> nothing
+            """
+        )
+    }
+
+    @Test func `link that goes elsewhere now: the click first shows where, the next one opens it`() throws {
+        try run(
+            """
+            bring 1
+            router Fox -> nothing
+            click 1 -> show 1 in Fox
+            click 1 -> browse 1
+            failed 1 -> note notDelivered 1, show 1 failed
+            router app
+            click 1 -> open 1
+            """
+        )
+    }
+
+    @Test func `link that nothing opens any more: stays in the inbox`() throws {
+        try run(
+            """
+            bring 1@reader:x
+            router app
+            click 1 -> note nothingToOpen 1
+            click 1 -> note nothingToOpen 1
+            lock
+            click 1 -> wanted 1, ask
+            unlock -> unmark 1, note nothingToOpen 1
+            lock
+            unlock -> nothing
+            kept -> 1
+            clear 1 -> hide 1
+            """,
+            custom: true
+        )
+    }
+
+    // MARK: The disk
+
+    @Test func `full disk: the link is shown, and stored when the disk takes it again`() throws {
+        try run(
+            """
+            read 1
+            unsaved 1 -> note notKept 1, show 1
+            kept -> 1
+            stored -> nothing
+            left 1 -> memory
+            shown 1
+            again -> store 1 again
+            unsaved 1 -> nothing
+            click 1 -> open 1
+            again -> nothing
+            failed 1 -> note notDelivered 1, show 1 failed, store 1 again
+            saved 1 -> note kept 1
+            saved 1 -> nothing
+            stored -> 1
+            left 1 -> inbox
+            again -> nothing
+            click 1 -> open 1
+            failed 1 -> note notDelivered 1, show 1 failed
+            """
+        )
+    }
+
+    @Test func `lost inbox: links are written again, but not while they are saved or opened`() throws {
+        try run(
+            """
+            bring 1-2
+            read 3
+            lost -> nothing
+            stored -> nothing
+            kept -> 1 2
+            click 1
+            again -> store 2 again
+            saved 2-3 -> note kept 2, show 3
+            failed 1 -> note notDelivered 1, show 1 failed, store 1 again
+            saved 1 -> note kept 1
+            stored -> 1 2 3
+            """
+        )
+    }
+
+    @Test func `what is left of a link without a notification: the inbox, memory or nothing`() throws {
+        try run(
+            """
+            arrive 1
+            left 1 -> inbox
+            read 2
+            left 2 -> nothing
+            unsaved 2
+            left 2 -> memory
+            read 3@tel: -> note unusableLink, show 3 unusable
+            left 3 -> nothing
+            left sum -> nothing
+            """
+        )
+    }
+
+    // MARK: Messages and conditions
+
+    @Test func `messages: links that nothing opens and other messages are noted, unusable links are shown`() throws {
+        let rows: [([UInt8]?, [BackgroundReader.Action])] = [
+            (nil, [.note(.noMessage)]), ([0xFF], [.note(.badMessage)]),
+            (Array(repeating: 0, count: 70_000), [.note(.badMessage)]),
+            (try NDEFMessage([NDEFRecord.text("x", language: "en")]).encoded(), [.note(.noLink)]),
+            (try Fixture.message("reader:x"), [.note(.refused(.customScheme))]),
+            (try Fixture.message("file:///x"), [.note(.refused(.noApp))]),
+            (
+                try NDEFMessage([NDEFRecord.known("U", payload: [])]).encoded(),
+                [.note(.unusableLink), .announce(Bench.id(1), .unusable)]
+            ),
+        ]
         var bench = try Bench()
-        let id = try bench.arriveAndShow(1...1)[0]
-        _ = bench.handle(.activated(id))
-        #expect(bench.handle(.beingOpened(id)) == [.announce(id, .beingOpened)])
-        #expect(bench.handle(.delivered(id)) == [])
-        guard case .deliver(id, _)? = bench.handle(.activated(id)).first else {
-            Issue.record("not opened")
-            return
+        for (number, (message, actions)) in rows.enumerated() {
+            #expect(bench.read(message: message, tag: [UInt8(number)]) == actions, "\(number)")
         }
-        _ = bench.handle(.beingOpened(id))
-        // The other process has opened it, and removed it.
-        #expect(bench.handle(.cleared(id)) == [.withdraw(.entry(id))])
+        let largest = try Fixture.message(Fixture.link, count: BackgroundReader.maximumMessageSize)
+        #expect(Bench.text(bench.read(message: largest, tag: [20])) == "store 2")
+        let larger = try Fixture.message(Fixture.link, count: BackgroundReader.maximumMessageSize + 1)
+        #expect(bench.read(message: larger, tag: [21]) == [.note(.badMessage)])
     }
 
-    @Test func `One that the disk did not take is not among those that are stored, and is stored when it can be`()
+    @Test(arguments: [
+        ReadingConditions(wasUnlocked: false), ReadingConditions(isDisplayOn: false),
+        ReadingConditions(isReaderSessionActive: true), ReadingConditions(isWalletActive: true),
+        ReadingConditions(isCameraActive: true), ReadingConditions(isAirplaneModeOn: true),
+    ])
+    func `obstacle: nothing is read, and the tag arrives when reading begins again`(_ conditions: ReadingConditions)
         throws
     {
         var bench = try Bench()
+        #expect(bench.handle(.conditions(conditions)) == [.stopLooking])
         let message = try Fixture.message(Fixture.link)
-        _ = try bench.read(Fixture.link)
-        let id = bench.lastID
-        _ = bench.handle(.stored(id, isKept: false))
-        #expect(bench.reader.keptEntries == [id] && bench.reader.storedEntries == [])
-        _ = bench.handle(.announced(id))
-        let again = bench.handle(.storeAgain)
-        #expect(again == [.store(InboxEntry(id: id, message: message, isAnnounced: true))])
-        #expect(bench.handle(.stored(id, isKept: false)) == [])
-        // What is being opened goes then, and is not written.
-        _ = bench.handle(.activated(id))
-        #expect(bench.handle(.storeAgain) == [])
-        _ = bench.handle(.deliveryFailed(id, reason: "x"))
-        #expect(bench.handle(.stored(id, isKept: true)) == [.note(.kept(id))])
-        #expect(bench.reader.storedEntries == [id])
-        #expect(bench.reader.remainder(of: .entry(id)) == .inbox)
-        #expect(bench.handle(.storeAgain) == [])
+        #expect(bench.read(message: message, tag: [1]) == [.note(.notEligible(conditions.obstacles))])
+        #expect(bench.handle(.conditions(conditions)) == [])
+        #expect(bench.handle(.conditions(ReadingConditions())) == [.startLooking])
+        #expect(Bench.text(bench.read(message: message, tag: [1])) == "store 1")
     }
 
-    @Test func `One that is not on the disk and could not be opened is stored then`() throws {
-        let message = try Fixture.message(Fixture.link)
-        for isLost in [false, true] {
-            var bench = try Bench()
-            _ = try bench.read(Fixture.link)
-            let id = bench.lastID
-            _ = bench.handle(.stored(id, isKept: isLost))
-            _ = bench.handle(.announced(id))
-            _ = bench.handle(.activated(id))
-            // The disk is tried again, or the folder is lost, while the app starts.
-            if isLost { _ = bench.handle(.inboxLost) }
-            #expect(bench.handle(.storeAgain) == [])
-            let actions = bench.handle(.deliveryFailed(id, reason: "x"))
-            #expect(actions.contains(.store(InboxEntry(id: id, message: message, isAnnounced: true))))
-            #expect(bench.handle(.stored(id, isKept: true)) == [.note(.kept(id))])
-            #expect(bench.reader.storedEntries == [id])
-            // What is on the disk is noted once, and is not stored when it can't be opened again.
-            #expect(bench.handle(.stored(id, isKept: true)) == [])
-            _ = bench.handle(.activated(id))
-            #expect(bench.handle(.deliveryFailed(id, reason: "x")).count == 2)
-        }
-    }
-
-    @Test func `What the disk has no more is written again`() throws {
+    @Test func `reader unplugged: looked for, and the tag that still lies on it is not new`() throws {
         var bench = try Bench()
-        let ids = try bench.arriveAndShow(1...2)
-        #expect(bench.reader.storedEntries == ids)
-        #expect(bench.handle(.inboxLost) == [])
-        #expect(bench.reader.storedEntries == [] && bench.reader.keptEntries == ids)
-        let stored = bench.handle(.storeAgain).compactMap { action -> InboxEntry? in
-            if case .store(let entry) = action { entry } else { nil }
-        }
-        #expect(stored.map(\.id) == ids)
-        #expect(stored.allSatisfy { $0.isAnnounced })
-        for id in ids { #expect(bench.handle(.stored(id, isKept: true)) == [.note(.kept(id))]) }
-        #expect(bench.reader.storedEntries == ids)
+        bench.reader = BackgroundReader(router: try Fixture.router())
+        #expect(!bench.reader.isLooking)
+        #expect(bench.handle(.conditions(ReadingConditions(isSupported: false))) == [.startLooking])
+        #expect(bench.reader.isLooking && !bench.reader.conditions.allowReading)
+        let message = try Fixture.message("https://example.org/buy/1")
+        #expect(bench.read(message: message, tag: [1]) == [.note(.notEligible([.unsupported]))])
+        #expect(bench.handle(.conditions(ReadingConditions())) == [])
+        try bench.run("read 1 -> store 1")
+        #expect(bench.handle(.conditions(ReadingConditions(isSupported: false))) == [])
+        try bench.run("wait 90000\non -> nothing\nnear 1\nread 1 -> nothing")
+        #expect(bench.handle(.conditions(ReadingConditions(isSupported: false, isDisplayOn: false))) == [.stopLooking])
     }
 
-    @Test func `One that is being saved when the disk is lost is not written a second time`() throws {
-        var bench = try Bench()
-        _ = try bench.read(Fixture.link)
-        let id = bench.lastID
-        #expect(bench.handle(.inboxLost) == [])
-        #expect(bench.handle(.storeAgain) == [])
-        _ = bench.handle(.stored(id, isKept: true))
-        #expect(bench.reader.storedEntries == [id])
-    }
+    // MARK: Too many
 
-    @Test func `The largest message is kept, and one byte more is too large`() throws {
-        var bench = try Bench()
-        let largest = try Fixture.message(Fixture.link, count: BackgroundReader.maximumMessageSize)
-        #expect(bench.read(message: largest) == [.store(InboxEntry(id: bench.lastID, message: largest))])
-        let larger = try Fixture.message(Fixture.link, count: BackgroundReader.maximumMessageSize + 1)
-        #expect(bench.read(message: larger, tag: [2]) == [.note(.badMessage)])
-    }
-
-    @Test func `After a wrong clock the oldest entry goes, and not the newest`() throws {
+    @Test func `full inbox: the oldest entry is removed, also after the clock was set back`() throws {
+        try run(
+            """
+            restore 1-100 counted 1-100
+            counted 1-100 -> nothing
+            on
+            read 101 -> store 101, remove 1, sum 2-100, note forgotten 1
+            click 1 -> nothing
+            shown 1 -> nothing
+            saved 101 -> show 101
+            """
+            .replacing("2-100,", with: (2...100).map { "\($0)" }.joined(separator: " ") + ",")
+        )
         let message = try Fixture.message("https://b.example/")
         let early = (1...BackgroundReader.maximumEntries).map { number in
             InboxEntry(id: InboxEntry.ID(received: 1000, number: UInt32(number)), message: message, isAnnounced: true)
         }
         var bench = try Bench()
         _ = bench.handle(.restored(EarlierRun(entries: early)))
-        let actions = try bench.read(Fixture.link)
+        let actions = bench.read(message: try Fixture.message(Fixture.link), tag: [1])
         guard case .store(let entry)? = actions.first else {
             Issue.record("not stored")
             return
         }
-        let isLast = early.allSatisfy { $0.id < entry.id }
-        #expect(isLast)
-        #expect(actions.contains(.remove(early[0].id)))
-        _ = bench.handle(.stored(entry.id, isKept: true))
-        #expect(bench.reader.storedEntries.max() == entry.id)
+        #expect(entry.id > early[early.count - 1].id && actions.contains(.remove(early[0].id)))
     }
 
-    @Test func `A click does what was shown: when the link goes elsewhere by now, that is shown first`() throws {
-        var bench = try Bench()
-        _ = try bench.read(Fixture.link)
-        let id = bench.lastID
-        _ = bench.handle(.stored(id, isKept: true))
-        _ = bench.handle(.announced(id))
-        // The app is gone.
-        #expect(bench.handle(.router(LinkRouter(browserNames: ["https": "Fox"]))) == [])
-        guard case .announce(id, let content) = bench.handle(.activated(id)).first else {
-            Issue.record("not shown again")
-            return
-        }
-        #expect(content.body == "Open “example.org” in Fox")
-        // It is the same place: what was read since changes nothing that was shown.
-        _ = bench.handle(.router(LinkRouter(browserNames: ["https": "Fox", "http": "Other"])))
-        #expect(bench.handle(.activated(id)) == [.deliver(id, .browser(Fixture.link))])
-        // After a failure the notification says why, and a click tries again.
-        _ = bench.handle(.deliveryFailed(id, reason: "It is off."))
-        _ = bench.handle(.router(LinkRouter()))
-        #expect(bench.handle(.activated(id)) == [.deliver(id, .browser(Fixture.link))])
+    @Test func `full inbox: of too many entries of an earlier run the oldest are removed`() throws {
+        try run("restore 1-101 dismissed 1-101 -> remove 1, note forgotten 1")
     }
 
-    @Test func `Conditions start and stop looking, and a reading that comes too late has no effect`() throws {
+    @Test func `10,000 tags in a minute: few are stored, and the notes stay few`() throws {
         var bench = try Bench()
-        #expect(bench.handle(.conditions(ReadingConditions(isCameraActive: true))) == [.stopLooking])
-        #expect(bench.handle(.conditions(ReadingConditions(isDisplayOn: false, isCameraActive: true))) == [])
-        #expect(try bench.read(Fixture.link) == [.note(.notEligible([.displayOff, .camera]))])
-        #expect(bench.handle(.conditions(ReadingConditions())) == [.startLooking])
-    }
-
-    @Test func `A reader that does not answer is looked for, and nothing counts as read before it does`() throws {
-        var bench = try Bench()
-        bench.reader = BackgroundReader(router: try Fixture.router())
-        #expect(!bench.reader.isLooking)
-        #expect(bench.handle(.conditions(ReadingConditions(isSupported: false))) == [.startLooking])
-        #expect(bench.reader.isLooking && !bench.reader.conditions.allowReading)
-        #expect(try bench.read(Fixture.link) == [.note(.notEligible([.unsupported]))])
-        #expect(bench.handle(.conditions(ReadingConditions())) == [])
-        #expect(try bench.read(Fixture.link).count == 1)
-        // The reader is unplugged with the tag on it, and plugged in again with the tag still on it.
-        #expect(bench.handle(.conditions(ReadingConditions(isSupported: false))) == [])
-        bench.now += .seconds(90)
-        #expect(bench.handle(.conditions(ReadingConditions())) == [])
-        #expect(bench.handle(.near([Bench.tag])) == [])
-        #expect(try bench.read(Fixture.link) == [])
-        #expect(bench.handle(.conditions(ReadingConditions(isSupported: false, isDisplayOn: false))) == [.stopLooking])
-    }
-
-    @Test func `A tag that stays is announced once`() throws {
-        var bench = try Bench()
-        #expect(try bench.read(Fixture.link).count == 1)
-        for _ in 0..<100 {
-            bench.now += .seconds(30)
-            #expect(try bench.read(Fixture.link) == [])
-            _ = bench.handle(.conditions(ReadingConditions(isDisplayOn: false)))
-            bench.now += .seconds(600)
-            _ = bench.handle(.conditions(ReadingConditions()))
-            bench.now += .milliseconds(200)
-            #expect(try bench.read("https://example.org/buy/\(bench.count)") == [])
-        }
-    }
-
-    @Test func `A tag that was away is announced again, and one that flickers is not`() throws {
-        var bench = try Bench()
-        _ = try bench.read(Fixture.link)
-        _ = bench.handle(.near([]))
-        bench.now += .milliseconds(499)
-        #expect(try bench.read(Fixture.link) == [])
-        _ = bench.handle(.near([[9, 9]]))
-        bench.now += .milliseconds(500)
-        #expect(try bench.read(Fixture.link).count == 1)
-        _ = bench.handle(.near([]))
-        bench.now += .seconds(1)
-        #expect(try bench.read(Fixture.link).count == 1)
-    }
-
-    @Test func `An unusable link is announced, and a tag without a link is not`() throws {
-        var bench = try Bench()
-        let damaged = try NDEFMessage([NDEFRecord.known("U", payload: [])]).encoded()
-        #expect(
-            bench.read(message: damaged) == [.note(.unusableLink), .announce(bench.lastID, .unusable)]
-        )
-        #expect(bench.read(message: nil, tag: [1]) == [.note(.noMessage)])
-        #expect(bench.read(message: [0xFF], tag: [2]) == [.note(.badMessage)])
-        #expect(bench.read(message: Array(repeating: 0, count: 70_000), tag: [3]) == [.note(.badMessage)])
-        let text = try NDEFMessage([NDEFRecord.text("x", language: "en")]).encoded()
-        #expect(bench.read(message: text, tag: [4]) == [.note(.noLink)])
-        #expect(try bench.read("reader:x", tag: [5]) == [.note(.refused(.customScheme))])
-        var lenient = try Bench(custom: true)
-        #expect(try lenient.read("reader:x").count == 1)
-        #expect(try lenient.read("file:///x", tag: [6]) == [.note(.refused(.noApp))])
-    }
-
-    @Test func `Of 10,000 arrivals in a minute few are let in, and the log stays short`() throws {
-        var bench = try Bench()
-        var stored = 0
-        var notes = 0
+        var (stored, notes) = (0, 0)
         for number in 0..<10_000 {
             bench.now += .milliseconds(6)
-            for action in try bench.read(
-                "https://example.org/buy/\(number)",
-                tag: [1, UInt8(number >> 8), UInt8(number & 255)]
-            ) {
+            let message = try Fixture.message("https://example.org/buy/\(number)")
+            for action in bench.read(message: message, tag: [1, UInt8(number >> 8), UInt8(number & 255)]) {
                 switch action {
                 case .store: stored += 1
                 case .note: notes += 1
@@ -270,22 +301,84 @@ import Testing
         // 8 at once and one every 2 s get a notification; 24 and one every 10 s are counted in the summary.
         #expect(stored == 8 + 29 + 24 + 5)
         #expect(notes <= 2 * stored)
-        bench.now += .seconds(60)
-        #expect(try bench.read(Fixture.link).contains { if case .store = $0 { true } else { false } })
+        try bench.run("wait 60000")
+        #expect(Bench.text(bench.read(message: try Fixture.message(Fixture.link), tag: [2])).contains("store"))
     }
 
-    @Test func `Of too many entries the oldest is forgotten`() throws {
-        var bench = try Bench()
-        for number in 0..<UInt8(BackgroundReader.maximumEntries) {
-            bench.now += .seconds(3)
-            #expect(try bench.read(Fixture.link, tag: [number]).count == 1)
-        }
-        bench.now += .seconds(3)
-        let first = InboxEntry.ID(received: 1, number: 1)
-        #expect(
-            try bench.read(Fixture.link, tag: [1, 1]).dropFirst() == [
-                .remove(first), .withdraw(.entry(first)), .note(.forgotten(first)),
-            ]
+    @Test func `too many tags: noted at the first, and counted with the next that is let in`() throws {
+        try run(
+            """
+            arrive 1-32
+            arrive 33 -> note tooManyArrivals
+            arrive 34 -> nothing
+            wait 2000
+            read 35 -> note turnedAway(2), store 33
+            wait 2000
+            read 36 -> store 34
+            read 37 -> note tooManyArrivals
+            read 38 -> nothing
+            """
         )
+    }
+
+    @Test func `too many tags: those without a usable link take no notification and no place in the summary`() throws {
+        var bench = try Bench()
+        for number in 1...40 { try bench.run("read \(100 + number)@reader:x -> note refused(\(refusal))") }
+        try bench.run("arrive 1-7\narrive 8 -> show 8")
+        let damaged: [UInt8] = [0xD1, 0x01, 0x00, 0x55]
+        for number: UInt8 in 1...40 {
+            let actions = bench.read(message: damaged, tag: [number, 1])
+            #expect(actions == (number == 1 ? [.note(.tooManyArrivals)] : []))
+        }
+        try bench.run("read 9 -> note turnedAway(40), store 9\nsaved 9 -> sum 9")
+    }
+
+    private let refusal = "\(LinkRoute.Refusal.customScheme)"
+
+    @Test func `notifications: eight at once, and then one every two seconds`() throws {
+        var bench = try Bench()
+        try bench.run("arrive 1-7\narrive 8 -> show 8")
+        // None at 1.9 seconds, the first at 3, the second at 4: the remainder of the third second counts.
+        let times = [(1900, false), (3000, true), (3900, false), (4000, true), (5999, false), (6000, true)]
+        for (index, (milliseconds, isShown)) in times.enumerated() {
+            bench.now = .milliseconds(milliseconds)
+            let message = try Fixture.message("https://example.org/buy/\(milliseconds)")
+            _ = bench.read(message: message, tag: [99, UInt8(index)])
+            let actions = bench.handle(.stored(bench.lastID, isKept: true))
+            #expect(actions.announced.isEmpty != isShown, "\(milliseconds)")
+        }
+        // After a rest of 16 seconds all eight are there again, and not one more.
+        bench.now = .seconds(22)
+        for tag in 21...28 { try bench.run("arrive \(tag) -> show \(tag - 6)") }
+        let message = try Fixture.message(Fixture.link)
+        _ = bench.read(message: message, tag: [98])
+        #expect(bench.handle(.stored(bench.lastID, isKept: true)).announced.isEmpty)
+    }
+
+    // MARK: Names, and retries
+
+    @Test func `entry identifiers: 48 bits of time, and a used one is followed by the next`() {
+        let id = InboxEntry.ID(received: 0x1_0000_0000_0005, number: 1)
+        #expect(id.received == 5 && InboxEntry.ID(id.description) == id)
+        #expect(Bench.id(7).following([Bench.id(7)]) == Bench.id(8))
+    }
+
+    @Test func `refused notifications: tried again after 1, 2, 4 to 60 seconds, eight times`() {
+        var retries = ShowingRetries()
+        var delays: [Duration] = []
+        while delays.count < 100, let delay = retries.failed() {
+            // Notifications that fail in the meantime are tried at the same time.
+            #expect(retries.failed() == nil)
+            delays.append(delay)
+            retries.began()
+        }
+        #expect(delays == [1, 2, 4, 8, 16, 32, 60, 60].map { .seconds($0) })
+        retries.succeeded()
+        #expect(retries.failed() == .seconds(1))
+        // What is shown while a try is planned plans no second one beside it.
+        retries.succeeded()
+        #expect(retries.failed() == nil)
+        retries.began()
+        #expect(retries.failed() == .seconds(1))
     }
 }

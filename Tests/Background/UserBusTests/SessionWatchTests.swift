@@ -86,7 +86,7 @@ struct SessionWatchTests {
 
     @MainActor @Test func `system bus that does not answer in time: silent, and asked again`() async throws {
         bus.stop()
-        let watch = watch(patience: .milliseconds(100))
+        let watch = watch(patience: .milliseconds(300))
         #expect(watch.isSilent && watch.session == nil)
         bus.goOn()
         // A bus without a logind is not silent.
