@@ -151,7 +151,7 @@ struct ReaderExplorationTests {
         }
     }
 
-    @Test func `every sequence of six inputs keeps the promises`() throws {
+    @Test func `every sequence of five inputs keeps the promises`() throws {
         let messages = [try Fixture.message(Fixture.link), try Fixture.message("https://b.example/")]
         var world = World(reader: BackgroundReader(router: try Fixture.router()))
         _ = world.reader.handle(.conditions(ReadingConditions()), now: .zero)
@@ -159,7 +159,7 @@ struct ReaderExplorationTests {
         for step in [Step.readA, .stored] { world.take(step, messages) }
         var rows = 0
         func walk(_ world: World, _ path: [Step]) {
-            guard path.count < 4 else { return }
+            guard path.count < 3 else { return }
             for step in Step.allCases {
                 var next = world
                 next.take(step, messages)
@@ -172,13 +172,13 @@ struct ReaderExplorationTests {
             }
         }
         walk(world, [])
-        #expect(rows == 17 + 289 + 4913 + 83521)
+        #expect(rows == 17 + 289 + 4913)
     }
 
     @Test func `random sequences of up to 40 inputs keep the promises`() async throws {
         let messages = [try Fixture.message(Fixture.link), try Fixture.message("https://b.example/")]
         let router = try Fixture.router()
-        try await checkRule(cases: 400, of: { $0.array(count: 1...40) { $0.element(of: Step.allCases) } }) { steps in
+        try await checkRule(cases: 1000, of: { $0.array(count: 1...40) { $0.element(of: Step.allCases) } }) { steps in
             var world = World(reader: BackgroundReader(router: router))
             _ = world.reader.handle(.conditions(ReadingConditions()), now: .zero)
             for step in steps {

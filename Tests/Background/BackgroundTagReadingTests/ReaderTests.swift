@@ -149,7 +149,7 @@ struct ReaderTests {
             unsaved 1 -> nothing
             click 1 -> open 1
             again -> nothing
-            failed 1 -> note notDelivered 1, show 1 failed, store 1 again
+            failed 1 -> note notDelivered 1, store 1 again, show 1 failed
             saved 1 -> note kept 1
             saved 1 -> nothing
             stored -> 1
@@ -172,7 +172,7 @@ struct ReaderTests {
             click 1
             again -> store 2 again
             saved 2-3 -> note kept 2, show 3
-            failed 1 -> note notDelivered 1, show 1 failed, store 1 again
+            failed 1 -> note notDelivered 1, store 1 again, show 1 failed
             saved 1 -> note kept 1
             stored -> 1 2 3
             """
@@ -203,7 +203,7 @@ struct ReaderTests {
             (Array(repeating: 0, count: 70_000), [.note(.badMessage)]),
             (try NDEFMessage([NDEFRecord.text("x", language: "en")]).encoded(), [.note(.noLink)]),
             (try Fixture.message("reader:x"), [.note(.refused(.customScheme))]),
-            (try Fixture.message("file:///x"), [.note(.refused(.noApp))]),
+            (try Fixture.message("file:///x"), [.note(.refused(.customScheme))]),
             (
                 try NDEFMessage([NDEFRecord.known("U", payload: [])]).encoded(),
                 [.note(.unusableLink), .announce(Bench.id(1), .unusable)]
@@ -217,6 +217,8 @@ struct ReaderTests {
         #expect(Bench.text(bench.read(message: largest, tag: [20])) == "store 2")
         let larger = try Fixture.message(Fixture.link, count: BackgroundReader.maximumMessageSize + 1)
         #expect(bench.read(message: larger, tag: [21]) == [.note(.badMessage)])
+        var lenient = try Bench(custom: true)
+        #expect(lenient.read(message: try Fixture.message("file:///x"), tag: [22]) == [.note(.refused(.noApp))])
     }
 
     @Test(arguments: [
@@ -323,7 +325,8 @@ struct ReaderTests {
 
     @Test func `too many tags: those without a usable link take no notification and no place in the summary`() throws {
         var bench = try Bench()
-        for number in 1...40 { try bench.run("read \(100 + number)@reader:x -> note refused(\(refusal))") }
+        let refusal = "\(BackgroundReader.Note.refused(.customScheme))"
+        for number in 1...40 { try bench.run("read \(100 + number)@reader:x -> note \(refusal)") }
         try bench.run("arrive 1-7\narrive 8 -> show 8")
         let damaged: [UInt8] = [0xD1, 0x01, 0x00, 0x55]
         for number: UInt8 in 1...40 {
@@ -332,8 +335,6 @@ struct ReaderTests {
         }
         try bench.run("read 9 -> note turnedAway(40), store 9\nsaved 9 -> sum 9")
     }
-
-    private let refusal = "\(LinkRoute.Refusal.customScheme)"
 
     @Test func `notifications: eight at once, and then one every two seconds`() throws {
         var bench = try Bench()
