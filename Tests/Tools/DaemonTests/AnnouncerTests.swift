@@ -147,19 +147,4 @@ struct AnnouncerTests {
         #expect(try scene.asked() == [Self.offer, Self.offer, "CloseNotification 41"])
         #expect(scene.activated == [])
     }
-
-    @Test func `Announcer: a summary that is refused or withdrawn, logged once or never shown`() async throws {
-        let scene = try AnnouncerScene(1, 2)
-        for events in [["not-shown"], []] {
-            try await scene.refuse()
-            #expect(scene.events() == events)
-            try scene.restart()
-        }
-        scene.announcer.withdraw(.summary)
-        // What was planned before is done when this is.
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            Later.run(after: .milliseconds(260)) { continuation.resume() }
-        }
-        #expect(try scene.asked() == [])
-    }
 }

@@ -115,15 +115,6 @@ import Testing
         #expect(lines.map { $0["message"] } == [text + " nfc inbox clear --damaged removes it."])
     }
 
-    @Test(arguments: [(10, nil), (12, "So are 2 more. nfc inbox clear --damaged removes them.")] as [(Int, String?)])
-    func `Inbox keeper: many damaged files, ten are named and the others counted`(count: Int, more: String?) throws {
-        let scene = try KeeperScene(begins: false)
-        for number in 0..<count { try scene.folder.write("state/nfc/inbox/junk\(number)", "x") }
-        _ = try scene.keeper.recover(shown: [], summarized: [])
-        let messages = scene.recorded.lines().compactMap { $0["message"] }
-        #expect(messages.count == (more == nil ? 10 : 11) && (more == nil || messages.last == more))
-    }
-
     @Test func `Inbox keeper: an entry is shown, wanted and removed, its file and mark follow`() throws {
         let scene = try KeeperScene(1, 2)
         let id = InboxEntry.ID.test(1)
@@ -204,18 +195,6 @@ import Testing
         try scene.folder.remove("state/nfc/inbox")
         try await scene.wait { scene.stored == [1] }
         #expect(scene.keeper.keepingProblem == nil)
-    }
-
-    @Test func `Inbox keeper: asked for a problem without an event before, it looks after the folder`() async throws {
-        let scene = try KeeperScene(storingPause: .seconds(3600), movingTime: .milliseconds(50), begins: false)
-        try scene.blockInbox()
-        let gone = "The folder \(scene.folder.path("state/nfc/inbox")) is gone or was replaced."
-        #expect(scene.keeper.keepingProblem == gone)
-        try await scene.wait { scene.keeper.keepingProblem != gone }
-        #expect(scene.keeper.keepingProblem?.contains(scene.folder.path("state/nfc/inbox")) == true)
-        try scene.folder.remove("state/nfc/inbox")
-        try await scene.wait { scene.keeper.keepingProblem == nil }
-        #expect(scene.folder.has("state/nfc/inbox"))
     }
 
     @Test func `Inbox keeper: another program removes entries and folders, it notices each time`() async throws {

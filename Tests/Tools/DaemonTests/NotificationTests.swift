@@ -107,19 +107,6 @@ struct NotificationTests {
         #expect(scene.daemon.end() == 0)
     }
 
-    @Test func `nfcd: several links wait, one summary counts them`() throws {
-        let scene = try Scene { user, _ in
-            for number: UInt32 in 2...3 { try user.add("https://b.example/\(number)", number: number) }
-        }
-        #expect(try scene.daemon.waits(for: "summary")["count"] == "3")
-        #expect(scene.desktop.notified.count == 1)
-        // Another program removes them all.
-        #expect(try scene.daemon.user.nfc.run("inbox", "clear").status == 0)
-        waitWhile(!scene.desktop.asked.contains("CloseNotification 7"))
-        #expect(try scene.daemon.status("waiting") == "0")
-        #expect(scene.daemon.end() == 0)
-    }
-
     @Test(arguments: [true, false])
     func `nfcd: a notification of an earlier run without its entry, closed if it is of this bus`(isOwn: Bool) throws {
         var desktop: Desktop?

@@ -14,7 +14,7 @@ import UserBus
 struct NotifierTests {
     // MARK: Showing
 
-    @Test func `Notifier: at the start, the desktop is asked once and gets the newest texts`() throws {
+    @Test func `Notifier: the desktop is asked once, and gets the newest text of each notification`() throws {
         try NotifierScript(capabilities: nil).play(
             """
             show 1 old | < GetCapabilities
@@ -25,17 +25,9 @@ struct NotifierTests {
             can actions | < Notify 0 other | < Notify 0 new | = ready
             number 41 | = shown 2
             number 42 | = shown 1
-            """
-        )
-    }
-
-    @Test func `Notifier: a new text while the last one is on its way, it follows and replaces that`() throws {
-        try NotifierScript().play(
-            """
-            show 1 a | < Notify 0 a
+            show 1 a | < Notify 42 a
             show 1 b
-            show 2 c | < Notify 0 c
-            number 41 | < Notify 41 b | = shown 1
+            number 42 | < Notify 42 b | = shown 1
             """
         )
     }
@@ -215,16 +207,6 @@ struct NotifierTests {
             let text = "org.freedesktop.Notifications was started, but does not respond."
             #expect(try await script.report() == "not shown \(number): \(text)")
         }
-    }
-
-    @Test func `Notifier: a started desktop that answers late, it is waited for`() async throws {
-        let script = try NotifierScript(isOpen: false, program: "/bin/sleep 1", startingTime: .milliseconds(100))
-        try script.play("show 1\nopen | < GetCapabilities")
-        // What was planned before is done when this is.
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            Later.run(after: .milliseconds(110)) { continuation.resume() }
-        }
-        try script.play("can actions | < Notify 0 text | = ready")
     }
 
     @Test func `Notifier: a bus that does not answer, not shown at once`() async throws {

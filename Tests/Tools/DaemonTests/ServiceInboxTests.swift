@@ -42,52 +42,37 @@ struct ServiceInboxTests {
             #expect(daemon.ended() == SIGKILL)
             #expect(daemon.user.inbox.map { $0.hasSuffix(".new") } == Array(repeating: true, count: count))
             #expect(daemon.events.contains("arrived") == step.hasSuffix("announcing"))
-            // The next run offers it.
-            let environment = daemon.user.nfc.environment
-            #expect(try TestProgram("nfc", environment).run("inbox", "list", "--json").objects.count == count)
         }
 
-        @Test func `nfcd killed after a link was shown: the inbox knows that it was`() throws {
-            let (daemon, desktop, id) = try service(dyingAt: "announced", hasEntry: true)
-            #expect(daemon.ended() == SIGKILL)
-            withExtendedLifetime(desktop) {}
-            #expect(daemon.user.inbox == ["\(id).entry"])
-        }
-
-        @Test func `nfcd killed after a dismissal: it is remembered`() throws {
-            let (daemon, desktop, id) = try service(dyingAt: "marked-dismissed", hasEntry: true)
-            try daemon.waits(for: "shown")
-            desktop.dismiss()
-            #expect(daemon.ended() == SIGKILL)
-            #expect(daemon.user.marks.hasPrefix("\(id) dismissed "))
-        }
-
-        @Test(arguments: ["delivering", "delivered"]) func `nfcd killed while it opens a link: the entry stays`(
-            step: String
+        /// The steps, what the person does, and whether the entry, a mark and an opened link are left.
+        @Test(
+            arguments: [
+                ("announced", "nothing", true, "", false), ("marked-dismissed", "dismiss", true, "dismissed", false),
+                ("delivering", "click", true, "", false), ("delivered", "click", true, "", true),
+                ("removed", "click", false, "", true), ("unmarked", "unlock", true, "", false),
+            ] as [(String, String, Bool, String, Bool)]
+        ) func `nfcd killed after a step: the entry, its mark and the opened link are those of the last step`(
+            step: String,
+            act: String,
+            hasEntry: Bool,
+            mark: String,
+            isOpened: Bool
         ) throws {
-            let (daemon, desktop, id) = try service(dyingAt: step, hasEntry: true)
-            try daemon.waits(for: "shown")
-            desktop.click()
+            let (daemon, desktop, id) = try service(dyingAt: step, hasEntry: true, isLocked: act == "unlock")
+            if act != "nothing" { try daemon.waits(for: "shown") }
+            switch act {
+            case "click": desktop.click()
+            case "dismiss": desktop.dismiss()
+            case "unlock":
+                #expect(try daemon.ask("Open", id) == "locked")
+                desktop.unlock()
+            default: break
+            }
             #expect(daemon.ended() == SIGKILL)
-            #expect(daemon.user.inbox == ["\(id).entry"])
-            #expect(daemon.user.opened.isEmpty == (step == "delivering"))
-        }
-
-        @Test func `nfcd killed after it has opened a link: the entry is gone`() throws {
-            let (daemon, desktop, _) = try service(dyingAt: "removed", hasEntry: true)
-            try daemon.waits(for: "shown")
-            desktop.click()
-            #expect(daemon.ended() == SIGKILL)
-            #expect(daemon.user.inbox == [] && daemon.events.last == "delivered")
-        }
-
-        @Test func `nfcd killed when a wanted link is to open: the wish is forgotten and the entry stays`() throws {
-            let (daemon, desktop, id) = try service(dyingAt: "unmarked", hasEntry: true, isLocked: true)
-            try daemon.waits(for: "shown")
-            #expect(try daemon.ask("Open", id) == "locked")
-            desktop.unlock()
-            #expect(daemon.ended() == SIGKILL)
-            #expect(daemon.user.marks.isEmpty && daemon.user.inbox == ["\(id).entry"] && daemon.user.opened == [])
+            #expect(daemon.user.inbox == (hasEntry ? ["\(id).entry"] : []))
+            #expect(daemon.user.marks.hasPrefix(mark.isEmpty ? "" : "\(id) \(mark) "))
+            #expect(daemon.user.marks.isEmpty == mark.isEmpty && daemon.user.opened.isEmpty != isOpened)
+            withExtendedLifetime(desktop) {}
         }
     #endif
 
@@ -197,13 +182,6 @@ struct ServiceLinkTests {
         #expect(names.contains("new.invalid:"))
         let entry = try daemon.user.nfc.run("links", "list", "--json").objects.first { $0["domain"] == "new.invalid" }
         #expect(try #require(entry?["next_try_s"].flatMap { Int($0) }) <= 60)
-        #expect(daemon.end() == 0)
-    }
-
-    @Test func `nfcd: association files that can't be kept, logged, and tags are read`() throws {
-        let daemon = try Daemon { user, _ in try user.folder.write("cache/nfc", "x") }
-        try daemon.waits(for: "reading")
-        try daemon.waits(for: "failed links")
         #expect(daemon.end() == 0)
     }
 

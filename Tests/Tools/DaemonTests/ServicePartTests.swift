@@ -47,17 +47,6 @@ import Testing
         #expect(recorded.errors == "")
     }
 
-    @Test func `Log: for people, a sentence a line without contents`() throws {
-        let recorded = RecordedLog()
-        let log = try recorded.log()
-        log.write("started", "The service runs.", content: "secret", ["id": "1"])
-        log.fail("inbox", "The disk is full.")
-        let lines = recorded.errors.split(separator: "\n", omittingEmptySubsequences: false)
-        #expect(lines.count == 3 && lines[2].isEmpty)
-        #expect(lines[0].hasSuffix("The service runs.") && lines[1].hasSuffix("The disk is full."))
-        #expect(recorded.output == "")
-    }
-
     @Test func `Log: --log-content, the contents follow and all is cut`() throws {
         let recorded = RecordedLog()
         let log = try recorded.log("--json", "--log-content")
