@@ -147,10 +147,10 @@ struct PresenceTests {
         try bench.run("app 1\non\nnear\nwait 50\nread 1 -> store 2")
     }
 
-    @Test(arguments: ["", "off\nwait 1000\non\n"])
-    func `tag that left and that an app read when it came back: does not arrive while it stays`(pause: String) throws {
+    @Test(arguments: [false, true])
+    func `tag that left and that an app read when it came back: does not arrive while it stays`(isPaused: Bool) throws {
         var bench = try Bench()
-        try bench.run("read 1\n\(pause)near 1\nnear\nwait 100")
+        try bench.run("read 1\n\(isPaused ? "off\nwait 1000\non\n" : "")near 1\nnear\nwait 100")
         _ = bench.handle(session)
         try bench.run(
             """

@@ -252,21 +252,6 @@ struct DeliveryServiceTests {
         }
     }
 
-    @Test func `service: only the bus can report the loss of its own name`() throws {
-        let (first, second) = (try bus.connection(), try bus.connection())
-        try first.listen(to: "interface='org.freedesktop.DBus'")
-        let names = [app, "org.example.Other"]
-        for name in names { try first.take(name, yields: true) }
-        for name in names { try second.take(name, replaces: true) }
-        let liar = try Peer(bus.address, "org.example.Liar")
-        liar.emit(BusCall.Object("", "/org/freedesktop/DBus", "org.freedesktop.DBus"), "NameLost", [.string(app)])
-        try first.settle()
-        let messages = try first.received()
-        #expect(messages.count { $0.name == "org.freedesktop.DBus.NameLost" } == 3)
-        let losses = messages.filter { DeliveryService.isLoss($0, of: app) }
-        #expect(losses.map(\.sender) == ["org.freedesktop.DBus"] && losses.map { $0.values() } == [[.string(app)]])
-    }
-
     @Test func `service: ends with noBus when the bus ends`() throws {
         let service = try Running(bus.address)
         bus.end()

@@ -215,19 +215,6 @@ struct DesktopWatchTests {
         #expect(desktop.reports.last == Report(false, nil, [Self.name]))
     }
 
-    @MainActor @Test func `silent screen saver that gives its name away: the next owner is asked`() async throws {
-        let old = try bus.connection()
-        try old.take(Self.name)
-        let desktop = try Desktop(bus, patience: .milliseconds(100))
-        #expect(desktop.now == Report(nil, nil, [Self.name]))
-        try old.emit(Self.object, "ActiveChanged", [.boolean(true)])
-        _ = try old.ask(BusCall(.daemon, "ReleaseName", [.string(Self.name)]))
-        let next = try saver(Shared(true))
-        try await desktop.wait(for: Report(true))
-        #expect(next.methods == ["GetActive"])
-        withExtendedLifetime(old) {}
-    }
-
     @MainActor @Test func `silent bus: a changed screen saver counts as silent, and is asked again later`() async throws
     {
         let state = Shared<Bool?>(false)

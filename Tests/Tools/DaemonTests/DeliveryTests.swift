@@ -5,31 +5,34 @@ import LinkDelivery
 import NDEF
 import ProgramTesting
 import Synchronization
+import SystemLibrary
 import TestThreads
 import Testing
 import UserBus
 
 /// `bus_peer.py`: a program on a bus, perhaps another user's. It ends with this object.
 private final class BusPeer {
-    private let process = Process()
+    private let process: pid_t
     /// The first line that it printed.
     let firstLine: String
 
     init(_ bus: SessionBus, user: UInt32 = geteuid(), _ mode: String, name: String = "org.example.App") throws {
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "bus_peer.py")
-        process.arguments = ["python3", script.path, bus.socket, "\(user)", mode, name]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        firstLine = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self).trimmingCharacters(
+        let words = ["env", "python3", script.path, bus.socket, "\(user)", mode, name]
+        let pipe = try #require(DescriptorPipe())
+        var launch = ProgramLaunch("/usr/bin/env", words)
+        launch.descriptors[1] = pipe.writer
+        process = try launch.start()
+        close(pipe.writer)
+        let output = FileHandle(fileDescriptor: pipe.reader, closeOnDealloc: true)
+        firstLine = String(decoding: output.availableData, as: UTF8.self).trimmingCharacters(
             in: .whitespacesAndNewlines
         )
     }
 
     deinit {
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        kill(process, SIGKILL)
+        waitpid(process, nil, 0)
     }
 }
 

@@ -5,6 +5,7 @@ import LinkDelivery
 import NDEF
 import PrivateStorage
 import ProgramTesting
+import SystemLibrary
 import TestThreads
 import Testing
 import UserBus
@@ -92,7 +93,10 @@ final class Daemon {
     let bus: SessionBus
     /// The folder of the tags near the reader, its own variables, and what it prints.
     let folder: TestFolder
-    private let process = Process()
+    /// Its process.
+    let identifier: pid_t
+    /// Its exit status, or the number of the signal that killed it; nil while it runs.
+    private var status: Int32?
     private var seen = 0
 
     /// Starts it.
@@ -118,16 +122,23 @@ final class Daemon {
         try preparing(user, bus)
         let nfcd = TestProgram("nfcd", user.nfc.environment)
         let words = wrapper + [nfcd.path, "--json"] + options + (reader ?? ["--tags", folder.path("tags")])
-        process.executableURL = URL(fileURLWithPath: words[0])
-        process.arguments = Array(words.dropFirst())
-        process.environment = nfcd.variables
-        for name in ["log", "errors"] { try folder.write(name, "") }
-        process.standardOutput = FileHandle(forWritingAtPath: folder.path("log"))
-        process.standardError = FileHandle(forWritingAtPath: folder.path("errors"))
-        try process.run()
+        var launch = ProgramLaunch(words[0], words)
+        launch.environment = nfcd.variables
+        for (number, name) in [(Int32(1), "log"), (2, "errors")] {
+            try folder.write(name, "")
+            launch.descriptors[number] = unsafe open(folder.path(name), O_WRONLY | O_CLOEXEC)
+        }
+        defer { for descriptor in launch.descriptors.values { close(descriptor) } }
+        identifier = try launch.start()
     }
 
-    var identifier: pid_t { process.processIdentifier }
+    private var isRunning: Bool {
+        var raw: Int32 = 0
+        if status == nil, unsafe waitpid(identifier, &raw, WNOHANG) == identifier {
+            status = raw & 0x7F != 0 ? raw & 0x7F : raw >> 8 & 0xFF
+        }
+        return status == nil
+    }
 
     /// The lines that it has printed.
     var log: [JSONLine] { folder.lines("log").map(JSONLine.init) }
@@ -143,7 +154,7 @@ final class Daemon {
     /// Waits for an event that comes after the last one that was waited for.
     @discardableResult func waits(for event: String) throws -> JSONLine {
         for _ in 0..<12_000 {
-            let isRunning = process.isRunning
+            let isRunning = isRunning
             let lines = log
             for (index, line) in lines.enumerated().dropFirst(seen) where Self.event(line) == event {
                 seen = index + 1
@@ -189,21 +200,21 @@ final class Daemon {
     ///
     /// - Returns: its exit status, or the number of the signal that killed it; -1 if it still runs after a minute.
     func ended() -> Int32 {
-        waitWhile(process.isRunning)
-        return process.isRunning ? -1 : process.terminationStatus
+        waitWhile(isRunning)
+        return isRunning ? -1 : status ?? -1
     }
 
     /// Asks it to end.
     ///
     /// - Returns: its exit status.
     func end(by signal: Int32 = SIGTERM) -> Int32 {
-        kill(process.processIdentifier, signal)
+        kill(identifier, signal)
         return ended()
     }
 
     deinit {
-        guard process.isRunning else { return }
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        guard isRunning else { return }
+        kill(identifier, SIGKILL)
+        waitpid(identifier, nil, 0)
     }
 }
