@@ -178,7 +178,7 @@ struct ReaderExplorationTests {
     @Test func `random sequences of up to 40 inputs keep the promises`() async throws {
         let messages = [try Fixture.message(Fixture.link), try Fixture.message("https://b.example/")]
         let router = try Fixture.router()
-        try await checkRule(cases: 1000, of: { $0.array(count: 1...40) { $0.element(of: Step.allCases) } }) { steps in
+        try await checkRule(cases: 300, of: { $0.array(count: 1...40) { $0.element(of: Step.allCases) } }) { steps in
             var world = World(reader: BackgroundReader(router: router))
             _ = world.reader.handle(.conditions(ReadingConditions()), now: .zero)
             for step in steps {

@@ -43,15 +43,6 @@ struct ServiceAnswerTests {
         )
     }
 
-    @Test func `nfc background status: no status or one over 1 MiB, not read`() {
-        let text = #"{"reading":true,"locked":false,"waiting":0,"conditions":[]}"#
-        for wrong in ["", "{}", "[]", text.replacing("0", with: "-1")] {
-            #expect(ServiceStatus(wrong) == nil, "\(wrong)")
-        }
-        let longest = text + String(repeating: " ", count: (1 << 20) - text.utf8.count)
-        #expect(ServiceStatus(longest) != nil && ServiceStatus(longest + " ") == nil)
-    }
-
     @Test func `nfc background doctor: the service's answer or failure, the finding and its fix`() async throws {
         let noBus = BackgroundDoctorCommand.service(.failure(CommandFailure(.refused, "no-bus", "It is so.")))
         #expect(noBus.state == .fails && noBus.fix == "See the result of the bus check.")

@@ -164,19 +164,6 @@ struct NotifierTests {
         #expect(script.notifier.shownEntries.isEmpty)
     }
 
-    @Test func `Notifier: a desktop that ends before its answer, the next one is asked`() throws {
-        try NotifierScript(capabilities: nil).play(
-            """
-            show 1 | < GetCapabilities
-            close | = gone
-            open | < GetCapabilities
-            forget
-            can actions | = ready
-            show 2 | < Notify 0 text
-            """
-        )
-    }
-
     @Test func `Notifier: a desktop without capabilities, not shown and the next notification asks again`() throws {
         try NotifierScript(capabilities: nil).play(
             """
@@ -254,27 +241,5 @@ struct NotifierTests {
         )
         let left = try memory(script.stage).notifications.keys.map(\.number)
         #expect(left == [41])
-    }
-
-    @Test func `Notification memory: damaged lines and entries, they are left out`() throws {
-        let folder = try TestFolder()
-        let store = try DirectoryStore(folder.path("run"))
-        let id = InboxEntry.ID.test(5)
-        let lines = [
-            "bus", ":1.2", ":1.2 7", ":1.2 8 entry", ":1.2 x entry \(id)", ":1.2 9 other \(id)", ":1.2 10 entry zzz",
-            ":1.2 11 summary zzz", ":1.2 12 summary zzz \(id)", ":1.2 13 entry \(id)",
-        ]
-        let bytes = Array(lines.joined(separator: "\n").utf8)
-        func numbers(_ size: Int, bus: String = "bus") throws -> [UInt32] {
-            try store.replace("notifications", with: bytes + [UInt8](repeating: 0x0A, count: size - bytes.count))
-            let found = NotificationMemory(store, bus: bus).notifications
-            #expect(found.values.allSatisfy { $0.entries == [id] })
-            return found.keys.map(\.number).sorted()
-        }
-        #expect(try numbers(bytes.count) == [12, 13])
-        #expect(try numbers(bytes.count, bus: "other") == [])
-        // No more than 64 KiB are read.
-        #expect(try numbers(1 << 16) == [12, 13])
-        #expect(try numbers(1 << 16 + 1) == [])
     }
 }
