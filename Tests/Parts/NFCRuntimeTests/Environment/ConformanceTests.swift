@@ -18,11 +18,6 @@ import VirtualTags
     typealias Scenario = ReaderConformance.Scenario
 
     @Test(.serialized, arguments: ReaderConformance.scenarios)
-    func `conformance suite in the virtual field: passed`(scenario: Scenario) async throws {
-        #expect(try await scenario.run(in: .virtual) == nil)
-    }
-
-    @Test(.serialized, arguments: ReaderConformance.scenarios)
     func `conformance suite on a PN532: passed, but for NFC-V`(scenario: Scenario) async throws {
         let path = "/tmp/ocn-\(UUID().uuidString.prefix(8))"
         let field = VirtualField()

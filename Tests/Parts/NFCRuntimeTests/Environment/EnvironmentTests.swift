@@ -42,38 +42,11 @@ import VirtualTags
         #expect(NFCEnvironment(reader: reader, clock: clock, place: Place()).isOfTest)
     }
 
-    @Test func `property list value: a text, several, or a flag that is set`() {
-        let values: [AppProperties.Value] = ["one", ["one", "two"], true, false]
-        #expect(values.map(\.texts) == [["one"], ["one", "two"], ["true"], []])
-        #expect(AppProperties().infoPlist == nil && AppProperties().entitlements == nil && !AppProperties().isStrict)
-    }
-
     /// A test kit's place, which prints nothing but lines that begin with an exclamation mark.
     private final class Place: TestPlace {
-        let objects = Locked<[(id: ObjectIdentifier, kind: MadeObject)]>([])
-
-        func made(_ object: AnyObject, as kind: MadeObject) {
-            objects.withLock { $0.append((ObjectIdentifier(object), kind)) }
-        }
-
+        func made(_ object: AnyObject, as kind: MadeObject) {}
         func willConnect() {}
         func prints(_ notice: String) -> Bool { notice.hasPrefix("!") }
-    }
-
-    @Test func `test's place: it gets each tag that a session finds, also when found again`() async throws {
-        let place = Place()
-        let environment = NFCEnvironment(reader: .field(field(ntag(1), ntag(2))), clock: ManualClock(), place: place)
-        let session = try #require(ReaderSession(environment: environment))
-        let (found, continuation) = AsyncStream.makeStream(of: [ConnectableTag].self)
-        session.observe { if case .detected(let tags) = $0 { continuation.yield(tags) } }
-        session.begin()
-        var looks = found.makeAsyncIterator()
-        let first = try #require(await looks.next())
-        session.restartPolling()
-        let second = try #require(await looks.next())
-        let objects = place.objects.withLock { $0 }
-        #expect(objects.map(\.id) == (first + second).map { ObjectIdentifier($0) } && first.count == 2)
-        #expect(objects.allSatisfy { $0.kind == .tag })
     }
 
     @Test(.ownThreads) func `notice to the author: one line on standard error, or kept by a test`() async {

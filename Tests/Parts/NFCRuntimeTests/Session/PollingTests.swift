@@ -228,18 +228,6 @@ import VirtualTags
         }
     }
 
-    @Test func `tag with data that break the standard: left out, and the tags after it are found`() async throws {
-        let reader = ScriptedReader([
-            .init { reader throws(LinkError) in
-                let found = try await reader.find([ntag()])
-                return [DiscoveredTag(identity: .nfcB(answer: [0x50]), port: found[0].port)] + found
-            }
-        ])
-        let scene = Scene(.discovering(reader))
-        let (_, tags) = try await scene.finding()
-        #expect(tags[0].target.identifier == [4, 1, 2, 3, 4, 5, 1])
-    }
-
     // MARK: The background service
 
     /// A service that lends its reader, and notes when.

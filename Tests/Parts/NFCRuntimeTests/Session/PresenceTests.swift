@@ -49,59 +49,6 @@ import VirtualTags
         #expect(!session.isConnected(to: tag) && session.connectedTag == nil)
     }
 
-    @Test func `tag on a reader without reports, asked during a command: one question at most`() async throws {
-        let reader = ScriptedReader([.tags(ntag())])
-        let scene = Scene(.discovering(reader))
-        let (session, tag) = try await scene.connected()
-        var questions: [Int] = []
-        for (earlier, looks) in [(0, 1), (0, 3), (1, 3)] {
-            scene.clock.advance(by: .seconds(1))
-            let before = reader.statistics.exchanges
-            for _ in 0..<earlier { #expect(session.isConnected(to: tag)) }
-            // What is asked meanwhile waits for the end of this command.
-            let result = await session.run(on: tag) { _ throws(TagError) in
-                for _ in 0..<looks { _ = session.isConnected(to: tag) }
-            }
-            #expect(throws: Never.self) { try result.get() }
-            await session.settles()
-            questions.append(reader.statistics.exchanges - before)
-        }
-        #expect(questions[0] > 0 && questions.allSatisfy { $0 == questions[0] })
-        let before = reader.statistics.exchanges
-        for fails in [false, true] {
-            scene.clock.advance(by: .seconds(1))
-            // The app asks as soon as it has the result.
-            let isConnected: Bool = await handedOver { done in
-                session.perform(
-                    on: tag,
-                    { _ throws(TagError) in if fails { throw TagError(.badAnswer, "Nonsense.") } },
-                    completion: { (_: Result<Void, CommandError>) in done(session.isConnected(to: tag)) }
-                )
-            }
-            #expect(isConnected)
-            await session.settles()
-        }
-        #expect(reader.statistics.exchanges == before)
-    }
-
-    @Test func `several tags on a reader without reports: each departure is noticed in turn`() async throws {
-        let virtual = (1...3).map { ntag(UInt8($0)) }
-        let reader = ScriptedReader([.tags(virtual[0], virtual[1], virtual[2])])
-        let scene = Scene(.discovering(reader))
-        let (session, tags) = try await scene.finding(3)
-        for tag in virtual {
-            let found = try #require(tags.first { $0.target.identifier == tag.identifier })
-            #expect(await session.connects(to: found) == nil)
-            for leaves in [false, true] {
-                scene.clock.advance(by: .milliseconds(250))
-                if leaves { reader.remove(tag) }
-                #expect(session.isConnected(to: found))
-                await session.settles()
-            }
-            #expect(!session.isConnected(to: found) && session.connectedTag == nil)
-        }
-    }
-
     // MARK: Readers that report
 
     @Test func `reader with reports: a tag is asked after a report and not before`() async throws {
@@ -189,20 +136,6 @@ import VirtualTags
         #expect(await session.connects(to: scene.tags[0]) == nil)
     }
 
-    @Test func `tag connected again: asked unless it was just found or woken`() async throws {
-        let near = field(ntag(1), ntag(2))
-        let (session, tags) = try await Scene(.field(near)).finding(2)
-        var exchanges: [Int] = []
-        // The last one is still selected from the look.
-        for tag in [tags[1], tags[1], tags[0], tags[1]] {
-            let before = near.statistics.exchanges
-            #expect(await session.connects(to: tag) == nil)
-            exchanges.append(near.statistics.exchanges - before)
-        }
-        #expect(exchanges[0] == 0 && exchanges[1] > 0)
-        #expect(exchanges[2] > 0 && exchanges[2] == exchanges[3])
-    }
-
     @Test func `Type B card without ISO-DEP: near while its own ATQB is received, not another card's`() async throws {
         let cards = [UInt8(1), 2].map { number in
             let frontEnd = Type4FrontEnd.nfcB(pupi: [number, 9, 9, 9], protocolInfo: [0x00, 0x80, 0x71])
@@ -260,16 +193,5 @@ import VirtualTags
             let end = SessionEnd.terminatedUnexpectedly(reason: "Gone.")
             #expect(await scene.events(2) == ["a active", code == .tagRemoved ? "a found 1" : "a ended: \(end)"])
         }
-    }
-
-    @Test(arguments: [true, false])
-    func `only card near: selected once, while it is found or for the app`(opens: Bool) async throws {
-        let card = try #require(TagProduct(named: "NTAG 424 DNA")).blank().makeTag()
-        let reader = ScriptedReader([.tags(card)])
-        let plan = PollingPlan(technologies: Set(Technology.allCases), opensCards: opens)
-        let (session, tags) = try await Scene(.discovering(reader)).finding(plan: plan)
-        #expect(reader.count("select") == (opens ? 1 : 0))
-        #expect(await session.connects(to: tags[0]) == nil)
-        #expect(reader.count("select") == 1)
     }
 }

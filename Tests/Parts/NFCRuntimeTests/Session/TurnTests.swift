@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
 import NFCTestKit
 import SessionTesting
 import TagLink
 import Testing
 import VirtualTags
-
-@testable import NFCRuntime  // the arbiter's requests are internal
 
 /// Which session has the reader and the sheet, and when.
 @Suite(.timeLimit(.minutes(1))) struct TurnTests {
@@ -36,27 +35,6 @@ import VirtualTags
             "dismissed: b",
         ]
         #expect(scene.sheet.history == sheets)
-    }
-
-    @Test func `next session, end reported on another thread: its sheet follows the last one's`() async throws {
-        for beginsLate in [false, true] {
-            for _ in 0..<50 {
-                let scene = Scene(.field(VirtualField()))
-                let (a, b) = (try scene.session("a"), try scene.session("b"))
-                a.begin()
-                if !beginsLate { b.begin() }
-                a.invalidate()
-                #expect(await scene.events(2) == ["a active", "a ended: userCanceled"])
-                if beginsLate {
-                    await scene.untilIdle()
-                    async let leaving: Void = scene.clock.advance(by: .milliseconds(2500))
-                    b.begin()
-                    await leaving
-                }
-                #expect(await scene.event() == "b active")
-                #expect(scene.sheet.history == ["ready: a", "success: a", "dismissed: a", "ready: b"])
-            }
-        }
     }
 
     @Test func `result on the sheet: it leaves after 2.5 s, or at once for the next session`() async throws {
@@ -227,63 +205,5 @@ import VirtualTags
         let session = try scene.session()
         session.begin()
         #expect(await scene.event() == event)
-        let needs: [SessionNeeds] = [.radio, .freeReader, .entitlement, .usageText]
-        for need in needs { #expect(needs.filter { need.contains($0) } == [need]) }
     }
-}
-
-/// The moment in which one session's sheet leaves and the next session gets the reader.
-struct HandoverTests {
-    /// What stands for a session.
-    private final class Name: Sendable {}
-
-    private let arbiter = SessionArbiter()
-    private let events = Locked<[String]>([])
-    private let a = Name()
-    private let b = Name()
-    private let c = Name()
-    private var log: [String] { events.withLock { $0 } }
-
-    private func request(_ session: Name, _ name: String) -> SessionArbiter.Answer {
-        arbiter.request(ObjectIdentifier(session), grant: { [events] in events.withLock { $0.append(name) } })
-    }
-
-    /// Lets the first session's sheet leave, and does something while it is being removed.
-    private func letFirstLeave(_ body: @escaping @Sendable () -> Void) {
-        #expect(request(a, "a") == .granted)
-        arbiter.sheetBeginsToLeave(ObjectIdentifier(a)) { [events] in
-            events.withLock { $0.append("a leaves") }
-            body()
-            events.withLock { $0.append("a has left") }
-        }
-        arbiter.release(ObjectIdentifier(a))
-    }
-
-    @Test func `new holder that withdraws while the old sheet leaves: the next one waits for the sheet`() {
-        letFirstLeave { [arbiter, b, c] in
-            #expect(request(c, "c") == .waits(forActiveSession: true))
-            arbiter.withdraw(ObjectIdentifier(b))
-        }
-        #expect(request(b, "b") == .granted)
-        #expect(log == ["a", "a leaves", "a has left", "c"] && !arbiter.isIdle)
-        arbiter.release(ObjectIdentifier(c))
-        #expect(arbiter.isIdle)
-    }
-
-    @Test func `session that does not have the reader: it neither passes it on nor removes the sheet`() {
-        #expect(request(a, "a") == .granted)
-        arbiter.sheetBeginsToLeave(ObjectIdentifier(a)) { [events] in events.withLock { $0.append("a leaves") } }
-        // The first that waits does so for a session that is just ending.
-        #expect(request(b, "b") == .waits(forActiveSession: false))
-        for other in [b, c] {
-            arbiter.takeSheetAway(of: ObjectIdentifier(other))
-            arbiter.release(ObjectIdentifier(other))
-        }
-        arbiter.withdraw(ObjectIdentifier(c))
-        #expect(log == ["a"] && arbiter.isHeld(byOtherThan: ObjectIdentifier(b)))
-        #expect(!arbiter.isHeld(byOtherThan: ObjectIdentifier(a)))
-        arbiter.release(ObjectIdentifier(a))
-        #expect(log == ["a", "a leaves", "b"])
-    }
-
 }

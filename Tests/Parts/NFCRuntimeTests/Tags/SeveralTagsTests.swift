@@ -72,11 +72,11 @@ import VirtualTags
         // RID returns four bytes of a Type 1 tag's UID.
         let identifiers = crowd.map { $0 is VirtualType1Tag ? Array($0.identifier.prefix(4)) : $0.identifier }
         #expect(Set(tags.map(\.target.identifier)) == Set(identifiers))
-        for tag in tags where reader.opens {
-            let isCard = tag.target.isISODEP
-            #expect(tag.selectedApplication == (isCard ? Self.ndef : nil) && !tag.supportsPACE)
-            #expect((tag.answerToSelect != nil) == (isCard && tag.target.technology == .nfcA))
-            guard isCard else { continue }
+        for tag in tags {
+            let isOpen = reader.opens && tag.target.isISODEP
+            #expect(tag.selectedApplication == (isOpen ? Self.ndef : nil) && !tag.supportsPACE)
+            guard isOpen else { continue }
+            #expect((tag.answerToSelect != nil) == (tag.target.technology == .nfcA))
             // The application is still selected when the card was woken: its capability container can be selected at once.
             #expect(await session.connects(to: tag) == nil)
             #expect(await session.answer([0, 0xA4, 0, 0x0C, 2, 0xE1, 3], of: tag) == .success([0x90, 0]))
@@ -98,21 +98,6 @@ import VirtualTags
                 _ = try await air.field.link(for: .nfcA)?.transceive(Frame([0x30, 0]), timeout: .milliseconds(1))
             }
         }
-    }
-
-    @Test(arguments: ["4", "B"], [true, false])
-    func `card alone: opened while it is found only where the plan wants that`(letter: String, opens: Bool)
-        async throws
-    {
-        let air = Air(try Self.crowd(letter))
-        let (session, tags) = try await Scene(.field(air.field)).finding(plan: Self.plan(opens: opens))
-        // RATS and ATTRIB.
-        let opening: UInt8 = letter == "4" ? 0xE0 : 0x1D
-        #expect(air.frames.withLock { $0 }.contains { $0.first == opening } == opens)
-        // A card that is open needs nothing more. One of Type B that is not is woken.
-        let before = air.field.statistics.exchanges
-        #expect(await session.connects(to: tags[0]) == nil)
-        #expect((air.field.statistics.exchanges == before) == (opens || letter == "4"))
     }
 
     @Test(arguments: ["2", "4"])
@@ -168,15 +153,6 @@ import VirtualTags
         let requests = air.frames.withLock { $0 }
         #expect(requests.map { Array($0.dropFirst(2).prefix(2)) } == [[0x12, 0xFC], [0x80, 0x08]])
         #expect(requests.allSatisfy { $0.last == 3 })
-    }
-
-    @Test func `reader that is pulled out while several cards are opened: the session ends`() async throws {
-        let reader = PluggedReader(try Self.tag("4", 1), try Self.tag("4", 2))
-        reader.pullsOutAt.withLock { $0 = 0x52 }
-        let scene = Scene(.field(reader))
-        try scene.session(plan: Self.plan(opens: true)).begin()
-        let end = SessionEnd.terminatedUnexpectedly(reason: "It was pulled out.")
-        #expect(await scene.events(2) == ["a active", "a ended: \(end)"])
     }
 
     // MARK: A reader that selects cards by itself
@@ -282,20 +258,11 @@ import VirtualTags
         #expect(reader.log() == (lost == 1 ? [] : ["select 1", "1: \(Self.selected)"]))
     }
 
-    @Test(arguments: [false, true])
-    func `card let go for one that has left: not connected until it is connected again`(byPacket: Bool) async throws {
+    @Test func `card let go for one that has left: not connected until it is connected again`() async throws {
         let reader = SelectingReader([1, 2], lost: 2)
-        let scene = Scene(.discovering(reader))
-        let (session, cards) = try await scene.finding(2)
-        if byPacket {
-            let answer = await session.answer(Self.read, of: cards[1], connecting: true)
-            #expect(answer == .failure(.tag(.tagLost)))
-            // Only the limit of the session: no time of a connection has begun.
-            #expect(scene.clock.scheduledEventCount == 1)
-        } else {
-            #expect(await session.connects(to: cards[0]) == nil)
-            #expect(await session.connects(to: cards[1]) == .tag(.tagLost))
-        }
+        let (session, cards) = try await Scene(.discovering(reader)).finding(2)
+        #expect(await session.connects(to: cards[0]) == nil)
+        #expect(await session.connects(to: cards[1]) == .tag(.tagLost))
         #expect(!cards[1].isAvailable && session.connectedTag == nil && cards[0].isAvailable && !cards[0].isConnected)
         _ = reader.log()
         #expect(await session.answer(Self.read, of: cards[0], connecting: true) == .success([0x90, 0x00]))
