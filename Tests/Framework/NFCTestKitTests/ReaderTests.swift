@@ -63,18 +63,6 @@ import Testing
         }
         #expect(report.runs == 1 && report.first.tags.count == 1)
         for tag in report.first.tags { #expect(tag.before == nil && tag.after == nil) }
-        // A session may end a moment after its flow.
-        let delegate = Nobody()
-        let late = try await explore(
-            .everyLoss,
-            invariants: [.sessionEnds],
-            reader: .reader(.field(VirtualField()))
-        ) { _ in
-            // Sendable because nothing else uses it any more.
-            nonisolated(unsafe) let session = NFCNDEFReaderSession.begun(delegate)
-            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(100)) { unsafe session.invalidate() }
-        }
-        #expect(late.runs == 1)
     }
 
     @Test(.ownThreads) func `reader: the person is asked for each tag, by what it is`() async throws {
@@ -95,18 +83,12 @@ import Testing
     }
 
     @Test func `reader: the limit is real time, for withField and for the trait`() async throws {
-        let start = ContinuousClock.now
         let error = await #expect(throws: FieldError.self) {
             try await withField(limit: .milliseconds(20), reader: .reader(.field(VirtualField()))) { field in
                 let _: Int = try await field.completion("never") { _ in LinkReader().begin { _ in } }
             }
         }
         #expect(error?.code == .neverEnds)
-        // The time of the flow is reported, and not that of the process.
-        let words = try #require(error?.reason.split(separator: " "))
-        let seconds = try #require(Int64(words[6]))
-        #expect(words[..<6].joined(separator: " ") == "The flow has not ended after", "\(words)")
-        #expect(seconds <= start.duration(to: .now).components.seconds)
         let test = try #require(Test.current)
         await #expect(throws: FieldError(.neverEnds, "")) {
             var trait: FieldTrait = .field(limit: .milliseconds(20))

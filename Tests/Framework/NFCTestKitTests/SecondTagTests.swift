@@ -54,46 +54,4 @@ import VirtualTags
         let held = try await withField(.contents(contents)) { field in try await field.tags[0].message() }
         #expect(held == other ?? message)
     }
-
-    @Test func `second tag beside a card with a script: is such a card, found first`() async throws {
-        for seed in UInt64(1)...12 {
-            let lines = Lines()
-            let (card, app) = (AppletReader.card, AppletReader.app)
-            try await explore(.replay("second@1"), near: card, app: app, seed: seed, invariants: [lines.invariant]) {
-                _ = try? await AppletReader().scan($0)
-            }
-            let names = try #require(lines.tags.last)
-            #expect(names.count == 2 && names.allSatisfy { $0.hasPrefix("card 08") })
-            let uids = names.compactMap { $0.split(separator: " ").last }.compactMap {
-                UInt32($0, radix: 16)?.byteSwapped
-            }
-            try #require(uids.count == 2 && uids[0] != uids[1])
-            // The first byte is sent first, with its lowest bit first: the first bit that differs is 1 in the second UID.
-            #expect(uids[1] >> UInt32((uids[0] ^ uids[1]).trailingZeroBitCount) & 1 == 1, "\(seed)")
-        }
-    }
-
-    @Test func `second tag beside several: is like the first, and the flow's tags stay what they are`() async throws {
-        let tags: [TagSpec] = [.product("NTAG215", holding: .text("a")), "ICODE SLIX", "ICODE SLIX"]
-        let names = try await withField(tags[0], tags[1], tags[2], seed: 3) { $0.tags.map(\.description) }
-        #expect(Set(names).count == 3)
-        let lines = Lines()
-        try await explore(
-            .replay("second@1"),
-            near: tags[0],
-            tags[1],
-            tags[2],
-            seed: 3,
-            invariants: [lines.invariant]
-        ) { field in
-            // A tag of the flow is the same one beside a second tag.
-            _ = try await field.make("ICODE SLIX")
-            await LinkReader.runToLimit(field)
-        }
-        let made = lines.tags
-        try #require(made.map(\.count) == [4, 5])
-        #expect(made[0].prefix(3) == names[...] && Set(made[0]).count == 4)
-        #expect(made[1].prefix(3) == names[...] && made[1][3].hasPrefix("NTAG215 ") && made[1][4] == made[0][3])
-    }
-
 }

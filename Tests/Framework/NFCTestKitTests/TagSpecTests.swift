@@ -32,16 +32,10 @@ import VirtualCards
     @Test(
         arguments: [
             (.product("NTAG215", uid: [1, 2, 3, 4]), .badTag, "A UID of NTAG215 has 7 bytes, and not 4."),
-            (
-                .product("MIFARE Classic 1K", uid: []), .badTag,
-                "A UID of MIFARE Classic 1K has 4 or 7 bytes, and not 0."
-            ),
             (.product("NTAG213", holding: .text(String(repeating: "x", count: 200))), .badTag, "A NTAG213 can't hold "),
             (.dump([1, 2, 3]), .badTag, "The dump can't be read. "),
             ("NTAG21", .unknownProduct, "There is no product \"NTAG21\". Write \"NTAG210\","),
             ("icode slx", .unknownProduct, "There is no product \"icode slx\". Write \"ICODE SLIX\","),
-            ("DESFire EV1 2", .unknownProduct, "There is no product \"DESFire EV1 2\". Write \"DESFire EV1 2K\","),
-            ("FeliCa Light-S", .unknownProduct, "There is no product \"FeliCa Light-S\". Write \"FeliCa Lite-S\","),
         ] as [(TagSpec, FieldError.Code, String)]
     ) func `invalid tag: is refused with what would be valid`(spec: TagSpec, code: FieldError.Code, start: String) async
     {
@@ -96,42 +90,17 @@ import VirtualCards
 
     // MARK: Words
 
-    @Test func `tag in words: its product, kind and UID`() throws {
-        let contents = try #require(TagProduct(named: "NTAG213")).blank(uid: [4, 1, 2, 3, 4, 5, 0xA6])
-        let rows: [(TagSpec, String)] = [
-            ("NTAG215", "NTAG215"), (.dump([1, 2, 3]), "a dump"), (.script([]), "a card"),
-            (.contents(contents), "NTAG213 040102030405a6"), (.tag(contents.makeTag()), "a tag 040102030405a6"),
-            (.product("NTAG215", holding: .uri("https://example.com")), "NTAG215 with URI https://example.com"),
-        ]
-        for (spec, words) in rows { #expect(spec.description == words) }
-    }
-
     @Test func `message in words: its records, and of a long text two hundred characters`() {
         let two: [UInt8] = [0x94, 0x03, 0x02] + Array("a:b".utf8) + [1, 2] + [0x51, 0x01, 0x02, 0x55, 0x00, 0x61]
         let long = String(repeating: "x", count: 200)
         let rows: [(TagMessage, String)] = [
-            (.empty, "no message"), (.uri("https://example.com"), "URI https://example.com"),
-            (.text("Grüße"), "text Grüße"), (TagMessage(octets: [0xD1, 0x01]), "damaged: d1 01"),
+            (.empty, "no message"), (TagMessage(octets: [0xD1, 0x01]), "damaged: d1 01"),
             (TagMessage(octets: two), "2 bytes of type a:b, URI a"), (.text(long), "text \(long)"),
-            (.text(long + "y"), "text \(long)…"), (.uri(long + "y"), "URI \(long)…"),
+            (.text(long + "y"), "text \(long)…"),
         ]
         for (message, words) in rows { #expect(message.description == words) }
         #expect(TagMessage.text("a", language: "de").octets == [0xD1, 0x01, 0x04, 0x54, 0x02, 0x64, 0x65, 0x61])
         // What makes no record is no message, which a tag refuses.
         #expect(TagMessage.text("a", language: String(repeating: "x", count: 64)).octets == [0])
-    }
-
-    @Test func `error in words: its reason, and the last sixty lines of the trace`() {
-        #expect(FieldError(.badTag, "Why.").description == "Why.")
-        for (count, isCut) in [(30, false), (300, true)] {
-            let trace = Trace((0..<count).map { Trace.Entry(at: .seconds($0), .note("note \($0).")) })
-            let lines = FieldError(.neverEnds, "Why.", trace: trace).description.split(separator: "\n")
-            #expect(lines.first == "Why." && lines.contains("…") == isCut)
-            #expect(lines.dropFirst(isCut ? 2 : 1).elementsEqual(trace.description.split(separator: "\n").suffix(60)))
-        }
-        #expect(
-            FieldError(.badTag, "One.") == FieldError(.badTag, "Two.")
-                && FieldError(.badTag, "") != .init(.noButton, "")
-        )
     }
 }

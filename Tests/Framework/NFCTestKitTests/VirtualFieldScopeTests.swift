@@ -67,13 +67,6 @@ import VirtualTags
         }
     }
 
-    @Test func `withoutReader: nothing can be read`() async {
-        await withoutReader {
-            #expect(!NFCNDEFReaderSession.readingAvailable && NFCEnvironment.scoped?.driver == nil)
-        }
-        await withoutReader(reason: "It is gone.") { #expect(!NFCNDEFReaderSession.readingAvailable) }
-    }
-
     // MARK: The clock
 
     @Test func `clock: stands at zero, and goes on by durations and by airtime`() {

@@ -51,10 +51,6 @@ import Testing
         static let all = [
             Work(testDescription: "sleeps", holdsClock: true) { Thread.sleep(forTimeInterval: 1.3) },
             Work(testDescription: "computes", holdsClock: true) { spin(for: .seconds(1.3)) },
-            Work(testDescription: "waits for a moment again and again", holdsClock: true) {
-                let end = ContinuousClock.now + .seconds(1.3)
-                while ContinuousClock.now < end { usleep(500) }
-            },
             Work(testDescription: "has a timer in its run loop", holdsClock: true) {
                 let isOver = Box<Bool>()
                 let timer = Timer(timeInterval: 0.4, repeats: false) { _ in isOver.set(true) }
@@ -153,31 +149,6 @@ import Testing
         #expect(start.duration(to: .now) < .seconds(240))
     }
 
-    // MARK: Threads of nobody
-
-    /// In other processes, because other tests have threads that work.
-    @Test(.ownThreads) func `stranger's thread: is waited for in the first run, before it has worked for the test`()
-        async
-    {
-        await #expect(processExitsWith: .success) {
-            let (stranger, results) = (Stranger(), Locked<[Bool]>([]))
-            try await explore(.replay("cancel@1"), near: linkTag, grace: .seconds(60), invariants: []) { field in
-                let result: Result<String, any Error> = try await field.completion("read") { done in
-                    LinkReader { reader in
-                        stranger.perform {
-                            usleep(300_000)
-                            reader.readLink()
-                        }
-                    }.begin(done)
-                }
-                let hasRead = (try? result.get()) != nil
-                results.withLock { $0.append(hasRead) }
-            }
-            let hasRead = results.withLock { $0 }
-            guard hasRead == [true, false] else { fatalError("\(hasRead)") }
-        }
-    }
-
     // MARK: Tasks
 
     /// Waits without leaving the thread.
@@ -196,24 +167,16 @@ import Testing
             let begun = Locked(0)
             let begin: @Sendable () -> Void = { Task { begun.withLock { $0 += 1 } } }
             let isBegun: @Sendable (Int) -> Bool = { count in Self.spin { begun.withLock { $0 >= count } } }
-            // First where no field is open whose time passes by itself.
-            let inScope = await withVirtualField { _ in
-                await Task {
-                    begin()
-                    return isBegun(1)
-                }.value
-            }
-            guard inScope else { fatalError("In a field that the test drives, the task has not begun.") }
             let inField = try await withField { _ in
                 for _ in 0..<5 { begin() }
-                return isBegun(6)
+                return isBegun(5)
             }
-            guard inField else { fatalError("\(begun.withLock { $0 }) of 6 tasks have begun.") }
+            guard inField else { fatalError("\(begun.withLock { $0 }) of 5 tasks have begun.") }
             let inBlock = try await withField { field in
                 try await field.completion("block") { (done: @escaping @Sendable (Bool) -> Void) in
                     DispatchQueue.global().async {
                         begin()
-                        done(isBegun(7))
+                        done(isBegun(6))
                     }
                 }
             }
@@ -263,31 +226,23 @@ import Testing
         #expect(results == [.success, .timedOut, .timedOut, .success, .success, .success])
     }
 
-    @Test(arguments: [true, false]) func `block or work item on a concurrent queue: runs beside others, and is freed`(
+    @Test(arguments: [true, false]) func `block or work item on a concurrent queue: runs beside others`(
         isItem: Bool
     ) async throws {
-        final class Token: Sendable {}
-        struct Held: Sendable { weak let token: Token? }
         let queue = DispatchQueue(label: "app.items", attributes: .concurrent)
-        let held = try await withField { field in
-            let token = Token()
+        @Sendable func begin(_ work: @escaping @Sendable () -> Void) {
+            if isItem { queue.async(execute: DispatchWorkItem(block: work)) } else { queue.async(execute: work) }
+        }
+        try await withField { field in
             try await field.completion("work") { done in
                 let hasBegun = DispatchSemaphore(value: 0)
-                func begin(_ work: @escaping @Sendable () -> Void) {
-                    guard isItem else { return queue.async(execute: work) }
-                    queue.async(execute: DispatchWorkItem(block: work))
-                }
                 begin {
                     hasBegun.wait()
-                    withExtendedLifetime(token) {}
                     done(())
                 }
                 begin { hasBegun.signal() }
             }
-            return Held(token: token)
         }
-        try await waitWhile(held.token != nil)
-        #expect(held.token == nil)
     }
 
     /// How an app writes a barrier.

@@ -36,8 +36,8 @@ final class LinkClient: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Senda
     }
 
     /// The same while the field's time passes: the session's limit of 60 seconds is met at once.
-    @Sendable static func runToLimit(_ field: TestField, bug: Bug = .none) async throws -> String {
-        async let result = run(field, bug: bug)
+    @Sendable static func runToLimit(_ field: TestField) async throws -> String {
+        async let result = run(field)
         await field.wait(for: .seconds(70))
         return try await result
     }
@@ -77,7 +77,7 @@ final class LinkClient: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Senda
         }
         if bug == .blocksQueue { return readAtOnce(tag, session) }
         session.connect(to: tag) { [self] error in
-            if let error { return bug == .ignoresConnectError ? () : fail(error) }
+            if let error { return fail(error) }
             tag.queryNDEFStatus { [self] status, _, error in
                 if let error { return fail(error) }
                 if status != .readWrite, bug != .ignoresStatus { return fail(Failure.readOnly) }

@@ -72,7 +72,7 @@ import Testing
     @Test func `wait for work of seconds on another queue: goes on`() async throws {
         try await wait { semaphore in
             DispatchQueue.global().async {
-                Thread.sleep(forTimeInterval: 2.5)
+                Thread.sleep(forTimeInterval: 1.5)
                 semaphore.signal()
             }
         }

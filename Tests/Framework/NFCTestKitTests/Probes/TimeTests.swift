@@ -68,12 +68,12 @@ import Testing
     }
 
     @Test func `delay until a time of day: passes by the field's clock`() async throws {
-        try await withField(limit: .seconds(7200)) { field in
+        try await withField { field in
             try await field.completion("later") { done in
-                DispatchQueue.global().asyncAfter(wallDeadline: .now() + 3600) { done(()) }
+                DispatchQueue.global().asyncAfter(wallDeadline: .now() + 500) { done(()) }
             }
             // The code took a moment to ask for it.
-            #expect(field.now > .seconds(3500) && field.now <= .seconds(3600))
+            #expect(field.now > .seconds(400) && field.now <= .seconds(500))
         }
     }
 
@@ -83,16 +83,6 @@ import Testing
             #expect(field.now == .seconds(500))
             try await Task.sleep(nanoseconds: 1_500_000_000)
             #expect(field.now == .milliseconds(501_500))
-        }
-    }
-
-    @Test(.timeLimit(.minutes(2))) func `session's limit: passes without a grace when the test waits`() async throws {
-        try await withField(grace: .seconds(3600)) { field in
-            async let found: Result<String, any Error> = field.completion("read") { LinkReader().begin($0) }
-            await field.wait(for: .seconds(70))
-            let result = try await found
-            #expect(throws: NFCReaderError.self) { try result.get() }
-            #expect(field.now >= .seconds(70) && field.now < .seconds(71))
         }
     }
 
@@ -107,12 +97,11 @@ import Testing
 
     /// How a client waits in a handler for what takes real time.
     enum RealWait: String, CaseIterable, Sendable {
-        case threadSleep, usleep, semaphore, group, condition, process, request
+        case threadSleep, semaphore, group, condition, process, request
 
         func perform(_ server: SlowServer) {
             switch self {
             case .threadSleep: Thread.sleep(forTimeInterval: 1.3)
-            case .usleep: Glibc.usleep(900_000)
             case .semaphore: _ = DispatchSemaphore(value: 0).wait(timeout: .now() + 1.3)
             case .group:
                 let group = DispatchGroup()

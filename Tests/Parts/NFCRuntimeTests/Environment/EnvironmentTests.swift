@@ -10,7 +10,7 @@ import TestThreads
 import Testing
 import VirtualTags
 
-/// Which environment code runs in, and who gets which notice.
+/// Which environment code runs in, who gets which notice, and the clock outside of tests.
 @Suite(.timeLimit(.minutes(1))) struct EnvironmentTests {
     private static func environment(isOfTest: Bool) -> NFCEnvironment {
         NFCEnvironment(reader: .none(reason: "None."), clock: ManualClock(), isOfTest: isOfTest)
@@ -69,5 +69,35 @@ import VirtualTags
         let text = String(decoding: end?.standardErrorContent ?? [], as: UTF8.self)
         #expect(text.contains("CoreNFC: Two\\nlines.\nNFC_READER: Once.\nCoreNFC: !Printed.\n"))
         #expect(!text.contains("Kept"))
+    }
+
+    // MARK: The system's clock
+
+    @Test func `system clock: earliest first, whatever the order of scheduling, and overdue ones at once`() async {
+        let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+        var order: [Int] = []
+        let clock = SystemClock.shared
+        let hour = clock.schedule(after: .seconds(3600)) { continuation.yield(9) }
+        _ = clock.schedule(after: .milliseconds(40)) { continuation.yield(2) }
+        _ = clock.schedule(after: .milliseconds(5)) { continuation.yield(1) }
+        clock.schedule(after: .milliseconds(30)) { continuation.yield(0) }.cancel()
+        let later = clock.schedule(after: .seconds(3600)) { continuation.yield(9) }
+        for await value in stream {
+            order.append(value)
+            // One whose time has passed already.
+            if value == 2 { _ = clock.schedule(after: .seconds(-1)) { continuation.yield(3) } }
+            if value == 3 { break }
+        }
+        #expect(order == [1, 2, 3])
+        for event in [hour, later] { event.cancel() }
+    }
+
+    @Test func `system clock's timer: it waits as long as it has to, and a day at most`() {
+        let day: UInt64 = 86_400_000_000_000
+        #expect(SystemClock.nanoseconds(until: .seconds(3) + .nanoseconds(5)) == 3_000_000_005)
+        #expect(SystemClock.nanoseconds(until: .seconds(-3)) == 0)
+        for seconds: Int64 in [86_400, 86_401, 10_000_000_000, .max] {
+            #expect(SystemClock.nanoseconds(until: .seconds(seconds)) == day, "\(seconds)")
+        }
     }
 }

@@ -91,20 +91,14 @@ import VirtualTags
         #expect(await session.connects(to: tags[0]) == .sessionInvalidated)
     }
 
-    @Test(arguments: [false, true])
-    func `packet that connects: it takes over from a tag that was lost or has left`(isLost: Bool) async throws {
+    @Test func `packet that connects: it takes over from a tag that has left`() async throws {
         let virtual = [ntag(1), ntag(2)]
         let near = field(virtual[0], virtual[1])
         let scene = Scene(.field(near))
         let (session, found) = try await scene.finding(2)
         #expect(await session.connects(to: found[0]) == nil)
         scene.clock.advance(by: .seconds(5))
-        if isLost {
-            let result = await session.run(on: found[0]) { _ throws(TagError) in throw TagError(.tagLost, "Gone.") }
-            #expect(throws: CommandError.self) { try result.get() }
-        } else {
-            near.remove(try #require(virtual.first { $0.identifier == found[0].target.identifier }))
-        }
+        near.remove(try #require(virtual.first { $0.identifier == found[0].target.identifier }))
         #expect(try await session.answer(Self.read3, of: found[1], connecting: true).get().first == 0xE1)
         #expect(session.connectedTag === found[1] && !found[0].isConnected)
         scene.clock.advance(by: .milliseconds(19_999))

@@ -52,28 +52,16 @@ import VirtualTags
     // MARK: Readers that report
 
     @Test func `reader with reports: a tag is asked after a report and not before`() async throws {
-        for isUntimely in [false, true] {
-            let reader = ScriptedReader([.tags(ntag())], tells: true)
-            let scene = Scene(.discovering(isUntimely ? UntimelyReader(reader) : reader))
-            let (session, tag) = try await scene.connected()
-            let before = reader.statistics.exchanges
-            reader.removeTags()
-            scene.clock.advance(by: .seconds(10))
-            #expect(session.isConnected(to: tag))
-            await session.settles()
-            #expect(session.isConnected(to: tag) && reader.statistics.exchanges == before)
-            reader.tell()
-            await session.settles()
-            #expect(session.isConnected(to: tag) == isUntimely)
-            if isUntimely { #expect(reader.statistics.exchanges == before) }
-        }
-    }
-
-    /// A reader that reports changes at another time than they happen, as one that plays a recording.
-    private final class UntimelyReader: ForwardingReader {
-        let base: ScriptedReader
-        let reportsPresenceInTime = false
-        init(_ base: ScriptedReader) { self.base = base }
+        let reader = ScriptedReader([.tags(ntag())], tells: true)
+        let (session, tag) = try await Scene(.discovering(reader)).connected()
+        let before = reader.statistics.exchanges
+        reader.removeTags()
+        #expect(session.isConnected(to: tag))
+        await session.settles()
+        #expect(session.isConnected(to: tag) && reader.statistics.exchanges == before)
+        reader.tell()
+        await session.settles()
+        #expect(!session.isConnected(to: tag))
     }
 
     @Test func `reader that tells arrivals apart: a tag that left and came back is lost`() async throws {
