@@ -9,59 +9,48 @@ import VirtualTags
 
 /// What an exploration makes happen, and when.
 @Suite(.timeLimit(.minutes(10))) struct FaultTests {
-    /// An exploration, its name, and the lines of the runs that it makes of a flow.
-    struct Tried: Sendable, CustomTestStringConvertible {
-        var exploration: Exploration
-        var name: String
-        var lines: @Sendable (ExplorationReport) -> [String]
-        var testDescription: String { "\(name): \(exploration)" }
-
-        init(_ exploration: Exploration, _ name: String, _ lines: @escaping @Sendable (ExplorationReport) -> [String]) {
-            (self.exploration, self.name, self.lines) = (exploration, name, lines)
+    @Test func `exploration: tries its fault at each place, with its seed`() async throws {
+        typealias Places = @Sendable (ExplorationReport) -> [String]
+        @Sendable func each(_ start: String, _ end: String = "") -> Places {
+            { report in (1...report.exchanges).map { "\(start)@\($0)\(end)" } }
         }
-
-        /// A fault that happens at each exchange.
-        static func each(_ exploration: Exploration, _ name: String, _ start: String, _ end: String = "") -> Tried {
-            Tried(exploration, name) { report in (1...report.exchanges).map { "\(start)@\($0)\(end)" } }
-        }
-
-        static let all = [
-            Tried(.losses, "losses") { (1...$0.exchanges).map { "loss@\($0)" } + ["gone@1"] },
-            each(.slips, "slips", "slip"), each(.slips(for: .milliseconds(300)), "slips", "slip", ":300ms"),
+        let rows: [(exploration: Exploration, name: String, places: Places)] = [
+            (.losses, "losses", { each("loss")($0) + ["gone@1"] }), (.slips, "slips", each("slip")),
             // Absences are whole milliseconds, from one to those of an hour.
-            each(.slips(for: .zero), "slips", "slip", ":1ms"),
-            each(.slips(for: .microseconds(2900)), "slips", "slip", ":2ms"),
-            each(.slips(for: .seconds(1_000_000)), "slips", "slip", ":3600000ms"), each(.cancels, "cancels", "cancel"),
-            each(.secondTags, "second tags", "second"), each(.backgrounds, "backgrounds", "background"),
-            Tried(.busy, "busy") { _ in ["busy@1"] },
-            Tried(.tears, "tears") { report in
-                (1...report.writes).flatMap { write in ["old", "new", "mixed"].map { "tear@\(write):\($0)" } }
-            },
-            Tried(.badAnswers, "bad answers") { report in
-                report.first.trace.exchanges.enumerated().flatMap { number, exchange -> [String] in
-                    guard case .success? = exchange.answer else { return [] }
-                    return ["silence", "nak", "flip"].map { "\($0)@\(number + 1)" }
+            (.slips(for: .zero), "slips", each("slip", ":1ms")),
+            (.slips(for: .microseconds(2900)), "slips", each("slip", ":2ms")),
+            (.slips(for: .seconds(1_000_000)), "slips", each("slip", ":3600000ms")),
+            (.cancels, "cancels", each("cancel")), (.secondTags, "second tags", each("second")),
+            (.backgrounds, "backgrounds", each("background")), (.busy, "busy", { _ in ["busy@1"] }),
+            (
+                .tears, "tears",
+                { report in
+                    (1...report.writes).flatMap { write in ["old", "new", "mixed"].map { "tear@\(write):\($0)" } }
                 }
-            },
+            ),
+            (
+                .badAnswers, "bad answers",
+                { report in
+                    report.first.trace.exchanges.enumerated().flatMap { number, exchange -> [String] in
+                        guard case .success? = exchange.answer else { return [] }
+                        return ["silence", "nak", "flip"].map { "\($0)@\(number + 1)" }
+                    }
+                }
+            ),
         ]
-    }
-
-    @Test(arguments: Tried.all) func `exploration: tries its fault at each place, with its seed`(tried: Tried)
-        async throws
-    {
-        let lines = Lines()
-        let report = try await explore(
-            tried.exploration,
-            near: linkTag,
-            seed: 9,
-            limit: .seconds(10_000),
-            invariants: [lines.invariant]
-        ) { try await LinkClient.persist($0) }
-        let expected = tried.lines(report)
-        #expect(report.exchanges > 10 && report.writes > 3)
-        #expect(lines.all == ["none"] + expected.map { $0 + "#9" })
-        #expect(report.attempts.map(\.name) == [tried.name])
-        #expect(report.attempts.map(\.runs) == [expected.count] && report.attempts.map(\.happened) == [expected.count])
+        for (exploration, name, places) in rows {
+            let (lines, limit) = (Lines(), Duration.seconds(10_000))
+            let kept = [lines.invariant]
+            let report = try await explore(exploration, near: linkTag, seed: 9, limit: limit, invariants: kept) {
+                try await LinkClient.persist($0)
+            }
+            let expected = places(report)
+            #expect(report.exchanges > 10 && report.writes > 3)
+            #expect(lines.all == ["none"] + expected.map { $0 + "#9" }, "\(name)")
+            #expect(report.attempts.map(\.name) == [name])
+            #expect(report.attempts.map(\.runs) == [expected.count], "\(name)")
+            #expect(report.attempts.map(\.happened) == [expected.count], "\(name)")
+        }
     }
 
     /// Asks for tags three times, without a session.

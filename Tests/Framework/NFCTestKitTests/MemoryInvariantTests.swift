@@ -187,14 +187,6 @@ private let broken: MemoryInvariantTests.Writes = [(3, [0xFF, 0, 0, 0])]
             ("NTAG215", "no memory was written", { _ = try? await LinkReader.run($0) }),
             // What is written and taken back counts as written.
             ("NTAG215", nil, { _ = try await Blocks([(20, one), (20, [0, 0, 0, 0])]).scan($0) }),
-            // And so does one tag of two.
-            (
-                linkTag, nil,
-                { field in
-                    _ = try await field.make(.product("NTAG215", holding: .uri("https://example.com/other")))
-                    try await LinkClient.persist(field)
-                }
-            ),
         ]
         for (tag, reason, flow) in rows {
             let report = try await explore(.replay("flip@1"), near: tag, invariants: [.memoryIntact]) {

@@ -92,6 +92,7 @@ import VirtualTags
     private static let gone = LinkError(.timeout, "Nothing came.")
     private static let short = Duration.seconds(5)
     private static let capabilities: [UInt8] = [0xE1, 0x10, 0x12, 0x00]
+    private static let readOnly: [UInt8] = [0xE1, 0x10, 0x12, 0x0F]
     private static let one = Array("example.com/one".utf8)
     private static let two = Array("example.com/two".utf8)
     private static let inventory: @Sendable (FaultyReader.Exchange) -> Bool = {
@@ -103,22 +104,23 @@ import VirtualTags
         return .success(last)
     }
     private static let again5 = "Type 5: is found again, and another one after it"
+    private static let again2 = "Type 2: is found again, and another one after it"
+    private static let waits3 = "Type 3: comes when the session waits already"
     private static let leaves5 = "Type 5: is noticed when it leaves, though it is sent no command"
     private static let found2 = "Type 2: is found, with status and capacity"
     private static let found5 = "Type 5: is found, with status and capacity"
     private static let lost2 = "Type 2: is lost in mid-write, and not broken"
     private static let locked2 = "Type 2: is locked, and stays as it is"
+    private static let locked4 = "Type 4A: is locked, and stays as it is"
+    private static let lockedDESFire = "DESFire: is locked, and stays as it is"
+    private static let written4 = "Type 4A: is written, checked and read"
+    private static let unformatted2 = "Type 2: says when it is not formatted"
 
     static let findings: [Case] = [
         Case(found5, "Its UID was read as [224, 4, 1, 16, 1, 2, 3, 5].", .answer(to: inventory) { $0[2] ^= 1 }),
         Case(again5, "The same tag has another UID.", .answer(to: { inventory($0) && $0.look > 1 }) { $0[2] ^= 1 }),
         Case(again5, "Another tag has the UID of the first.", .answer(to: inventory) { $0[2] = 4 }),
-        .misread(
-            found2,
-            "can be written, and the reader says that it can't",
-            capabilities,
-            as: [0xE1, 0x10, 0x12, 0x0F]
-        ),
+        .misread(found2, "can be written, and the reader says that it can't", capabilities, as: readOnly),
         .misread(found2, "It holds 137 bytes, not ", capabilities, as: [0xE1, 0x10, 0x11, 0x00]),
         // With its own version, an NTAG213 would not be written behind its data.
         Case(
@@ -129,35 +131,13 @@ import VirtualTags
                 $0.replace([0x04, 0x02, 0x01, 0x00, 0x0F], with: [0x04, 0x02, 0x01, 0x00, 0x11])
             }
         ),
-        .misread(
-            "Type 4A: is written, checked and read",
-            "20 bytes were written, and 20 others read",
-            one,
-            as: two,
-            fromLook: 2
-        ),
-        .misread(locked2, "the reader says that it can be written", [0xE1, 0x10, 0x12, 0x0F], as: capabilities),
+        .misread(written4, "20 bytes were written, and 20 others read", one, as: two, fromLook: 2),
+        .misread(locked2, "the reader says that it can be written", readOnly, as: capabilities),
         // The last page of the lock bits is written, and answered with a refusal.
         .answer(locked2, "It is locked, and that ended in update-failed.", [0xA2, 0x28]) { $0 = [0x00] },
-        .misread(
-            "Type 4A: is locked, and stays as it is",
-            "message of a locked tag has changed",
-            one,
-            as: two,
-            fromLook: 2
-        ),
-        .misread(
-            "Type 2: says when it is not formatted",
-            "not formatted, and that ended in no",
-            [0, 0, 0, 0],
-            as: capabilities
-        ),
-        .misread(
-            "DESFire: is locked, and stays as it is",
-            "needed for ended in no error",
-            [0x69, 0x82],
-            as: [0x90, 0]
-        ),
+        .misread(locked4, "message of a locked tag has changed", one, as: two, fromLook: 2),
+        .misread(unformatted2, "not formatted, and that ended in no", [0, 0, 0, 0], as: capabilities),
+        .misread(lockedDESFire, "needed for ended in no error", [0x69, 0x82], as: [0x90, 0]),
         // Losses.
         Case(
             lost2,
@@ -168,31 +148,15 @@ import VirtualTags
             }
         ),
         .misread(lost2, "lost in mid-write is broken", capabilities, as: [0, 0, 0, 0], fromLook: 2),
-        .misread(
-            lost2,
-            "can't be written any more",
-            [UInt8](repeating: 0x61, count: 8),
-            as: [UInt8](repeating: 0x62, count: 8),
-            fromLook: 2
-        ),
+        .misread(lost2, "can't be written any more", Array("aaaaaaaa".utf8), as: Array("bbbbbbbb".utf8), fromLook: 2),
         Case(leaves5, "did not notice that the tag has left", remembers, patience: short),
         Case(
             leaves5,
             "The tag has left the field.",
             FaultyReader.Flaw(missesPresence: true) { $0.lastAnswer == nil ? $1 : .failure(gone) }
         ),
-        Case(
-            "Type 2: is found again, and another one after it",
-            "did not find the tag",
-            .error(gone) { $0.look > 1 },
-            patience: short
-        ),
-        Case(
-            "Type 3: comes when the session waits already",
-            "did not find the tag",
-            .error(gone) { $0.technology == .nfcF },
-            patience: short
-        ),
+        Case(again2, "did not find the tag", .error(gone) { $0.look > 1 }, patience: short),
+        Case(waits3, "did not find the tag", .error(gone) { $0.technology == .nfcF }, patience: short),
         Case(found2, "The session ended: ", .init(carrierError: LinkError(.readerUnavailable, "The reader is gone."))),
         Case(
             found5,

@@ -97,7 +97,7 @@ import Testing
 
     /// How a client waits in a handler for what takes real time.
     enum RealWait: String, CaseIterable, Sendable {
-        case threadSleep, semaphore, group, condition, process, request
+        case threadSleep, semaphore, group, condition, request
 
         func perform(_ server: SlowServer) {
             switch self {
@@ -112,12 +112,6 @@ import Testing
                 condition.lock()
                 _ = condition.wait(until: Date(timeIntervalSinceNow: 1.3))
                 condition.unlock()
-            case .process:
-                let process = Process()
-                process.executableURL = URL(fileURLWithPath: "/bin/sleep")
-                process.arguments = ["1.3"]
-                try? process.run()
-                process.waitUntilExit()
             case .request:
                 let semaphore = DispatchSemaphore(value: 0)
                 server.ask { _ in semaphore.signal() }

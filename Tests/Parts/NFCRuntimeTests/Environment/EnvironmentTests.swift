@@ -91,13 +91,4 @@ import VirtualTags
         #expect(order == [1, 2, 3])
         for event in [hour, later] { event.cancel() }
     }
-
-    @Test func `system clock's timer: it waits as long as it has to, and a day at most`() {
-        let day: UInt64 = 86_400_000_000_000
-        #expect(SystemClock.nanoseconds(until: .seconds(3) + .nanoseconds(5)) == 3_000_000_005)
-        #expect(SystemClock.nanoseconds(until: .seconds(-3)) == 0)
-        for seconds: Int64 in [86_400, 86_401, 10_000_000_000, .max] {
-            #expect(SystemClock.nanoseconds(until: .seconds(seconds)) == day, "\(seconds)")
-        }
-    }
 }

@@ -137,7 +137,6 @@ final class PluggedReader: ForwardingField {
     private struct State {
         var failure: String?
         var handler: (@Sendable () -> Void)?
-        var staysOn = false
     }
 
     /// A link whose reader may be pulled out when it is to send a command.
@@ -165,10 +164,7 @@ final class PluggedReader: ForwardingField {
     let carriers = Locked<[Bool]>([])
     private let state = Locked(State())
 
-    init(_ tags: any VirtualTag..., refusesFirstOff: Bool = false) {
-        for tag in tags { virtual.bring(tag) }
-        state.withLock { $0.staysOn = refusesFirstOff }
-    }
+    init(_ tags: any VirtualTag...) { for tag in tags { virtual.bring(tag) } }
 
     func link(for technology: Technology) -> (any FrameLink)? {
         virtual.link(for: technology).map { Link($0, pullsOutAt) }
@@ -179,11 +175,6 @@ final class PluggedReader: ForwardingField {
     func setCarrier(_ isOn: Bool) async throws(LinkError) {
         if isOn, let failure = state.withLock({ $0.failure }) { throw LinkError(.readerUnavailable, failure) }
         carriers.withLock { $0.append(isOn) }
-        let refuses = state.withLock { state in
-            defer { if !isOn { state.staysOn = false } }
-            return !isOn && state.staysOn
-        }
-        if refuses { throw LinkError(.readerUnavailable, "It stays on.") }
         virtual.switchCarrier(isOn)
     }
 
