@@ -145,11 +145,9 @@ import VirtualTags
             { VirtualType5Tag(Type5Contents(blank: .icodeSLIX, uid: vicinity)) },
             [0x22, 0x20] + vicinity.reversed() + [0]
         ),
-        // A Type 1 tag, which can't be selected again.
-        ({ VirtualType1Tag(.topaz96) }, [0x78, 0, 0, 0, 0, 0, 0]),
     ]
 
-    @Test(arguments: [(0, false), (1, false), (2, false), (3, false), (0, true)])
+    @Test(arguments: [(0, false), (1, false), (2, false), (0, true)])
     func `packet without an answer: badAnswer while the tag is near, tagLost when it has left`(
         index: Int,
         activatesTags: Bool
@@ -173,6 +171,16 @@ import VirtualTags
         near.removeAll()
         #expect(await session.answer(command, of: tag) == .failure(Self.lost))
         #expect(!tag.isAvailable)
+    }
+
+    @Test func `Type 1 tag, which can't be selected again: asked by its own command`() async throws {
+        let near = field(VirtualType1Tag(.topaz96))
+        let (session, tag) = try await Scene(.field(near)).connected(plan: .everyTag)
+        // READ of Type 2.
+        #expect(await session.answer(Self.read3, of: tag) == .failure(.tag(.badAnswer)))
+        #expect(tag.isAvailable && session.connectedTag === tag)
+        near.removeAll()
+        #expect(await session.answer(Self.read3, of: tag) == .failure(Self.lost))
     }
 
     @Test func `packet that wants no answer: silence and noise are no error`() async throws {
