@@ -60,7 +60,7 @@ struct CorrectClient: Sendable, CustomTestStringConvertible {
         for _ in 0..<2 {
             let lines = Lines()
             try await explore(
-                [.everything, .noise(runs: 10)],
+                [.everyLoss, .noise(runs: 10)],
                 near: client.tag,
                 app: client.app,
                 seed: 9,

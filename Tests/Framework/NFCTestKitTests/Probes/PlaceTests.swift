@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Way.allCases, 0..<4)
+    @Test(arguments: Way.allCases, 0..<2)
     func `session from other work, beside other tests: has its test's field`(way: Way, number: Int) async throws {
         try await read(way, number: number)
     }
