@@ -2,8 +2,6 @@
 @unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCTestKit
-import TagLink
-import TagTrace
 import TestThreads
 import Testing
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 import NFCTestKit
 import TagLink
 import Testing
 import VirtualCards
-import VirtualTags
 
 /// The tag that an exploration brings near beside the test's own.
 @Suite(.timeLimit(.minutes(10))) struct SecondTagTests {

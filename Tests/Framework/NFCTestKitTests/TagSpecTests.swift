@@ -3,7 +3,6 @@ import Foundation
 import NFCRuntime
 import NFCTestKit
 import TagLink
-import TagTrace
 import Testing
 import VirtualCards
 

@@ -8,7 +8,6 @@ import SessionTesting
 import TagLink
 import TestThreads
 import Testing
-import VirtualTags
 
 /// Which environment code runs in, who gets which notice, and the clock outside of tests.
 @Suite(.timeLimit(.minutes(1))) struct EnvironmentTests {
