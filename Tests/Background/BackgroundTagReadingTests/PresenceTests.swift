@@ -87,27 +87,6 @@ struct PresenceTests {
         try run("read r1\noff\nwait 60000\non\nwait 500\nread r2 -> nothing\nwait 10000\nread r3 -> nothing")
     }
 
-    @Test func `first look after a pause: a missing tag has left, a random identifier may be any tag`() throws {
-        try run(
-            """
-            read 1
-            read r1
-            off
-            wait 5000
-            on
-            near r9
-            read 1 -> store 3
-            read r9 -> nothing
-            off
-            wait 4000
-            on
-            near 1
-            read 1 -> nothing
-            read r9 -> store 4
-            """
-        )
-    }
-
     @Test func `32 tags are known, and the one that was there the longest is forgotten`() throws {
         var bench = try Bench()
         func isArrival(_ number: UInt8) -> Bool { !bench.read(message: nil, tag: [4, number]).isEmpty }

@@ -175,11 +175,13 @@ import VirtualTags
 
     @Test(
         arguments: [
-            ("", []), (#","radio":false"#, [.radio]), (#","busy":true"#, [.freeReader]),
-            (#","entitlement":false"#, [.entitlement]), (#","usage_text":false"#, [.usageText]),
+            ("", []), (#","usage_text":false"#, [.usageText]),
             (#","radio":false,"busy":true,"entitlement":false"#, [.radio, .freeReader, .entitlement]),
         ] as [(String, SessionNeeds)]
-    ) func `phone's switches: each withholds its part`(switches: String, needs: SessionNeeds) throws {
+    ) func `simulator's greeting: each switch that is off is withheld from a session`(
+        switches: String,
+        needs: SessionNeeds
+    ) throws {
         let (simulator, environment) = try Self.phone(switches)
         #expect(environment.host?.withheld == needs)
         withExtendedLifetime(simulator) {}

@@ -104,7 +104,8 @@ import Testing
     // A session that has read its one message waits for the main queue, on which the app may still set the sheet's
     // text. The test has a process of its own, because a process has one main queue, and what is known of it stays.
 
-    @Test(.ownThreads) func `First message: the session ends where nobody serves the main queue`() async {
+    @Test(.ownThreads)
+    func `invalidateAfterFirstRead: the session ends with error 204 although the main thread is blocked`() async {
         await #expect(processExitsWith: .success) {
             // The main thread waits, as that of a command-line tool.
             let end = Locked<Int?>(nil)

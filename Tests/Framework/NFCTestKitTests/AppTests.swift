@@ -48,7 +48,6 @@ import VirtualTags
             (app(selecting: ["D2760000850101"]), .readerErrorSecurityViolation),
             // The format is not among the entitlements: code 2 before any sheet.
             (app(selecting: ["A0000002471001"], formats: ["VAS"]), .readerErrorSecurityViolation),
-            (app(selecting: ["A0000002471001"], formats: []), .readerErrorSecurityViolation),
         ] as [(AppProperties, NFCReaderError.Code?)]
     ) func `app's configuration: what it does not list fails as on a phone`(
         app: AppProperties,
@@ -63,22 +62,6 @@ import VirtualTags
                 #expect(field.exchanges.isEmpty && field.sheetHistory.isEmpty)
             }
         }
-    }
-
-    @Test func `card with no listed application: found as another kind of tag`() async throws {
-        try await withField(Self.card, app: Self.app(selecting: ["A0000000000000"])) { field in
-            let result = try await field.completion("select") { Selector().start($0) }
-            #expect(throws: TagClient.Failure.wrongTag) { try result.get() }
-        }
-    }
-
-    @Test(.ownThreads) func `missing usage description: the process ends, as an app's does`() async throws {
-        let exit = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            try await withField(Self.card, app: AppProperties(infoPlist: [:], entitlements: [Self.formats: ["TAG"]])) {
-                field in _ = try await field.completion("select") { Selector().start($0) }
-            }
-        }
-        #expect(try said(exit).contains("NFCReaderUsageDescription"))
     }
 
     // MARK: Files

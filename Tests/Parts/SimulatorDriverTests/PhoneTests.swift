@@ -246,7 +246,9 @@ import VirtualTags
         )
     }
 
-    @Test func `screen: shown at once, and again by each new simulator until there is none`() async throws {
+    @Test func `screen of an app: sent at once and after each restart of the simulator, until the app shows none`()
+        async throws
+    {
         let phone = Phone()
         let (simulator, reader) = (phone.simulator, phone.reader)
         reader.showScreen(#"{"title":"One","items":[]}"#)

@@ -258,7 +258,11 @@ struct NTAG424Tests {
             $0.readCounter = 5
         }
         #expect(try await link(shown) == "example.com/t?uid=041E3C8A2D6B80&ctr=000006&cmac=4B00064004B0B3D3")
-        // Each link has the settings of its places, as a tag keeps them.
+    }
+
+    @Test func `NTAG 424 link template: each place needs its key; unknown, doubled or long ones change nothing`()
+        async throws
+    {
         let rights: [(String, String)] = [
             ("{cmac}", "f1"), ("{picc}", "2f"), ("{uid}", "ef"), ("{counter}", "ef"), ("{uid}{cmac}", "e1"),
             ("{picc}{cmac}", "21"),

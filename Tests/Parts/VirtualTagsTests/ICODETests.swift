@@ -165,16 +165,4 @@ struct ICODETests {
             return stage
         }
     }
-
-    @Test func `ICODE counter block: read from a dump where the product has a counter`() {
-        var slix2 = Type5Contents(blank: .icodeSLIX2)
-        slix2.counter = 0x1234
-        slix2.protection.isCounterProtected = true
-        #expect(slix2.counterBlock == [0x34, 0x12, 0x00, 0x01])
-        slix2.readCounterBlock([1, 2, 3, 4, 0x78, 0x56, 0x00, 0xFE])
-        #expect(slix2.counter == 0x5678 && !slix2.protection.isCounterProtected)
-        var slix = Type5Contents(blank: .icodeSLIX)
-        slix.readCounterBlock([0x78, 0x56, 0x00, 0x01])
-        #expect(slix.counterBlock.isEmpty && slix.counter == 0 && !slix.protection.isCounterProtected)
-    }
 }

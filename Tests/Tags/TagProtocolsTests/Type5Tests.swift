@@ -61,7 +61,7 @@ struct Type5Tests {
         #expect(container.map { hex($0.bytes) } ?? "nil" == text)
     }
 
-    @Test func `Type 5 products: sizes, sectors and block sizes by the UID`() {
+    @Test func `UID of a Type 5 tag: gives ICODE's memory size, and whether a read may cross a sector of 32 blocks`() {
         func target(_ uid: String) -> NFCVTarget { NFCVTarget(uid: bytes(uid + "0000000000")) }
         for (uid, size): (String, Int?) in [
             ("e00401", 112), ("e0040110", 112), ("e0040108", 316), ("e0040118", nil), ("e00402", nil), ("e00201", nil),

@@ -43,8 +43,9 @@ package final class TestTerminal {
         // The first terminal that the leader of a session opens is that of the session.
         let script = #"t="$1"; shift; exec "$@" <"$t" >"$t" 2>&1"#
         let words = ["sh", "-c", script, "sh", "/dev/pts/\(number)", program.path] + arguments
+        // Before the start, so that the program draws its first screen at this size.
+        Self.setSize(of: master, columns: columns, lines: lines)
         process = try Self.start(words, program.variables.map { "\($0)=\($1)" })
-        resize(columns: columns, lines: lines)
     }
 
     /// Starts a shell as the leader of a session, with no signal blocked.
@@ -126,7 +127,9 @@ package final class TestTerminal {
         return settings.c_lflag & flags == flags
     }
 
-    package func resize(columns: UInt16, lines: UInt16) {
+    package func resize(columns: UInt16, lines: UInt16) { Self.setSize(of: master, columns: columns, lines: lines) }
+
+    private static func setSize(of master: Int32, columns: UInt16, lines: UInt16) {
         var size = winsize(ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         _ = unsafe ioctl(master, UInt(TIOCSWINSZ), &size)
     }

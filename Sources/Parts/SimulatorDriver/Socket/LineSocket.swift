@@ -102,17 +102,12 @@ struct LineSocket {
     ///
     /// - Returns: the number of bytes; otherwise `errno` says why there are none. It is 0 at the end of the connection.
     private mutating func receive() -> Int {
-        let old = buffer.count
-        let room = 4096
-        buffer.append(contentsOf: repeatElement(0, count: room))
-        let descriptor = descriptor
-        var code: Int32 = 0
-        let count = unsafe buffer.withUnsafeMutableBytes { bytes in
-            let count = unsafe recv(descriptor, bytes.baseAddress?.advanced(by: old), room, 0)
-            code = count < 0 ? errno : 0
-            return count
+        let (count, code) = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 4096) { room in
+            let count = unsafe recv(descriptor, room.baseAddress, room.count, 0)
+            let code = count < 0 ? errno : 0
+            if count > 0 { unsafe buffer.append(contentsOf: UnsafeBufferPointer(rebasing: room[..<count])) }
+            return (count, code)
         }
-        buffer.removeLast(room - max(count, 0))
         errno = code
         return count
     }

@@ -63,7 +63,6 @@ import Testing
             default: Issue.record("\(symbol) has no status")
             }
         }
-        #expect(rows.count { $0[2] == "unavailable" } * 20 <= rows.count)
         let known = Set(rows.map { Self.form($0[0]) })
         let exceptions = try Set(Self.table("exceptions").map { $0[0] })
         for symbol in declared.sorted() where !known.contains(Self.form(symbol)) {
