@@ -2,7 +2,7 @@
 import BusTesting
 import Synchronization
 
-@testable import UserBus
+@testable import UserBus  // the calls of a connection are internal
 
 /// A logind on a bus.
 struct Login: Sendable {

@@ -3,7 +3,7 @@ import CSDBus
 import Foundation
 import Synchronization
 
-@testable import UserBus
+@testable import UserBus  // messages are read and written here
 
 /// A program on a bus that owns names, and answers calls as a test says. It ends with its last use.
 final class Peer: Sendable {

@@ -13,6 +13,8 @@ import UserBus
 /// `bus_peer.py`: a program on a bus, perhaps another user's. It ends with this object.
 private final class BusPeer {
     private let process: pid_t
+    /// Stays open: the program may write a line in parts.
+    private let output: FileHandle
     /// The first line that it printed.
     let firstLine: String
 
@@ -24,7 +26,7 @@ private final class BusPeer {
         launch.descriptors[1] = pipe.writer
         process = try launch.start()
         close(pipe.writer)
-        let output = FileHandle(fileDescriptor: pipe.reader, closeOnDealloc: true)
+        output = FileHandle(fileDescriptor: pipe.reader, closeOnDealloc: true)
         firstLine = String(decoding: output.availableData, as: UTF8.self).trimmingCharacters(
             in: .whitespacesAndNewlines
         )
