@@ -147,6 +147,16 @@ import Testing
         }
     }
 
+    @Test func `FeliCa answer without a system code: it has the one that was polled for, unless that is a wildcard`()
+        throws
+    {
+        for (polled, code) in [(0x12FC, 0x12FC), (0xFFFC, nil), (0x12FF, nil), (0xFFFF, nil)] as [(UInt16, UInt16?)] {
+            let found = try TargetList(count: 1, data: [1] + Self.polledBytes).nfcF(polled: polled)
+            let (idm, pmm) = (Array(Self.polledBytes[2..<10]), Array(Self.polledBytes[10..<18]))
+            #expect(found.map(\.identity) == [.nfcF(idm: idm, pmm: pmm, systemCode: code)], "\(polled)")
+        }
+    }
+
     // MARK: Selecting and waking
 
     @Test func `tag found last: ready at once, and woken after a command`() async throws {
