@@ -7,7 +7,7 @@ STEPS = 120
 
 
 class LongTrace(BrowserTest):
-    """A trace with ten thousand exchanges stays smooth."""
+    """A trace with ten thousand exchanges is searched, and drawn where it is looked at."""
 
     def test_ten_thousand_rows_are_searched_and_only_those_in_view_are_in_the_page(self):
         app = App(self.simulator)

@@ -195,6 +195,9 @@ struct ConnectionTests {
             let error = #expect(throws: BusError.self) { try BusConnection(which, address: bus.address) }
             #expect(error?.code == .noBus && error?.reason.contains("dbus-run-session") == isUser)
         }
+        // An empty address is none, and nothing refused a connection.
+        let unnamed = #expect(throws: BusError.self) { try BusConnection(.user, address: "") }
+        #expect(unnamed?.code == .noBus && unnamed?.reason.contains("names none") == true)
         let address = "unix:path=/" + String(repeating: "a", count: 200)
         expect(.refused) { try BusConnection(.user, address: address) }
     }

@@ -280,7 +280,7 @@ struct Type2LockTests {
         ("00000000 {8}", "00", "4 5 3"), ("e0101200 {8}", "00", "4 5 3"), ("ff000000 {8}", "00", "unsupported"),
         ("00200000 {8}", "00", "unsupported"), ("00001300 {8}", "00", "unsupported"),
         ("0000000f {8}", "00", "unsupported"), ("00000000 {8}", "08", "read-only"), ("00000000 {8}", "10", "read-only"),
-        ("00000000 {8}", "20", "read-only"),
+        ("00000000 {8}", "20", "read-only"), ("e110120f {8}", "00", "read-only"),
     ]) func `Type 2 format: an NTAG213 gets its container and TLVs where its bits allow it, page 3 last`(
         start: String,
         locks: String,
