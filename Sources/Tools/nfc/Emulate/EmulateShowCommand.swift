@@ -101,7 +101,6 @@ struct EmulateShowCommand: AsyncParsableCommand {
         if image == "-", out == nil {
             throw ValidationError("The image comes from standard input. Name a file to save it to: --out FILE")
         }
-        try OutputTarget.check(image: image, out: out, savesImage: true, json: json)
         if !pcsc, startPcscd || readerConf != nil || folder != nil || readerName != nil {
             throw ValidationError("--start-pcscd, --reader-conf, --folder and --reader-name need --pcsc.")
         }
