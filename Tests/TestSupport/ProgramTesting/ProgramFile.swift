@@ -2,11 +2,11 @@
 import Foundation
 import Glibc
 
-/// Files that a test writes and may then run.
+/// Files that a test writes, which no process has open for writing afterwards.
 ///
-/// Linux runs no program that any process has open for writing (ETXTBSY). Other tests start processes at the same time,
-/// and each has a copy of all that this process has open. So the file is closed in programs, and waits for processes
-/// that do not run their program yet.
+/// Linux runs no program that any process has open for writing (ETXTBSY), and only reports a file as written when the
+/// last one closes it. Other tests start processes at the same time, and each has a copy of all that this process has
+/// open. So the file is closed in programs, and waits for processes that do not run their program yet.
 package enum ProgramFile {
     /// F_SETLEASE of Linux, which the C library only declares for its own extensions.
     private static let setLease: Int32 = 1024
@@ -33,7 +33,7 @@ package enum ProgramFile {
         try handle.write(contentsOf: bytes)
         guard fchmod(file, mode_t(mode)) == 0 else { throw CocoaError(.fileWriteUnknown) }
         try handle.close()
-        if mode & 0o111 != 0 { waitForWriters(of: path) }
+        waitForWriters(of: path)
     }
 
     /// Waits until no process has a file open for writing. Only then does the system give a lease for reading.
