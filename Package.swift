@@ -43,7 +43,7 @@ let package = Package(
         .library(name: "TagImages", targets: ["TagImages"]),
         .library(name: "PN532Driver", targets: ["PN532Driver"]),
         .library(name: "PCSCDriver", targets: ["PCSCDriver"]),
-        .library(name: "NFCRuntime", targets: ["NFCRuntime"]),
+        .library(name: "NFCSessions", targets: ["NFCSessions"]),
         .library(name: "NFCReaders", targets: ["NFCReaders"]),
         .library(name: "UniversalLinks", targets: ["UniversalLinks"]),
         .library(name: "BackgroundTagReading", targets: ["BackgroundTagReading"]),
@@ -61,8 +61,8 @@ let package = Package(
     ],
     targets: [
         // Five leaves.
-        .target(name: "NDEF", path: "Sources/Contract/NDEF", swiftSettings: strict),
-        .target(name: "TagLink", path: "Sources/Contract/TagLink", swiftSettings: strict),
+        .target(name: "NDEF", path: "Sources/Tags/NDEF", swiftSettings: strict),
+        .target(name: "TagLink", path: "Sources/Tags/TagLink", swiftSettings: strict),
         // Makes text of others fit to show.
         .target(name: "VisibleText", path: "Sources/Support/VisibleText", swiftSettings: strict),
         .target(name: "CSystemCalls", path: "Sources/Support/CSystemCalls"),
@@ -150,21 +150,21 @@ let package = Package(
         .target(
             name: "VirtualTags",
             dependencies: ["CardCryptography", "TagLink"],
-            path: "Sources/Parts/VirtualTags",
+            path: "Sources/VirtualTags/VirtualTags",
             swiftSettings: strict
         ),
         // Smart cards as virtual tags, and what a tag of any kind holds.
         .target(
             name: "VirtualCards",
             dependencies: ["CardCryptography", "NDEF", "TagLink", "VirtualTags"],
-            path: "Sources/Parts/VirtualCards",
+            path: "Sources/VirtualTags/VirtualCards",
             swiftSettings: strict
         ),
         // Files with what a tag holds.
         .target(
             name: "TagImages",
             dependencies: ["TagLink", "VirtualCards", "VirtualTags", "VisibleText"],
-            path: "Sources/Parts/TagImages",
+            path: "Sources/VirtualTags/TagImages",
             swiftSettings: strict
         ),
 
@@ -172,52 +172,52 @@ let package = Package(
         .target(
             name: "PCSCDriver",
             dependencies: ["SystemLibrary", "TagLink"],
-            path: "Sources/Parts/PCSCDriver",
+            path: "Sources/Readers/PCSCDriver",
             swiftSettings: strict
         ),
         .target(
             name: "PN532Driver",
             dependencies: ["SystemLibrary", "TagLink"],
-            path: "Sources/Parts/PN532Driver",
+            path: "Sources/Readers/PN532Driver",
             swiftSettings: strict
         ),
 
         .target(
             name: "SimulatorDriver",
             dependencies: ["PrivateStorage", "SystemLibrary", "TagLink", "VisibleText"],
-            path: "Sources/Parts/SimulatorDriver",
+            path: "Sources/Readers/SimulatorDriver",
             swiftSettings: strict
         ),
 
         // A reader as other software meets it: its driver in pcscd, and what answers behind it.
         .target(
             name: "CIFDHandler",
-            path: "Sources/Parts/CIFDHandler",
+            path: "Sources/Readers/CIFDHandler",
             linkerSettings: [.linkedLibrary("pthread")] + hardened
         ),
         .target(
             name: "ReaderEmulation",
             dependencies: ["CSystemCalls", "PrivateStorage", "SystemLibrary", "TagLink", "TagProtocols", "TagTrace"],
-            path: "Sources/Parts/ReaderEmulation",
+            path: "Sources/Readers/ReaderEmulation",
             swiftSettings: strict
         ),
 
         // Sessions, their turns, time and the sheet.
         .target(
-            name: "NFCRuntime",
+            name: "NFCSessions",
             dependencies: ["SystemLibrary", "TagLink", "TagProtocols", "VisibleText"],
-            path: "Sources/Parts/NFCRuntime",
+            path: "Sources/Sessions/NFCSessions",
             swiftSettings: strict
         ),
         // Which readers there are, and the environment of a process.
         .target(
             name: "NFCReaders",
             dependencies: [
-                "NFCRuntime", "PCSCDriver", "PN532Driver", "PrivateStorage", "ReaderEmulation", "SimulatorDriver",
+                "NFCSessions", "PCSCDriver", "PN532Driver", "PrivateStorage", "ReaderEmulation", "SimulatorDriver",
                 "SystemLibrary", "TagLink", "TagProtocols", "TagTrace", "TagImages", "VirtualCards", "VirtualTags",
                 "VisibleText",
             ],
-            path: "Sources/Composition/NFCReaders",
+            path: "Sources/Sessions/NFCReaders",
             swiftSettings: strict
         ),
         // In mode 5, so that clients see its types as those of a framework in Objective-C: not Sendable, and nothing said
@@ -226,7 +226,7 @@ let package = Package(
         .target(
             name: "CoreNFC",
             dependencies: [
-                "NDEF", "NFCReaders", "NFCRuntime", "PrivateStorage", "SystemLibrary", "TagLink", "TagProtocols",
+                "NDEF", "NFCReaders", "NFCSessions", "PrivateStorage", "SystemLibrary", "TagLink", "TagProtocols",
                 "VisibleText",
             ],
             path: "Sources/Framework/CoreNFC",
@@ -249,7 +249,7 @@ let package = Package(
         .target(
             name: "NFCTestKit",
             dependencies: [
-                "NDEF", "NFCReaders", "NFCRuntime", "PrivateStorage", "SystemLibrary", "TagLink", "TagProtocols",
+                "NDEF", "NFCReaders", "NFCSessions", "PrivateStorage", "SystemLibrary", "TagLink", "TagProtocols",
                 "TagTrace", "TagImages", "VirtualCards", "VirtualTags",
             ],
             path: "Sources/Framework/NFCTestKit",
@@ -261,7 +261,7 @@ let package = Package(
             dependencies: [
                 "NDEF", "TagLink", "TagProtocols", "TagTrace", "TagImages", "VirtualCards", "VirtualTags",
                 "ReaderEmulation", "NFCReaders",
-                "NFCRuntime",
+                "NFCSessions",
                 "UniversalLinks", "BackgroundTagReading", "LinkFetching", "PrivateStorage",
                 "LinkDelivery", "SystemLibrary", "UserBus", "VisibleText",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -275,7 +275,7 @@ let package = Package(
             name: "nfcd",
             dependencies: [
                 "BackgroundTagReading", "LinkDelivery", "LinkFetching", "NFCReaders",
-                "NFCRuntime", "PrivateStorage", "SystemLibrary", "TagLink", "TagTrace", "UserBus", "VisibleText",
+                "NFCSessions", "PrivateStorage", "SystemLibrary", "TagLink", "TagTrace", "UserBus", "VisibleText",
             ],
             path: "Sources/Tools/nfcd",
             swiftSettings: strict + [.defaultIsolation(MainActor.self)],
@@ -323,7 +323,7 @@ let package = Package(
         // A card and a reader for tests of sessions.
         .target(
             name: "SessionTesting",
-            dependencies: ["NFCRuntime", "TagLink", "TagProtocols", "VirtualTags"],
+            dependencies: ["NFCSessions", "TagLink", "TagProtocols", "VirtualTags"],
             path: "Tests/TestSupport/SessionTesting",
             swiftSettings: strict
         ),
@@ -362,7 +362,7 @@ let package = Package(
         .testTarget(
             name: "NDEFTests",
             dependencies: ["NDEF", "PropertyTesting"],
-            path: "Tests/Contract/NDEFTests",
+            path: "Tests/Tags/NDEFTests",
             exclude: ["Vectors"],
             swiftSettings: strict
         ),
@@ -445,7 +445,7 @@ let package = Package(
         .testTarget(
             name: "TagLinkTests",
             dependencies: ["TagLink", "TestThreads"],
-            path: "Tests/Contract/TagLinkTests",
+            path: "Tests/Tags/TagLinkTests",
             swiftSettings: strict
         ),
         .testTarget(
@@ -468,7 +468,7 @@ let package = Package(
         .testTarget(
             name: "VirtualTagsTests",
             dependencies: ["CardCryptography", "TagLink", "TagScripts", "TestThreads", "VirtualTags"],
-            path: "Tests/Parts/VirtualTagsTests",
+            path: "Tests/VirtualTags/VirtualTagsTests",
             swiftSettings: strict
         ),
         .testTarget(
@@ -476,7 +476,7 @@ let package = Package(
             dependencies: [
                 "CardCryptography", "TagLink", "TagScripts", "TestThreads", "VirtualCards", "VirtualTags",
             ],
-            path: "Tests/Parts/VirtualCardsTests",
+            path: "Tests/VirtualTags/VirtualCardsTests",
             swiftSettings: strict
         ),
         .testTarget(
@@ -484,23 +484,23 @@ let package = Package(
             dependencies: [
                 "PropertyTesting", "TagImages", "TagLink", "TagScripts", "VirtualCards", "VirtualTags",
             ],
-            path: "Tests/Parts/TagImagesTests",
+            path: "Tests/VirtualTags/TagImagesTests",
             exclude: ["Dumps", "Vectors"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "PN532DriverTests",
             dependencies: ["ChipTesting", "PN532Driver", "TagLink"],
-            path: "Tests/Parts/PN532DriverTests",
+            path: "Tests/Readers/PN532DriverTests",
             swiftSettings: strict
         ),
         .testTarget(
             name: "SimulatorDriverTests",
             dependencies: [
-                "CoreNFC", "NFCReaders", "NFCRuntime", "NFCTestKit", "PhoneScreens", "SimulatorDriver",
+                "CoreNFC", "NFCReaders", "NFCSessions", "NFCTestKit", "PhoneScreens", "SimulatorDriver",
                 "SimulatorTesting", "TagLink", "TestThreads", "VirtualTags",
             ],
-            path: "Tests/Parts/SimulatorDriverTests",
+            path: "Tests/Readers/SimulatorDriverTests",
             swiftSettings: strict
         ),
         .testTarget(
@@ -508,40 +508,40 @@ let package = Package(
             dependencies: [
                 "ReaderEmulation", "CIFDHandler", "PrivateStorage", "TagLink", "TestThreads", "VirtualTags",
             ],
-            path: "Tests/Parts/ReaderEmulationTests",
+            path: "Tests/Readers/ReaderEmulationTests",
             swiftSettings: strict
         ),
         .testTarget(
             name: "PCSCDriverTests",
             dependencies: ["PCSCDriver", "TagLink", "TagProtocols", "TestThreads"],
-            path: "Tests/Parts/PCSCDriverTests",
+            path: "Tests/Readers/PCSCDriverTests",
             swiftSettings: strict
         ),
         .testTarget(
-            name: "NFCRuntimeTests",
+            name: "NFCSessionsTests",
             dependencies: [
-                "NFCReaders", "NFCRuntime", "NFCTestKit", "PCSCDriver", "PCSCTesting", "PN532Driver",
+                "NFCReaders", "NFCSessions", "NFCTestKit", "PCSCDriver", "PCSCTesting", "PN532Driver",
                 "PropertyTesting", "ReaderEmulation", "SessionTesting", "SystemLibrary", "TagLink",
                 "TagProtocols", "TagTrace", "TestThreads", "VirtualCards", "VirtualTags",
             ],
-            path: "Tests/Parts/NFCRuntimeTests",
+            path: "Tests/Sessions/NFCSessionsTests",
             swiftSettings: strict
         ),
         .testTarget(
             name: "NFCReadersTests",
             dependencies: [
-                "ChipTesting", "NFCReaders", "NFCRuntime", "NFCTestKit", "PCSCDriver", "PCSCTesting",
+                "ChipTesting", "NFCReaders", "NFCSessions", "NFCTestKit", "PCSCDriver", "PCSCTesting",
                 "PN532Driver", "PrivateStorage", "ProgramTesting", "ReaderEmulation", "SessionTesting",
                 "SimulatorTesting", "SystemLibrary", "TagLink", "TagProtocols", "TagTrace", "TagImages", "VirtualCards",
                 "VirtualTags", "TestThreads",
             ],
-            path: "Tests/Composition/NFCReadersTests",
+            path: "Tests/Sessions/NFCReadersTests",
             swiftSettings: strict
         ),
         .testTarget(
             name: "CoreNFCTests",
             dependencies: [
-                "CIFDHandler", "CoreNFC", "NFCReaders", "NFCTestKit", "NFCRuntime", "ReaderEmulation",
+                "CIFDHandler", "CoreNFC", "NFCReaders", "NFCTestKit", "NFCSessions", "ReaderEmulation",
                 "TagProtocols", "VirtualCards", "VirtualTags", "PropertyTesting", "TagLink",
                 "SourceCompatibilitySwift6", "TestThreads",
             ],
@@ -552,7 +552,7 @@ let package = Package(
         .testTarget(
             name: "NFCTestKitTests",
             dependencies: [
-                "CoreNFC", "NFCTestKit", "NFCRuntime", "TagLink", "VirtualCards", "VirtualTags", "TestThreads",
+                "CoreNFC", "NFCTestKit", "NFCSessions", "TagLink", "VirtualCards", "VirtualTags", "TestThreads",
             ],
             path: "Tests/Framework/NFCTestKitTests",
             swiftSettings: strict
@@ -591,7 +591,7 @@ let package = Package(
             name: "CommandLineTests",
             dependencies: [
                 "nfc", "nfcd", "TagReader", "FirstScan", "BackgroundTagReading", "CSDBus", "LinkDelivery",
-                "LinkFetching", "NDEF", "NFCReaders", "NFCRuntime", "PrivateStorage", "ProgramTesting",
+                "LinkFetching", "NDEF", "NFCReaders", "NFCSessions", "PrivateStorage", "ProgramTesting",
                 "ReaderEmulation", "SystemLibrary", "TagImages", "TagLink", "TagProtocols", "TagTrace", "TestThreads",
                 "UserBus", "VirtualCards", "VirtualTags", "VisibleText",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

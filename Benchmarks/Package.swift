@@ -29,7 +29,7 @@ let package = Package(
             dependencies: [
                 "ProcessFigures",
                 .product(name: "CoreNFC", package: "OpenCoreNFC"),
-                .product(name: "NFCRuntime", package: "OpenCoreNFC"),
+                .product(name: "NFCSessions", package: "OpenCoreNFC"),
                 .product(name: "TagLink", package: "OpenCoreNFC"),
                 .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],
@@ -62,7 +62,7 @@ let package = Package(
             name: "PlainScans",
             dependencies: [
                 .product(name: "CoreNFC", package: "OpenCoreNFC"),
-                .product(name: "NFCRuntime", package: "OpenCoreNFC"),
+                .product(name: "NFCSessions", package: "OpenCoreNFC"),
                 .product(name: "TagLink", package: "OpenCoreNFC"),
                 .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],

@@ -76,7 +76,7 @@ let package = Package(
                 + root(
                     "BackgroundTagReading",
                     "NFCReaders",
-                    "NFCRuntime",
+                    "NFCSessions",
                     "PrivateStorage",
                     "TagLink",
                     "TagProtocols",
@@ -100,7 +100,7 @@ let package = Package(
         .executableTarget(
             name: "fleet-load",
             dependencies: [arguments, "FleetAgent", "FleetModel", "FleetMQTT", "FleetSpool"]
-                + root("NFCRuntime", "TagLink", "VirtualTags"),
+                + root("NFCSessions", "TagLink", "VirtualTags"),
             path: "Benchmark/FleetLoad",
             swiftSettings: strict
         ),
@@ -108,7 +108,7 @@ let package = Package(
         .target(
             name: "FleetTestSupport",
             dependencies: ["FleetAgent", "FleetModel", "FleetMQTT", "FleetSpool"]
-                + root("NFCRuntime", "TagLink", "VirtualTags"),
+                + root("NFCSessions", "TagLink", "VirtualTags"),
             path: "Tests/FleetTestSupport",
             swiftSettings: strict
         ),

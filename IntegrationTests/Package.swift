@@ -112,7 +112,7 @@ let package = Package(
             dependencies: [
                 "PeerSupport",
                 .product(name: "CoreNFC", package: "OpenCoreNFC"),
-                .product(name: "NFCRuntime", package: "OpenCoreNFC"),
+                .product(name: "NFCSessions", package: "OpenCoreNFC"),
                 .product(name: "PCSCDriver", package: "OpenCoreNFC"),
                 .product(name: "TagLink", package: "OpenCoreNFC"),
             ],

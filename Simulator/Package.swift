@@ -37,7 +37,7 @@ let package = Package(
             dependencies: root(
                 "BackgroundTagReading",
                 "NDEF",
-                "NFCRuntime",
+                "NFCSessions",
                 "TagImages",
                 "TagLink",
                 "TagProtocols",
@@ -74,7 +74,7 @@ let package = Package(
                 + root(
                     "BackgroundTagReading",
                     "NDEF",
-                    "NFCRuntime",
+                    "NFCSessions",
                     "TagImages",
                     "TagLink",
                     "TagTrace",

@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "../Fuzz/Support/SocketPeer.h"
-#include "../Sources/Parts/CIFDHandler/ReaderConnection.h"
+#include "../Sources/Readers/CIFDHandler/ReaderConnection.h"
 
 #define CALLERS 3
 #define CALLS 12

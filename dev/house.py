@@ -2,13 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks which target imports which, and draws the house from the manifest and the imports.
 
-Usage: dev/house.py check     fails where a target imports upwards, declares what it does not import, or declares a type whose
-                              name another target uses, and where a drawing is not up to date. SwiftPM checks that a target
-                              declares what it imports (dev/check).
-       dev/house.py draw      writes the drawings: the floors in CONTRIBUTING.md, and what each target imports in the README
-                              of its floor
+Usage: dev/house.py check     fails where a target imports what its room may not, declares what it does not import, and where a
+                              drawing is not up to date. SwiftPM checks that a target declares what it imports (dev/check).
+       dev/house.py draw      writes the drawings: the rooms in CONTRIBUTING.md, and what each target imports in Sources/README.md
 
-The folder of a target names its floor: Sources/FLOOR/TARGET. Each file has to name its licence.
+The folder of a target names its room: Sources/ROOM/TARGET. Each file has to name its licence.
 """
 import json
 import pathlib
@@ -18,23 +16,37 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# From the roof down. A target imports from its own floor and from those below it.
-FLOORS = ["Tools", "Framework", "Background", "Composition", "Parts", "Tags", "Contract", "Support"]
-
-# The three groups of the floor Parts never import each other: a session knows no reader, a reader no virtual tag, and a virtual tag
-# no session. Two readers don't know each other either.
-SESSIONS = {"NFCRuntime"}
-VIRTUAL = {"VirtualTags", "VirtualCards", "TagImages"}
-EMULATION = {"ReaderEmulation", "CIFDHandler"}
-
-# Who may import a reader. Everybody else asks the registry of readers. A reader's target in Parts ends in Driver.
+# What each room may import, from the roof down: its own targets where it names itself.
+ROOMS = {
+    "Tools": {"Framework", "Background", "Sessions", "Readers", "VirtualTags", "Tags", "Support"},
+    "Framework": {"Framework", "Background", "Sessions", "VirtualTags", "Tags", "Support"},
+    "Background": {"Background", "Tags", "Support"},
+    "Sessions": {"Sessions", "Readers", "VirtualTags", "Tags", "Support"},
+    "Readers": {"Tags", "Support"},
+    "VirtualTags": {"VirtualTags", "Tags", "Support"},
+    "Tags": {"Tags", "Support"},
+    "Support": {"Support"},
+}
+# Targets that may import less than their room: targets, or all of a room.
+NARROWER = {
+    # A session knows no reader and no virtual tag.
+    "NFCSessions": {"Tags", "Support"},
+    # Rules without input or output.
+    "BackgroundTagReading": {"NDEF", "UniversalLinks", "VisibleText"},
+    "UniversalLinks": {"VisibleText"},
+    # The reader's side of a tag knows nothing of the tag's side.
+    "VirtualTags": {"CardCryptography", "TagLink"},
+    "VirtualCards": {"CardCryptography", "NDEF", "TagLink", "VirtualTags"},
+}
+# Who may import a reader's driver. Everybody else asks its registry of readers.
 REGISTRY = "NFCReaders"
 
 # What comes with the compiler.
-FOUNDATION = {"Foundation", "FoundationXML"}
-SYSTEM = {"Swift", "Synchronization", "Dispatch", "Glibc", "Testing", "XCTest"}
-# A tag, a message or a cipher is a matter of bytes: these targets do without the operating system.
-PURE = {"NDEF", "VisibleText", "CardCryptography", "TagProtocols", "VirtualTags", "VirtualCards"}
+SYSTEM = {"Swift", "Synchronization", "Dispatch", "Glibc", "Testing", "XCTest", "Foundation", "FoundationEssentials",
+          "FoundationXML"}
+# A tag, a message or a cipher is a matter of bytes: these targets do without the operating system. TagLink has a lock of Glibc's.
+PURE = {"NDEF", "TagLink", "TagProtocols", "VirtualTags", "VirtualCards", "VisibleText", "CardCryptography"}
+ALLOWED_IN_PURE = {"TagLink": {"Glibc", "Synchronization"}}
 
 # The nested packages and the samples, which are no part of the house: what each may import besides Foundation.
 OTHERS = {
@@ -42,7 +54,7 @@ OTHERS = {
     "Tools/NFCLint/Sources/NFCLintRules": {"NDEF", "NFCLintEngine", "SwiftSyntax", "UniversalLinks"},
     "Tools/NFCLint/Sources/nfc-lint": {"ArgumentParser", "NFCLintEngine", "NFCLintRules"},
     "Simulator/Sources/SimulatorModel": {
-        "BackgroundTagReading", "Dispatch", "Glibc", "NDEF", "NFCRuntime", "TagImages", "TagLink", "TagProtocols", "TagTrace",
+        "BackgroundTagReading", "Dispatch", "Glibc", "NDEF", "NFCSessions", "TagImages", "TagLink", "TagProtocols", "TagTrace",
         "UniversalLinks", "VirtualCards", "VirtualTags", "VisibleText",
     },
     "Simulator/Sources/SimulatorServer": {
@@ -58,7 +70,7 @@ OTHERS = {
     "Fleet/Sources/FleetSpool": {"Dispatch", "FleetModel", "GRDB", "Glibc", "PrivateStorage"},
     "Fleet/Sources/FleetMQTT": {"CEpoll", "CMosquitto", "CMosquittoInput", "Dispatch", "FleetModel", "Glibc", "PrivateStorage"},
     "Fleet/Sources/FleetAgent": {
-        "BackgroundTagReading", "Dispatch", "FleetMQTT", "FleetModel", "FleetSpool", "Glibc", "NFCReaders", "NFCRuntime",
+        "BackgroundTagReading", "Dispatch", "FleetMQTT", "FleetModel", "FleetSpool", "Glibc", "NFCReaders", "NFCSessions",
         "PrivateStorage", "TagLink", "TagProtocols", "UniversalLinks",
     },
     "Fleet/Sources/nfc-agent": {
@@ -75,9 +87,6 @@ OTHERS = {
 
 IMPORT = re.compile(r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:public |package |internal |private |fileprivate )?"
                     r"import (?:struct |class |enum |func |var |let |protocol |typealias )?(\w+)", re.MULTILINE)
-# A type at the top level of a file. One that is private to its file disturbs nobody.
-TYPE = re.compile(r"^(?:@\w+(?:\([^)]*\))? +)*(?:(?:public|package|internal|open|final|indirect|nonisolated|distributed) +)*"
-                  r"(?:struct|class|enum|actor|protocol|typealias) +(\w+)", re.MULTILINE)
 LICENCE = "// SPDX-License-Identifier: Apache-2.0"
 BEGIN, END = "<!-- dev/house.py draws this -->", "<!-- end of the drawing -->"
 
@@ -100,11 +109,9 @@ class House:
         described = subprocess.run(["swift", "package", "describe", "--type", "json"], cwd=ROOT, check=True,
                                    capture_output=True, text=True).stdout
         self.targets = {target["name"]: target for target in json.loads(described)["targets"]}
-        self.floors = {floor: sorted(name for name, target in self.targets.items()
-                                     if target["path"].startswith(f"Sources/{floor}/")) for floor in FLOORS}
-        self.floor_of = {name: floor for floor, names in self.floors.items() for name in names}
-        self.readers = {name for name in self.floors["Parts"] if name.endswith("Driver")}
-        self.groups = [SESSIONS, VIRTUAL, EMULATION, *({name} for name in self.readers)]
+        self.rooms = {room: sorted(name for name, target in self.targets.items()
+                                   if target["path"].startswith(f"Sources/{room}/")) for room in ROOMS}
+        self.room_of = {name: room for room, names in self.rooms.items() for name in names}
         self.imports = {name: imports(ROOT / target["path"] / source for source in sorted(target["sources"])
                                       if source.endswith(".swift")) for name, target in self.targets.items()}
 
@@ -117,12 +124,12 @@ class House:
 
     def problems(self):
         for name, target in self.targets.items():
-            if target["path"].startswith("Sources/") and name not in self.floor_of:
-                yield f"{name}: {target['path']} is on no floor. The floors are {', '.join(FLOORS)}."
+            if target["path"].startswith("Sources/") and name not in self.room_of:
+                yield f"{name}: {target['path']} is in no room. The rooms are {', '.join(ROOMS)}."
             if self.is_swift(name):
                 yield from self.manifest_problems(name)
-            if name in self.floor_of:
-                yield from self.floor_problems(name)
+            if name in self.room_of:
+                yield from self.import_problems(name)
 
     def manifest_problems(self, name):
         for module in sorted(self.declared(name) - set(self.imports[name])):
@@ -132,52 +139,33 @@ class House:
                 continue
             yield f"Package.swift: {name} names {module}, which no file of {self.targets[name]['path']} imports."
 
-    def floor_problems(self, name):
-        floor = FLOORS.index(self.floor_of[name])
-        group = next((group for group in self.groups if name in group), None)
-        allowed = set() if name in PURE else set(SYSTEM)
-        if floor <= FLOORS.index("Composition"):
-            allowed |= FOUNDATION
+    def import_problems(self, name):
+        allowed = NARROWER.get(name, ROOMS[self.room_of[name]])
         for module, file in self.imports[name].items():
-            if module in self.floor_of:
-                if FLOORS.index(self.floor_of[module]) < floor:
-                    yield f"{file}: {name} ({self.floor_of[name]}) imports {module}, which is above it."
-                other = next((group for group in self.groups if module in group), None)
-                if group and other and group is not other:
-                    yield f"{file}: {name} and {module} are parts that don't know each other."
-                if module in self.readers and name != REGISTRY:
-                    yield f"{file}: {name} imports {module}; ask the registry of readers in {REGISTRY}."
-            elif module in SYSTEM | FOUNDATION and module not in allowed:
+            room = self.room_of.get(module)
+            if room and module not in allowed and room not in allowed:
+                yield f"{file}: {name} may not import {module}, by the table in dev/house.py."
+            if room and module.endswith("Driver") and name != REGISTRY:
+                yield f"{file}: {name} imports {module}; ask the registry of readers in {REGISTRY}."
+            if module in SYSTEM and name in PURE and module not in ALLOWED_IN_PURE.get(name, set()):
                 yield f"{file}: {name} does without {module}."
 
-    def name_problems(self):
-        """A name means one type in all targets, so that an import never changes what it means."""
-        declared = {}
-        for name in sorted(self.floor_of):
-            for path in swift_files(self.targets[name]["path"]):
-                for type_name in TYPE.findall(path.read_text()):
-                    declared.setdefault(type_name, {}).setdefault(name, path.relative_to(ROOT))
-        for type_name, files in sorted(declared.items()):
-            if len(files) > 1:
-                yield f"{type_name} is a type in several targets: {', '.join(map(str, files.values()))}."
+    def rooms_drawn(self):
+        """The rooms from the roof down, each with its targets."""
+        return ["```", *(f"{room:<13}{'  '.join(names)}" for room, names in self.rooms.items()), "```"]
 
-    def floors_drawn(self):
-        """The floors from the roof down, each with its targets."""
-        rows = [f"{floor:<13}{'  '.join(self.floors[floor])}" for floor in FLOORS if self.floors[floor]]
-        return ["```", *rows, "```"]
-
-    def imports_drawn(self, floor):
-        """What each target of a floor imports of the house."""
-        rows = ["| target | imports |", "|---|---|"]
-        for name in self.floors[floor]:
-            below = sorted(f"`{module}`" for module in self.imports[name] if module in self.floor_of and module != name)
-            rows.append(f"| `{name}` | {', '.join(below) or 'nothing'} |")
+    def imports_drawn(self):
+        """What each target imports of the house."""
+        rows = ["| room | target | imports |", "|---|---|---|"]
+        for room, names in self.rooms.items():
+            for name in names:
+                below = sorted(f"`{module}`" for module in self.imports[name] if module in self.room_of and module != name)
+                rows.append(f"| {room} | `{name}` | {', '.join(below) or 'nothing'} |")
         return rows
 
     def pages(self):
         """The pages with a drawing, each with its text as it should be."""
-        drawings = {"CONTRIBUTING.md": self.floors_drawn()}
-        drawings |= {f"Sources/{floor}/README.md": self.imports_drawn(floor) for floor in FLOORS if self.floors[floor]}
+        drawings = {"CONTRIBUTING.md": self.rooms_drawn(), "Sources/README.md": self.imports_drawn()}
         for page, rows in drawings.items():
             text = (ROOT / page).read_text()
             before, begin, rest = text.partition(BEGIN)
@@ -206,7 +194,7 @@ def main():
         for page, _, drawn in house.pages():
             (ROOT / page).write_text(drawn)
     elif sys.argv[1:] == ["check"]:
-        problems = sorted([*house.problems(), *house.name_problems(), *file_problems()])
+        problems = sorted([*house.problems(), *file_problems()])
         problems += [f"{page}: the drawing of the house is not up to date. Run: dev/house.py draw"
                      for page, text, drawn in house.pages() if text != drawn]
         for problem in problems:

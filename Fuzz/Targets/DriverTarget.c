@@ -17,13 +17,13 @@ static int startNothing(void *context);
 static int joinNothing(void);
 static bool answerAfterSending(int wakeUp, int socket, const uint8_t *bytes, size_t length, const struct timespec *deadline);
 
-#include "../../Sources/Parts/CIFDHandler/ReaderSocket.c"
+#include "../../Sources/Readers/CIFDHandler/ReaderSocket.c"
 #define pthread_create(thread, attributes, function, context) ((void)(function), startNothing(context))
 #define pthread_timedjoin_np(thread, result, limit) ((void)(limit), joinNothing())
 #define readerSocketSend answerAfterSending
-#include "../../Sources/Parts/CIFDHandler/ReaderConnection.c"
+#include "../../Sources/Readers/CIFDHandler/ReaderConnection.c"
 #undef readerSocketSend
-#include "../../Sources/Parts/CIFDHandler/IFDHandler.c"
+#include "../../Sources/Readers/CIFDHandler/IFDHandler.c"
 #include "../Support/SocketPeer.h"
 
 // MARK: The input

@@ -2,7 +2,7 @@
 @unsafe @preconcurrency import CoreNFC
 import Dispatch
 import Foundation
-import NFCRuntime
+import NFCSessions
 
 /// Sends one command after the other to an NTAG213 in one session, as an app would.
 ///

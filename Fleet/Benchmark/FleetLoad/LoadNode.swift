@@ -3,7 +3,7 @@ import FleetAgent
 import FleetMQTT
 import FleetModel
 import FleetSpool
-import NFCRuntime
+import NFCSessions
 import Synchronization
 import TagLink
 import VirtualTags

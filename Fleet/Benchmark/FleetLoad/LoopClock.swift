@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FleetMQTT
-import NFCRuntime
+import NFCSessions
 
 /// Real time, whose events are called on the thread of an event loop.
 final class LoopClock: RuntimeClock {

@@ -2,7 +2,7 @@
 package import FleetMQTT
 package import FleetModel
 package import FleetSpool
-import NFCRuntime
+import NFCSessions
 import TagProtocols
 
 /// The agent of a node: readers, spool and connection put together.

@@ -3,7 +3,7 @@ package import FleetAgent
 package import FleetMQTT
 package import FleetModel
 package import FleetSpool
-import NFCRuntime
+import NFCSessions
 import TagLink
 package import VirtualTags
 

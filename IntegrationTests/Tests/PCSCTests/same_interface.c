@@ -6,7 +6,7 @@
 #include <pcsclite.h>
 #include <reader.h>
 #define OCN_WITHOUT_FUNCTIONS
-#include "../../../Sources/Parts/CIFDHandler/include/IFDHandler.h"
+#include "../../../Sources/Readers/CIFDHandler/include/IFDHandler.h"
 
 #define SAME(name) _Static_assert(OCN_##name == name, #name)
 SAME(IFD_SUCCESS);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import BackgroundTagReading
 import Foundation
-public import NFCRuntime
+public import NFCSessions
 import TagImages
 import TagLink
 import TagTrace

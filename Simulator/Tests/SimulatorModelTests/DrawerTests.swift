@@ -156,7 +156,7 @@ import VirtualCards
         let classic = try bench.tag(try bench.add(["product": "MIFARE Classic 1K"]))
         #expect(classic["phone_can"]?["reason"]?.string?.contains("MIFARE Classic") == true)
         let dump = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../Tests/Parts/TagImagesTests/Dumps/felica-standard.nfc")
+            .appending(path: "../../../Tests/VirtualTags/TagImagesTests/Dumps/felica-standard.nfc")
         let file = JSON.string(try Data(contentsOf: dump).base64EncodedString())
         let id = try #require(try bench.act(["do": "import", "name": "card.nfc", "base64": file])["tag"]?.string)
         #expect(try bench.tag(id)["phone_can"]?["reason"]?.string?.contains("system codes") == true)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import NFCRuntime
+import NFCSessions
 import SimulatorModel
 
 /// Time that stands still until a test moves it.

@@ -2,7 +2,7 @@
 
 // A test also needs virtual tags and the states of the sheet. With these exports, one import is enough.
 @_exported public import NFCReaders
-@_exported public import NFCRuntime
+@_exported public import NFCSessions
 @_exported public import TagImages
 @_exported public import TagLink
 @_exported public import TagTrace

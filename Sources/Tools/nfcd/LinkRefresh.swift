@@ -4,7 +4,7 @@ import Dispatch
 import Foundation
 import LinkDelivery
 import LinkFetching
-import NFCRuntime
+import NFCSessions
 import PrivateStorage
 
 /// Fetches the association files of the installed apps' domains when they are due: a week after the site's last answer;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
 import Foundation
-import NFCRuntime
+import NFCSessions
 import SystemLibrary
 import VisibleText
 

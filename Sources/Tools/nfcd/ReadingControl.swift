@@ -4,7 +4,7 @@ import Dispatch
 import Foundation
 import LinkDelivery
 import NFCReaders
-import NFCRuntime
+import NFCSessions
 import PrivateStorage
 import TagLink
 import UserBus

@@ -3,7 +3,7 @@ import CIFDHandler
 @unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCReaders
-import NFCRuntime
+import NFCSessions
 import NFCTestKit
 import ReaderEmulation
 import TagLink

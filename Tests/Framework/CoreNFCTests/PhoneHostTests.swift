@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 @unsafe @preconcurrency import CoreNFC
 import Foundation
-import NFCRuntime
+import NFCSessions
 import NFCTestKit
 import TagLink
 import TestThreads

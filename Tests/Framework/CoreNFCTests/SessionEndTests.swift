@@ -2,7 +2,7 @@
 @unsafe @preconcurrency import CoreNFC
 import Dispatch
 import Foundation
-import NFCRuntime
+import NFCSessions
 import NFCTestKit
 import TagLink
 import TestThreads

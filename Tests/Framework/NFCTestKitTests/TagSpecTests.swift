@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import NFCRuntime
+import NFCSessions
 import NFCTestKit
 import TagLink
 import Testing
@@ -44,7 +44,7 @@ import VirtualCards
 
     @Test func `dump of a real tag: is that tag, with what it holds`() async throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../Parts/TagImagesTests/Dumps/ntag215-uri.nfc")
+            .appending(path: "../../VirtualTags/TagImagesTests/Dumps/ntag215-uri.nfc")
         let dump = TagSpec.dump([UInt8](try Data(contentsOf: file)))
         let name = "NTAG215 045e2b8ad16f81"
         try await withField(dump) { field in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreNFC
 import Foundation
-import NFCRuntime
+import NFCSessions
 import TagLink
 import TestThreads
 import Testing

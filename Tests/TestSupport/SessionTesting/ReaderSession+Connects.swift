@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import NFCRuntime
+package import NFCSessions
 import TagLink
 
 extension ReaderSession {

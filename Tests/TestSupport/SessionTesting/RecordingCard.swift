@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import NFCRuntime
+import NFCSessions
 import TagLink
 
 /// A card that records a reader's actions, and answers when the test wants it.

@@ -5,7 +5,7 @@ import TagProtocols
 import Testing
 import VirtualTags
 
-@testable import NFCRuntime  // errors are made here that only sessions make
+@testable import NFCSessions  // errors are made here that only sessions make
 @testable import nfc  // failures are internal
 
 /// What becomes of the errors of tags, readers and sessions: a name, a status, and a sentence that says what to do.

@@ -2,7 +2,7 @@
 // A program that uses every layer below CoreNFC and nothing else. A test checks the linked libraries: Foundation must not
 // be among them.
 import NDEF
-import NFCRuntime
+import NFCSessions
 import TagLink
 import TagProtocols
 import VirtualTags

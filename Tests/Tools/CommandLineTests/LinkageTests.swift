@@ -9,7 +9,7 @@ import Testing
 @Suite(.ownThreads) struct LinkageTests {
     /// The targets below CoreNFC. One that is left out is missed when the probe is linked.
     private static let targets = [
-        "CLibCrypto", "CSystemCalls", "CardCryptography", "NDEF", "NFCRuntime", "PCSCDriver", "PN532Driver",
+        "CLibCrypto", "CSystemCalls", "CardCryptography", "NDEF", "NFCSessions", "PCSCDriver", "PN532Driver",
         "PrivateStorage",
         "ReaderEmulation",
         "SystemLibrary", "TagImages", "TagLink", "TagProtocols", "TagTrace", "VirtualCards", "VirtualTags",

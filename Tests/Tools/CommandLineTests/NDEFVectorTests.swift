@@ -19,7 +19,7 @@ import Testing
     private let nfc = TestProgram("nfc")
 
     init() throws {
-        let file = repository.appending(path: "Tests/Contract/NDEFTests/Vectors/ndef.jsonl")
+        let file = repository.appending(path: "Tests/Tags/NDEFTests/Vectors/ndef.jsonl")
         vectors = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").compactMap { line in
             let vector = Vector(members: try Self.object(line))
             return vector.members["hex"] == nil ? nil : vector

@@ -36,7 +36,8 @@ struct SnapshotCase: Sendable {
     /// The folder of all cases.
     static let folder = sources.appendingPathComponent("Cases")
     private static let files = folder.appendingPathComponent("Files")
-    private static let dumps = sources.appendingPathComponent("../../Parts/TagImagesTests/Dumps").standardizedFileURL
+    private static let dumps = sources.appendingPathComponent("../../VirtualTags/TagImagesTests/Dumps")
+        .standardizedFileURL
     /// Where the programs are: beside the tests.
     private static let programs = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent()

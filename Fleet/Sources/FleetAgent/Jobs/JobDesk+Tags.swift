@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FleetModel
 import FleetSpool
-import NFCRuntime
+import NFCSessions
 import TagProtocols
 
 /// Jobs and the tags that they get.

@@ -2,7 +2,7 @@
 package import FleetMQTT
 package import FleetModel
 package import FleetSpool
-import NFCRuntime
+import NFCSessions
 import TagProtocols
 
 /// Takes jobs, gives each to one tag, and reports what became of it. The journal in the spool comes first in all of it.

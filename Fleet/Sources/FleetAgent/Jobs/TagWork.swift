@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FleetModel
-import NFCRuntime
+import NFCSessions
 import TagProtocols
 
 /// Does a job with a tag.

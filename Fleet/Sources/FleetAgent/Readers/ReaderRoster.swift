@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FleetModel
 import NFCReaders
-import NFCRuntime
+import NFCSessions
 import TagLink
 
 /// Finds the readers of a configuration, also those that are plugged in later, and gives each to the agent.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FleetModel
-import NFCRuntime
+import NFCSessions
 
 /// What a station asks of its agent. The agent is not kept alive.
 struct StationHandler: Sendable {

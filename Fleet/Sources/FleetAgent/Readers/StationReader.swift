@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FleetMQTT
 package import FleetModel
-package import NFCRuntime
+package import NFCSessions
 
 /// A reader that an agent uses.
 package struct StationReader: Sendable {

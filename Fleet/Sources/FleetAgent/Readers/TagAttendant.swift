@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FleetMQTT
 import FleetModel
-import NFCRuntime
+import NFCSessions
 import TagProtocols
 
 /// Works with one tag while the reader has it: reads it, and does the job that waits for it.

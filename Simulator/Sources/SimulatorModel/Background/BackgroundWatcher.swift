@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import NFCRuntime
+import NFCSessions
 import TagLink
 
 /// Looks for tags as the background service does, over the field of the simulator.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import NFCRuntime
+import NFCSessions
 
 /// Lets time pass on the air.
 enum AirtimeWait {

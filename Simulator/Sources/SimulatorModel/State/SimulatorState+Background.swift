@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
-import NFCRuntime
+import NFCSessions
 import VirtualTags
 
 extension SimulatorState {

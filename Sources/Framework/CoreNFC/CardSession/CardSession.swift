@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import NFCReaders
-import NFCRuntime
+import NFCSessions
 
 /// A session in which the app is a card: it answers the APDUs of a reader.
 ///

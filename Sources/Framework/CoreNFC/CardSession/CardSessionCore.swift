@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import NFCRuntime
+import NFCSessions
 import TagLink
 
 /// The state of a card session, and the events of its port. The port keeps it only until the end, when it is detached.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCReaders
-import NFCRuntime
+import NFCSessions
 import TagLink
 
 /// Keeps the system's default contactless app away while this app means to present a card.

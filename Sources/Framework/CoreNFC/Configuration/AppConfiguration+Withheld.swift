@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import NFCRuntime
+import NFCSessions
 
 extension AppConfiguration {
     /// The configuration of an app that lacks what a phone withholds.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import NFCRuntime
+import NFCSessions
 
 /// What an app declares for Core NFC in its property list and its entitlements.
 ///

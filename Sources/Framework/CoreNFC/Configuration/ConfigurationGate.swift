@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
-import NFCRuntime
+import NFCSessions
 import SystemLibrary
 import TagLink
 import VisibleText

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import NFCRuntime
+import NFCSessions
 import TagLink
 import TagProtocols
 

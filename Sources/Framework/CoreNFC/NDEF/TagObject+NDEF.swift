@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import NDEF
-import NFCRuntime
+import NFCSessions
 import TagProtocols
 
 extension TagObject {

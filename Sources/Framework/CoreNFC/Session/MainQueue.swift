@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
-import NFCRuntime
+import NFCSessions
 import TagLink
 
 /// Finds out whether the program serves the main queue, and waits for work on that queue.

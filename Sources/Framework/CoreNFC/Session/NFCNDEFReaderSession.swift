@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Dispatch
 import Foundation
-import NFCRuntime
+import NFCSessions
 import TagLink
 
 /// A reader session that finds tags which may hold NDEF messages.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import NFCRuntime
+import NFCSessions
 import TagLink
 
 /// What a phone around the reader learns of a session, and what it withholds from the app.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import NFCRuntime
+import NFCSessions
 import TagProtocols
 
 /// Mistakes of an app that cause no error, neither here nor on a phone.

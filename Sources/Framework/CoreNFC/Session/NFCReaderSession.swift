@@ -2,7 +2,7 @@
 public import Dispatch
 public import Foundation
 import NFCReaders
-import NFCRuntime
+import NFCSessions
 import TagLink
 
 /// The part that all reader sessions have in common. Use one of its subclasses.

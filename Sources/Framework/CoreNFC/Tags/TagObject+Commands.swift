@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import NFCRuntime
+import NFCSessions
 
 extension TagObject {
     /// Sends a packet, decodes the answer, and completes on the session's queue.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Foundation
-import NFCRuntime
+import NFCSessions
 import TagProtocols
 
 /// A tag that a session found, as the app sees it: the common part of the four technologies, and the whole object for a

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Dispatch
-package import NFCRuntime
+package import NFCSessions
 
 /// What a tag object needs from its surroundings: the session that found the tag, and the channel for commands.
 package struct TagSurroundings {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Dispatch
 import Foundation
-import NFCRuntime
+import NFCSessions
 
 /// A reader session that asks phones for passes with Apple's value added service (VAS) protocol.
 ///

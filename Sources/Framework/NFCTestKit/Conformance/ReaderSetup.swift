@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import NFCRuntime
+public import NFCSessions
 public import VirtualTags
 
 /// A reader and the field in front of it: the environment in which ``ReaderConformance`` runs its scenarios.

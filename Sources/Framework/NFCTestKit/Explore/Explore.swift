@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import NFCRuntime
+public import NFCSessions
 
 /// Runs a flow without faults, then again with each fault of an exploration. Each run has a new field with new tags.
 ///

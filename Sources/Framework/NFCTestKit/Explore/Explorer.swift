@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import NFCRuntime
+import NFCSessions
 
 /// Makes the runs of an exploration.
 struct Explorer {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import NFCRuntime
+import NFCSessions
 
 /// Objects of a run that have to be freed when it has ended: sessions, delegates and tags.
 struct LivingObjects: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-public import NFCRuntime
+public import NFCSessions
 import PrivateStorage
 
 extension AppProperties {

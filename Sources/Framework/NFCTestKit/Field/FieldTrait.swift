@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import NFCRuntime
+public import NFCSessions
 public import Testing
 
 /// Runs a test in a ``TestField``, see `.field(_:app:seed:limit:grace:busyPolicy:)`.

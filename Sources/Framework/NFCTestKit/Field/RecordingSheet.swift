@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import NFCRuntime
+public import NFCSessions
 import TagLink
 
 /// A scanning sheet that records what it showed, and that a test can cancel.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import NFCReaders
-public import NFCRuntime
+public import NFCSessions
 public import TagTrace
 
 /// The reader on which a test runs: virtual tags, or a real reader.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import NFCRuntime
+public import NFCSessions
 public import VirtualTags
 
 /// A virtual field for code under test, with its own clock and its own scanning sheet.

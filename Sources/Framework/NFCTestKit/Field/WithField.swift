@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-public import NFCRuntime
+public import NFCSessions
 import SystemLibrary
 import TagLink
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import NFCRuntime
+import NFCSessions
 
 /// The test that the current thread belongs to while it runs a block or a job that a test's code has put on a queue.
 @safe enum CarriedPlace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import NFCRuntime
+import NFCSessions
 
 /// A scope on a thread in which it runs code of a test.
 class CarriedScope {

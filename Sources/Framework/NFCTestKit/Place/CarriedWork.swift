@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import NFCRuntime
+import NFCSessions
 
 /// A block or a function that code of a test has put on a queue. It belongs to the test, and is counted until it
 /// returns.

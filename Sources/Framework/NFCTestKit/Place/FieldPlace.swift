@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import NFCRuntime
+import NFCSessions
 import TagLink
 
 /// The work of a test: its field, and everything that its code has put on queues, is running, or waits for.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import NFCRuntime
+import NFCSessions
 
 /// Threads that code of a test starts. They belong to the test. Their work is not counted, but time passes only when
 /// each of them waits for something else than time.

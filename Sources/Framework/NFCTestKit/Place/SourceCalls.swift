@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import NFCRuntime
+import NFCSessions
 
 /// Handlers of timers, files and sockets that belong to a test, also if work sets them that it has left behind. These take
 /// real time, which can't be counted.

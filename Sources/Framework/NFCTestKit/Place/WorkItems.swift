@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import NFCRuntime
+import NFCSessions
 import TagLink
 
 /// Work items of a test, which are blocks that libdispatch creates. They belong to the test that created them.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import NFCRuntime
+public import NFCSessions
 public import TagLink
 
 /// A clock that advances when a test says so, or by the airtime of frames.

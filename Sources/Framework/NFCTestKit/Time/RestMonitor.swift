@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Glibc
-import NFCRuntime
+import NFCSessions
 import TagLink
 
 /// Checks the open fields repeatedly, in real time, for what the counts alone do not show.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import NFCRuntime
+import NFCSessions
 
 /// Makes delays of code under test, with `Task.sleep` or `DispatchQueue.asyncAfter`, use the field's time.
 ///

@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 import LinkDelivery
 import NFCReaders
-import NFCRuntime
+import NFCSessions
 import TagLink
 import VisibleText
 

@@ -2,7 +2,7 @@
 import ArgumentParser
 import Foundation
 import NFCReaders
-import NFCRuntime
+import NFCSessions
 import VisibleText
 
 /// `nfc background enable`.

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import LinkFetching
 import NDEF
-import NFCRuntime
+import NFCSessions
 import PrivateStorage
 import SystemLibrary
 import TagImages

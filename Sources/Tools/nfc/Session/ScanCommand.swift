@@ -2,7 +2,7 @@
 import ArgumentParser
 import NDEF
 import NFCReaders
-import NFCRuntime
+import NFCSessions
 import TagProtocols
 import TagTrace
 

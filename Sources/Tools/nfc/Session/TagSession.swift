@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import NFCReaders
-import NFCRuntime
+import NFCSessions
 import TagLink
 import TagProtocols
 import TagTrace

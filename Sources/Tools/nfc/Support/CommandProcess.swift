@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import NFCRuntime
+import NFCSessions
 
 /// The start and the end of a command's process.
 enum CommandProcess {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCReaders
-import NFCRuntime
+import NFCSessions
 import TagImages
 import TagLink
 import TagProtocols

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import NFCReaders
-import NFCRuntime
+import NFCSessions
 import TagImages
 import TagProtocols
 import VirtualCards

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import NFCReaders
-import NFCRuntime
+import NFCSessions
 
 /// The place of a command's tag: in a file, or on a reader.
 struct TagPlaceOptions: ParsableArguments {

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCSessions
+import PrivateStorage
+import ReaderEmulation
+import SystemLibrary
+import TagLink
+import VisibleText
+
+/// A reader of pcscd with the app's card on it: PC/SC programs use the app like a card.
+///
+/// pcscd needs the package's driver and the lines that `nfc emulate --pcsc` writes. The socket is created for the first
+/// card, and stays until the process ends.
+final class PCSCCardPort: CardReaderPort {
+    private struct State {
+        var server: ReaderServer?
+        var observers: [UInt64: @Sendable () -> Void] = [:]
+        var nextObserver: UInt64 = 0
+        var card: (any EmulatedCard)?
+        var isEmulating = false
+    }
+
+    /// Reports the reader's actions to the card.
+    let reader = VirtualCardReader()
+    private let path: String?
+    private let makeServer: @Sendable (PCSCCardPort) throws(EmulationError) -> ReaderServer
+    private let state = Locked(State())
+
+    /// Creates a port.
+    ///
+    /// - Parameters:
+    ///   - path: the reader's socket, in a folder that belongs to the user; nil for the usual path.
+    ///   - makeServer: creates the socket.
+    init(
+        path: String?,
+        makeServer: @escaping @Sendable (PCSCCardPort) throws(EmulationError) -> ReaderServer = {
+            (port) throws(EmulationError) in try port.listen()
+        }
+    ) {
+        self.path = path
+        self.makeServer = makeServer
+    }
+
+    /// Whether there is a card that answers.
+    var hasCard: Bool { state.withLock { $0.isEmulating } }
+
+    /// Calls a handler whenever a card may have arrived or left.
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
+        let id = state.withLock { state in
+            state.nextObserver += 1
+            state.observers[state.nextObserver] = handler
+            return state.nextObserver
+        }
+        return PresenceObservation { [weak self] in
+            // Released outside the lock.
+            let released = self?.state.withLock { $0.observers.removeValue(forKey: id) }
+            _ = released
+        }
+    }
+
+    // MARK: CardReaderPort
+
+    func attach(_ card: any EmulatedCard) -> Bool {
+        // Of several cards that come at the same time, only the one that the reader takes creates the socket.
+        guard reader.attach(card) else { return false }
+        guard start() else {
+            reader.detach(card)
+            return false
+        }
+        state.withLock { $0.card = card }
+        return true
+    }
+
+    func detach(_ card: any EmulatedCard) {
+        let isAttached = state.withLock { state in
+            guard state.card === card else { return false }
+            (state.card, state.isEmulating) = (nil, false)
+            return true
+        }
+        guard isAttached else { return }
+        reader.detach(card)
+        tellObservers()
+    }
+
+    func setEmulating(_ isEmulating: Bool) {
+        // When this ends a command, the command finds no card. A host that finds the card can already send commands to
+        // it.
+        if !isEmulating { state.withLock { $0.isEmulating = false } }
+        reader.setEmulating(isEmulating)
+        if isEmulating { state.withLock { $0.isEmulating = true } }
+        tellObservers()
+    }
+
+    private func tellObservers() {
+        for handler in state.withLock({ Array($0.observers.values) }) { handler() }
+    }
+
+    /// Returns the name and folder of the socket.
+    private func socketPlace() throws(EmulationError) -> (name: String, folder: PrivateFolder) {
+        guard let path else {
+            if let folder = PCSCInstallation.defaultFolder() { return (PCSCInstallation.socketName, folder) }
+            throw EmulationError(
+                "There is no folder for the card's reader. Name its socket: NFC_CARD_READER=pcsc:/FOLDER/reader.sock"
+            )
+        }
+        guard let parts = PathParts(path), path.hasPrefix("/"), parts.folder != "/" else {
+            throw EmulationError("NFC_CARD_READER=pcsc:SOCKET takes an absolute path in a folder of your own.")
+        }
+        do throws(StorageError) {
+            return (parts.name, try PrivateFolder(parts.folder, guests: .mayRead))
+        } catch {
+            throw EmulationError(error.reason)
+        }
+    }
+
+    /// Creates the socket and the reader behind it.
+    func listen() throws(EmulationError) -> ReaderServer {
+        let place = try socketPlace()
+        return try ReaderServer(
+            place.name,
+            in: place.folder,
+            reader: AppCardReader(port: self),
+            observePresence: observePresence
+        )
+    }
+
+    /// Creates the socket, once.
+    private func start() -> Bool {
+        if state.withLock({ $0.server != nil }) { return true }
+        do throws(EmulationError) {
+            let server = try makeServer(self)
+            state.withLock { $0.server = server }
+            _ = server.start()
+            return true
+        } catch {
+            OutputDescriptor.standardError.write("\(VisibleText.escaped(error.reason))\n")
+            return false
+        }
+    }
+}
+
+/// The reader with an app's card, as pcscd sees it.
+struct AppCardReader: ReaderFirmware {
+    /// An ATR with T=0 and T=1, without historical bytes (PC/SC 2.01 part 3, 3.1.3.2.3.1).
+    private static let answerToReset: [UInt8] = [0x3B, 0x80, 0x80, 0x01, 0x01]
+
+    // Weak, because the port owns the server, and the server owns the reader.
+    private weak let port: PCSCCardPort?
+    private let answerLimit: Duration
+    private var isPresent = false
+    /// Whether the present host has sent commands since the card was powered.
+    private var isUsed = false
+    /// A random UID, like a phone's (ISO/IEC 14443-3, 6.5.4).
+    private var uid: [UInt8] = []
+
+    /// Creates a reader.
+    ///
+    /// - Parameters:
+    ///   - port: has the card.
+    ///   - answerLimit: how long an app may take to answer. The usual time is shorter than the driver's own limit, so that this
+    ///     answer is the one that is used.
+    init(port: PCSCCardPort, answerLimit: Duration = .seconds(25)) {
+        self.port = port
+        self.answerLimit = answerLimit
+    }
+
+    mutating func look() async -> EmulatedReader.Change {
+        let isThere = port?.hasCard ?? false
+        defer { isPresent = isThere }
+        if isThere, !isPresent { uid = [0x08] + (0..<3).map { _ in UInt8.random(in: 0...0xFF) } }
+        return EmulatedReader.Change(hasLost: isPresent && !isThere, hasFound: isThere && !isPresent)
+    }
+
+    mutating func lookAnew() async -> EmulatedReader.Change {
+        isPresent = false
+        isUsed = false
+        port?.reader.approach()
+        return await look()
+    }
+
+    mutating func hostLeft() {
+        port?.reader.leave()
+    }
+
+    mutating func setPower(_ power: EmulatedReader.Power) async -> EmulatedReader.Reply {
+        guard let port else { return .noCard }
+        // pcscd switches off the power of an unused card; the app is not informed about that. A card that was used
+        // loses its selection, but the reader's field stays.
+        if power != .up, isUsed {
+            isUsed = false
+            Self.restart(port.reader)
+        }
+        if power == .down { return .done([]) }
+        return isPresent && port.hasCard ? .done(Self.answerToReset) : .noCard
+    }
+
+    mutating func transmit(_ apdu: [UInt8]) async -> EmulatedReader.Reply {
+        guard let port, isPresent else { return .noCard }
+        if apdu.first == 0xFF {
+            return .done(apdu.prefix(4) == [0xFF, 0xCA, 0x00, 0x00] ? uid + [0x90, 0x00] : [0x6A, 0x81])
+        }
+        isUsed = true
+        // After this time, an app that does not answer is given up, as a terminal does.
+        let limit = Task { [answerLimit] in
+            try await Task.sleep(for: answerLimit)
+            Self.restart(port.reader)
+        }
+        defer { limit.cancel() }
+        guard let answer = try? await port.reader.transmit(apdu) else { return port.hasCard ? .failed : .noCard }
+        return .done(answer)
+    }
+
+    /// Takes the reader away for a moment, so that the card loses its selection and what it does not answer is over.
+    private static func restart(_ reader: VirtualCardReader) {
+        reader.leave()
+        reader.approach()
+    }
+
+    mutating func control(_ code: UInt32, _ data: [UInt8]) async -> EmulatedReader.Reply {
+        .unsupported
+    }
+
+    func attribute(_ tag: UInt32) -> EmulatedReader.Reply {
+        .unsupported
+    }
+}

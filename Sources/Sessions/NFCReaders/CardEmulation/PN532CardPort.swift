@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+package import NFCSessions
+package import PN532Driver
+package import TagLink
+
+/// Shows an app's card to real readers, with a PN532 that acts as a card.
+package final class PN532CardPort: CardReaderPort {
+    private struct State {
+        var card: (any EmulatedCard)?
+        var isEmulating = false
+        /// The chip's current or last work.
+        var work: Task<Void, Never>?
+
+        mutating func stop() {
+            isEmulating = false
+            work?.cancel()
+        }
+    }
+
+    private let device: PN532Card
+    private let identity: PN532Card.Identity
+    private let state = Locked(State())
+    private let onFailure: @Sendable (LinkError) -> Void
+
+    /// Creates a port.
+    ///
+    /// - Parameters:
+    ///   - device: the chip.
+    ///   - identity: the data that readers see for every card of this port.
+    ///   - onFailure: called with the reason when the chip can't be used any more; on any thread.
+    package init(
+        _ device: PN532Card,
+        identity: PN532Card.Identity = PN532Card.Identity(),
+        onFailure: @escaping @Sendable (LinkError) -> Void
+    ) {
+        self.device = device
+        self.identity = identity
+        self.onFailure = onFailure
+    }
+
+    package func attach(_ card: any EmulatedCard) -> Bool {
+        state.withLock { state in
+            guard state.card == nil else { return false }
+            state.card = card
+            return true
+        }
+    }
+
+    package func detach(_ card: any EmulatedCard) {
+        state.withLock { state in
+            guard state.card === card else { return }
+            state.card = nil
+            state.stop()
+        }
+    }
+
+    package func setEmulating(_ isEmulating: Bool) {
+        state.withLock { state in
+            guard let card = state.card, isEmulating != state.isEmulating else { return }
+            guard isEmulating else { return state.stop() }
+            state.isEmulating = true
+            let last = state.work
+            state.work = Task { [self] in
+                // The last work releases the line when it ends.
+                await last?.value
+                await show(card)
+            }
+        }
+    }
+
+    /// Serves one reader after the other until the task is cancelled.
+    private func show(_ card: any EmulatedCard) async {
+        var failures = 0
+        while !Task.isCancelled {
+            do throws(LinkError) {
+                try await device.waitForReader(as: identity)
+                card.readerDetected()
+                try await serve(card)
+                failures = 0
+            } catch {
+                // When no card is shown any more, a missing chip does not matter.
+                guard error.code != .cancelled, !Task.isCancelled else { break }
+                card.readerDeselected()
+                failures += 1
+                // Whatever a reader does is temporary. A missing chip, or one that refuses, is not.
+                let isLasting = error.code == .readerUnavailable || error.code == .unsupported
+                guard !isLasting, failures < Self.attempts else {
+                    onFailure(error)
+                    break
+                }
+            }
+        }
+        await device.close()
+    }
+
+    /// The maximum number of consecutive readers that are not served to their end.
+    private static let attempts = 10
+
+    private func serve(_ card: any EmulatedCard) async throws(LinkError) {
+        while let command = try await device.nextCommand() {
+            let answer = PendingAnswer()
+            let response = await withTaskCancellationHandler {
+                await handedOver { done in
+                    answer.wait(done)
+                    card.received(command) { answer.give($0) }
+                }
+            } onCancel: {
+                answer.give(nil)
+            }
+            guard let response else { throw LinkError(.cancelled, "The card was taken away.") }
+            guard try await device.respond(response) else { break }
+        }
+        card.readerDeselected()
+    }
+}
+
+/// An answer that is set once, before or after another task waits for it.
+private final class PendingAnswer: Sendable {
+    private enum State {
+        case idle
+        case waiting(@Sendable ([UInt8]?) -> Void)
+        case given([UInt8]?)
+        case done
+    }
+
+    private let state = Locked(State.idle)
+
+    func wait(_ done: @escaping @Sendable ([UInt8]?) -> Void) {
+        let given = state.withLock { state -> [UInt8]?? in
+            guard case .given(let answer) = state else {
+                state = .waiting(done)
+                return nil
+            }
+            state = .done
+            return .some(answer)
+        }
+        if let given { done(given) }
+    }
+
+    func give(_ answer: [UInt8]?) {
+        let waiting = state.withLock { state -> (@Sendable ([UInt8]?) -> Void)? in
+            switch state {
+            case .waiting(let done):
+                state = .done
+                return done
+            case .idle:
+                state = .given(answer)
+                return nil
+            case .given, .done: return nil
+            }
+        }
+        waiting?(answer)
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+public import NFCSessions
+import TagLink
+public import TagTrace
+import VisibleText
+
+extension NFCEnvironment {
+    /// The environment of the process. It is created from `NFC_READER`, `NFC_TAGS`, `NFC_SHEET` and `NFC_RECORD` when
+    /// it is first used.
+    public static let process: NFCEnvironment = NFCEnvironment(.ofProcess) { departure in
+        // The session that ends because of this has the same reason, and does not report it again.
+        NFCEnvironment.process.noticeOnce(departure.reason, from: "NFC_READER")
+    }
+
+    /// The environment for new sessions: the test's, or else the process's.
+    public static var current: NFCEnvironment {
+        ofTest ?? .process
+    }
+
+    /// Creates an environment with real time and the sheet that fits the process.
+    ///
+    /// - Parameters:
+    ///   - configuration: which reader. If it can't be used, the environment has no reader, and the reason.
+    ///   - onDeparture: called once when the reader is a recording, and the app departs from it; on any thread.
+    public convenience init(
+        _ configuration: ReaderConfiguration,
+        onDeparture: (@Sendable (ReplayDeparture) -> Void)? = nil
+    ) {
+        let made = Self.made(configuration, onDeparture)
+        var reader = made.reader
+        var recorder: Recorder?
+        var failure = made.recordingError
+        if let path = configuration.recording, made.isThere {
+            do throws(RecordingError) {
+                let file = try Recorder(path: path)
+                reader = file.recording(reader)
+                // Its first line is written by now.
+                if let failure = file.failure { throw failure }
+                recorder = file
+            } catch {
+                failure = error
+                reader = .none(reason: VisibleText.escaped(error.reason))
+            }
+        }
+        self.init(
+            reader: reader,
+            clock: SystemClock.shared,
+            sheet: (SheetChoice.isNamed ? nil : made.sheet) ?? SheetChoice.automatic.makeSheet(),
+            cardPort: Self.cardPort(configuration.cardReader) ?? made.cardPort,
+            isOfTest: false,
+            gate: made.gate ?? (made.isThere && made.isShared ? ReaderGate.ofUser : nil),
+            companion: ReaderFiles(
+                recorder: recorder,
+                recordingError: failure,
+                tagFileError: made.tagFileError,
+                tagSaver: made.tagSaver
+            ),
+            host: made.host,
+            place: nil
+        )
+    }
+
+    /// The reader of a configuration. Without a name it is the first that a kind finds, else the virtual field, which has
+    /// the images of tags in any case.
+    private static func made(_ configuration: ReaderConfiguration, _ onDeparture: ReaderKind.Departure?) -> MadeReader {
+        if let name = configuration.reader.map(ReaderName.init) {
+            return ReaderKind.named(name)?.make(name, configuration, onDeparture) ?? .unknown(name)
+        }
+        guard configuration.tags == nil else { return ReaderKind.virtualReader(configuration) }
+        do throws(LinkError) {
+            for kind in ReaderKind.all {
+                if let find = kind.find, let made = try find(configuration) { return made }
+            }
+            return ReaderKind.virtualReader(configuration)
+        } catch {
+            return MadeReader(none: error.reason)
+        }
+    }
+
+    /// Where apps of the process are cards.
+    private static func cardPort(_ name: String?) -> (any CardReaderPort)? {
+        guard let name = name.map(ReaderName.init) else { return nil }
+        return ReaderKind.named(name)?.cardPort(name)
+    }
+
+    // MARK: The service
+
+    /// Creates the environment of the background service. It does not ask for the reader, shows no sheet, and accepts a
+    /// reader that is connected later.
+    ///
+    /// - Parameters:
+    ///   - configuration: which reader; without a name, the first of PC/SC. The virtual reader only has tags if images
+    ///     are named; their folder need not exist yet.
+    ///   - onNotice: called with a sentence for each file that can't be used; on any thread. Nothing is written to
+    ///     standard error.
+    /// - Returns: an environment without a reader when none can ever exist: its name is invalid, or its file can't be
+    ///   used (``tagFileError``, ``recordingError``).
+    public static func background(
+        _ configuration: ReaderConfiguration,
+        onNotice: @escaping @Sendable (String) -> Void
+    ) -> NFCEnvironment {
+        let name = ReaderName(configuration.backgroundReader)
+        let made =
+            ReaderKind.named(name)?.makeForService(name, configuration, onNotice) ?? Self.made(configuration, nil)
+        return NFCEnvironment(
+            reader: made.reader,
+            clock: SystemClock.shared,
+            isOfTest: false,
+            companion: ReaderFiles(recordingError: made.recordingError, tagFileError: made.tagFileError),
+            place: nil
+        )
+    }
+}

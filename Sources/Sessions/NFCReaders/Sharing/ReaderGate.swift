@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+public import NFCSessions
+import PrivateStorage
+import SystemLibrary
+import TagLink
+
+/// A socket of the user, where apps ask the background service for the reader.
+///
+/// An app connects and sends one byte with its purpose. The service releases the reader and answers with one byte. When
+/// the connection is closed, also because the process ended, the service takes the reader back. Meanwhile a session
+/// reports the tags that it finds: the byte 54, the length of the identifier, and the identifier.
+public struct ReaderGate: ReaderSharing, Hashable {
+    /// What the reader is needed for.
+    public typealias Purpose = ReaderPurpose
+
+    /// The first byte of a report of a tag.
+    static let tagMark: UInt8 = 0x54
+    /// The maximum length of an identifier, which is that of an NFC-A tag.
+    static let maximumIdentifier = 10
+
+    /// The maximum time for the service to release the reader.
+    static let limit = Duration.seconds(2)
+
+    /// The socket's path.
+    public let path: String
+
+    /// Creates a gate.
+    ///
+    /// - Parameter path: the socket's path.
+    public init(path: String) {
+        self.path = path
+    }
+
+    /// The user's own gate: `nfc/background` in `XDG_RUNTIME_DIR`, by default `/run/user/UID`.
+    public static var ofUser: ReaderGate {
+        let value = EnvironmentVariable.value("XDG_RUNTIME_DIR") ?? ""
+        let folder = value.hasPrefix("/") ? value : "/run/user/\(geteuid())"
+        return ReaderGate(path: folder + "/nfc/background")
+    }
+
+    /// The folder of the socket.
+    public var folder: String { PathParts(path)?.folder ?? "" }
+    /// The socket's name in the folder.
+    var name: String { PathParts(path)?.name ?? "" }
+
+    /// Asks for the reader, and waits until the service has released it.
+    ///
+    /// - Returns: keeps the reader; nil when there is no service.
+    public func claim(for purpose: ReaderPurpose, clock: any RuntimeClock) async -> (any ReaderClaim)? {
+        guard let descriptor = PrivateSocket.connect(path) else { return nil }
+        let claim = GateClaim(descriptor: descriptor)
+        guard Self.send([purpose.mark], to: descriptor) else { return nil }
+        await withCheckedContinuation { continuation in
+            let waiting = Locked<CheckedContinuation<Void, Never>?>(continuation)
+            let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .global())
+            let finish: @Sendable () -> Void = { waiting.withLock { $0.take() }?.resume() }
+            source.setEventHandler(handler: finish)
+            let limit = clock.schedule(after: Self.limit, finish)
+            claim.answer = source
+            claim.limit = limit
+            source.activate()
+        }
+        claim.answer?.cancel()
+        claim.limit?.cancel()
+        return claim
+    }
+
+    /// Sends a few bytes without waiting.
+    ///
+    /// - Returns: false when the other side is gone or does not read.
+    @discardableResult
+    static func send(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        unsafe bytes.withUnsafeBytes { unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            == bytes.count
+    }
+}
+
+extension ReaderPurpose {
+    /// The byte for the purpose.
+    var mark: UInt8 {
+        switch self {
+        case .session: 0x52
+        case .card: 0x43
+        }
+    }
+
+    /// The purpose of a byte; nil for an unknown byte.
+    init?(mark: UInt8) {
+        switch mark {
+        case 0x52: self = .session
+        case 0x43: self = .card
+        default: return nil
+        }
+    }
+}

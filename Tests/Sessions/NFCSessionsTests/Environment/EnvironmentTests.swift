@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+import NFCReaders
+import NFCSessions
+import NFCTestKit
+import SessionTesting
+import TagLink
+import TestThreads
+import Testing
+
+/// Which environment code runs in, who gets which notice, and the clock outside of tests.
+@Suite(.timeLimit(.minutes(1))) struct EnvironmentTests {
+    private static func environment(isOfTest: Bool) -> NFCEnvironment {
+        NFCEnvironment(reader: .none(reason: "None."), clock: ManualClock(), isOfTest: isOfTest)
+    }
+
+    @Test(arguments: [true, false]) func `app's queue: the app is called on it, within a test's environment`(
+        isOfTest: Bool
+    ) async {
+        let environment = Self.environment(isOfTest: isOfTest)
+        let (queue, key) = (DispatchQueue(label: "app"), DispatchSpecificKey<Bool>())
+        queue.setSpecific(key: key, value: true)
+        let (isOnQueue, scoped): (Bool, NFCEnvironment?) = await handedOver { done in
+            environment.call(on: queue) { done((DispatchQueue.getSpecific(key: key) == true, NFCEnvironment.scoped)) }
+        }
+        #expect(isOnQueue && (scoped === environment) == isOfTest)
+    }
+
+    @Test func `task's environment: also its children's, and nobody else's`() async {
+        let environment = Self.environment(isOfTest: true)
+        await NFCEnvironment.$scoped.withValue(environment) {
+            #expect(NFCEnvironment.current === environment && NFCEnvironment.ofTest === environment)
+            let inChild = await Task { NFCEnvironment.current }.value
+            #expect(inChild === environment)
+        }
+        #expect(NFCEnvironment.scoped == nil)
+        // An environment is an app's, unless it has a test's place or is made for a test.
+        let (clock, reader) = (ManualClock(), NFCEnvironment.Reader.none(reason: "None."))
+        #expect(!NFCEnvironment(reader: reader, clock: clock).isOfTest)
+        #expect(NFCEnvironment(reader: reader, clock: clock, place: Place()).isOfTest)
+    }
+
+    /// A test kit's place, which prints nothing but lines that begin with an exclamation mark.
+    private final class Place: TestPlace {
+        func made(_ object: AnyObject, as kind: MadeObject) {}
+        func willConnect() {}
+        func prints(_ notice: String) -> Bool { notice.hasPrefix("!") }
+    }
+
+    @Test(.ownThreads) func `notice to the author: one line on standard error, or kept by a test`() async {
+        let end = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let plain = NFCEnvironment(reader: .none(reason: "None."))
+            plain.notice("Two\nlines.")
+            for _ in 0..<3 { plain.noticeOnce("Once.", from: "NFC_READER") }
+            let kept = Locked<[String]>([])
+            let ofTest = NFCEnvironment(
+                reader: .none(reason: "None."),
+                clock: ManualClock(),
+                onNotice: { text in kept.withLock { $0.append(text) } },
+                place: Place()
+            )
+            ofTest.notice("Kept.")
+            ofTest.notice("!Printed.")
+            ofTest.noticeOnce("Kept.")
+            exit(kept.withLock { $0 } == ["Kept.", "!Printed.", "Kept."] ? 0 : 1)
+        }
+        let text = String(decoding: end?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("CoreNFC: Two\\nlines.\nNFC_READER: Once.\nCoreNFC: !Printed.\n"))
+        #expect(!text.contains("Kept"))
+    }
+
+    // MARK: The system's clock
+
+    @Test func `system clock: earliest first, whatever the order of scheduling, and overdue ones at once`() async {
+        let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+        var order: [Int] = []
+        let clock = SystemClock.shared
+        let hour = clock.schedule(after: .seconds(3600)) { continuation.yield(9) }
+        _ = clock.schedule(after: .milliseconds(40)) { continuation.yield(2) }
+        _ = clock.schedule(after: .milliseconds(5)) { continuation.yield(1) }
+        clock.schedule(after: .milliseconds(30)) { continuation.yield(0) }.cancel()
+        let later = clock.schedule(after: .seconds(3600)) { continuation.yield(9) }
+        for await value in stream {
+            order.append(value)
+            // One whose time has passed already.
+            if value == 2 { _ = clock.schedule(after: .seconds(-1)) { continuation.yield(3) } }
+            if value == 3 { break }
+        }
+        #expect(order == [1, 2, 3])
+        for event in [hour, later] { event.cancel() }
+    }
+}
