@@ -33,13 +33,12 @@ let package = Package(
         .library(name: "CoreNFC", targets: ["CoreNFC"]),
         .library(name: "NDEF", targets: ["NDEF"]),
         .library(name: "TagLink", targets: ["TagLink"]),
-        .library(name: "VisibleText", targets: ["VisibleText"]),
-        .library(name: "PrivateStorage", targets: ["PrivateStorage"]),
+        .library(name: "TextSafety", targets: ["TextSafety"]),
+        .library(name: "LinuxSupport", targets: ["LinuxSupport"]),
         .library(name: "CardCryptography", targets: ["CardCryptography"]),
         .library(name: "TagProtocols", targets: ["TagProtocols"]),
         .library(name: "TagTrace", targets: ["TagTrace"]),
         .library(name: "VirtualTags", targets: ["VirtualTags"]),
-        .library(name: "VirtualCards", targets: ["VirtualCards"]),
         .library(name: "TagImages", targets: ["TagImages"]),
         .library(name: "PN532Driver", targets: ["PN532Driver"]),
         .library(name: "PCSCDriver", targets: ["PCSCDriver"]),
@@ -60,22 +59,21 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
     ],
     targets: [
-        // Five leaves.
+        // No dependencies.
         .target(name: "NDEF", path: "Sources/Tags/NDEF", swiftSettings: strict),
         .target(name: "TagLink", path: "Sources/Tags/TagLink", swiftSettings: strict),
-        // Makes text of others fit to show.
-        .target(name: "VisibleText", path: "Sources/Support/VisibleText", swiftSettings: strict),
-        .target(name: "CSystemCalls", path: "Sources/Support/CSystemCalls"),
+        // Sanitizes untrusted text for display; JSON.
+        .target(name: "TextSafety", path: "Sources/Support/TextSafety", swiftSettings: strict),
         .target(
-            name: "SystemLibrary",
-            dependencies: ["CSystemCalls"],
-            path: "Sources/Support/SystemLibrary",
+            name: "LinuxSupport",
+            dependencies: ["CLinuxSupport"],
+            path: "Sources/Support/LinuxSupport",
             swiftSettings: strict
         ),
-        .target(name: "CLibCrypto", path: "Sources/Support/CLibCrypto"),
+        .target(name: "CLinuxSupport", path: "Sources/Support/CLinuxSupport"),
         .target(
             name: "CardCryptography",
-            dependencies: ["CLibCrypto", "SystemLibrary"],
+            dependencies: ["CLinuxSupport"],
             path: "Sources/Support/CardCryptography",
             swiftSettings: strict
         ),
@@ -83,7 +81,7 @@ let package = Package(
         // Which app opens a link.
         .target(
             name: "UniversalLinks",
-            dependencies: ["VisibleText"],
+            dependencies: ["TextSafety"],
             path: "Sources/Background/UniversalLinks",
             swiftSettings: strict
         ),
@@ -91,42 +89,28 @@ let package = Package(
         // What happens when a tag is read and no app runs: the rules without their surroundings.
         .target(
             name: "BackgroundTagReading",
-            dependencies: ["NDEF", "UniversalLinks", "VisibleText"],
+            dependencies: ["NDEF", "TextSafety", "UniversalLinks"],
             path: "Sources/Background/BackgroundTagReading",
             swiftSettings: strict
         ),
 
-        // Files as all others read and write them, and those that only their owner reads.
-        .target(
-            name: "PrivateStorage",
-            dependencies: ["CSystemCalls", "SystemLibrary"],
-            path: "Sources/Support/PrivateStorage",
-            swiftSettings: strict
-        ),
-
-        // Gets association files from their sites, with libcurl.
         .target(name: "CCurl", path: "Sources/Background/CCurl"),
-        .target(
-            name: "LinkFetching",
-            dependencies: ["CCurl", "CLibCrypto", "PrivateStorage", "UniversalLinks"],
-            path: "Sources/Background/LinkFetching",
-            swiftSettings: strict
-        ),
 
         // The user's bus: links to apps, over sd-bus.
         .target(name: "CSDBus", path: "Sources/Background/CSDBus"),
         .target(
             name: "UserBus",
-            dependencies: ["BackgroundTagReading", "CSDBus", "PrivateStorage", "SystemLibrary"],
+            dependencies: ["BackgroundTagReading", "CSDBus", "LinuxSupport"],
             path: "Sources/Background/UserBus",
             swiftSettings: strict
         ),
 
-        // Opens what a tag has: in its app, the browser, or what the desktop has for it. Finds the installed apps, keeps the inbox.
+        // Opens a tag's link in its app, the browser, or the desktop's default handler. Fetches association files with libcurl,
+        // finds the installed apps, keeps the inbox.
         .target(
             name: "LinkDelivery",
             dependencies: [
-                "BackgroundTagReading", "LinkFetching", "PrivateStorage", "SystemLibrary", "UserBus",
+                "BackgroundTagReading", "CCurl", "CLinuxSupport", "LinuxSupport", "UniversalLinks", "UserBus",
             ],
             path: "Sources/Background/LinkDelivery",
             swiftSettings: strict
@@ -135,7 +119,7 @@ let package = Package(
         // Exchanges in words, and recordings of a reader.
         .target(
             name: "TagTrace",
-            dependencies: ["PrivateStorage", "SystemLibrary", "TagLink", "VisibleText"],
+            dependencies: ["LinuxSupport", "TagLink", "TextSafety"],
             path: "Sources/Tags/TagTrace",
             swiftSettings: strict
         ),
@@ -149,21 +133,14 @@ let package = Package(
         ),
         .target(
             name: "VirtualTags",
-            dependencies: ["CardCryptography", "TagLink"],
+            dependencies: ["CardCryptography", "NDEF", "TagLink"],
             path: "Sources/VirtualTags/VirtualTags",
-            swiftSettings: strict
-        ),
-        // Smart cards as virtual tags, and what a tag of any kind holds.
-        .target(
-            name: "VirtualCards",
-            dependencies: ["CardCryptography", "NDEF", "TagLink", "VirtualTags"],
-            path: "Sources/VirtualTags/VirtualCards",
             swiftSettings: strict
         ),
         // Files with what a tag holds.
         .target(
             name: "TagImages",
-            dependencies: ["TagLink", "VirtualCards", "VirtualTags", "VisibleText"],
+            dependencies: ["TagLink", "TextSafety", "VirtualTags"],
             path: "Sources/VirtualTags/TagImages",
             swiftSettings: strict
         ),
@@ -171,20 +148,20 @@ let package = Package(
         // Reader drivers. They know neither each other nor the contents of tags.
         .target(
             name: "PCSCDriver",
-            dependencies: ["SystemLibrary", "TagLink"],
+            dependencies: ["LinuxSupport", "TagLink"],
             path: "Sources/Readers/PCSCDriver",
             swiftSettings: strict
         ),
         .target(
             name: "PN532Driver",
-            dependencies: ["SystemLibrary", "TagLink"],
+            dependencies: ["LinuxSupport", "TagLink"],
             path: "Sources/Readers/PN532Driver",
             swiftSettings: strict
         ),
 
         .target(
             name: "SimulatorDriver",
-            dependencies: ["PrivateStorage", "SystemLibrary", "TagLink", "VisibleText"],
+            dependencies: ["LinuxSupport", "TagLink", "TextSafety"],
             path: "Sources/Readers/SimulatorDriver",
             swiftSettings: strict
         ),
@@ -197,7 +174,7 @@ let package = Package(
         ),
         .target(
             name: "ReaderEmulation",
-            dependencies: ["CSystemCalls", "PrivateStorage", "SystemLibrary", "TagLink", "TagProtocols", "TagTrace"],
+            dependencies: ["CLinuxSupport", "LinuxSupport", "TagLink", "TagProtocols", "TagTrace"],
             path: "Sources/Readers/ReaderEmulation",
             swiftSettings: strict
         ),
@@ -205,7 +182,7 @@ let package = Package(
         // Sessions, their turns, time and the sheet.
         .target(
             name: "NFCSessions",
-            dependencies: ["SystemLibrary", "TagLink", "TagProtocols", "VisibleText"],
+            dependencies: ["LinuxSupport", "TagLink", "TagProtocols", "TextSafety"],
             path: "Sources/Sessions/NFCSessions",
             swiftSettings: strict
         ),
@@ -213,9 +190,8 @@ let package = Package(
         .target(
             name: "NFCReaders",
             dependencies: [
-                "NFCSessions", "PCSCDriver", "PN532Driver", "PrivateStorage", "ReaderEmulation", "SimulatorDriver",
-                "SystemLibrary", "TagLink", "TagProtocols", "TagTrace", "TagImages", "VirtualCards", "VirtualTags",
-                "VisibleText",
+                "LinuxSupport", "NFCSessions", "PCSCDriver", "PN532Driver", "ReaderEmulation", "SimulatorDriver",
+                "TagImages", "TagLink", "TagProtocols", "TagTrace", "TextSafety", "VirtualTags",
             ],
             path: "Sources/Sessions/NFCReaders",
             swiftSettings: strict
@@ -226,8 +202,7 @@ let package = Package(
         .target(
             name: "CoreNFC",
             dependencies: [
-                "NDEF", "NFCReaders", "NFCSessions", "PrivateStorage", "SystemLibrary", "TagLink", "TagProtocols",
-                "VisibleText",
+                "LinuxSupport", "NDEF", "NFCReaders", "NFCSessions", "TagLink", "TagProtocols", "TextSafety",
             ],
             path: "Sources/Framework/CoreNFC",
             swiftSettings: strict + [.swiftLanguageMode(.v5)]
@@ -242,15 +217,15 @@ let package = Package(
         // Shows an app's screens on the phone of a simulator.
         .target(
             name: "PhoneScreens",
-            dependencies: ["NFCReaders", "VisibleText"],
+            dependencies: ["NFCReaders", "TextSafety"],
             path: "Sources/Framework/PhoneScreens",
             swiftSettings: strict
         ),
         .target(
             name: "NFCTestKit",
             dependencies: [
-                "NDEF", "NFCReaders", "NFCSessions", "PrivateStorage", "SystemLibrary", "TagLink", "TagProtocols",
-                "TagTrace", "TagImages", "VirtualCards", "VirtualTags",
+                "LinuxSupport", "NDEF", "NFCReaders", "NFCSessions", "TagImages", "TagLink", "TagProtocols",
+                "TagTrace", "VirtualTags",
             ],
             path: "Sources/Framework/NFCTestKit",
             swiftSettings: strict
@@ -259,11 +234,9 @@ let package = Package(
         .executableTarget(
             name: "nfc",
             dependencies: [
-                "NDEF", "TagLink", "TagProtocols", "TagTrace", "TagImages", "VirtualCards", "VirtualTags",
-                "ReaderEmulation", "NFCReaders",
-                "NFCSessions",
-                "UniversalLinks", "BackgroundTagReading", "LinkFetching", "PrivateStorage",
-                "LinkDelivery", "SystemLibrary", "UserBus", "VisibleText",
+                "BackgroundTagReading", "LinkDelivery", "LinuxSupport", "NDEF", "NFCReaders", "NFCSessions",
+                "ReaderEmulation", "TagImages", "TagLink", "TagProtocols", "TagTrace", "TextSafety", "UniversalLinks",
+                "UserBus", "VirtualTags",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/Tools/nfc",
@@ -274,8 +247,8 @@ let package = Package(
         .executableTarget(
             name: "nfcd",
             dependencies: [
-                "BackgroundTagReading", "LinkDelivery", "LinkFetching", "NFCReaders",
-                "NFCSessions", "PrivateStorage", "SystemLibrary", "TagLink", "TagTrace", "UserBus", "VisibleText",
+                "BackgroundTagReading", "LinkDelivery", "LinuxSupport", "NFCReaders", "NFCSessions", "TagLink",
+                "TagTrace", "TextSafety", "UserBus",
             ],
             path: "Sources/Tools/nfcd",
             swiftSettings: strict + [.defaultIsolation(MainActor.self)],
@@ -283,7 +256,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "TagReader",
-            dependencies: ["CoreNFC", "PhoneScreens", "UserActivityReceiving", "VisibleText"],
+            dependencies: ["CoreNFC", "PhoneScreens", "TextSafety", "UserActivityReceiving"],
             path: "Examples/TagReader",
             // What an app has in its bundle, and what the example is installed with.
             resources: [.copy("Resources"), .copy("Installation")],
@@ -306,7 +279,7 @@ let package = Package(
         // Programs that tests write and run.
         .target(
             name: "ProgramTesting",
-            dependencies: ["SystemLibrary"],
+            dependencies: ["LinuxSupport"],
             path: "Tests/TestSupport/ProgramTesting",
             swiftSettings: strict
         ),
@@ -338,7 +311,7 @@ let package = Package(
         .target(
             name: "PCSCTesting",
             dependencies: [
-                "CIFDHandler", "PCSCDriver", "PrivateStorage", "ReaderEmulation", "TestThreads", "VirtualTags",
+                "CIFDHandler", "LinuxSupport", "PCSCDriver", "ReaderEmulation", "TestThreads", "VirtualTags",
             ],
             path: "Tests/TestSupport/PCSCTesting",
             swiftSettings: strict
@@ -354,7 +327,7 @@ let package = Package(
         // A bus for one test.
         .target(
             name: "BusTesting",
-            dependencies: ["PrivateStorage", "UserBus"],
+            dependencies: ["LinuxSupport", "UserBus"],
             path: "Tests/TestSupport/BusTesting",
             swiftSettings: strict
         ),
@@ -373,9 +346,9 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
-            name: "VisibleTextTests",
-            dependencies: ["VisibleText"],
-            path: "Tests/Support/VisibleTextTests",
+            name: "TextSafetyTests",
+            dependencies: ["TextSafety"],
+            path: "Tests/Support/TextSafetyTests",
             swiftSettings: strict
         ),
         .testTarget(
@@ -392,15 +365,9 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
-            name: "PrivateStorageTests",
-            dependencies: ["PrivateStorage", "TestThreads"],
-            path: "Tests/Support/PrivateStorageTests",
-            swiftSettings: strict
-        ),
-        .testTarget(
             name: "UserBusTests",
             dependencies: [
-                "BackgroundTagReading", "BusTesting", "CSDBus", "NDEF", "PrivateStorage", "TestThreads", "UserBus",
+                "BackgroundTagReading", "BusTesting", "CSDBus", "LinuxSupport", "NDEF", "TestThreads", "UserBus",
             ],
             path: "Tests/Background/UserBusTests",
             swiftSettings: strict
@@ -408,32 +375,26 @@ let package = Package(
         .testTarget(
             name: "LinkDeliveryTests",
             dependencies: [
-                "BackgroundTagReading", "BusTesting", "CSDBus", "LinkDelivery", "NDEF", "PrivateStorage",
-                "ProgramTesting", "TestThreads", "UserBus",
+                "BackgroundTagReading", "BusTesting", "CSDBus", "LinkDelivery", "LinuxSupport", "NDEF",
+                "ProgramTesting", "TestThreads", "UniversalLinks", "UserBus",
             ],
             path: "Tests/Background/LinkDeliveryTests",
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "LinkFetchingTests",
-            dependencies: ["LinkFetching", "PrivateStorage", "TestThreads", "UniversalLinks"],
-            path: "Tests/Background/LinkFetchingTests",
             exclude: ["site.py"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "UserActivityReceivingTests",
             dependencies: [
-                "BackgroundTagReading", "BusTesting", "CoreNFC", "NDEF", "PrivateStorage",
-                "TestThreads", "UserActivityReceiving", "UserBus",
+                "BackgroundTagReading", "BusTesting", "CoreNFC", "LinuxSupport", "NDEF", "TestThreads",
+                "UserActivityReceiving", "UserBus",
             ],
             path: "Tests/Framework/UserActivityReceivingTests",
             swiftSettings: strict
         ),
         .testTarget(
-            name: "SystemLibraryTests",
-            dependencies: ["ProgramTesting", "SystemLibrary", "TestThreads"],
-            path: "Tests/Support/SystemLibraryTests",
+            name: "LinuxSupportTests",
+            dependencies: ["LinuxSupport", "ProgramTesting", "TestThreads"],
+            path: "Tests/Support/LinuxSupportTests",
             swiftSettings: strict
         ),
         .testTarget(
@@ -458,8 +419,7 @@ let package = Package(
         .testTarget(
             name: "TagProtocolsTests",
             dependencies: [
-                "TagProtocols", "TagLink", "TagImages", "VirtualCards", "VirtualTags",
-                "PropertyTesting", "TestThreads",
+                "PropertyTesting", "TagImages", "TagLink", "TagProtocols", "TestThreads", "VirtualTags",
             ],
             path: "Tests/Tags/TagProtocolsTests",
             exclude: ["Vectors"],
@@ -472,18 +432,8 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
-            name: "VirtualCardsTests",
-            dependencies: [
-                "CardCryptography", "TagLink", "TagScripts", "TestThreads", "VirtualCards", "VirtualTags",
-            ],
-            path: "Tests/VirtualTags/VirtualCardsTests",
-            swiftSettings: strict
-        ),
-        .testTarget(
             name: "TagImagesTests",
-            dependencies: [
-                "PropertyTesting", "TagImages", "TagLink", "TagScripts", "VirtualCards", "VirtualTags",
-            ],
+            dependencies: ["PropertyTesting", "TagImages", "TagLink", "TagScripts", "VirtualTags"],
             path: "Tests/VirtualTags/TagImagesTests",
             exclude: ["Dumps", "Vectors"],
             swiftSettings: strict
@@ -506,7 +456,7 @@ let package = Package(
         .testTarget(
             name: "ReaderEmulationTests",
             dependencies: [
-                "ReaderEmulation", "CIFDHandler", "PrivateStorage", "TagLink", "TestThreads", "VirtualTags",
+                "CIFDHandler", "LinuxSupport", "ReaderEmulation", "TagLink", "TestThreads", "VirtualTags",
             ],
             path: "Tests/Readers/ReaderEmulationTests",
             swiftSettings: strict
@@ -520,9 +470,9 @@ let package = Package(
         .testTarget(
             name: "NFCSessionsTests",
             dependencies: [
-                "NFCReaders", "NFCSessions", "NFCTestKit", "PCSCDriver", "PCSCTesting", "PN532Driver",
-                "PropertyTesting", "ReaderEmulation", "SessionTesting", "SystemLibrary", "TagLink",
-                "TagProtocols", "TagTrace", "TestThreads", "VirtualCards", "VirtualTags",
+                "LinuxSupport", "NFCReaders", "NFCSessions", "NFCTestKit", "PCSCDriver", "PCSCTesting", "PN532Driver",
+                "PropertyTesting", "ReaderEmulation", "SessionTesting", "TagLink", "TagProtocols", "TagTrace",
+                "TestThreads", "VirtualTags",
             ],
             path: "Tests/Sessions/NFCSessionsTests",
             swiftSettings: strict
@@ -530,10 +480,9 @@ let package = Package(
         .testTarget(
             name: "NFCReadersTests",
             dependencies: [
-                "ChipTesting", "NFCReaders", "NFCSessions", "NFCTestKit", "PCSCDriver", "PCSCTesting",
-                "PN532Driver", "PrivateStorage", "ProgramTesting", "ReaderEmulation", "SessionTesting",
-                "SimulatorTesting", "SystemLibrary", "TagLink", "TagProtocols", "TagTrace", "TagImages", "VirtualCards",
-                "VirtualTags", "TestThreads",
+                "ChipTesting", "LinuxSupport", "NFCReaders", "NFCSessions", "NFCTestKit", "PCSCDriver", "PCSCTesting",
+                "PN532Driver", "ProgramTesting", "ReaderEmulation", "SessionTesting", "SimulatorTesting", "TagImages",
+                "TagLink", "TagProtocols", "TagTrace", "TestThreads", "VirtualTags",
             ],
             path: "Tests/Sessions/NFCReadersTests",
             swiftSettings: strict
@@ -541,9 +490,9 @@ let package = Package(
         .testTarget(
             name: "CoreNFCTests",
             dependencies: [
-                "CIFDHandler", "CoreNFC", "NFCReaders", "NFCTestKit", "NFCSessions", "ReaderEmulation",
-                "TagProtocols", "VirtualCards", "VirtualTags", "PropertyTesting", "TagLink",
-                "SourceCompatibilitySwift6", "TestThreads",
+                "CIFDHandler", "CoreNFC", "NFCReaders", "NFCSessions", "NFCTestKit", "PropertyTesting",
+                "ReaderEmulation", "SourceCompatibilitySwift6", "TagLink", "TagProtocols", "TestThreads",
+                "VirtualTags",
             ],
             path: "Tests/Framework/CoreNFCTests",
             exclude: ["Parity"],
@@ -552,7 +501,7 @@ let package = Package(
         .testTarget(
             name: "NFCTestKitTests",
             dependencies: [
-                "CoreNFC", "NFCTestKit", "NFCSessions", "TagLink", "VirtualCards", "VirtualTags", "TestThreads",
+                "CoreNFC", "NFCSessions", "NFCTestKit", "TagLink", "TestThreads", "VirtualTags",
             ],
             path: "Tests/Framework/NFCTestKitTests",
             swiftSettings: strict
@@ -580,8 +529,8 @@ let package = Package(
         .testTarget(
             name: "SourceCompatibilityTests",
             dependencies: [
-                "CardCryptography", "CoreNFC", "SourceCompatibilitySwift5", "SourceCompatibilitySwift6", "NFCTestKit",
-                "TagLink", "TagImages", "VirtualCards", "VirtualTags",
+                "CardCryptography", "CoreNFC", "NFCTestKit", "SourceCompatibilitySwift5", "SourceCompatibilitySwift6",
+                "TagImages", "TagLink", "VirtualTags",
             ],
             path: "Tests/Framework/SourceCompatibilityTests",
             exclude: ["Forms", "Swift5", "Swift6"],
@@ -590,10 +539,9 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "nfc", "nfcd", "TagReader", "FirstScan", "BackgroundTagReading", "CSDBus", "LinkDelivery",
-                "LinkFetching", "NDEF", "NFCReaders", "NFCSessions", "PrivateStorage", "ProgramTesting",
-                "ReaderEmulation", "SystemLibrary", "TagImages", "TagLink", "TagProtocols", "TagTrace", "TestThreads",
-                "UserBus", "VirtualCards", "VirtualTags", "VisibleText",
+                "BackgroundTagReading", "CSDBus", "FirstScan", "LinkDelivery", "LinuxSupport", "NDEF", "nfc", "nfcd",
+                "NFCReaders", "NFCSessions", "ProgramTesting", "ReaderEmulation", "TagImages", "TagLink",
+                "TagProtocols", "TagReader", "TagTrace", "TestThreads", "TextSafety", "UserBus", "VirtualTags",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Tests/Tools/CommandLineTests",
@@ -603,9 +551,8 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "nfc", "nfcd", "TagReader", "FirstScan", "BackgroundTagReading", "CSDBus", "LinkDelivery",
-                "LinkFetching", "NDEF", "NFCReaders", "PrivateStorage", "ProgramTesting", "SystemLibrary",
-                "TestThreads", "UserBus",
+                "BackgroundTagReading", "CSDBus", "FirstScan", "LinkDelivery", "LinuxSupport", "NDEF", "nfc", "nfcd",
+                "NFCReaders", "ProgramTesting", "TagReader", "TestThreads", "UserBus",
             ],
             path: "Tests/Tools/DaemonTests",
             exclude: ["bus_peer.py"],
@@ -614,8 +561,8 @@ let package = Package(
         .testTarget(
             name: "SampleAppTests",
             dependencies: [
-                "nfc", "nfcd", "TagReader", "FirstScan", "BackgroundTagReading", "CSDBus", "LinkDelivery", "NDEF",
-                "ProgramTesting", "TestThreads", "UserBus",
+                "BackgroundTagReading", "CSDBus", "FirstScan", "LinkDelivery", "NDEF", "nfc", "nfcd",
+                "ProgramTesting", "TagReader", "TestThreads", "UserBus",
             ],
             path: "Tests/Tools/SampleAppTests",
             swiftSettings: strict

@@ -54,19 +54,19 @@ let package = Package(
         .target(
             name: "FleetModel",
             dependencies: [crypto, .product(name: "TOMLKit", package: "TOMLKit")]
-                + root("BackgroundTagReading", "NDEF", "TagLink", "TagProtocols", "UniversalLinks", "VisibleText"),
+                + root("BackgroundTagReading", "NDEF", "TagLink", "TagProtocols", "UniversalLinks", "TextSafety"),
             swiftSettings: strict
         ),
         // The file of a node: what waits, what was sent, the journal of jobs.
         .target(
             name: "FleetSpool",
-            dependencies: ["FleetModel", database] + root("PrivateStorage"),
+            dependencies: ["FleetModel", database] + root("LinuxSupport"),
             swiftSettings: strict
         ),
         // A connection to a broker.
         .target(
             name: "FleetMQTT",
-            dependencies: ["CEpoll", "CMosquitto", "CMosquittoInput", "FleetModel"] + root("PrivateStorage"),
+            dependencies: ["CEpoll", "CMosquitto", "CMosquittoInput", "FleetModel"] + root("LinuxSupport"),
             swiftSettings: strict
         ),
         // Readers, spool and connection put together.
@@ -77,7 +77,7 @@ let package = Package(
                     "BackgroundTagReading",
                     "NFCReaders",
                     "NFCSessions",
-                    "PrivateStorage",
+                    "LinuxSupport",
                     "TagLink",
                     "TagProtocols",
                     "UniversalLinks"
@@ -87,13 +87,13 @@ let package = Package(
         .executableTarget(
             name: "nfc-agent",
             dependencies: [arguments, "FleetAgent", "FleetModel", "FleetMQTT", "FleetSpool"]
-                + root("PrivateStorage", "VisibleText"),
+                + root("LinuxSupport", "TextSafety"),
             swiftSettings: strict
         ),
         .executableTarget(
             name: "nfc-fleet",
             dependencies: [arguments, crypto, "FleetModel", "FleetMQTT"]
-                + root("NDEF", "PrivateStorage", "TagImages", "VirtualTags", "VisibleText"),
+                + root("NDEF", "LinuxSupport", "TagImages", "VirtualTags", "TextSafety"),
             swiftSettings: strict
         ),
         // Many nodes with virtual tags, for the benchmark and the tests of the whole.

@@ -30,7 +30,6 @@ let package = Package(
                 .product(name: "NDEF", package: "OpenCoreNFC"),
                 .product(name: "TagLink", package: "OpenCoreNFC"),
                 .product(name: "TagProtocols", package: "OpenCoreNFC"),
-                .product(name: "VirtualCards", package: "OpenCoreNFC"),
                 .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],
             exclude: ["nfcpy_peer.py"],
@@ -40,7 +39,6 @@ let package = Package(
             name: "EmulationSupport",
             dependencies: [
                 "PeerSupport", .product(name: "TagImages", package: "OpenCoreNFC"),
-                .product(name: "VirtualCards", package: "OpenCoreNFC"),
                 .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],
             swiftSettings: strict
@@ -48,7 +46,7 @@ let package = Package(
         .testTarget(
             name: "PCSCTests",
             dependencies: [
-                "EmulationSupport", "PeerSupport", .product(name: "VirtualCards", package: "OpenCoreNFC"),
+                "EmulationSupport", "PeerSupport",
                 .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],
             exclude: ["installed_reader.sh", "pyscard_peer.py", "same_interface.c"],
@@ -72,7 +70,7 @@ let package = Package(
             name: "PCSCSessionTests",
             dependencies: [
                 "EmulationSupport", "FlowProbe", "PeerSupport", "SessionProbe",
-                .product(name: "VirtualCards", package: "OpenCoreNFC"),
+                .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],
             swiftSettings: strict
         ),
@@ -80,7 +78,6 @@ let package = Package(
             name: "LibnfcTests",
             dependencies: [
                 "EmulationSupport", "PeerSupport", "SessionProbe",
-                .product(name: "VirtualCards", package: "OpenCoreNFC"),
                 .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],
             exclude: ["libnfc_peer.py"],
@@ -89,7 +86,7 @@ let package = Package(
         .testTarget(
             name: "NfcpySerialTests",
             dependencies: [
-                "EmulationSupport", "PeerSupport", .product(name: "VirtualCards", package: "OpenCoreNFC"),
+                "EmulationSupport", "PeerSupport",
                 .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],
             exclude: ["nfcpy_command_peer.py", "nfcpy_serial_peer.py"],
@@ -101,7 +98,6 @@ let package = Package(
                 "EmulationSupport", "PeerSupport",
                 .product(name: "NDEF", package: "OpenCoreNFC"),
                 .product(name: "TagImages", package: "OpenCoreNFC"),
-                .product(name: "VirtualCards", package: "OpenCoreNFC"),
                 .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],
             exclude: ["desktop_peer.py", "systemd_peer.sh"],

@@ -43,9 +43,8 @@ let package = Package(
                 "TagProtocols",
                 "TagTrace",
                 "UniversalLinks",
-                "VirtualCards",
-                "VirtualTags",
-                "VisibleText"
+                "TextSafety",
+                "VirtualTags"
             ),
             swiftSettings: strict
         ),
@@ -56,7 +55,7 @@ let package = Package(
                 "SimulatorModel",
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
-            ] + root("BackgroundTagReading", "PrivateStorage", "UniversalLinks"),
+            ] + root("BackgroundTagReading", "LinuxSupport", "UniversalLinks"),
             resources: [.copy("Page")],
             swiftSettings: strict
         ),
@@ -65,7 +64,7 @@ let package = Package(
             dependencies: [
                 "SimulatorModel", "SimulatorServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ] + root("PrivateStorage"),
+            ] + root("LinuxSupport"),
             swiftSettings: strict
         ),
         .testTarget(
@@ -79,7 +78,6 @@ let package = Package(
                     "TagLink",
                     "TagTrace",
                     "UniversalLinks",
-                    "VirtualCards",
                     "VirtualTags"
                 ),
             swiftSettings: strict

@@ -32,11 +32,10 @@ NARROWER = {
     # A session knows no reader and no virtual tag.
     "NFCSessions": {"Tags", "Support"},
     # Rules without input or output.
-    "BackgroundTagReading": {"NDEF", "UniversalLinks", "VisibleText"},
-    "UniversalLinks": {"VisibleText"},
+    "BackgroundTagReading": {"NDEF", "UniversalLinks", "TextSafety"},
+    "UniversalLinks": {"TextSafety"},
     # The reader's side of a tag knows nothing of the tag's side.
-    "VirtualTags": {"CardCryptography", "TagLink"},
-    "VirtualCards": {"CardCryptography", "NDEF", "TagLink", "VirtualTags"},
+    "VirtualTags": {"CardCryptography", "NDEF", "TagLink"},
 }
 # Who may import a reader's driver. Everybody else asks its registry of readers.
 REGISTRY = "NFCReaders"
@@ -45,43 +44,43 @@ REGISTRY = "NFCReaders"
 SYSTEM = {"Swift", "Synchronization", "Dispatch", "Glibc", "Testing", "XCTest", "Foundation", "FoundationEssentials",
           "FoundationXML"}
 # A tag, a message or a cipher is a matter of bytes: these targets do without the operating system. TagLink has a lock of Glibc's.
-PURE = {"NDEF", "TagLink", "TagProtocols", "VirtualTags", "VirtualCards", "VisibleText", "CardCryptography"}
+PURE = {"NDEF", "TagLink", "TagProtocols", "VirtualTags", "TextSafety", "CardCryptography"}
 ALLOWED_IN_PURE = {"TagLink": {"Glibc", "Synchronization"}}
 
 # The nested packages and the samples, which are no part of the house: what each may import besides Foundation.
 OTHERS = {
-    "Tools/NFCLint/Sources/NFCLintEngine": {"SwiftOperators", "SwiftParser", "SwiftSyntax", "VisibleText"},
+    "Tools/NFCLint/Sources/NFCLintEngine": {"SwiftOperators", "SwiftParser", "SwiftSyntax", "TextSafety"},
     "Tools/NFCLint/Sources/NFCLintRules": {"NDEF", "NFCLintEngine", "SwiftSyntax", "UniversalLinks"},
     "Tools/NFCLint/Sources/nfc-lint": {"ArgumentParser", "NFCLintEngine", "NFCLintRules"},
     "Simulator/Sources/SimulatorModel": {
         "BackgroundTagReading", "Dispatch", "Glibc", "NDEF", "NFCSessions", "TagImages", "TagLink", "TagProtocols", "TagTrace",
-        "UniversalLinks", "VirtualCards", "VirtualTags", "VisibleText",
+        "UniversalLinks", "VirtualTags", "TextSafety",
     },
     "Simulator/Sources/SimulatorServer": {
-        "BackgroundTagReading", "Dispatch", "FlyingFox", "FlyingSocks", "Glibc", "PrivateStorage", "SimulatorModel",
+        "BackgroundTagReading", "Dispatch", "FlyingFox", "FlyingSocks", "Glibc", "LinuxSupport", "SimulatorModel",
         "UniversalLinks",
     },
     "Simulator/Sources/nfc-simulator": {
-        "ArgumentParser", "Dispatch", "Glibc", "PrivateStorage", "SimulatorModel", "SimulatorServer",
+        "ArgumentParser", "Dispatch", "Glibc", "LinuxSupport", "SimulatorModel", "SimulatorServer",
     },
     "Fleet/Sources/FleetModel": {
-        "BackgroundTagReading", "Crypto", "NDEF", "TOMLKit", "TagLink", "TagProtocols", "UniversalLinks", "VisibleText",
+        "BackgroundTagReading", "Crypto", "NDEF", "TOMLKit", "TagLink", "TagProtocols", "UniversalLinks", "TextSafety",
     },
-    "Fleet/Sources/FleetSpool": {"Dispatch", "FleetModel", "GRDB", "Glibc", "PrivateStorage"},
-    "Fleet/Sources/FleetMQTT": {"CEpoll", "CMosquitto", "CMosquittoInput", "Dispatch", "FleetModel", "Glibc", "PrivateStorage"},
+    "Fleet/Sources/FleetSpool": {"Dispatch", "FleetModel", "GRDB", "Glibc", "LinuxSupport"},
+    "Fleet/Sources/FleetMQTT": {"CEpoll", "CMosquitto", "CMosquittoInput", "Dispatch", "FleetModel", "Glibc", "LinuxSupport"},
     "Fleet/Sources/FleetAgent": {
         "BackgroundTagReading", "Dispatch", "FleetMQTT", "FleetModel", "FleetSpool", "Glibc", "NFCReaders", "NFCSessions",
-        "PrivateStorage", "TagLink", "TagProtocols", "UniversalLinks",
+        "LinuxSupport", "TagLink", "TagProtocols", "UniversalLinks",
     },
     "Fleet/Sources/nfc-agent": {
-        "ArgumentParser", "Dispatch", "FleetAgent", "FleetMQTT", "FleetModel", "FleetSpool", "PrivateStorage", "VisibleText",
+        "ArgumentParser", "Dispatch", "FleetAgent", "FleetMQTT", "FleetModel", "FleetSpool", "LinuxSupport", "TextSafety",
     },
     "Fleet/Sources/nfc-fleet": {
-        "ArgumentParser", "Crypto", "Dispatch", "FleetMQTT", "FleetModel", "Glibc", "NDEF", "PrivateStorage", "TagImages",
-        "VirtualTags", "VisibleText",
+        "ArgumentParser", "Crypto", "Dispatch", "FleetMQTT", "FleetModel", "Glibc", "NDEF", "LinuxSupport", "TagImages",
+        "VirtualTags", "TextSafety",
     },
     # What an app on a phone could import, and what a text interface needs.
-    "Examples/TagReader": {"CoreNFC", "Glibc", "PhoneScreens", "Synchronization", "UserActivityReceiving", "VisibleText"},
+    "Examples/TagReader": {"CoreNFC", "Glibc", "PhoneScreens", "Synchronization", "UserActivityReceiving", "TextSafety"},
     "Examples/FirstScan": {"CoreNFC"},
 }
 

@@ -9,7 +9,7 @@ import pathlib
 import subprocess
 import tempfile
 
-TARGET = "Sources/VirtualTags/VirtualCards/EMRTD/EMRTDSigner+Test.swift"
+TARGET = "Sources/VirtualTags/VirtualTags/EMRTD/EMRTDSigner+Test.swift"
 # ICAO 9303-12, table 6. The document types of the signer are passports, P, and cards, I.
 CONFIGURATION = """
 [req]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSDBus
 import Glibc
-import SystemLibrary
+import LinuxSupport
 
 @testable import UserBus
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: CSystemCalls SystemLibrary NDEF VisibleText UniversalLinks BackgroundTagReading PrivateStorage CSDBus UserBus
+// modules: CLinuxSupport LinuxSupport NDEF TextSafety UniversalLinks BackgroundTagReading CSDBus UserBus
 // support: BusMessageMaker
 import CSDBus
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: NDEF VisibleText UniversalLinks BackgroundTagReading
+// modules: NDEF TextSafety UniversalLinks BackgroundTagReading
 @testable import BackgroundTagReading
 
 private let link = "https://example.com/a?b=%20c"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: CSystemCalls SystemLibrary PrivateStorage VisibleText UniversalLinks CLibCrypto CCurl LinkFetching
-import LinkFetching
+// modules: CLinuxSupport LinuxSupport TextSafety UniversalLinks CCurl LinkDelivery
+import LinkDelivery
 
 /// The head of a response has the same result with LF and with CRLF line ends: it is complete within its limit, it waits
 /// for more, or it is a specific error.

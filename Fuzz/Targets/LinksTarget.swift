@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: VisibleText UniversalLinks
+// modules: TextSafety UniversalLinks
 import Foundation
 import UniversalLinks
 

@@ -1,7 +1,7 @@
 import TagLink
 
 // SPDX-License-Identifier: Apache-2.0
-// modules: CSystemCalls SystemLibrary TagLink PCSCDriver
+// modules: CLinuxSupport LinuxSupport TagLink PCSCDriver
 // support: HostileReader
 @testable import PCSCDriver
 

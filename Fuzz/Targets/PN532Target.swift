@@ -1,7 +1,7 @@
 import TagLink
 
 // SPDX-License-Identifier: Apache-2.0
-// modules: CSystemCalls SystemLibrary TagLink PN532Driver
+// modules: CLinuxSupport LinuxSupport TagLink PN532Driver
 @testable import PN532Driver
 
 /// For any bytes on a chip's line, the same frames are found for all sizes of pieces, at most one is buffered, and a list of

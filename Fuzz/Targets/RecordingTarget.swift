@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: CSystemCalls SystemLibrary PrivateStorage TagLink VisibleText TagTrace
+// modules: CLinuxSupport LinuxSupport TagLink TextSafety TagTrace
 import TagLink
+
 @testable import TagTrace
 
 /// Any text is read as a recording or refused, with the same result for all sizes of pieces. A recording stays the same when it

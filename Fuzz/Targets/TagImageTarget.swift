@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: TagLink NDEF CSystemCalls SystemLibrary CLibCrypto CardCryptography VisibleText VirtualTags VirtualCards TagImages
+// modules: TagLink NDEF CLinuxSupport LinuxSupport CardCryptography TextSafety VirtualTags TagImages
 import TagImages
 import TagLink
-import VirtualCards
 import VirtualTags
 
 /// Any file is read as an image of a tag or refused. A tag that is made from it answers frames, and its image stays the same

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: TagLink NDEF CSystemCalls SystemLibrary CLibCrypto CardCryptography VirtualTags VirtualCards
+// modules: TagLink NDEF CLinuxSupport LinuxSupport CardCryptography VirtualTags
 import TagLink
-import VirtualCards
 import VirtualTags
 
 private let products = TagProduct.all

@@ -31,7 +31,7 @@ let package = Package(
         .target(
             name: "NFCLintEngine",
             dependencies: [
-                .product(name: "VisibleText", package: "OpenCoreNFC"),
+                .product(name: "TextSafety", package: "OpenCoreNFC"),
                 .product(name: "SwiftOperators", package: "swift-syntax"),
                 .product(name: "SwiftParser", package: "swift-syntax"),
                 .product(name: "SwiftSyntax", package: "swift-syntax"),

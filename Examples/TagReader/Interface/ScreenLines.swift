@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import VisibleText
+import TextSafety
 
 /// The screens as lines of text: pure functions of their content and the size of the terminal.
 struct ScreenLines {

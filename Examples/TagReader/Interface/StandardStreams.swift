@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
-import VisibleText
+import TextSafety
 
 /// Standard output without a buffer, so that a program at the other end of a pipe sees each result at once.
 ///

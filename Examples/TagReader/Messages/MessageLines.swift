@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreNFC
-import VisibleText
+import TextSafety
 
 /// A message as lines of text, for both interfaces. Invisible characters in the text of a card are escaped.
 enum MessageLines {

@@ -4,7 +4,7 @@ package import FleetMQTT
 package import FleetModel
 package import FleetSpool
 import Foundation
-import PrivateStorage
+import LinuxSupport
 import UniversalLinks
 
 extension AgentSettings {

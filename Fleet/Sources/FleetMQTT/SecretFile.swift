@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FleetModel
 import Glibc
-import PrivateStorage
+import LinuxSupport
 
 /// Files that nobody else may read.
 package enum SecretFile {

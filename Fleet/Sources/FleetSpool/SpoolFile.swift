@@ -2,7 +2,7 @@
 import FleetModel
 import Foundation
 import GRDB
-import PrivateStorage
+import LinuxSupport
 
 /// The file on the disk: the events of one node, or of all nodes of a process, and the journals of their jobs.
 ///

@@ -2,7 +2,7 @@
 import FleetAgent
 import FleetModel
 import Foundation
-import VisibleText
+import TextSafety
 
 /// The log: one line for each event.
 struct AgentOutput: Sendable {

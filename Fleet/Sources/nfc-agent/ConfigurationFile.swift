@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FleetModel
 import Foundation
-import PrivateStorage
+import LinuxSupport
 
 /// Finds and reads the agent's configuration.
 enum ConfigurationFile {

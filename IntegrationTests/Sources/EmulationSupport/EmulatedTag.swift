@@ -2,7 +2,7 @@
 public import Foundation
 import PeerSupport
 import TagImages
-public import VirtualCards
+public import VirtualTags
 
 /// A tag that `nfc emulate` shows to foreign programs, with its own files, sockets and serial lines.
 public final class EmulatedTag {

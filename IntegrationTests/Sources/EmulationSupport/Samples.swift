@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagImages
-public import VirtualCards
 public import VirtualTags
 
 /// Tags with a message on them.

@@ -3,7 +3,6 @@ import Foundation
 import NDEF
 import PeerSupport
 import TagImages
-import VirtualCards
 import VirtualTags
 
 /// A test's own user environment: buses, notifications, a session, a reader, an inbox, and the service.

@@ -3,7 +3,6 @@ import EmulationSupport
 import Foundation
 import PeerSupport
 import Testing
-import VirtualCards
 import VirtualTags
 
 @Suite(.serialized, .enabled(if: Program.areInstalled("nfc-list"), "libnfc-bin is not installed."))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// A virtual product, and how nfcpy recognizes it.

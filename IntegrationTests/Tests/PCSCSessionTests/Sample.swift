@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import EmulationSupport
 import Foundation
-import VirtualCards
+import VirtualTags
 
 /// A tag with a message, named as in the tests' output.
 enum Sample: String, CaseIterable, Sendable {

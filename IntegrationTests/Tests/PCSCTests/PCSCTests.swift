@@ -2,7 +2,6 @@
 import EmulationSupport
 import Foundation
 import Testing
-import VirtualCards
 import VirtualTags
 
 private let readerName = "ACS ACR122U PICC Interface 00 00"

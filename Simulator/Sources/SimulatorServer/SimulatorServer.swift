@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
-import PrivateStorage
+import LinuxSupport
 public import SimulatorModel
 
 /// A running simulator: the page, the socket for programs, the drawer's folder and the programs that were started.

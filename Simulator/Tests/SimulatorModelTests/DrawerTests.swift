@@ -4,7 +4,7 @@ import NDEF
 import SimulatorModel
 import TagImages
 import Testing
-import VirtualCards
+import VirtualTags
 
 @Suite struct DrawerTests {
     @Test("A new tag holds the link, text, contact or network that it was made with")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import BackgroundTagReading
-import LinkFetching
-package import PrivateStorage
+package import LinuxSupport
 
 extension LinkDeliverer {
     /// Creates a router from the installed apps, the fetched association files, the user's choices, and the desktop's

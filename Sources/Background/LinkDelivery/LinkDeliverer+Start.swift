@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import BackgroundTagReading
 import Glibc
-import SystemLibrary
+import LinuxSupport
 import UserBus
 
 /// Starting programs by their desktop entries (Desktop Entry Specification 1.5, 7).

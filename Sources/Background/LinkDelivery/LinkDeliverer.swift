@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import BackgroundTagReading
 import Glibc
-import LinkFetching
-import PrivateStorage
+import LinuxSupport
 import UserBus
 
 /// Opens the links of tags: in the app that they belong to, in the browser, or in the desktop's default app.

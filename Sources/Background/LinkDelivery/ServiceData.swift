@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-package import PrivateStorage
-import SystemLibrary
+package import LinuxSupport
 
 /// The data that the service has stored for a user: the inbox, its marks, association files, and the choices for
 /// domains.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
-import VisibleText
+import TextSafety
 
 /// An `apple-app-site-association` file: it defines which apps open which URLs of a site (Apple, Supporting associated
 /// domains).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VisibleText
+import TextSafety
 
 /// A JSON value with its type. Association files don't use numbers, so their values are not kept.
 enum JSONValue: Sendable {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-package import PrivateStorage
-import SystemLibrary
+package import LinuxSupport
 
 /// A separate bus of this process: a `dbus-daemon` in a private folder, which starts no programs. Only programs that
 /// get its address can use it.

@@ -6,5 +6,4 @@
 @_exported public import TagImages
 @_exported public import TagLink
 @_exported public import TagTrace
-@_exported public import VirtualCards
 @_exported public import VirtualTags

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VisibleText
+import TextSafety
 
 extension PhoneScreen {
     /// The screen as the simulator takes it.

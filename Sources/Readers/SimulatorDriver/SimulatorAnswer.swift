@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-import VisibleText
+import TextSafety
 
 /// The answer to a request.
 struct SimulatorAnswer: Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import SystemLibrary
+import LinuxSupport
 import TagLink
-import VisibleText
+import TextSafety
 
 /// What the simulator sends by itself.
 extension SimulatorClient {

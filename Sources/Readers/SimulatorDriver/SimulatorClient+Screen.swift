@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
-import SystemLibrary
+import LinuxSupport
 import TagLink
 
 extension SimulatorClient {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Glibc
-import SystemLibrary
+import LinuxSupport
 import TagLink
-import VisibleText
+import TextSafety
 
 /// The connection to a simulator. Its first use connects, and the next use after it has ended connects again.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-import VisibleText
+import TextSafety
 
 /// Why a simulator can't be used.
 enum SimulatorError {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-import VisibleText
+import TextSafety
 
 /// A link that the phone's background reading opens in this app.
 package struct SimulatorLinkEvent: Sendable, Hashable {

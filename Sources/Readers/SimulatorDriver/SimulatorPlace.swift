@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import SystemLibrary
+import LinuxSupport
 
 /// Where a simulator listens for programs.
 package enum SimulatorPlace {

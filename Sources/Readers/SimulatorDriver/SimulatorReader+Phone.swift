@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
-import SystemLibrary
+import LinuxSupport
 package import TagLink
 
 /// What the simulated phone does besides reading tags: turns, the scanning sheet, the app's screen, links, and switches.

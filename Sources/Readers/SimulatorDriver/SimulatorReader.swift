@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import PrivateStorage
-import SystemLibrary
+import LinuxSupport
 package import TagLink
 
 /// The reader of a simulated phone, over the local socket of `nfc simulator`.

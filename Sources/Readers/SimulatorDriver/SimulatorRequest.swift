@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-import VisibleText
+import TextSafety
 
 /// A line to the simulator: one JSON object.
 struct SimulatorRequest: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VisibleText
+import TextSafety
 
 /// What a simulator withholds from the sessions of an app.
 package struct SimulatorSwitches: Sendable, Hashable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CLibCrypto
+import CLinuxSupport
 
 /// A block cipher with its key: AES-128, single DES or triple DES.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CLibCrypto
+import CLinuxSupport
 
 /// OpenSSL's libcrypto, from the library of the system.
 ///

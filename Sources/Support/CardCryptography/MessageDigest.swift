@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CLibCrypto
+import CLinuxSupport
 
 /// A hash function of FIPS 180-4.
 public enum MessageDigest: Sendable, Hashable, CaseIterable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import SystemLibrary
+import CLinuxSupport
 
 /// A key in its own memory, which is overwritten when the last reference to it is released. It is never printed.
 ///
@@ -16,7 +16,7 @@ import SystemLibrary
     }
 
     deinit {
-        unsafe MemoryWipe.wipe(memory)
+        unsafe ocn_wipe(memory.baseAddress, UInt(memory.count))
         unsafe memory.deallocate()
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CLibCrypto
+import CLinuxSupport
 
 /// A private key for signing, such as the key of a document's issuer.
 public struct SigningKey: Sendable, Hashable {

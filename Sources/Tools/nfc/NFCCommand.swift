@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import VisibleText
+import TextSafety
 
 /// The root of the command line.
 @main

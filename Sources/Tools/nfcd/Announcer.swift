@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
-import PrivateStorage
-import SystemLibrary
+import LinuxSupport
 import UserBus
 
 /// Shows the notifications of entries, and handles what the user does with them.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
-import SystemLibrary
+import LinuxSupport
 
 /// Reports changes in a folder of installed apps, as long as the service runs. The folder may be created and removed
 /// meanwhile.

@@ -2,8 +2,7 @@
 import BackgroundTagReading
 import Glibc
 import LinkDelivery
-import PrivateStorage
-import SystemLibrary
+import LinuxSupport
 
 /// Stores what was read on disk, even if the disk is full for a while or the inbox folder disappears.
 final class InboxKeeper {

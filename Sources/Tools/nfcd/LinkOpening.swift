@@ -2,7 +2,7 @@
 import BackgroundTagReading
 import Dispatch
 import Foundation
-import PrivateStorage
+import LinuxSupport
 
 /// Opens the links of entries with the installed apps, and gives the machine the current routing of links.
 final class LinkOpening {

@@ -3,9 +3,8 @@ import BackgroundTagReading
 import Dispatch
 import Foundation
 import LinkDelivery
-import LinkFetching
+import LinuxSupport
 import NFCSessions
-import PrivateStorage
 
 /// Fetches the association files of the installed apps' domains when they are due: a week after the site's last answer;
 /// after a failure, at the times of ``CachedAssociation``. Sites that failed are asked at once when the network comes

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
 import Foundation
+import LinuxSupport
 import NFCSessions
-import SystemLibrary
-import VisibleText
+import TextSafety
 
 /// The log: one line for each event, without contents of tags unless the options ask for them.
 struct Log {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
-import PrivateStorage
+import LinuxSupport
 
 /// Stores the topics of the visible notifications, so that a click still opens the link after a restart of the service.
 struct NotificationMemory {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import LinuxSupport
 import NFCReaders
 import NFCSessions
-import SystemLibrary
-import VisibleText
+import TextSafety
 
 /// The options of the service's command line.
 struct Options {

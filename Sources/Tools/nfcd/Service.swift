@@ -3,9 +3,9 @@ import BackgroundTagReading
 import Dispatch
 import Foundation
 import LinkDelivery
+import LinuxSupport
 import NFCReaders
 import NFCSessions
-import PrivateStorage
 import TagLink
 import TagTrace
 import UserBus

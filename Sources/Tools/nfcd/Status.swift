@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
 import LinkDelivery
-import VisibleText
+import TextSafety
 
 extension Service {
     /// The state of the service as a JSON object, for `nfc background status`.

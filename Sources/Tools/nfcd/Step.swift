@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import SystemLibrary
+import LinuxSupport
 
 /// A step of an arrival at which a test ends the service: `NFC_DIE_AT` names it.
 enum Step {

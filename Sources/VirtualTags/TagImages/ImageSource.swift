@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VirtualCards
+import VirtualTags
 
 /// The file that an image was read from.
 protocol ImageSource: Sendable {

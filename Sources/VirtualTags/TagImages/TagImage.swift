@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-public import VirtualCards
 public import VirtualTags
 
 /// The image of a tag in a file: read it, put it in a field as a virtual tag, and write it back after changes.

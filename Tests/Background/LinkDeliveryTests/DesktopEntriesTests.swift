@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
 import LinkDelivery
-import PrivateStorage
+import LinuxSupport
 import Testing
 
 struct DesktopEntriesTests {

@@ -2,7 +2,7 @@
 import BackgroundTagReading
 import Foundation
 import LinkDelivery
-import PrivateStorage
+import LinuxSupport
 import Testing
 
 struct InstalledAppsTests {

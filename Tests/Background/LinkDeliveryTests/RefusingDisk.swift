@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import PrivateStorage
+import LinuxSupport
 import Synchronization
 
 /// A disk in memory that takes nothing for a while, as when it is full.

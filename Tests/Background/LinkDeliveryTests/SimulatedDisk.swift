@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import PrivateStorage
+import LinuxSupport
 import Synchronization
 
 /// A disk in memory that stops at a step, as in a power failure. Names that were not synchronized may be lost, and a file that

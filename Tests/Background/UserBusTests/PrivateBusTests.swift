@@ -2,7 +2,7 @@
 import BusTesting
 import Foundation
 import Glibc
-import PrivateStorage
+import LinuxSupport
 import TestThreads
 import Testing
 

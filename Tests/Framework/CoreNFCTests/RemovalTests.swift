@@ -3,7 +3,6 @@
 import Foundation
 import NFCTestKit
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// A tag that leaves the field is noticed, also when it is sent no command; and how long a connection lasts.

@@ -2,7 +2,6 @@
 @unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCTestKit
-import VirtualCards
 import VirtualTags
 
 // MARK: Sessions

@@ -3,7 +3,6 @@
 import Foundation
 import NFCTestKit
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// What a session for tags looks for, by its configuration and the app's lists, and what a tag then is to the app.

@@ -4,7 +4,7 @@ import Foundation
 import NFCTestKit
 import TagLink
 import Testing
-import VirtualCards
+import VirtualTags
 
 private let one: [UInt8] = [1, 2, 3, 4]
 private let two: [UInt8] = [5, 6, 7, 8]

@@ -4,7 +4,6 @@ import Foundation
 import NFCTestKit
 import TestThreads
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// A client with a bug, and what an exploration reports.

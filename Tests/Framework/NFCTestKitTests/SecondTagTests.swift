@@ -2,7 +2,7 @@
 import NFCTestKit
 import TagLink
 import Testing
-import VirtualCards
+import VirtualTags
 
 /// The tag that an exploration brings near beside the test's own.
 @Suite(.timeLimit(.minutes(10))) struct SecondTagTests {

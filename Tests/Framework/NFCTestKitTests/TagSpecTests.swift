@@ -4,7 +4,7 @@ import NFCSessions
 import NFCTestKit
 import TagLink
 import Testing
-import VirtualCards
+import VirtualTags
 
 /// A tag as a test describes it, what it holds, and the words about both.
 @Suite(.timeLimit(.minutes(5))) struct TagSpecTests {

@@ -5,7 +5,6 @@ import Foundation
 import NFCTestKit
 import TagImages
 import Testing
-import VirtualCards
 import VirtualTags
 
 @testable import SourceCompatibilitySwift6  // the clients' types are internal, as in an app

@@ -3,7 +3,6 @@ import CoreNFC
 import Foundation
 import NFCTestKit
 import Testing
-import VirtualCards
 import VirtualTags
 
 @testable import SourceCompatibilitySwift5  // the clients' types are internal, as in an app

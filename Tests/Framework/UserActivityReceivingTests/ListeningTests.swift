@@ -3,8 +3,8 @@ import BackgroundTagReading
 import BusTesting
 import CoreNFC
 import Foundation
+import LinuxSupport
 import NDEF
-import PrivateStorage
 import Synchronization
 import TestThreads
 import Testing

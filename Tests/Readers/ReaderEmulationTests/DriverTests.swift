@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CIFDHandler
 import Glibc
-import PrivateStorage
+import LinuxSupport
 import ReaderEmulation
 import Synchronization
 import TagLink

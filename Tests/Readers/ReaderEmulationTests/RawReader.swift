@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
-import PrivateStorage
+import LinuxSupport
 import Testing
 
 /// Calls the driver on a thread of the call's own: it blocks until the answer, and the tests and the global queues have

@@ -2,7 +2,7 @@
 import Dispatch
 import Foundation
 import Glibc
-import PrivateStorage
+import LinuxSupport
 import TagLink
 import TestThreads
 import Testing

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import LinuxSupport
 import NFCSessions
 import NFCTestKit
-import PrivateStorage
 import TagLink
 import Testing
 

@@ -6,7 +6,6 @@ import TagImages
 import TagLink
 import TagProtocols
 import Testing
-import VirtualCards
 import VirtualTags
 
 @testable import NFCReaders  // the demonstration tag is internal

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import LinuxSupport
 import NFCSessions
 import ProgramTesting
-import SystemLibrary
 import TagImages
 import TagLink
 import Testing
-import VirtualCards
 import VirtualTags
 
 @testable import NFCReaders  // the folder is internal, and is told of changes

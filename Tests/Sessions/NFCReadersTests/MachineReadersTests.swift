@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import LinuxSupport
 import NFCReaders
 import NFCSessions
 import PCSCDriver
 import PCSCTesting
-import PrivateStorage
 import ReaderEmulation
 import TagLink
 import TestThreads

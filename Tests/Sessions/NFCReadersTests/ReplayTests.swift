@@ -8,7 +8,6 @@ import TagLink
 import TagProtocols
 import TagTrace
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// A recorded flow runs again on its recording, and code that does something else is told where.

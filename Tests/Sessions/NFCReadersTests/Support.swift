@@ -6,7 +6,6 @@ import TagImages
 import TagLink
 import TagProtocols
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// A short message: the text "H".

@@ -5,7 +5,6 @@ import SessionTesting
 import TagLink
 import TagProtocols
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// What an inspection finds out about a tag, and what it says that it can't know.

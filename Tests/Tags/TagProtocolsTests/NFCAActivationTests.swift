@@ -2,7 +2,6 @@
 import TagLink
 import TagProtocols
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// Finding, waking and selecting NFC-A tags (ISO/IEC 14443-3, 6): exact exchanges, and crowds of virtual tags.

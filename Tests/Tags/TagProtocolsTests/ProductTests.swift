@@ -3,7 +3,6 @@ import PropertyTesting
 import TagLink
 import TagProtocols
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// Every product is written, read, locked and looked for by the readers of its type.

@@ -2,7 +2,6 @@
 import TagLink
 import TagProtocols
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// A product that VirtualTags has a model of, formatted for NDEF: tags with any message on them, and readers for them.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 import Testing
-import VirtualCards
 import VirtualTags
 
 @testable import TagProtocols  // the limits of one command and the plan of a write are internal

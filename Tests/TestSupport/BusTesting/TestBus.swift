@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
-import PrivateStorage
+import LinuxSupport
 import UserBus
 
 /// A bus for one test, in a folder of its own. Both end with this object.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import LinuxSupport
 import PCSCDriver
-import PrivateStorage
 package import ReaderEmulation
 import TestThreads
 package import VirtualTags

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Glibc
-import SystemLibrary
+import LinuxSupport
 
 /// A program from its start to its end, with files as its streams: nothing can fill up and wait.
 ///

@@ -9,7 +9,6 @@ import TagLink
 import TagProtocols
 import TestThreads
 import Testing
-import VirtualCards
 import VirtualTags
 
 @testable import nfc  // no reader is needed so

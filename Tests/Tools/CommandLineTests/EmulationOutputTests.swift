@@ -2,7 +2,6 @@
 import TagLink
 import TagTrace
 import Testing
-import VirtualCards
 import VirtualTags
 
 @testable import ReaderEmulation  // exchanges are made here

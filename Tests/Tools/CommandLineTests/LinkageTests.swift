@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import LinuxSupport
 import ProgramTesting
-import SystemLibrary
 import TestThreads
 import Testing
 
@@ -9,11 +9,8 @@ import Testing
 @Suite(.ownThreads) struct LinkageTests {
     /// The targets below CoreNFC. One that is left out is missed when the probe is linked.
     private static let targets = [
-        "CLibCrypto", "CSystemCalls", "CardCryptography", "NDEF", "NFCSessions", "PCSCDriver", "PN532Driver",
-        "PrivateStorage",
-        "ReaderEmulation",
-        "SystemLibrary", "TagImages", "TagLink", "TagProtocols", "TagTrace", "VirtualCards", "VirtualTags",
-        "VisibleText",
+        "CLinuxSupport", "CardCryptography", "LinuxSupport", "NDEF", "NFCSessions", "PCSCDriver", "PN532Driver",
+        "ReaderEmulation", "TagImages", "TagLink", "TagProtocols", "TagTrace", "TextSafety", "VirtualTags",
     ]
 
     /// Where the compiled targets are: beside the tests.
@@ -36,13 +33,12 @@ import Testing
         )
         let modules = Self.build.appendingPathComponent("Modules")
         // All objects, not an archive, so that unused code counts too.
-        let maps = ["CLibCrypto", "CSystemCalls"].flatMap { name in
-            ["-Xcc", "-fmodule-map-file=\(Self.build.appendingPathComponent("\(name).build/module.modulemap").path)"]
-        }
+        let map = Self.build.appendingPathComponent("CLinuxSupport.build/module.modulemap").path
         let arguments = [
-            "swiftc", "-swift-version", "6", "-I", modules.path, source.path, "-o", probe,
+            "swiftc", "-swift-version", "6", "-I", modules.path, "-Xcc", "-fmodule-map-file=\(map)", source.path,
+            "-o", probe,
         ]
-        let compiler = try TestProgram("env").run(arguments + maps + Self.objects())
+        let compiler = try TestProgram("env").run(arguments + Self.objects())
         #expect(compiler.status == 0, "\(compiler.error)")
         #expect(try TestProgram("env").run(probe).output == "16 bytes, 0 tags, 60.0 seconds\n")
 

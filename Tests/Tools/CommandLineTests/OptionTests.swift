@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import BackgroundTagReading
-import LinkFetching
+import LinkDelivery
 import NFCReaders
 import Testing
 

@@ -3,7 +3,7 @@ import ArgumentParser
 import NFCReaders
 import TagLink
 import Testing
-import VisibleText
+import TextSafety
 
 @testable import nfc  // no test has a reader with all of this
 

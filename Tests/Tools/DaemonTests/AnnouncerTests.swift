@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
+import LinuxSupport
 import NDEF
 import ProgramTesting
-import SystemLibrary
 import Testing
 import UserBus
 

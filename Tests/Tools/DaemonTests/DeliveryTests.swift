@@ -2,10 +2,10 @@
 import BackgroundTagReading
 import Foundation
 import LinkDelivery
+import LinuxSupport
 import NDEF
 import ProgramTesting
 import Synchronization
-import SystemLibrary
 import TestThreads
 import Testing
 import UserBus

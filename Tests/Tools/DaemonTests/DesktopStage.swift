@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
-import PrivateStorage
+import LinuxSupport
 import ProgramTesting
 import Testing
 import UserBus

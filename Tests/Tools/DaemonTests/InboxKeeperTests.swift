@@ -2,10 +2,9 @@
 import BackgroundTagReading
 import Foundation
 import LinkDelivery
+import LinuxSupport
 import NDEF
-import PrivateStorage
 import ProgramTesting
-import SystemLibrary
 import Testing
 
 @testable import nfcd  // the program has no public interface

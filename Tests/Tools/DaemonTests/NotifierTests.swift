@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
-import PrivateStorage
+import LinuxSupport
 import ProgramTesting
-import SystemLibrary
 import Testing
 import UserBus
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import LinuxSupport
 import NDEF
-import PrivateStorage
 import ProgramTesting
 import TestThreads
 import Testing

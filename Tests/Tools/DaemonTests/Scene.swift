@@ -2,10 +2,9 @@
 import BackgroundTagReading
 import Foundation
 import LinkDelivery
+import LinuxSupport
 import NDEF
-import PrivateStorage
 import ProgramTesting
-import SystemLibrary
 import TestThreads
 import Testing
 import UserBus

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
 import Foundation
-import LinkFetching
+import LinkDelivery
 import NFCReaders
 import ProgramTesting
 import TestThreads

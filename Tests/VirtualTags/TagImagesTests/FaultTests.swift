@@ -3,7 +3,6 @@ import Foundation
 import TagImages
 import TagScripts
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// Faults of files: what is changed, and the code of the error.

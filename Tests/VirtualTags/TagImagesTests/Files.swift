@@ -2,7 +2,6 @@
 import Foundation
 import TagImages
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// Files of the test folder.

@@ -3,7 +3,6 @@ import TagImages
 import TagLink
 import TagScripts
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// Flipper files of DESFire cards.

@@ -3,7 +3,6 @@ import TagImages
 import TagLink
 import TagScripts
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// Every format with every product and every dump.

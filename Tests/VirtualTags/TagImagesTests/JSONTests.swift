@@ -4,7 +4,6 @@ import TagImages
 import TagLink
 import TagScripts
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// JSON images: the conformance vectors, and the syntax.

@@ -2,7 +2,6 @@
 import TagImages
 import TagScripts
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// Proxmark3 files, made after the structures of the client.

@@ -3,7 +3,6 @@ import PropertyTesting
 import TagImages
 import TagScripts
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// Images of random cards: what is written is read again, whatever a card holds.

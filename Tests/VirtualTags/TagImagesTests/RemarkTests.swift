@@ -3,7 +3,6 @@ import TagImages
 import TagLink
 import TagScripts
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// Remarks about images, and what comes back from another format.

@@ -2,7 +2,6 @@
 import TagImages
 import TagScripts
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// Reports of NXP TagInfo.

@@ -2,7 +2,6 @@
 import TagImages
 import TagScripts
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// Type 5 tags in Flipper and Proxmark3 files.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VisibleText
+import TextSafety
 
 /// Events as CloudEvents 1.0 in structured JSON.
 package enum CloudEvent {

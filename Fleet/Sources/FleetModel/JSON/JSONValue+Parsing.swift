@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VisibleText
+import TextSafety
 
 /// Why bytes are no JSON that is taken here.
 package struct JSONFailure: Error, Sendable, CustomStringConvertible {

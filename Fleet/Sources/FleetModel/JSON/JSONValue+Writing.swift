@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VisibleText
+import TextSafety
 
 extension JSONValue {
     /// The value on one line, in UTF-8. Invisible characters are escaped, so that the line can be shown on a terminal.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VisibleText
+import TextSafety
 
 /// JSON texts of others on one line, for standard output.
 package enum ReceivedJSON {

@@ -3,7 +3,7 @@ import ArgumentParser
 import FleetMQTT
 import FleetModel
 import Foundation
-import VisibleText
+import TextSafety
 
 /// The options of every command that sends a job.
 struct JobOptions: ParsableArguments {

@@ -2,7 +2,7 @@
 import FleetMQTT
 import FleetModel
 import Foundation
-import VisibleText
+import TextSafety
 
 /// Why a command failed. It is printed in one place.
 struct FleetFailure: Error {

@@ -4,7 +4,7 @@ import Crypto
 import FleetMQTT
 import FleetModel
 import Foundation
-import PrivateStorage
+import LinuxSupport
 
 /// The options of every command that talks to the broker.
 struct FleetOptions: ParsableArguments {

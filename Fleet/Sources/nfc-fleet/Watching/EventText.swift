@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FleetModel
-import VisibleText
+import TextSafety
 
 /// An event in one line for people. Its content comes from strangers.
 enum EventText {

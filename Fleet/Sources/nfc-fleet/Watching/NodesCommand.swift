@@ -2,7 +2,7 @@
 import ArgumentParser
 import FleetMQTT
 import FleetModel
-import VisibleText
+import TextSafety
 
 /// `nfc fleet nodes`.
 struct NodesCommand: AsyncParsableCommand {

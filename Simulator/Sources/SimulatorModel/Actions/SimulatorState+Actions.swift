@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
 import TagImages
-import VirtualCards
+import VirtualTags
 
 /// The actions of people, pages, commands and tests: one JSON object each.
 extension SimulatorState {

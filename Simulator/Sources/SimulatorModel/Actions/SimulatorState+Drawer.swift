@@ -2,7 +2,7 @@
 import Foundation
 import TagImages
 import TagProtocols
-import VirtualCards
+import VirtualTags
 
 /// The actions on the drawer.
 extension SimulatorState {

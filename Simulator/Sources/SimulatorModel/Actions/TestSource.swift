@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagImages
-import VirtualCards
+import VirtualTags
 
 /// "Copy as test": a test with NFCTestKit that does what was just done.
 struct TestSource: Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
 import TagImages
-import VirtualCards
+import VirtualTags
 
 /// The drawer of tags: an ordered list, and what was deleted from it.
 ///

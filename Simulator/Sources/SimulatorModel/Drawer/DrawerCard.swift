@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagImages
 import TagLink
-import VirtualCards
 import VirtualTags
 
 /// A tag in the drawer.

@@ -2,7 +2,6 @@
 import TagImages
 import TagLink
 import TagProtocols
-import VirtualCards
 import VirtualTags
 
 /// Makes a tag that an action describes.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import VirtualCards
 import VirtualTags
 
 /// What an iPhone can't do with a tag, although the simulator shows the tag to apps.

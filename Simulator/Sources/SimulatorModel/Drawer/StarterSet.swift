@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagImages
-import VirtualCards
+import VirtualTags
 
 /// The tags of a drawer on its first run: one of each kind that people ask for.
 enum StarterSet {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 import TagProtocols
-import VirtualCards
 import VirtualTags
 
 /// A field of its own, in which the drawer looks at a copy of a tag and changes it as a reader would. The tag's locks count.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
 import TagProtocols
-import VirtualCards
 import VirtualTags
 
 /// What a reader finds on a tag: whether it holds NDEF, how much of it, and the message.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VisibleText
+import TextSafety
 
 extension JSON {
     /// Why a text is no JSON.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VisibleText
+import TextSafety
 
 extension JSON {
     /// The value on one line, with the members of objects in the order of their names. Invisible characters in strings are

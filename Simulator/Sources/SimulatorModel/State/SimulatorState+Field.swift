@@ -2,7 +2,7 @@
 import BackgroundTagReading
 import TagLink
 import TagTrace
-import VirtualCards
+import VirtualTags
 
 extension SimulatorState {
     // MARK: Tags come and leave

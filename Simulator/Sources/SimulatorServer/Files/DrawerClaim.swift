@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import PrivateStorage
+import LinuxSupport
 
 /// Keeps other simulators out of a drawer's folder: a lock on a file in it, which ends with the process.
 final class DrawerClaim: Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Glibc
-public import PrivateStorage
+public import LinuxSupport
 public import SimulatorModel
 
 /// The folder of the drawer: a file for each tag, a list of their names, and what is kept of the phone.

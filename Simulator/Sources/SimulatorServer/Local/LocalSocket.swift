@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Glibc
-import PrivateStorage
+import LinuxSupport
 import SimulatorModel
 
 /// The local socket for programs: JSON lines, a thread for each program.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import PrivateStorage
+import LinuxSupport
 import SimulatorModel
 
 /// Where a running simulator is found: a folder with its socket, and a file with its address.

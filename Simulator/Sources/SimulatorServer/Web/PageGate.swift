@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
-import PrivateStorage
+import LinuxSupport
 import SimulatorModel
 
 /// Listens for browsers on 127.0.0.1, in front of the web server.

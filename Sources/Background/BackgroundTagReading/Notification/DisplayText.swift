@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VisibleText
+import TextSafety
 
 /// Makes text from tags and files safe to show.
 public enum DisplayText {

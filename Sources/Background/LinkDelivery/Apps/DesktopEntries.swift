@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import BackgroundTagReading
-package import PrivateStorage
+package import LinuxSupport
 
 /// The desktop entries of the user and of the system, and which of them opens which scheme.
 package struct DesktopEntries: Sendable, Hashable {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import BackgroundTagReading
-package import PrivateStorage
-import SystemLibrary
+package import LinuxSupport
 
 /// The installed apps: the descriptions in `nfc/apps` of the data folders, with the desktop entries in `applications`.
 ///

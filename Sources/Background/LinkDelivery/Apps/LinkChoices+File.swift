@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import BackgroundTagReading
-package import PrivateStorage
+package import LinuxSupport
 
 extension LinkChoices {
     /// The name of the file in the folder `nfc` of the configuration folder.

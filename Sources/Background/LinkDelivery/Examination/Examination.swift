@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
-import LinkFetching
-import PrivateStorage
+import LinuxSupport
 
 /// Checks everything that background reading needs on a desktop: the bus, notifications, the screen lock, the apps for
 /// each scheme, the installed apps and their association files. It blocks, and changes nothing, but it may start the

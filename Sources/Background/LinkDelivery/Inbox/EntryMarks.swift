@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import BackgroundTagReading
-package import PrivateStorage
+package import LinuxSupport
 
 /// The service's marks of entries, on the disk: which ones the user wants to open after unlocking the screen, and which
 /// ones the user has dismissed.

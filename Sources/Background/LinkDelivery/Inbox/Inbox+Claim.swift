@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import BackgroundTagReading
-package import PrivateStorage
+package import LinuxSupport
 
 extension Inbox where Store == DirectoryStore {
     /// Claims an entry before it is opened. So only one process at a time opens it, and no process opens it a second

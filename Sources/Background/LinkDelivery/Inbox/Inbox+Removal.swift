@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import BackgroundTagReading
-package import PrivateStorage
+package import LinuxSupport
 
 /// Removing entries and damaged files.
 extension Inbox {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import BackgroundTagReading
-package import PrivateStorage
+package import LinuxSupport
 
 /// The messages that were read and not opened yet, on the disk.
 ///

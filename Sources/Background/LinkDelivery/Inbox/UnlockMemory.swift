@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import PrivateStorage
+package import LinuxSupport
 
 /// Stores whether the screen was unlocked since the system started.
 package struct UnlockMemory<Store: FileStore>: Sendable {

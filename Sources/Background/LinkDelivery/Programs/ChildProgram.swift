@@ -2,7 +2,7 @@
 import Dispatch
 import Foundation
 import Glibc
-import SystemLibrary
+import LinuxSupport
 
 /// A program that runs as a child of this process.
 final class ChildProgram: StartedProgram, Sendable {

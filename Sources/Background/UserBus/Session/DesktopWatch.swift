@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import SystemLibrary
+import LinuxSupport
 
 /// Follows the state of the display and of the screen saver, which the desktop reports on the user's bus.
 @MainActor package final class DesktopWatch {

@@ -2,7 +2,7 @@
 package import BackgroundTagReading
 import Dispatch
 import Glibc
-import SystemLibrary
+import LinuxSupport
 
 /// Follows the user's session with logind, over the system bus.
 @MainActor package final class SessionWatch {

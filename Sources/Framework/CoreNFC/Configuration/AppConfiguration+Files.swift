@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import PrivateStorage
+import LinuxSupport
 
 extension AppConfiguration {
     /// Reads the configuration of an app.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import LinuxSupport
 import NFCSessions
-import SystemLibrary
 import TagLink
-import VisibleText
+import TextSafety
 
 /// Treats a session's request as iOS would.
 enum ConfigurationGate {

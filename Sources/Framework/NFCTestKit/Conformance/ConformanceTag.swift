@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-import VirtualCards
 import VirtualTags
 
 /// A tag of the conformance suite, and the data that a reader has to find on it.

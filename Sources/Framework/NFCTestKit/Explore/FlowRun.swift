@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCSessions
 public import TagTrace
-public import VirtualCards
+public import VirtualTags
 
 /// One run of a flow, which an ``Invariant`` checks.
 public struct FlowRun: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-import VirtualCards
+import VirtualTags
 
 /// A part of a tag's memory that commands write: pages, blocks, or the bytes of a file.
 struct MemoryArea: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VirtualCards
+import VirtualTags
 
 /// The values that a run without faults writes to a tag's memory, one command after the other.
 ///

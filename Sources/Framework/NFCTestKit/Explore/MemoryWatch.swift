@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VirtualCards
+import VirtualTags
 
 /// Records the memory of tags while a run without faults writes to it.
 extension TestField {

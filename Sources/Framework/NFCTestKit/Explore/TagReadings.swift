@@ -2,7 +2,7 @@
 import NFCSessions
 import TagLink
 import TagProtocols
-import VirtualCards
+import VirtualTags
 
 /// The NDEF contents of tags. Most runs of an exploration leave one of a few contents, so each of them is read only
 /// once.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import LinuxSupport
 public import NFCSessions
-import PrivateStorage
 
 extension AppProperties {
     /// Larger than any app's property list.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import LinuxSupport
 import NFCSessions
-import SystemLibrary
 import TagLink
 public import VirtualTags
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import LinuxSupport
 public import NFCSessions
-import SystemLibrary
 import TagLink
 
 /// Runs a test in a field: every session that the code under test creates uses the field.

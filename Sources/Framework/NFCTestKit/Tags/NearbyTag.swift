@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCSessions
 import TagProtocols
-public import VirtualCards
 public import VirtualTags
 
 /// A tag of a ``TestField``. A test can read its contents at any time; the code under test does not notice it.

@@ -2,7 +2,6 @@
 package import NFCSessions
 import TagLink
 package import TagProtocols
-package import VirtualCards
 package import VirtualTags
 
 extension TagDesk {

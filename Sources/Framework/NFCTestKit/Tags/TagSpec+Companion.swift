@@ -3,7 +3,6 @@ import NDEF
 import NFCSessions
 import TagLink
 import TagProtocols
-import VirtualCards
 import VirtualTags
 
 extension TagSpec {

@@ -3,7 +3,6 @@ import NFCSessions
 import TagImages
 import TagLink
 import TagProtocols
-public import VirtualCards
 public import VirtualTags
 
 /// A tag as a test describes it. Each field creates a new tag from it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import SystemLibrary
+import LinuxSupport
 
 /// The socket of pcscd, and this process's connections to it.
 enum ServiceSocket {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
-import SystemLibrary
+import LinuxSupport
 import TagLink
 
 /// The only user of a chip. It runs one operation after the other, on its own thread.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import SystemLibrary
+import LinuxSupport
 import TagLink
 
 /// The chip as a card of ISO/IEC 14443-4 Type A (PN532 user manual, 7.3.14 to 7.3.22).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import SystemLibrary
+import LinuxSupport
 import TagLink
 
 /// Commands to a Type 1 tag.

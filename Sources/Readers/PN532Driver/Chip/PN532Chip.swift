@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import SystemLibrary
+import LinuxSupport
 import TagLink
 
 /// The commands of a PN532 that was woken and configured. Each call waits for the answer.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import SystemLibrary
+import LinuxSupport
 import TagLink
 
 /// A serial line to a chip: 8 data bits, no parity, one stop bit, no flow control, and no translation.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import SystemLibrary
+import LinuxSupport
 import TagLink
 
 /// The link to one tag of a ``PN532Reader``.

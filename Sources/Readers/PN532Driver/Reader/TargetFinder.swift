@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import SystemLibrary
+import LinuxSupport
 import TagLink
 
 /// Polls once for all targets in the chip's field, technology by technology.

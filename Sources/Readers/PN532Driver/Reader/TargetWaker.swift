@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import SystemLibrary
+import LinuxSupport
 import TagLink
 
 /// Makes a tag ready for commands again, after it refused a command, or while another tag was selected.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import PrivateStorage
-import SystemLibrary
+import LinuxSupport
 
 /// A driver that pcscd can safely load with root's rights: it needs only the C library, and has no search paths for
 /// libraries.

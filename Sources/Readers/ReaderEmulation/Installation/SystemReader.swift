@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import PrivateStorage
-import SystemLibrary
+import LinuxSupport
 
 /// A reader that root installs once for a user. From then on pcscd lists it, with a driver and a socket folder that
 /// only root can change. It has a tag while the user runs `nfc emulate --pcsc`.

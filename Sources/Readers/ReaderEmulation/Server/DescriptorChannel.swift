@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Glibc
-import SystemLibrary
+import LinuxSupport
 import TagLink
 
 /// A file descriptor that is read when bytes arrive, and written with a time limit. The channel closes it, at the latest

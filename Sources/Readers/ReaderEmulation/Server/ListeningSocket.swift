@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Glibc
-import PrivateStorage
+import LinuxSupport
 
 /// A UNIX socket in a private folder on which this program listens.
 final class ListeningSocket: @unchecked Sendable {

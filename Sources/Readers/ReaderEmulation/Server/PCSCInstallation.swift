@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-package import PrivateStorage
-import SystemLibrary
+package import LinuxSupport
 
 /// pcscd's configuration of an emulated reader.
 package struct PCSCInstallation: Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Glibc
-import SystemLibrary
+import LinuxSupport
 package import TagLink
 
 /// A PN532 that other programs use over a pseudo-terminal, like one on a serial adapter.

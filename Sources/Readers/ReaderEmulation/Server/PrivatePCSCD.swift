@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-package import PrivateStorage
-import SystemLibrary
+package import LinuxSupport
 
 /// A private pcscd with its own socket. It only has the emulated reader.
 package struct PrivatePCSCD: Sendable {

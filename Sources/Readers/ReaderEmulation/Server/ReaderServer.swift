@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Glibc
-package import PrivateStorage
+package import LinuxSupport
 package import TagLink
 
 /// A contactless reader on a UNIX socket, which pcscd uses through this package's driver.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import SystemLibrary
+import LinuxSupport
 import TagLink
-import VisibleText
+import TextSafety
 
 /// Sends and receives lines over a connected socket, which does not block. Every wait has a limit and can be cancelled.
 ///

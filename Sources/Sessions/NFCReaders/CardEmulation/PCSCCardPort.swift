@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import LinuxSupport
 import NFCSessions
-import PrivateStorage
 import ReaderEmulation
-import SystemLibrary
 import TagLink
-import VisibleText
+import TextSafety
 
 /// A reader of pcscd with the app's card on it: PC/SC programs use the app like a card.
 ///

@@ -2,7 +2,7 @@
 public import NFCSessions
 import TagLink
 public import TagTrace
-import VisibleText
+import TextSafety
 
 extension NFCEnvironment {
     /// The environment of the process. It is created from `NFC_READER`, `NFC_TAGS`, `NFC_SHEET` and `NFC_RECORD` when

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VisibleText
+import TextSafety
 
 extension ReaderConfiguration {
     /// Why the background service can't use this reader, as a sentence for people; nil when it can. A reader that is

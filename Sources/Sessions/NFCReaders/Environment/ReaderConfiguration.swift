@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import SystemLibrary
+import LinuxSupport
 
 /// The reader that a process uses, by name.
 public struct ReaderConfiguration: Sendable, Hashable {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import PrivateStorage
+import LinuxSupport
 import TagImages
-import VirtualCards
 import VirtualTags
 
 /// The image files for the tags in a process's virtual field.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Glibc
-import SystemLibrary
+import LinuxSupport
 import TagLink
 import VirtualTags
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagImages
-import VirtualCards
+import VirtualTags
 
 /// Why a file of `NFC_TAGS` can't be used or saved. Errors are equal if their codes are.
 public struct TagFileError: Error, Sendable, Hashable, CustomStringConvertible {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import PrivateStorage
-import SystemLibrary
+import LinuxSupport
 import TagImages
 import TagLink
-import VirtualCards
-import VisibleText
+import TextSafety
+import VirtualTags
 
 /// Writes the images of virtual tags back to their files, if `NFC_TAGS_SAVE` is set.
 public final class TagFileSaver: Sendable {

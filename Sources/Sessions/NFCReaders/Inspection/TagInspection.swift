@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import NFCSessions
 package import TagProtocols
-package import VirtualCards
-import VirtualTags
+package import VirtualTags
 
 /// Everything that could be found out about a tag on a reader. A value is nil when the tag or its reader does not
 /// reveal it.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import LinuxSupport
 import PN532Driver
-import SystemLibrary
 import TagLink
-import VisibleText
+import TextSafety
 
 extension ReaderKind {
     /// A PN532 on a serial line, which is a card for other readers too.

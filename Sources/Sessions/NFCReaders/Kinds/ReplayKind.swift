@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import PrivateStorage
+import LinuxSupport
 import TagTrace
 
 extension ReaderKind {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import SystemLibrary
+import LinuxSupport
 import TagLink
+import TextSafety
 import VirtualTags
-import VisibleText
 
 extension ReaderKind {
     /// The virtual field, whose tags are images.

@@ -2,7 +2,7 @@
 package import NFCSessions
 package import TagLink
 package import TagTrace
-import VisibleText
+import TextSafety
 
 /// A reader that a ``ReaderKind`` has made, with what belongs to it.
 package struct MadeReader: Sendable {

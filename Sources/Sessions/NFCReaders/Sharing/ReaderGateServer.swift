@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Glibc
+import LinuxSupport
 public import NFCSessions
-import PrivateStorage
-import SystemLibrary
 import TagLink
 
 /// The service's side of a ``ReaderGate``.

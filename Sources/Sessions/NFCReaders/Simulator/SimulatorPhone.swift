@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import LinuxSupport
 package import NFCSessions
 import SimulatorDriver
-import SystemLibrary
 
 /// The phone of a simulator, on which this process is an app.
 package final class SimulatorPhone: SessionHost {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Dispatch
-import SystemLibrary
+import LinuxSupport
 public import TagLink
-import VisibleText
+import TextSafety
 
 /// Everything that a session depends on: the reader, the time, the sheet, and the order of sessions.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Dispatch
-import SystemLibrary
+import LinuxSupport
 public import TagLink
 import TagProtocols
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import SystemLibrary
-import VisibleText
+import LinuxSupport
+import TextSafety
 
 /// A scanning sheet for programs: each change is one JSON object on a line.
 ///

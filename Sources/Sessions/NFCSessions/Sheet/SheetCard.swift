@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VisibleText
+import TextSafety
 
 /// Draws the scanning sheet as lines of text, from its content and the available space.
 package enum SheetCard {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import SystemLibrary
-import VisibleText
+import LinuxSupport
+import TextSafety
 
 /// Which presenter shows the scanning sheet.
 public enum SheetChoice: Sendable, Hashable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import SystemLibrary
+import LinuxSupport
 
 /// The controlling terminal. It is opened separately, so that standard input and output may be something else.
 struct Terminal: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import SystemLibrary
+import LinuxSupport
 import TagLink
 public import TagProtocols
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import PrivateStorage
+import LinuxSupport
 public import TagLink
 
 /// Records everything that happens at a reader in a file, line by line. So nothing that was written is lost, however

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import PrivateStorage
-import VisibleText
+package import LinuxSupport
+import TextSafety
 
 extension Recording {
     /// Reads a recording from a file, piece by piece. A file that is not a recording is detected at its first line.

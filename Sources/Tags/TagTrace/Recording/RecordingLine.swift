@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-import VisibleText
+import TextSafety
 
 /// A line of a recording: a JSON object whose values are strings, integers, Booleans and lists of strings.
 typealias RecordingLine = JSONLine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import SystemLibrary
+import LinuxSupport
 public import TagLink
 
 /// A recording that acts as a reader. The same requests must be sent in the same order, and get the recorded answers.

@@ -2,10 +2,9 @@
 import ArgumentParser
 import BackgroundTagReading
 import LinkDelivery
-import LinkFetching
-import PrivateStorage
+import LinuxSupport
+import TextSafety
 import UniversalLinks
-import VisibleText
 
 /// `nfc apps`.
 struct AppsCommand: ParsableCommand {

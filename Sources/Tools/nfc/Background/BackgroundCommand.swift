@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Foundation
-import VisibleText
+import TextSafety
 
 /// `nfc background`.
 struct BackgroundCommand: AsyncParsableCommand {

@@ -2,8 +2,8 @@
 import ArgumentParser
 import Foundation
 import LinkDelivery
-import PrivateStorage
-import VisibleText
+import LinuxSupport
+import TextSafety
 
 /// `nfc background disable`.
 struct BackgroundDisableCommand: AsyncParsableCommand {

@@ -5,7 +5,7 @@ import LinkDelivery
 import NFCReaders
 import NFCSessions
 import TagLink
-import VisibleText
+import TextSafety
 
 /// `nfc background doctor`.
 struct BackgroundDoctorCommand: AsyncParsableCommand {

@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 import NFCReaders
 import NFCSessions
-import VisibleText
+import TextSafety
 
 /// `nfc background enable`.
 struct BackgroundEnableCommand: AsyncParsableCommand {

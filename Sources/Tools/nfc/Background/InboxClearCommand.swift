@@ -2,8 +2,8 @@
 import ArgumentParser
 import BackgroundTagReading
 import LinkDelivery
-import PrivateStorage
-import VisibleText
+import LinuxSupport
+import TextSafety
 
 /// `nfc inbox clear`.
 struct InboxClearCommand: AsyncParsableCommand {

@@ -2,10 +2,10 @@
 import ArgumentParser
 import BackgroundTagReading
 import LinkDelivery
+import LinuxSupport
 import NDEF
-import PrivateStorage
+import TextSafety
 import UserBus
-import VisibleText
 
 /// `nfc inbox`.
 struct InboxCommand: ParsableCommand {

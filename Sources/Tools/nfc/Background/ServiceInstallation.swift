@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
-import PrivateStorage
-import SystemLibrary
+import LinuxSupport
 
 /// The files that register a user's service with systemd, the bus and the desktop.
 struct ServiceInstallation {

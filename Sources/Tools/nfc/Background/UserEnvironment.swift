@@ -2,8 +2,7 @@
 import BackgroundTagReading
 import Foundation
 import LinkDelivery
-import LinkFetching
-import PrivateStorage
+import LinuxSupport
 
 /// The user's apps, inbox and association files.
 struct UserEnvironment {

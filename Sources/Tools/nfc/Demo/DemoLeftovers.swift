@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
-import PrivateStorage
-import SystemLibrary
+import LinuxSupport
 
 /// What a killed demonstration leaves: its programs and its folder.
 ///

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
-import LinkFetching
+import LinkDelivery
+import LinuxSupport
 import NDEF
 import NFCSessions
-import PrivateStorage
-import SystemLibrary
 import TagImages
-import VirtualCards
+import VirtualTags
 
 /// The demonstration's own copy of a user's folders: apps, inbox and tags. All of them are in one private folder.
 final class DemoPlace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import PrivateStorage
-import SystemLibrary
+import LinuxSupport
 
 /// The programs of the demonstration and their children, found by a variable in their environment.
 enum DemoProcesses {

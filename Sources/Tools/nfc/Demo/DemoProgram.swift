@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import SystemLibrary
+import LinuxSupport
 
 /// A program of the demonstration, and the lines that it prints.
 final class DemoProgram {

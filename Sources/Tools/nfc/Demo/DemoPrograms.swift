@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import SystemLibrary
+import LinuxSupport
 
 /// The programs of the demonstration: the service, and the sample app with its files.
 struct DemoPrograms {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import PrivateStorage
+import LinuxSupport
 import UserBus
 
 /// The window of the sample app.

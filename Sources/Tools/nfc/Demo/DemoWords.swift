@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VisibleText
+import TextSafety
 
 /// The output of the demonstration, step by step.
 struct DemoWords {

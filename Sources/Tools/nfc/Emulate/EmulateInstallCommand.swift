@@ -2,10 +2,10 @@
 import ArgumentParser
 import Foundation
 import Glibc
+import LinuxSupport
 import ReaderEmulation
-import SystemLibrary
 import TagLink
-import VisibleText
+import TextSafety
 
 /// The user who gets a reader, and where it is installed.
 struct ReaderInstallationOptions: ParsableArguments {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
-import PrivateStorage
+import LinuxSupport
 import ReaderEmulation
 
 /// The folders of an emulation's socket and of pcscd's configuration.

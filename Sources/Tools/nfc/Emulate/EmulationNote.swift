@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import PrivateStorage
+import LinuxSupport
 import TagImages
-import VirtualCards
 import VirtualTags
 
 /// A warning for the person before a tag is shown to other programs.

@@ -2,8 +2,8 @@
 import ReaderEmulation
 import TagLink
 import TagTrace
+import TextSafety
 import VirtualTags
-import VisibleText
 
 /// Prints the events of an emulation: as sentences, or as one JSON object per line.
 final class EmulationOutput: Sendable {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import TagLink
-import VirtualCards
 import VirtualTags
 
 /// Saves what other programs write to a tag: soon after each write, and at the end.

@@ -3,8 +3,7 @@ import ArgumentParser
 import BackgroundTagReading
 import Foundation
 import LinkDelivery
-import LinkFetching
-import PrivateStorage
+import LinuxSupport
 import UniversalLinks
 
 /// The association file that a command is about.

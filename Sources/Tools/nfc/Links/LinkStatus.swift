@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import LinkDelivery
-import LinkFetching
-import VisibleText
+import TextSafety
 
 /// The status of a domain's association file, as text and as JSON.
 struct LinkStatus {

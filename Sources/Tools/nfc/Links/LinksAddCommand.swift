@@ -3,9 +3,8 @@ import ArgumentParser
 import BackgroundTagReading
 import Foundation
 import LinkDelivery
-import LinkFetching
-import PrivateStorage
-import VisibleText
+import LinuxSupport
+import TextSafety
 
 /// `nfc links add`.
 struct LinksAddCommand: AsyncParsableCommand {

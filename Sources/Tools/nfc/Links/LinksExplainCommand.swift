@@ -2,8 +2,8 @@
 import ArgumentParser
 import BackgroundTagReading
 import LinkDelivery
+import TextSafety
 import UniversalLinks
-import VisibleText
 
 /// `nfc links explain`.
 struct LinksExplainCommand: AsyncParsableCommand {

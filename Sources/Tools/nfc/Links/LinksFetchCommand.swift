@@ -3,10 +3,9 @@ import ArgumentParser
 import BackgroundTagReading
 import Foundation
 import LinkDelivery
-import LinkFetching
-import PrivateStorage
+import LinuxSupport
+import TextSafety
 import UniversalLinks
-import VisibleText
 
 /// `nfc links fetch`.
 struct LinksFetchCommand: AsyncParsableCommand {

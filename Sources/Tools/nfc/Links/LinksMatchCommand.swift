@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Foundation
+import TextSafety
 import UniversalLinks
-import VisibleText
 
 /// `nfc links match`.
 struct LinksMatchCommand: ParsableCommand {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VisibleText
+import TextSafety
 
 /// The members of a JSON object, read by key and type. If a key occurs twice, the last value counts. Errors name the record
 /// and the key.

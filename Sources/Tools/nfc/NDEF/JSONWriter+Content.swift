@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
-import VisibleText
+import TextSafety
 
 extension JSONWriter {
     /// `{"ok":true,"records":[…]}`.

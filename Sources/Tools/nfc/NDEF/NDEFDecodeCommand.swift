@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import NDEF
-import VisibleText
+import TextSafety
 
 /// `nfc ndef decode`.
 struct NDEFDecodeCommand: ParsableCommand {

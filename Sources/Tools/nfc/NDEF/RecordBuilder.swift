@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
-import VisibleText
+import TextSafety
 
 /// Makes a record from a `decoded` object.
 struct RecordBuilder {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import PrivateStorage
+import LinuxSupport
 import TagTrace
-import VisibleText
+import TextSafety
 
 extension PacketCapture {
     /// Writes the capture. It can hold what is on a card, so only its owner can read the file. Any other existing file,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCReaders
 import TagLink
-import VisibleText
+import TextSafety
 
 /// Prints the report on a reader.
 struct ReaderReportPrinter {

@@ -3,7 +3,7 @@ import ArgumentParser
 import NFCReaders
 import NFCSessions
 import TagLink
-import VisibleText
+import TextSafety
 
 /// `nfc readers`.
 struct ReadersCommand: AsyncParsableCommand {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import LinuxSupport
 import NFCSessions
-import PrivateStorage
 import TagLink
 import TagTrace
-import VisibleText
+import TextSafety
 
 /// `nfc trace`.
 struct TraceCommand: AsyncParsableCommand {

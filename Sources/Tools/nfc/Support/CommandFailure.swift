@@ -4,7 +4,7 @@ import NDEF
 import NFCSessions
 import TagLink
 import TagProtocols
-import VisibleText
+import TextSafety
 
 /// Why a command failed. It is printed in one place: as a JSON object with `--json`, as a sentence without.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Foundation
-import SystemLibrary
+import LinuxSupport
 
 /// A program of a nested package, which a command becomes. It has the dependencies that would make the tools slow to build.
 struct CompanionProgram {

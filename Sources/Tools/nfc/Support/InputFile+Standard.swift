@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import PrivateStorage
+import LinuxSupport
 
 extension InputFile {
     /// Opens the input that the person named: a file, a pipe or a device; `-` is standard input.

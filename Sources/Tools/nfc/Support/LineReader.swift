@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import PrivateStorage
+import LinuxSupport
 
 /// Reads standard input in blocks of the lines that have arrived. Buffers at most a block and a line.
 struct LineReader {

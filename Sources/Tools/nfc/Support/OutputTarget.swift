@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import PrivateStorage
+import LinuxSupport
 
 /// Where a command writes an image: a file, or standard output.
 enum OutputTarget {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Glibc
+import LinuxSupport
 import Synchronization
-import SystemLibrary
 
 /// Receives signals of the process. From its creation on no signal is lost, even on a busy machine.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import VisibleText
+import TextSafety
 
 /// Standard error.
 enum StandardError {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import TagLink
-import VisibleText
+import TextSafety
 
 /// Standard output, written in large pieces.
 ///

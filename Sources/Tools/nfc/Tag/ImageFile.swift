@@ -2,11 +2,10 @@
 public import ArgumentParser
 import Foundation
 import Glibc
-import PrivateStorage
+import LinuxSupport
 public import TagImages
-import VirtualCards
+import TextSafety
 import VirtualTags
-import VisibleText
 
 /// The image of a tag in a file. A file may have several images, one per line.
 struct ImageFile: Sendable {

@@ -2,7 +2,6 @@
 import NFCSessions
 import TagLink
 import TagProtocols
-import VirtualCards
 import VirtualTags
 
 /// A virtual field with one tag, activated as in a session.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import TagImages
-import VirtualCards
-import VisibleText
+import TextSafety
+import VirtualTags
 
 /// `nfc tag convert`.
 struct TagConvertCommand: ParsableCommand {

@@ -3,9 +3,8 @@ import ArgumentParser
 import NFCSessions
 import TagImages
 import TagProtocols
-import VirtualCards
+import TextSafety
 import VirtualTags
-import VisibleText
 
 /// `nfc tag create`.
 struct TagCreateCommand: AsyncParsableCommand {

@@ -4,9 +4,8 @@ import NFCSessions
 import TagImages
 import TagLink
 import TagProtocols
-import VirtualCards
+import TextSafety
 import VirtualTags
-import VisibleText
 
 /// The description of a tag: the product, the parts of its memory, the locks, and what a reader finds.
 struct TagDescription {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VisibleText
+import TextSafety
 
 /// A fact about a tag: a line for people, a JSON member for programs, or both.
 struct TagFact {

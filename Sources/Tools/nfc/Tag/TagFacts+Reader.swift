@@ -3,7 +3,6 @@ import NFCReaders
 import NFCSessions
 import TagLink
 import TagProtocols
-import VirtualCards
 import VirtualTags
 
 extension TagInspection {

@@ -4,7 +4,7 @@ import NFCReaders
 import NFCSessions
 import TagImages
 import TagProtocols
-import VirtualCards
+import VirtualTags
 
 /// `nfc tag info`.
 struct TagInfoCommand: AsyncParsableCommand {

@@ -4,7 +4,7 @@ import NFCReaders
 import NFCSessions
 import TagLink
 import TagProtocols
-import VisibleText
+import TextSafety
 
 /// The report on a tag that a command has read or written, with the airtime.
 struct TagReport {

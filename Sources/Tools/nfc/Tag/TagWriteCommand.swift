@@ -2,7 +2,6 @@
 import ArgumentParser
 import NFCSessions
 import TagProtocols
-import VirtualCards
 import VirtualTags
 
 /// `nfc tag write`.

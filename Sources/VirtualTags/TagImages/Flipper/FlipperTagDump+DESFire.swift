@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-import VirtualCards
 import VirtualTags
 
 /// Files of MIFARE DESFire: applications, files with their settings, and the data that needs no key.

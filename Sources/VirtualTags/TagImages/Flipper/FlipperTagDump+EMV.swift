@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-import VirtualCards
+import VirtualTags
 
 /// Files of payment cards: the activation, and the data that the application sends to every terminal.
 extension FlipperTagDump {

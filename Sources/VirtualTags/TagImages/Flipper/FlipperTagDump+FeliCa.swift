@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-import VirtualCards
 import VirtualTags
 
 /// Files of FeliCa cards: the 28 blocks of Lite and Lite-S, or the systems of Standard.

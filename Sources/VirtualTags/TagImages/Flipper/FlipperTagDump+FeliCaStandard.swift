@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-import VirtualCards
 import VirtualTags
 
 /// Files of FeliCa Standard cards: systems with their areas, services, and the blocks that need no key.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-import VirtualCards
 import VirtualTags
 
 /// Files of Type 4 tags: the activation, and the message of the NDEF file in lines of 16 bytes.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import VirtualCards
 import VirtualTags
 
 /// Files of cards with only their activation and their version: NTAG4xx and Mifare Plus.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import VirtualCards
+public import VirtualTags
 
 extension TagImage {
     /// Returns the current image as a file of its format.

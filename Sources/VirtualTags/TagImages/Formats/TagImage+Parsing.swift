@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VirtualCards
+import VirtualTags
 
 extension TagImage {
     /// Reads an image. Its format is detected from its content.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VirtualCards
+import VirtualTags
 
 extension TagImage {
     /// What the file contains and the virtual tag does not show, ordered by kind: contradictions first.

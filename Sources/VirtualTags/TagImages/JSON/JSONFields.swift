@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-import VisibleText
+import TextSafety
 
 /// The members of a JSON image by key. Errors contain the line.
 struct JSONFields {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-import VirtualCards
-import VisibleText
+import TextSafety
+import VirtualTags
 
 /// Cards without files in a dump: payment cards, and NXP cards of which only the version is known.
 extension JSONImage {

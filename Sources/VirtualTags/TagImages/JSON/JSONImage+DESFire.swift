@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-import VirtualCards
 import VirtualTags
 
 /// All applications of a MIFARE DESFire: `key_settings`, the card's own key in `keys`, and `applications` by

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-import VirtualCards
 import VirtualTags
 
 /// The keys and file settings of cards.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-import VirtualCards
 import VirtualTags
 
 extension ProxmarkJSON {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-import VirtualCards
+import VirtualTags
 
 /// A text file of the Proxmark3 client: the bytes of its binary file in hexadecimal, one block or page per line. Lines
 /// that start with # are comments.

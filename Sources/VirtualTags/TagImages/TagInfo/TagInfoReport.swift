@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-import VirtualCards
 import VirtualTags
 
 /// An XML report of NXP's TagInfo: `scan` with `uid`, and `block`s of memory in its sections.

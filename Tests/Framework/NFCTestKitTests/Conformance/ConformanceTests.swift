@@ -3,7 +3,6 @@ import NFCSessions
 import NFCTestKit
 import TagLink
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// The conformance suite of readers: a right reader passes and is left as it was, and each flaw is found and named.

@@ -5,7 +5,6 @@ import SessionTesting
 import TagLink
 import TagProtocols
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// The limits of a session and of a connection, and the commands to the connected tag.

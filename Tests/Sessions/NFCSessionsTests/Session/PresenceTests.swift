@@ -5,7 +5,6 @@ import SessionTesting
 import TagLink
 import TagProtocols
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// How a session learns that a tag has left, on readers that report it and on readers that don't.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Glibc
+import LinuxSupport
 import NFCSessions
 import NFCTestKit
-import SystemLibrary
 import TagLink
 import TestThreads
 import Testing

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import LinuxSupport
 import NFCSessions
-import SystemLibrary
 import TestThreads
 import Testing
 

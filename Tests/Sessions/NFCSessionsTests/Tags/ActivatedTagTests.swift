@@ -6,7 +6,6 @@ import SessionTesting
 import TagLink
 import TagProtocols
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// What is found on a tag of each product, and what is left on one that was written.

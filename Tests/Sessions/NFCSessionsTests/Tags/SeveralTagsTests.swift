@@ -5,7 +5,6 @@ import SessionTesting
 import TagLink
 import TagProtocols
 import Testing
-import VirtualCards
 import VirtualTags
 
 /// Several tags near a reader, of one technology and of all; and the cards among them.

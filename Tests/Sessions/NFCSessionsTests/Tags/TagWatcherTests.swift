@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
+import LinuxSupport
 import NFCSessions
 import NFCTestKit
 import SessionTesting
-import SystemLibrary
 import TagLink
 import TagProtocols
 import Testing

@@ -89,8 +89,6 @@ enum SampleStyle {
         """
 
     static let writing = """
-        import CoreNFC
-        import UIKit
 
         /// Writes a message to a tag.
         class PayloadTableViewController: UITableViewController, NFCNDEFReaderSessionDelegate {

@@ -4,7 +4,7 @@ import { t } from './texts.js';
 import { openDialog } from './dialog.js';
 
 // Characters that nobody sees, or that change how others look: controls, marks of direction, format characters, private
-// use, unassigned ones, and what Unicode ignores by default. The same set as VisibleText of the project.
+// use, unassigned ones, and what Unicode ignores by default. The same set as TextSafety's.
 const invisible = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 const pictograph = /[\p{Extended_Pictographic}\p{Regional_Indicator}\p{Emoji_Modifier}\u{FE0F}\u{20E3}]/u;
 

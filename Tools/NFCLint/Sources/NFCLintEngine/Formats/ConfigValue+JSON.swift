@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VisibleText
+import TextSafety
 
 extension ConfigValue {
     /// Reads JSON and records the place of each value. A byte order mark at the start is skipped.

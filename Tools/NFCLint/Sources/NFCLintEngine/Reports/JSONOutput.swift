@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VisibleText
+import TextSafety
 
 /// Writes JSON on one line.
 enum JSONOutput {

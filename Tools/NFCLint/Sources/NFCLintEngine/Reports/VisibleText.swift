@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VisibleText
+import TextSafety
 
 extension String {
     /// The text on one line, with invisible characters escaped. File names and source lines can't control a terminal,

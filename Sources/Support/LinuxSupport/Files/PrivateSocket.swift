@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLinuxSupport
+import Glibc
+
+/// UNIX sockets in private folders, with a check of the process at the other end.
+public enum PrivateSocket {
+    /// The process at the other end of a connection, as reported by the system (`SO_PEERCRED`).
+    public struct Peer: Sendable, Hashable {
+        /// The process that created the connection or the socket.
+        public var process: Int32
+        /// Its user.
+        public var user: UInt32
+
+        /// Whether its user is this process's user or root.
+        public var isOwnOrRoot: Bool { user == geteuid() || user == 0 }
+    }
+
+    /// The longest path that other programs can connect to.
+    public static let maximumPathLength = 107
+
+    /// Creates a listening socket.
+    ///
+    /// The socket has its mode before anyone can see it: 0600, or 0660 in a folder that is shared with a group. An
+    /// existing socket is replaced, unless a program is listening on it. Any other existing file is left.
+    ///
+    /// - Parameters:
+    ///   - name: its name in the folder.
+    ///   - folder: the folder.
+    ///   - backlog: how many connections may wait.
+    /// - Returns: the descriptor, which the caller closes. It does not block.
+    /// - Throws: ``StorageError``, with code `inUse` when another program listens there, and `occupied` when there is a
+    ///   file that isn't a socket.
+    public static func listen(
+        _ name: String,
+        in folder: PrivateFolder,
+        backlog: Int32 = 4
+    ) throws(StorageError) -> Int32 {
+        try OpenFolder.check(name)
+        let path = folder.path + "/" + name
+        guard path.utf8.count <= maximumPathLength else {
+            throw StorageError(
+                .denied,
+                "\(path) is too long for a socket: \(maximumPathLength) bytes are the most. Give a shorter path."
+            )
+        }
+        // Uses the folder's descriptor, because the path may lead elsewhere by now.
+        guard let address = SocketAddress("/proc/self/fd/\(folder.descriptor)/\(name)") else {
+            throw StorageError(.denied, "The name \(name) is too long for a socket.")
+        }
+        if isInUse(address) { throw StorageError(.inUse, "Another program listens at \(path) already.") }
+        try checkPlace(name, in: folder)
+        try folder.remove(name)
+        guard let descriptor = make() else { throw .system("No socket can be made") }
+        // The mode of the unbound socket becomes the mode of its file when it is bound.
+        let isShared = folder.isSharedWithGroup
+        guard fchmod(descriptor, isShared ? 0o660 : 0o600) == 0,
+            unsafe address.with({ unsafe bind(descriptor, $0, $1) }) == 0,
+            !isShared || admitGroup(name, in: folder),
+            Glibc.listen(descriptor, backlog) == 0
+        else {
+            let error = StorageError.system("The socket \(path) can't be made")
+            close(descriptor)
+            throw error
+        }
+        return descriptor
+    }
+
+    /// Checks the existing file. Only an abandoned socket may be removed, because other files may be important.
+    private static func checkPlace(_ name: String, in folder: PrivateFolder) throws(StorageError) {
+        var status = stat()
+        guard unsafe fstatat(folder.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0,
+            status.st_mode & S_IFMT != S_IFSOCK
+        else {
+            return
+        }
+        throw StorageError(
+            .occupied,
+            "\(folder.path)/\(name) is in the place of a socket. Move it away, and start the program again."
+        )
+    }
+
+    /// Lets the group connect, regardless of the process's mask (`umask`) when the socket was bound.
+    private static func admitGroup(_ name: String, in folder: PrivateFolder) -> Bool {
+        let node = unsafe ocn_open_path("/proc/self/fd/\(folder.descriptor)/\(name)")
+        defer { close(node) }
+        return unsafe chmod("/proc/self/fd/\(node)", 0o660) == 0
+    }
+
+    /// Connects to a socket of the same user or of root.
+    ///
+    /// - Parameter path: its path. It may not be a symbolic link.
+    /// - Returns: the descriptor, which the caller closes and which does not block; nil when no program listens there,
+    ///   or it is another user's.
+    public static func connect(_ path: String) -> Int32? {
+        let node = unsafe ocn_open_path(path)
+        defer { close(node) }
+        // The system connects to nothing but a socket.
+        guard let status = FileStatus.ofOpen(node), status.st_uid == geteuid() || status.st_uid == 0,
+            let address = SocketAddress("/proc/self/fd/\(node)"), let descriptor = make()
+        else { return nil }
+        guard unsafe address.with({ unsafe Glibc.connect(descriptor, $0, $1) }) == 0,
+            peer(of: descriptor)?.isOwnOrRoot == true
+        else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+
+    /// Accepts a waiting connection.
+    ///
+    /// - Parameter listener: a descriptor from ``listen(_:in:backlog:)``.
+    /// - Returns: the connection, which does not block and is closed in child programs; nil when none is waiting.
+    public static func accept(_ listener: Int32) -> Int32? {
+        let descriptor = ocn_accept(listener)
+        return descriptor < 0 ? nil : descriptor
+    }
+
+    /// Returns the process at the other end of a connection; nil when it is unknown.
+    public static func peer(of connection: Int32) -> Peer? {
+        // Process, user and group, in the layout of the system's `ucred`.
+        var credentials: (pid_t, uid_t, gid_t) = (0, 0, 0)
+        var size = socklen_t(MemoryLayout.size(ofValue: credentials))
+        guard unsafe getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 else { return nil }
+        return Peer(process: credentials.0, user: credentials.1)
+    }
+
+    private static func make() -> Int32? {
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let descriptor = socket(AF_UNIX, type, 0)
+        return descriptor < 0 ? nil : descriptor
+    }
+
+    /// Returns whether a program listens at an address.
+    private static func isInUse(_ address: SocketAddress) -> Bool {
+        guard let descriptor = make() else { return false }
+        defer { close(descriptor) }
+        // A listener whose queue is full is in use too.
+        return unsafe address.with { unsafe Glibc.connect(descriptor, $0, $1) } == 0 || errno == EAGAIN
+    }
+}
+
+/// The address of a UNIX socket.
+struct SocketAddress {
+    private var address = sockaddr_un()
+
+    init?(_ path: String) {
+        let bytes = Array(path.utf8)
+        guard !bytes.isEmpty, bytes.count < MemoryLayout.size(ofValue: address.sun_path), !bytes.contains(0) else {
+            return nil
+        }
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+    }
+
+    /// Calls a system function with the address.
+    func with(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        unsafe withUnsafePointer(to: address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A product of any type with a virtual model. Creates it as delivered, or formatted for NDEF.
+///
+/// ```swift
+/// let contents = TagProduct(named: "ICODE SLIX2")?.blank()
+/// let tag = contents?.makeTag()
+/// ```
+public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
+    private enum Kind: Sendable, Hashable {
+        case type1(Type1Product)
+        case type2(Type2Product)
+        case feliCaLiteS
+        case genericType3
+        case genericType4A
+        case genericType4B
+        case desfire(DESFireContents.Size)
+        case ntag424
+        case type5(Type5Product)
+        case genericType5
+        case classic(ClassicProduct)
+    }
+
+    /// The product's name, such as `NTAG215`.
+    public let name: String
+    private let kind: Kind
+
+    public var description: String { name }
+
+    /// Every product, in the order of the tag types.
+    public static let all: [TagProduct] =
+        Type1Product.allCases.map { TagProduct(name: $0.rawValue, kind: .type1($0)) }
+        + Type2Product.all.map { TagProduct(name: $0.name, kind: .type2($0)) }
+        + [
+            TagProduct(name: "FeliCa Lite-S", kind: .feliCaLiteS),
+            TagProduct(name: "generic Type 3", kind: .genericType3),
+            TagProduct(name: "generic Type 4", kind: .genericType4A),
+            TagProduct(name: "generic Type 4B", kind: .genericType4B),
+            TagProduct(name: "DESFire EV1 2K", kind: .desfire(.kilobytes2)),
+            TagProduct(name: "DESFire EV1 4K", kind: .desfire(.kilobytes4)),
+            TagProduct(name: "DESFire EV1 8K", kind: .desfire(.kilobytes8)),
+            TagProduct(name: "NTAG 424 DNA", kind: .ntag424),
+        ]
+        + Type5Product.all.map { TagProduct(name: $0.name, kind: .type5($0)) }
+        + [TagProduct(name: "generic Type 5", kind: .genericType5)]
+        + ClassicProduct.allCases.map { TagProduct(name: $0.rawValue, kind: .classic($0)) }
+
+    private init(name: String, kind: Kind) {
+        self.name = name
+        self.kind = kind
+    }
+
+    /// The product of this name, whatever its case, spaces and hyphens, and with `u` for `µ`.
+    ///
+    /// - Parameter name: a name as in ``name``, or a short form without `MIFARE`, `MIFARE Ultralight EV1` or `ICODE`,
+    ///   such as `Ultralight C`, `UL21`, `Classic 1K` or `SLIX`.
+    public init?(named name: String) {
+        let wanted = ProductName(name)
+        let families = ["mifare", "mifareultralightev1", "icode"]
+        guard let product = Self.all.first(where: { wanted.names($0.name, withoutFamilies: families) }) else {
+            return nil
+        }
+        self = product
+    }
+
+    /// The NFC Forum platform, 1 to 5; nil for a product of none of them, such as a MIFARE Classic.
+    public var tagType: Int? {
+        switch kind {
+        case .type1: 1
+        case .type2: 2
+        case .feliCaLiteS, .genericType3: 3
+        case .genericType4A, .genericType4B, .desfire, .ntag424: 4
+        case .type5, .genericType5: 5
+        case .classic: nil
+        }
+    }
+
+    /// The possible lengths of the UID in bytes. For a Type 3 tag this is the IDm, for a Type 4B tag the PUPI.
+    public var identifierLengths: [Int] {
+        switch kind {
+        case .type1, .type2, .desfire, .ntag424: [7]
+        case .genericType4A: [4, 7, 10]
+        case .genericType4B: [4]
+        case .feliCaLiteS, .genericType3, .type5, .genericType5: [8]
+        case .classic: [4, 7]
+        }
+    }
+
+    /// The sizes to choose from, in bytes for the message and its overhead; nil when the product has only one size.
+    public var sizes: ClosedRange<Int>? {
+        switch kind {
+        case .genericType3: 16...0x1_0000
+        case .genericType4A, .genericType4B: 5...0x7FFF
+        case .genericType5: 16...0x2000
+        default: nil
+        }
+    }
+
+    /// The size when none is chosen, for products of any size.
+    private static let defaultSize = 1024
+
+    /// Creates the contents of a new tag. If it supports NDEF, it is formatted and has an empty message.
+    ///
+    /// - Parameters:
+    ///   - uid: the UID, with one of the ``identifierLengths``; nil for a random one that the product could have.
+    ///   - size: a size within ``sizes``, rounded up to whole blocks; nil for 1024.
+    /// - Returns: the contents of the tag.
+    public func blank(uid: [UInt8]? = nil, size: Int? = nil) -> TagContents {
+        var generator = SystemRandomNumberGenerator()
+        let uid = uid ?? identifier(using: &generator)
+        precondition(identifierLengths.contains(uid.count), "the UID has a length that the product's have")
+        let size = size ?? Self.defaultSize
+        switch kind {
+        case .type1(let product): return .type1(Type1Contents(blank: product, uid: uid))
+        case .type2(let product): return .type2(Type2Contents(blank: product, uid: uid))
+        case .feliCaLiteS: return .type3(.liteS(FeliCaLiteSContents(idm: uid)))
+        case .genericType3:
+            let system = FeliCaSystem(ndefBlocks: (size + 15) / 16, maximumRead: 12, maximumWrite: 8)
+            return .type3(.standard(FeliCaStandardContents(idm: uid, systems: [system])))
+        case .genericType4A:
+            return Self.generic(.nfcA(uid: uid, ats: [0x05, 0x78, 0x80, 0x70, 0x02]), size: size)
+        case .genericType4B:
+            return Self.generic(.nfcB(pupi: uid), size: size)
+        case .desfire(let size):
+            return Self.card(uid, ats: [0x06, 0x75, 0x77, 0x81, 0x02, 0x80], .desfire(.ndef(uid: uid, size: size)))
+        case .ntag424:
+            return Self.card(uid, ats: [0x06, 0x77, 0x77, 0x71, 0x02, 0x80], .ntag424(NTAG424Contents(uid: uid)))
+        case .type5(let product): return .type5(Type5Contents(blank: product, uid: uid))
+        case .genericType5:
+            return .type5(Type5Contents(blank: .generic(blockCount: (size + 3) / 4), uid: uid))
+        case .classic(let product): return .classic(ClassicContents(blank: product, uid: uid))
+        }
+    }
+
+    private static func generic(_ frontEnd: Type4FrontEnd, size: Int) -> TagContents {
+        .type4(Type4Contents(frontEnd: frontEnd, kind: .ndef(files: NDEFApplication(size: size).files)))
+    }
+
+    private static func card(_ uid: [UInt8], ats: [UInt8], _ kind: Type4Contents.Kind) -> TagContents {
+        .type4(Type4Contents(frontEnd: .nfcA(uid: uid, ats: ats), kind: kind))
+    }
+
+    /// Creates a random identifier that the product could have.
+    package func identifier(using generator: inout some RandomNumberGenerator) -> [UInt8] {
+        func random(_ count: Int) -> [UInt8] {
+            (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        }
+        switch kind {
+        case .type1: return random(7)
+        case .type2, .genericType4A, .desfire, .ntag424: return Type2Contents.randomUID(using: &generator)
+        // Manufacturer 02FE is for NFC Forum tags without a known product.
+        case .feliCaLiteS, .genericType3: return [0x02, 0xFE] + random(6)
+        case .genericType4B: return random(4)
+        case .type5(let product): return product.uidPrefix + random(8 - product.uidPrefix.count)
+        case .genericType5: return [0xE0] + random(7)
+        // It starts neither with the cascade tag nor with the mark of a random UID (ISO/IEC 14443-3, 6.5.4).
+        case .classic: return [0x10] + random(3)
+        }
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+extension DESFireCard {
+    /// Returns the index of a file in the selected application.
+    func place(of number: UInt8) throws(DESFireStatus) -> Int {
+        let application = try selectedApplication()
+        guard let index = application.files.firstIndex(where: { $0.number == number }) else { throw .fileNotFound }
+        return index
+    }
+
+    func file(_ number: UInt8) throws(DESFireStatus) -> DESFireFile {
+        try selectedApplication().files[place(of: number)]
+    }
+
+    // MARK: Creating
+
+    /// CREATE STD DATA FILE and CREATE BACKUP DATA FILE: number, ISO identifier if the application has them,
+    /// protection, rights, size.
+    mutating func createDataFile(_ data: [UInt8], isBackup: Bool) throws(DESFireStatus) -> DESFireReply {
+        guard data.count == 7 || data.count == 9 else { throw .lengthError }
+        let hasIdentifier = data.count == 9
+        let rest = Array(data.dropFirst(hasIdentifier ? 3 : 1))
+        let size = rest.littleEndian(at: 3, count: 3)
+        guard size > 0 else { throw .parameterError }
+        let needed = (size + 31) / 32 * (isBackup ? 64 : 32)
+        let bytes = [UInt8](repeating: 0, count: min(size, contents.freeMemory))
+        let kind: DESFireFile.Kind = isBackup ? .backup(bytes) : .standard(bytes)
+        return try create(data, hasIdentifier: hasIdentifier, kind, needed: needed, programmed: size)
+    }
+
+    /// CREATE VALUE FILE: number, protection, rights, both limits, the value, limited credit.
+    mutating func createValueFile(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        try expect(data, 17)
+        let numbers = [4, 8, 12].map { Int32(truncatingIfNeeded: data.littleEndian(at: $0, count: 4)) }
+        guard numbers[0] <= numbers[1], (numbers[0]...numbers[1]).contains(numbers[2]) else { throw .parameterError }
+        let kind = DESFireFile.Kind.value(
+            lower: numbers[0],
+            upper: numbers[1],
+            current: numbers[2],
+            limitedCredit: data[16] & 0x01 != 0
+        )
+        return try create(data, hasIdentifier: false, kind, needed: 32, programmed: Self.programmingUnit)
+    }
+
+    /// CREATE LINEAR RECORD FILE and CREATE CYCLIC RECORD FILE: number, ISO identifier if the application has them,
+    /// protection, rights, the size of a record, and the number of records.
+    mutating func createRecordFile(_ data: [UInt8], isCyclic: Bool) throws(DESFireStatus) -> DESFireReply {
+        guard data.count == 10 || data.count == 12 else { throw .lengthError }
+        let hasIdentifier = data.count == 12
+        let rest = Array(data.dropFirst(hasIdentifier ? 3 : 1))
+        let size = rest.littleEndian(at: 3, count: 3)
+        let maximum = rest.littleEndian(at: 6, count: 3)
+        guard size > 0, maximum > (isCyclic ? 1 : 0) else { throw .parameterError }
+        let kind: DESFireFile.Kind =
+            isCyclic
+            ? .cyclicRecords(size: size, maximum: maximum, records: [])
+            : .linearRecords(size: size, maximum: maximum, records: [])
+        let needed = (size * maximum + 31) / 32 * 32
+        return try create(data, hasIdentifier: hasIdentifier, kind, needed: needed, programmed: Self.programmingUnit)
+    }
+
+    private mutating func create(
+        _ data: [UInt8],
+        hasIdentifier: Bool,
+        _ kind: DESFireFile.Kind,
+        needed: Int,
+        programmed: Int
+    ) throws(DESFireStatus) -> DESFireReply {
+        guard let selected else { throw .permissionDenied }
+        let application = contents.applications[selected]
+        guard application.keySettings & 0x04 != 0 || authenticatedKey == 0 else { throw .authenticationError }
+        let identifier = hasIdentifier ? UInt16(data.littleEndian(at: 1, count: 2)) : nil
+        let rest = Array(data.dropFirst(hasIdentifier ? 3 : 1))
+        guard data[0] < 32, rest[0] < 0x04, !hasIdentifier || application.keyCount & 0x20 != 0 else {
+            throw .parameterError
+        }
+        let isTaken = application.files.contains {
+            $0.number == data[0] || (identifier != nil && $0.isoIdentifier == identifier)
+        }
+        guard !isTaken else { throw .duplicate }
+        guard needed <= contents.freeMemory else { throw .outOfMemory }
+        if tear != .old {
+            contents.applications[selected].files.append(
+                DESFireFile(
+                    number: data[0],
+                    isoIdentifier: identifier,
+                    communication: CommunicationSettings(rawValue: rest[0]),
+                    accessRights: FileAccessRights(rawValue: UInt16(rest.littleEndian(at: 1, count: 2))),
+                    kind: kind
+                )
+            )
+        }
+        return DESFireReply(programmed: programmed)
+    }
+
+    mutating func deleteFile(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        try expect(data, 1)
+        guard let selected else { throw .permissionDenied }
+        let index = try place(of: data[0])
+        let settings = contents.applications[selected].keySettings
+        guard settings & 0x04 != 0 || authenticatedKey == 0 else { throw .authenticationError }
+        if tear != .old { contents.applications[selected].files.remove(at: index) }
+        currentFile = nil
+        forgetTransaction()
+        return DESFireReply(programmed: Self.programmingUnit)
+    }
+
+    // MARK: Settings
+
+    /// Returns whether the application's key settings and files may be listed: by everybody, or with its master key (key
+    /// settings, bit 1).
+    func mayList(_ application: DESFireApplication) -> Bool {
+        application.keySettings & 0x02 != 0 || authenticatedKey == 0
+    }
+
+    /// GET FILE IDS and GET ISO FILE IDS.
+    func listFiles(isoIdentifiers: Bool, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        try expect(data, 0)
+        let application = try selectedApplication()
+        guard mayList(application) else { throw .authenticationError }
+        guard isoIdentifiers else { return DESFireReply(data: application.files.map(\.number)) }
+        let identifiers = application.files.compactMap(\.isoIdentifier)
+        return DESFireReply(data: identifiers.flatMap { $0.littleEndianBytes })
+    }
+
+    /// GET FILE SETTINGS.
+    func fileSettings(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        try expect(data, 1)
+        let application = try selectedApplication()
+        guard mayList(application) else { throw .authenticationError }
+        let file = try file(data[0])
+        let head = [file.communication.rawValue] + file.accessRights.rawValue.littleEndianBytes
+        switch file.kind {
+        case .standard(let data): return DESFireReply(data: [0x00] + head + [UInt8](littleEndian: data.count, count: 3))
+        case .backup(let data): return DESFireReply(data: [0x01] + head + [UInt8](littleEndian: data.count, count: 3))
+        case .value(let lower, let upper, _, let limited):
+            // The amount of a limited credit comes from the last transaction, and there was none.
+            return DESFireReply(
+                data: [0x02] + head + [UInt8](littleEndian: Int(lower), count: 4)
+                    + [UInt8](littleEndian: Int(upper), count: 4) + [0, 0, 0, 0, limited ? 1 : 0]
+            )
+        case .linearRecords(let size, let maximum, let records), .cyclicRecords(let size, let maximum, let records):
+            let type: UInt8 = if case .linearRecords = file.kind { 0x03 } else { 0x04 }
+            return DESFireReply(
+                data: [type] + head + [UInt8](littleEndian: size, count: 3) + [UInt8](littleEndian: maximum, count: 3)
+                    + [UInt8](littleEndian: records.count / max(1, size), count: 3)
+            )
+        }
+    }
+
+    /// CHANGE FILE SETTINGS: protection and rights.
+    mutating func changeFileSettings(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        try expect(data, 4)
+        guard let selected else { throw .permissionDenied }
+        let index = try place(of: data[0])
+        let rights = contents.applications[selected].files[index].accessRights
+        guard rights.holder(of: .change) != .nobody else { throw .permissionDenied }
+        guard allows(rights, .change) else { throw .authenticationError }
+        guard data[1] < 0x04 else { throw .parameterError }
+        if tear != .old {
+            let changed = FileAccessRights(rawValue: UInt16(data.littleEndian(at: 2, count: 2)))
+            contents.applications[selected].files[index].communication = CommunicationSettings(rawValue: data[1])
+            contents.applications[selected].files[index].accessRights = changed
+        }
+        return DESFireReply(programmed: 3)
+    }
+}

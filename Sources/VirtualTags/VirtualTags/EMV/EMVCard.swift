@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// A payment card, up to the start of a payment: the directory of contactless applications, the application, its
+/// processing options, one record, and the PIN try counter (EMV, Book 1 and Book 3, 6.5; EMV Contactless, Book B).
+///
+/// There is no track 2, no certificate and no cryptogram, because no dump has the data for them. GENERATE AC is
+/// answered with 6D00.
+public struct EMVCard: Card {
+    /// The name of the directory, 2PAY.SYS.DDF01.
+    public static let directoryName = Array("2PAY.SYS.DDF01".utf8)
+
+    /// The card's data.
+    public let contents: EMVContents
+    private var card: ApplicationCard
+
+    /// Creates a card.
+    public init(_ contents: EMVContents) {
+        self.contents = contents
+        var applications: [any CardApplication] = []
+        if !contents.applicationIdentifier.isEmpty {
+            applications = [EMVDirectory(contents), EMVApplication(contents)]
+        }
+        card = ApplicationCard(applications)
+    }
+
+    public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
+        card.process(message, tear: tear)
+    }
+
+    public mutating func losePower() {
+        card.losePower()
+    }
+}
+
+/// The directory of contactless applications.
+private struct EMVDirectory: CardApplication {
+    private let contents: EMVContents
+
+    init(_ contents: EMVContents) {
+        self.contents = contents
+    }
+
+    var names: [[UInt8]] { [EMVCard.directoryName] }
+
+    mutating func select(_ command: CardCommand) -> CardAnswer {
+        var entry = [DataObject(0x4F, contents.applicationIdentifier)]
+        if !contents.label.isEmpty { entry.append(DataObject(0x50, Array(contents.label.utf8))) }
+        entry.append(DataObject(0x87, [0x01]))
+        let directory = DataObject(0xA5, [DataObject(0xBF0C, [DataObject(0x61, entry)])])
+        return CardAnswer(
+            DataObject(0x6F, [DataObject(0x84, EMVCard.directoryName), directory]).bytes,
+            status: .success
+        )
+    }
+
+    mutating func process(_ command: CardCommand, tear: TornWrite?) -> CardAnswer {
+        CardAnswer(status: .unknownInstruction)
+    }
+
+    mutating func deselect() {}
+}
+
+/// The payment application.
+private struct EMVApplication: CardApplication {
+    private let contents: EMVContents
+    /// Whether the processing options were requested. Before that, no record can be read.
+    private var isInitiated = false
+
+    init(_ contents: EMVContents) {
+        self.contents = contents
+    }
+
+    var names: [[UInt8]] { [contents.applicationIdentifier] }
+
+    mutating func select(_ command: CardCommand) -> CardAnswer {
+        var properties: [DataObject] = []
+        if !contents.label.isEmpty { properties.append(DataObject(0x50, Array(contents.label.utf8))) }
+        if !contents.name.isEmpty {
+            properties += [DataObject(0x9F11, [0x01]), DataObject(0x9F12, Array(contents.name.utf8))]
+        }
+        let objects = [DataObject(0x84, contents.applicationIdentifier), DataObject(0xA5, properties)]
+        return CardAnswer(DataObject(0x6F, objects).bytes, status: .success)
+    }
+
+    mutating func deselect() {
+        isInitiated = false
+    }
+
+    mutating func process(_ command: CardCommand, tear: TornWrite?) -> CardAnswer {
+        switch (command.cla, command.ins) {
+        case (0x80, 0xA8): return processingOptions(command)
+        case (0x00, 0xB2): return record(command)
+        case (0x80, 0xCA): return data(command)
+        default: return CardAnswer(status: .unknownInstruction)
+        }
+    }
+
+    /// GET PROCESSING OPTIONS. The application asks for no data from the terminal.
+    private mutating func processingOptions(_ command: CardCommand) -> CardAnswer {
+        guard command.parameters == 0 else { return CardAnswer(status: .wrongParameters) }
+        guard command.data == [0x83, 0x00] else { return CardAnswer(status: .wrongLength) }
+        guard !isInitiated else { return CardAnswer(status: .conditionsNotSatisfied) }
+        isInitiated = true
+        // One file, number 1, with one record that is not part of offline authentication.
+        let locator = DataObject(0x94, [0x08, 0x01, 0x01, 0x00])
+        let options = DataObject(0x77, [DataObject(0x82, contents.interchangeProfile), locator])
+        return CardAnswer(options.bytes, status: .success)
+    }
+
+    private func record(_ command: CardCommand) -> CardAnswer {
+        guard isInitiated else { return CardAnswer(status: .conditionsNotSatisfied) }
+        guard command.p2 & 0x07 == 0x04 else { return CardAnswer(status: .wrongParameters) }
+        guard command.p1 == 1, command.p2 >> 3 == 1 else { return CardAnswer(status: .recordNotFound) }
+        var objects = [DataObject(0x5A, contents.accountNumber)]
+        func add(_ tag: UInt16, _ value: [UInt8], _ isKnown: Bool) {
+            if isKnown { objects.append(DataObject(tag, value)) }
+        }
+        add(0x5F20, Array(contents.cardholder.utf8), !contents.cardholder.isEmpty)
+        add(0x5F24, contents.expiration.digits, contents.expiration.isKnown)
+        add(0x5F25, contents.effective.digits, contents.effective.isKnown)
+        add(0x5F28, contents.country.bigEndianBytes, contents.country != 0)
+        add(0x9F42, contents.currency.bigEndianBytes, contents.currency != 0)
+        return CardAnswer(DataObject(0x70, objects).bytes, status: .success)
+    }
+
+    /// GET DATA: the PIN try counter.
+    private func data(_ command: CardCommand) -> CardAnswer {
+        guard command.parameters == 0x9F17, let tries = contents.pinTries else {
+            return CardAnswer(status: .dataNotFound)
+        }
+        return CardAnswer(DataObject(0x9F17, [tries]).bytes, status: .success)
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import TextSafety
+
+@Suite struct `Reading JSON` {
+    @Test(
+        arguments: [
+            ([0x00], "the text is not UTF-8"), ([0x01], "no JSON value starts"), ([0x7F], "no JSON value starts"),
+            ([0x80], "the text is not UTF-8"), ([0xFF], "the text is not UTF-8"), ([0x78], "no JSON value starts"),
+            (Array("tru".utf8), "no JSON value starts"), (Array("-".utf8), "the number is not written as JSON has it"),
+            (Array("01".utf8), "the number is not written as JSON has it"),
+            (Array("1.".utf8), "the number is not written as JSON has it"),
+            (Array("1e".utf8), "the number is not written as JSON has it"), (Array("1 2".utf8), "something follows"),
+            (Array("-01".utf8), "the number is not written as JSON has it"),
+            (Array(#""\u+041""#.utf8), "JSON has no such escape"),
+            (Array(#""\u-000""#.utf8), "JSON has no such escape"),
+            (Array(#""\ud800""#.utf8), "the escape is half a character"),
+            (Array(#""\x""#.utf8), "JSON has no such escape"),
+            ([0x22, 0x1F, 0x22], "a text has a control character"), ([0x22, 0xC3, 0x22], "the text is not UTF-8"),
+            (Array(#""a"#.utf8), "a text does not end"), (Array(#""a\"#.utf8), "a text does not end"),
+            (Array("{1:2}".utf8), "a key has to stand here"), (Array(#"{"a" 1}"#.utf8), "a colon is missing"),
+            (Array(#"{"a":1"#.utf8), "the JSON ends too early"), (Array(#"{"a":1]"#.utf8), "a comma or } is missing"),
+            (Array("[1}".utf8), "a comma or ] is missing"), ([], "the JSON ends too early"),
+        ] as [([UInt8], String)]
+    )
+    func `What is no JSON is said, with its place`(_ bytes: [UInt8], _ reason: String) {
+        do throws(JSONReader.Problem) {
+            _ = try JSONReader.read(bytes, maximumDepth: 2)
+            Issue.record("it is read")
+        } catch {
+            #expect(error.reason.hasPrefix(reason))
+            #expect((0...bytes.count).contains(error.offset))
+        }
+    }
+
+    @Test("What is wrong is at the first character that can't be, and a text that is no UTF-8 at its quote")
+    func places() {
+        let cases: [([UInt8], Int)] = [
+            (Array("-01".utf8), 3), (Array("[1.]".utf8), 3), (Array("[1e+]".utf8), 4), (Array("[-]".utf8), 1),
+            (Array("[1, ".utf8) + [0x22, 0xC3, 0x22, 0x5D], 4),
+            (Array("[\"".utf8) + [0xC3] + Array("\\n\"]".utf8), 1),
+            (Array("[\"\\n".utf8) + [0xC3] + Array("\"]".utf8), 1),
+        ]
+        for (bytes, offset) in cases {
+            let error = #expect(throws: JSONReader.Problem.self) { try JSONReader.read(bytes, maximumDepth: 1) }
+            #expect(error?.offset == offset, "\(bytes)")
+        }
+    }
+
+    @Test func `Escapes of JSON are the characters that they stand for`() throws {
+        let text = #""\"\\\/\b\f\n\r\t\u0041\u00e9\ud83c\udf89\u001f""#
+        let content = try JSONReader.read(Array(text.utf8), maximumDepth: 0)
+        #expect(content.string == "\"\\/\u{8}\u{c}\n\r\tA\u{e9}\u{1f389}\u{1f}")
+        // The first and the last pair.
+        let pairs = try JSONReader.read(Array(#""\ud800\udc00\udbff\udfff""#.utf8), maximumDepth: 0)
+        #expect(pairs.string == "\u{10000}\u{10FFFF}")
+        // A low surrogate behind a high one alone.
+        for half in [#""\ud83c\u0041""#, #""\ud800\udbff""#, #""\ud800\ue000""#, #""\udf89""#] {
+            #expect(throws: JSONReader.Problem.self) { try JSONReader.read(Array(half.utf8), maximumDepth: 0) }
+        }
+    }
+
+    @Test func `Values have their places in the text, and a key that occurs twice is there twice`() throws {
+        let text = Array(#" {"a" : [1, -2.50e+3], "\u0061":{"b":null} } "#.utf8)
+        let node = try JSONReader.read(text, maximumDepth: 2)
+        func part(_ range: Range<Int>) -> String { String(decoding: text[range], as: UTF8.self) }
+        guard case .object(let members) = node.content else { return #expect(Bool(false)) }
+        #expect(members.map(\.key) == ["a", "a"])
+        #expect(members.map { part($0.keyRange) } == [#""a""#, #""\u0061""#])
+        #expect(members.map { part($0.value.range) } == ["[1, -2.50e+3]", #"{"b":null}"#])
+        #expect(members[0].value.array?.map(\.integer) == [1, nil])
+        #expect(members[0].value.array.map { $0.map { part($0.range) } } == ["1", "-2.50e+3"])
+    }
+
+    @Test func `A number may have every digit`() throws {
+        #expect(try JSONReader.read(Array("1234567890".utf8), maximumDepth: 0).integer == 1_234_567_890)
+    }
+
+    @Test func `Only a range of a text is read, and offsets count from its start`() throws {
+        let text = Array(#"xx"a\"#.utf8) + Array(#"n"]"#.utf8)
+        #expect(try JSONReader.read(text, in: 2..<7, maximumDepth: 0).string == "a\n")
+        for end in 2..<7 {
+            let error = #expect(throws: JSONReader.Problem.self) {
+                try JSONReader.read(text, in: 2..<end, maximumDepth: 0)
+            }
+            #expect(error?.offset == end - 2)
+        }
+    }
+
+    @Test(arguments: ["[", "{\"a\":"]) func `Values are nested up to a limit`(_ begin: String) throws {
+        let end = begin == "[" ? "]" : "}"
+        func nested(_ depth: Int) -> [UInt8] {
+            let inner = depth == 0 ? "" : "1"
+            return Array((String(repeating: begin, count: depth) + inner + String(repeating: end, count: depth)).utf8)
+        }
+        _ = try JSONReader.read(nested(5), maximumDepth: 5)
+        let error = #expect(throws: JSONReader.Problem.self) { try JSONReader.read(nested(6), maximumDepth: 5) }
+        #expect(error?.reason == "the values are nested too deeply" && error?.offset == 5 * begin.utf8.count)
+    }
+}
