@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: CLinuxSupport LinuxSupport TextSafety UniversalLinks CCurl LinkDelivery
+// modules: CLinuxSupport LinuxSupport TextSafety NDEF UniversalLinks BackgroundTagReading CCurl CSDBus UserBus LinkDelivery
 import LinkDelivery
 
 /// The head of a response has the same result with LF and with CRLF line ends: it is complete within its limit, it waits
