@@ -8,40 +8,51 @@ public enum Rules {
 
     /// Those of Info.plist and entitlements.
     static let configuration: [Rule] = [
-        .cfg001, .cfg002, .cfg003, .cfg010, .cfg011, .cfg012, .cfg013, .cfg014, .cfg015, .cfg016, .cfg020, .cfg021,
-        .cfg022, .cfg023, .cfg024, .cfg025, .cfg026, .cfg027, .cfg028, .cfg030, .cfg031, .cfg032, .cfg033, .cfg034,
-        .cfg040, .cfg041, .cfg042,
+        .missingUsageDescription, .emptyUsageDescription, .vagueUsageDescription, .missingReaderEntitlement,
+        .ndefFormat, .missingTagFormat, .missingNDEFFormat, .unknownFormat, .formatAvailability, .formatsInInfoPlist,
+        .invalidAID, .repeatedAID, .paymentAID, .shadowedAID, .aidsInEntitlements, .ndefAID, .invalidSystemCode,
+        .wildcardSystemCode, .misplacedSystemCodes, .misspelledKey, .requiredDeviceCapability, .extensionKeys,
+        .unusedEntitlements, .longAIDList, .missingCardEntitlement, .invalidCardPrefix, .cardAvailability,
     ]
 
     /// Those of sources.
     static let source: [Rule] = [
-        .src001, .src002, .src003, .src004, .src005, .src006, .src007, .src008, .src009, .src010, .src011, .src012,
-        .src013, .src014, .src015, .src016, .src017, .src018, .src019, .src020, .src021, .src022, .src023, .src024,
-        .src025, .src026, .src027, .src028, .src029, .src030, .src031, .src032, .src033,
+        .uncheckedAvailability, .shortLivedDelegate, .keptSession, .cancellationAsError, .uncheckedStatus,
+        .uncheckedCapacity, .overlappingSessions, .restartedSession, .missingConfiguration, .unlistedAID,
+        .unconnectedTag, .hangingPath, .unhandledTags, .writeAfterFirstRead, .missingErrorSymbol,
+        .interfaceOffMainQueue, .untestedUserActivity, .unansweredLinks, .backgroundOnly, .missingUnknownDefault,
+        .uncheckedCardSession, .deprecatedName, .handDecodedRecord, .malformedRecord, .invalidatedTwice,
+        .scanWithoutAction, .unreachableDidDetect, .forcedErrorCast, .errorByText, .manyTagsTextOnly,
+        .forcedTagSession, .misplacedLinkHandler, .mainActorDelegate,
     ]
 
     /// The rules about texts for people.
     static let texts: [Rule] = [
-        .txt001, .txt002, .txt003, .txt004, .txt005, .txt006, .txt007, .txt008, .txt009, .txt010,
+        .technologyWord, .askToTouch, .incompleteSentence, .titleCase, .missingPunctuation, .longText, .unnamedObject,
+        .unchangedText, .rawErrorText, .missingText,
     ]
 
     /// Those of association files.
     static let associations: [Rule] = [
-        .aasa001, .aasa002, .aasa003, .aasa004, .aasa005, .aasa006, .aasa007, .aasa008, .aasa009, .aasa010, .aasa011,
-        .aasa012, .aasa013, .aasa014, .aasa015, .aasa016, .aasa017,
+        .associationNotAnObject, .associationTooLarge, .associationPartMissing, .associationEntryApps,
+        .associationAppIdentifier, .componentsBesidePaths, .appsNotEmpty, .queryValueNotAString, .undefinedVariable,
+        .variableWithoutEffect, .unreachableRule, .queryInPath, .escapeThatNeverMatches, .unknownAssociationKey,
+        .malformedNot, .tagLinkNotMatched, .associationFileName,
     ]
 
     /// Those of associated domains.
     static let domains: [Rule] = [
-        .dom001, .dom002, .dom003, .dom004, .dom005, .dom006, .dom007, .dom008, .dom009, .dom010,
+        .missingDomains, .missingAppLinks, .unknownDomainService, .domainWithMore, .misplacedWildcard,
+        .wildcardWithoutDomain, .developerModeDomain, .unknownDomainMode, .tooManyDomains, .missingTagDomain,
     ]
 
     /// That of files that can't be read.
-    static let files: [Rule] = [.lnt001]
+    static let files: [Rule] = [.unreadableFile]
 
     /// The rules about contents of tags.
     static let tags: [Rule] = [
-        .tag001, .tag002, .tag003, .tag004, .tag005, .tag006, .tag007,
+        .missingURIRecord, .linkNotFirst, .malformedURIRecord, .customScheme, .nothingForBackground,
+        .missingCountryCode, .linkNotHTTPS,
     ]
 
     /// The rule of an id, in any case; nil when there is none.

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// apps is not empty.
+    static let appsNotEmpty = Rule(
+        id: "AASA007",
+        severity: .warning,
+        title: "apps is not empty",
+        why: "Before iOS 13 it had to be an empty array; later it has no effect.",
+        fix: "Write an empty array, or nothing.",
+        bad: [
+            .file(
+                "apple-app-site-association",
+                """
+                {"applinks": {"apps": ["ABCDE12345.org.example.app"], "details": [{"appIDs": ["ABCDE12345.org.example.app"], "components": [{"/": "/menu/*"}]}]}}
+                """
+            )
+        ],
+        good: [
+            .file(
+                "apple-app-site-association",
+                """
+                {"applinks": {"details": [{"appIDs": ["ABCDE12345.org.example.app"], "components": [{"/": "/menu/*"}]}]}}
+                """
+            )
+        ],
+        check: { unit, findings in
+            LinkChecks.associations("AASA007", unit, &findings)
+        }
+    )
+}

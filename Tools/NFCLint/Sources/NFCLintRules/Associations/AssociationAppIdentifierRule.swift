@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// An app identifier is invalid, or the app is not named.
+    static let associationAppIdentifier = Rule(
+        id: "AASA005",
+        severity: .error,
+        title: "An app identifier is none, or the app is not named",
+        why: "An identifier is the prefix of the team, a full stop and the bundle ID.",
+        fix: "Write the identifier as it stands in the entitlements of the signed app.",
+        bad: [
+            .file(
+                "apple-app-site-association",
+                """
+                {"applinks": {"details": [{"appIDs": ["org"], "components": [{"/": "/menu/*"}]}]}}
+                """
+            )
+        ],
+        good: [
+            .file(
+                "apple-app-site-association",
+                """
+                {"applinks": {"details": [{"appIDs": ["ABCDE12345.org.example.app"], "components": [{"/": "/menu/*"}]}]}}
+                """
+            )
+        ],
+        check: { unit, findings in
+            LinkChecks.associations("AASA005", unit, &findings)
+        }
+    )
+}

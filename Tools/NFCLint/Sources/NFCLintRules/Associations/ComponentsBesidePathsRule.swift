@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// An entry has components and paths.
+    static let componentsBesidePaths = Rule(
+        id: "AASA006",
+        severity: .warning,
+        title: "An entry has components and paths",
+        why: "Where components are there, paths are ignored since iOS 13.",
+        fix: "Keep the components.",
+        bad: [
+            .file(
+                "apple-app-site-association",
+                """
+                {"applinks": {"details": [{"appIDs": ["ABCDE12345.org.example.app"], "components": [{"/": "/menu/*"}], "paths": ["/menu/*"]}]}}
+                """
+            )
+        ],
+        good: [
+            .file(
+                "apple-app-site-association",
+                """
+                {"applinks": {"details": [{"appIDs": ["ABCDE12345.org.example.app"], "components": [{"/": "/menu/*"}]}]}}
+                """
+            )
+        ],
+        check: { unit, findings in
+            LinkChecks.associations("AASA006", unit, &findings)
+        }
+    )
+}

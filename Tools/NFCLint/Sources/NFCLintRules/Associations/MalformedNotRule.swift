@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// NOT is written wrong.
+    static let malformedNot = Rule(
+        id: "AASA015",
+        severity: .warning,
+        title: "NOT is written wrong",
+        why: "In paths, NOT and one space exclude. In components NOT is a part of the path.",
+        fix: "Use \"exclude\": true.",
+        bad: [
+            .file(
+                "apple-app-site-association",
+                """
+                {"applinks": {"details": [{"appID": "ABCDE12345.org.example.app", "paths": ["NOT  /menu"]}]}}
+                """
+            )
+        ],
+        good: [
+            .file(
+                "apple-app-site-association",
+                """
+                {"applinks": {"details": [{"appIDs": ["ABCDE12345.org.example.app"], "components": [{"/": "/menu/*"}]}]}}
+                """
+            )
+        ],
+        check: { unit, findings in
+            LinkChecks.associations("AASA015", unit, &findings)
+        }
+    )
+}

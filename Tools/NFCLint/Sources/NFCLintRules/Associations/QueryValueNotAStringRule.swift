@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// A value of a query is not a string.
+    static let queryValueNotAString = Rule(
+        id: "AASA008",
+        severity: .error,
+        title: "A value of a query is not a string",
+        why: "One such value makes the whole dictionary void, so that the rule matches other links than meant.",
+        fix: "Write each value as a string.",
+        bad: [
+            .file(
+                "apple-app-site-association",
+                """
+                {"applinks": {"details": [{"appIDs": ["ABCDE12345.org.example.app"], "components": [{"/": "/menu/*", "?": {"table": 5}}]}]}}
+                """
+            )
+        ],
+        good: [
+            .file(
+                "apple-app-site-association",
+                """
+                {"applinks": {"details": [{"appIDs": ["ABCDE12345.org.example.app"], "components": [{"/": "/menu/*"}]}]}}
+                """
+            )
+        ],
+        check: { unit, findings in
+            LinkChecks.associations("AASA008", unit, &findings)
+        }
+    )
+}

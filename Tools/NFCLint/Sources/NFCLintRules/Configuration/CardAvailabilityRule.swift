@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// Card emulation that can not work everywhere.
+    static let cardAvailability = Rule(
+        id: "CFG042",
+        severity: .warning,
+        title: "Card emulation that can not work everywhere",
+        why: """
+            Card emulation exists from iOS 17.4 on. A default contactless app needs the prefixes that it \
+            answers.
+            """,
+        fix: "Raise the least version of iOS or check it in code; give the prefixes.",
+        bad: [
+            Example.minimum("16.0")
+                + Example.entitlements(
+                    """
+                    <key>com.apple.developer.nfc.hce</key>
+                    <true/>
+                    """
+                ),
+            Example.minimum("17.4")
+                + Example.entitlements(
+                    """
+                    <key>com.apple.developer.nfc.hce</key>
+                    <true/>
+                    <key>com.apple.developer.nfc.hce.default-contactless-app</key>
+                    <true/>
+                    """
+                ),
+        ],
+        good: [
+            Example.entitlements(
+                """
+                <key>com.apple.developer.nfc.hce</key>
+                <true/>
+                <key>com.apple.developer.nfc.hce.iso7816.select-identifier-prefixes</key>
+                <array><string>A000000247</string></array>
+                """
+            ) + Example.minimum("17.4")
+        ],
+        check: { unit, findings in
+            unit.forEachEntitlement(Keys.emulation) { value, variant in
+                guard value.value.boolean == true else { return }
+                if let minimum = variant.minimum, minimum < Version(17, 4) {
+                    findings.add(
+                        value.key,
+                        "Card emulation exists from iOS 17.4 on, and the app is for iOS \(minimum) and later."
+                    )
+                }
+                if let defaults = variant.entitlement(Keys.defaultApp),
+                    variant.entitlement(Keys.emulationPrefixes) == nil
+                {
+                    findings.add(defaults.key, "The app is a default contactless app without prefixes that it answers.")
+                }
+            }
+        }
+    )
+}

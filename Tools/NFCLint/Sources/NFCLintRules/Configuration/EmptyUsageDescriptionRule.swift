@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// The reason for scanning is not helpful.
+    static let emptyUsageDescription = Rule(
+        id: "CFG002",
+        severity: .error,
+        title: "The reason for scanning says nothing",
+        why: """
+            An empty NFCReaderUsageDescription is a security violation (code 2), and a placeholder is refused by \
+            App Review.
+            """,
+        fix: "Write a sentence that says what is scanned and why.",
+        bad: [
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string></string>
+                """
+            )
+                + Example.tagReader,
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>Lorem ipsum dolor</string>
+                """
+            )
+                + Example.tagReader,
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>NFCReaderUsageDescription</string>
+                """
+            )
+                + Example.tagReader,
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <true/>
+                """
+            )
+                + Example.tagReader,
+            .plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>YOUR_PRIVACY_DESCRIPTION</string>
+                """
+            ),
+        ],
+        good: [
+            .plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>Las tarjetas abren todo el edificio.</string>
+                """
+            ),
+            Example.usage
+                + Example.tagReader,
+        ],
+        check: { unit, findings in
+            unit.forEachInfo(Keys.usage) { usage, _ in
+                guard let text = usage.value.string else {
+                    findings.add(usage.key, "NFCReaderUsageDescription is \(usage.value.kind), and has to be a string.")
+                    return
+                }
+                let words = text.lowercased()
+                if text.allSatisfy(\.isWhitespace) {
+                    findings.add(usage.key, "NFCReaderUsageDescription is empty, so sessions end with code 2.")
+                } else if placeholders.contains(where: words.contains) || words == "description" || words == "string"
+                    || isName(text)
+                {
+                    findings.add(usage.key, "NFCReaderUsageDescription is a placeholder: \"\(text)\".")
+                }
+            }
+        }
+    )
+    /// Whether a text is a template's placeholder, or a note that the text is still to be written.
+    private static func isName(_ text: String) -> Bool {
+        // In Spanish todo means all.
+        let words = text.split { !$0.isLetter }
+        if words.contains(where: { $0.lowercased() == "todo" && $0.allSatisfy(\.isUppercase) }) { return true }
+        return text.contains("_") && text.allSatisfy { $0 == "_" || $0.isNumber || $0.isUppercase }
+    }
+
+    private static let placeholders = [
+        "todo:", "fixme", "lorem", "nfcreaderusagedescription", "your description", "usage description",
+        "description here",
+        "placeholder", "xxx", "[object",
+    ]
+}

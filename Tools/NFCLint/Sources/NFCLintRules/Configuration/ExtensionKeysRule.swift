@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// An app extension has keys of Core NFC.
+    static let extensionKeys = Rule(
+        id: "CFG032",
+        severity: .error,
+        title: "An app extension has keys of Core NFC",
+        why: "Core NFC is not available in app extensions.",
+        fix: "Read tags in the app itself, and take the keys out of the extension.",
+        bad: [
+            Example.minimum("15.0", type: "app-extension")
+                + Example.tagFormat
+                + Example.usage
+        ],
+        good: [
+            Example.minimum("15.0")
+                + Example.tagFormat
+                + Example.usage
+        ],
+        check: { unit, findings in
+            guard unit.target.kind == .appExtension else { return }
+            for variant in unit.target.variants {
+                for key in [Keys.formats, Keys.identifiers, Keys.systemCodes] {
+                    guard let found = variant.entitlement(key) ?? variant.info(key) else { continue }
+                    findings.add(
+                        found.key,
+                        "The extension \(unit.target.name) has \(key), but Core NFC is not available in extensions."
+                    )
+                }
+                if let usage = variant.info(Keys.usage) {
+                    let text =
+                        "The extension \(unit.target.name) says why it scans, but Core NFC is not available in extensions."
+                    findings.add(usage.key, text, severity: .warning)
+                }
+            }
+        }
+    )
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// An AID of the list is invalid.
+    static let invalidAID = Rule(
+        id: "CFG020",
+        severity: .error,
+        title: "An AID of the list is none",
+        why: """
+            An AID is 5 to 16 bytes in hex (ISO 7816-4). Another entry never selects an application, so its tags \
+            are not found.
+            """,
+        fix: "Write each AID as 10 to 32 hex digits, without blanks.",
+        bad: [
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>Badges are scanned to open doors.</string>
+                <key>com.apple.developer.nfc.readersession.iso7816.select-identifiers</key>
+                <array><string>A0 00 00 02 47 10 01</string></array>
+                """
+            )
+                + Example.tagReader,
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>Badges are scanned to open doors.</string>
+                <key>com.apple.developer.nfc.readersession.iso7816.select-identifiers</key>
+                <array><string>A0000002</string></array>
+                """
+            )
+                + Example.tagReader,
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>Badges are scanned to open doors.</string>
+                <key>com.apple.developer.nfc.readersession.iso7816.select-identifiers</key>
+                <string>A0000002471001</string>
+                """
+            )
+                + Example.tagReader,
+        ],
+        good: [
+            Example.usageAndIdentifier
+                + Example.tagReader
+        ],
+        check: { unit, findings in
+            unit.forEachInfo(Keys.identifiers) { list, _ in
+                guard let values = list.value.array else {
+                    findings.add(list.key, "The list of AIDs is \(list.value.kind), and has to be an array of strings.")
+                    return
+                }
+                for value in values {
+                    guard let text = value.string else {
+                        findings.add(list.place(value), "An AID is \(value.kind), and has to be a string.")
+                        continue
+                    }
+                    guard !text.contains("$") else { continue }
+                    if let bytes = Hex.bytes(text) {
+                        guard !(5...16).contains(bytes.count) else { continue }
+                        findings.add(
+                            list.place(value),
+                            "The AID \"\(text)\" has \(bytes.count) bytes; an AID has 5 to 16."
+                        )
+                    } else {
+                        findings.add(list.place(value), "The AID \"\(text)\" is not pairs of hex digits.")
+                    }
+                }
+            }
+        }
+    )
+}

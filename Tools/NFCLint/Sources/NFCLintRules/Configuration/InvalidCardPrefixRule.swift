@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// A prefix of card emulation is invalid.
+    static let invalidCardPrefix = Rule(
+        id: "CFG041",
+        severity: .error,
+        title: "A prefix of card emulation is none",
+        why: "An entry is a full AID, a RID of 5 bytes, or a beginning at least that long, in hex.",
+        fix: "Write each entry as 10 to 32 hex digits.",
+        bad: [
+            Example.entitlements(
+                """
+                <key>com.apple.developer.nfc.hce</key>
+                <true/>
+                <key>com.apple.developer.nfc.hce.iso7816.select-identifier-prefixes</key>
+                <array><string>A0000002</string></array>
+                """
+            ) + Example.minimum("17.4")
+        ],
+        good: [
+            Example.entitlements(
+                """
+                <key>com.apple.developer.nfc.hce</key>
+                <true/>
+                <key>com.apple.developer.nfc.hce.iso7816.select-identifier-prefixes</key>
+                <array><string>A000000247</string></array>
+                """
+            ) + Example.minimum("17.4")
+        ],
+        check: { unit, findings in
+            unit.forEachEntitlement(Keys.emulationPrefixes) { list, _ in
+                for value in list.value.array ?? [] {
+                    let text = value.string ?? ""
+                    guard !text.contains("$"), !(5...16).contains(Hex.bytes(text)?.count ?? 0) else { continue }
+                    findings.add(list.place(value), "The prefix \"\(text)\" is not 5 to 16 bytes in hex.")
+                }
+            }
+        }
+    )
+}

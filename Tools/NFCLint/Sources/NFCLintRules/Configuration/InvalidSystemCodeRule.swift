@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// A FeliCa system code is invalid.
+    static let invalidSystemCode = Rule(
+        id: "CFG026",
+        severity: .error,
+        title: "A FeliCa system code is none",
+        why: "A system code is 4 hex digits. Another entry never finds a card.",
+        fix: "Write each code as 4 hex digits, such as 88B4.",
+        bad: [
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>Badges are scanned to open doors.</string>
+                <key>com.apple.developer.nfc.readersession.felica.systemcodes</key>
+                <array><string>3</string></array>
+                """
+            )
+                + Example.tagReader,
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>Badges are scanned to open doors.</string>
+                <key>com.apple.developer.nfc.readersession.felica.systemcodes</key>
+                <array><string>0x0003</string></array>
+                """
+            )
+                + Example.tagReader,
+        ],
+        good: [
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>Badges are scanned to open doors.</string>
+                <key>com.apple.developer.nfc.readersession.felica.systemcodes</key>
+                <array><string>0003</string></array>
+                """
+            )
+                + Example.tagReader
+        ],
+        check: { unit, findings in
+            unit.forEachInfo(Keys.systemCodes) { list, _ in
+                guard let values = list.value.array else {
+                    findings.add(
+                        list.key,
+                        "The system codes are \(list.value.kind), and have to be an array of strings."
+                    )
+                    return
+                }
+                for value in values {
+                    let text = value.string ?? ""
+                    guard !text.contains("$"), text.count != 4 || Hex.bytes(text) == nil else { continue }
+                    let shown = value.string.map { "\"\($0)\"" } ?? value.kind
+                    findings.add(list.place(value), "The system code \(shown) is not 4 hex digits.")
+                }
+            }
+        }
+    )
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// The FeliCa system codes are in the entitlements, or occur twice.
+    static let misplacedSystemCodes = Rule(
+        id: "CFG028",
+        severity: .error,
+        title: "The FeliCa system codes stand in the entitlements, or twice",
+        why: """
+            They belong into the Info.plist; in the entitlements they make signing fail. iOS drops what is there \
+            twice.
+            """,
+        fix: "Keep the list in the Info.plist, each code once.",
+        bad: [
+            Example.entitlements(
+                """
+                <key>com.apple.developer.nfc.readersession.felica.systemcodes</key>
+                <array><string>0003</string></array>
+                """
+            )
+                + Example.usage
+                + Example.tagReader,
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>Badges are scanned to open doors.</string>
+                <key>com.apple.developer.nfc.readersession.felica.systemcodes</key>
+                <array><string>0003</string><string>0003</string></array>
+                """
+            )
+                + Example.tagReader,
+        ],
+        good: [
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>Badges are scanned to open doors.</string>
+                <key>com.apple.developer.nfc.readersession.felica.systemcodes</key>
+                <array><string>0003</string><string>88B4</string></array>
+                """
+            )
+                + Example.tagReader
+        ],
+        check: { unit, findings in
+            unit.forEachEntitlement(Keys.systemCodes) { list, _ in
+                findings.add(
+                    list.key,
+                    "The system codes stand in the entitlements, so signing fails. They belong into the Info.plist."
+                )
+            }
+            unit.forEachInfo(Keys.systemCodes) { list, _ in
+                var seen: Set<String> = []
+                for value in list.value.array ?? [] {
+                    guard let text = value.string, !seen.insert(text.uppercased()).inserted else { continue }
+                    findings.add(list.place(value), "The system code \(text) is in the list twice.", severity: .warning)
+                }
+            }
+        }
+    )
+}

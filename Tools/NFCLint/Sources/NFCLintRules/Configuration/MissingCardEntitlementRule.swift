@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// Keys of card emulation without its entitlement.
+    static let missingCardEntitlement = Rule(
+        id: "CFG040",
+        severity: .error,
+        title: "Keys of card emulation without its entitlement",
+        why: """
+            com.apple.developer.nfc.hce.* count only beside com.apple.developer.nfc.hce. Without it CardSession \
+            ends the app.
+            """,
+        fix: "Add com.apple.developer.nfc.hce, which Apple grants, with the value true.",
+        bad: [
+            Example.entitlements(
+                """
+                <key>com.apple.developer.nfc.hce.iso7816.select-identifier-prefixes</key>
+                <array><string>A000000247</string></array>
+                """
+            ) + Example.minimum("17.4")
+        ],
+        good: [
+            Example.entitlements(
+                """
+                <key>com.apple.developer.nfc.hce</key>
+                <true/>
+                <key>com.apple.developer.nfc.hce.iso7816.select-identifier-prefixes</key>
+                <array><string>A000000247</string></array>
+                """
+            ) + Example.minimum("17.4")
+        ],
+        check: { unit, findings in
+            for variant in unit.target.variants where variant.entitlement(Keys.emulation)?.value.boolean != true {
+                for entry in variant.entitlements?.root.entries ?? [] where entry.key.hasPrefix(Keys.emulation + ".") {
+                    let place = variant.entitlements?.place(entry.position)
+                    findings.add(place, "\(entry.key) has no effect without \(Keys.emulation).")
+                }
+            }
+        }
+    )
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// The formats lack NDEF for iOS before 13.
+    static let missingNDEFFormat = Rule(
+        id: "CFG013",
+        severity: .warning,
+        title: "The formats lack NDEF for iOS before 13",
+        why: "Before iOS 13 there are sessions for NDEF messages alone, and they need NDEF in the formats.",
+        fix: "Add NDEF beside TAG, or raise the least version of iOS to 13.",
+        bad: [
+            Example.minimum("12.0")
+                + Example.tagFormat
+                + Example.usage
+                + Example.tagReader
+        ],
+        good: [
+            Example.minimum("12.0")
+                + Example.entitlements(
+                    """
+                    <key>com.apple.developer.nfc.readersession.formats</key>
+                    <array><string>NDEF</string><string>TAG</string></array>
+                    """
+                )
+                + Example.usage
+                + Example.tagReader,
+            Example.minimum("13.0")
+                + Example.tagFormat
+                + Example.usage
+                + Example.tagReader,
+        ],
+        check: { unit, findings in
+            unit.forEachEntitlement(Keys.formats) { formats, variant in
+                guard let minimum = variant.minimum, minimum < Version(13), !Variant.texts(formats).contains("NDEF")
+                else { return }
+                findings.add(
+                    formats.key,
+                    "The app is for iOS \(minimum) and later, and the formats lack NDEF, which iOS before 13 needs."
+                )
+            }
+        }
+    )
+}

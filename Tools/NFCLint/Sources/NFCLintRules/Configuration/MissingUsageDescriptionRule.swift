@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// The Info.plist does not say why the app scans.
+    static let missingUsageDescription = Rule(
+        id: "CFG001",
+        severity: .error,
+        title: "The Info.plist does not say why the app scans",
+        why: """
+            Without NFCReaderUsageDescription iOS ends the app at the moment a session starts. There is no Swift \
+            error to catch.
+            """,
+        fix: """
+            Add NFCReaderUsageDescription to the Info.plist, with a sentence that says what is scanned and why.
+            """,
+        bad: [
+            Example.plist(
+                """
+                <key>CFBundleName</key>
+                <string>Doors</string>
+                """
+            )
+                + Example.tagReader
+                + Example.tagFormat
+        ],
+        good: [
+            Example.usage
+                + Example.tagReader
+                + Example.tagFormat,
+            .plist(
+                """
+                <key>CFBundleName</key>
+                <string>Doors</string>
+                """
+            ),
+        ],
+        check: { unit, findings in
+            for variant in unit.appVariants where variant.isInfoKnown && variant.info(Keys.usage) == nil {
+                let name = unit.target.name
+                let text =
+                    "The Info.plist of \(name) has no NFCReaderUsageDescription, so iOS ends the app when a session starts."
+                let place = variant.info.map { Place($0.path, $0.root.position) } ?? unit.target.place
+                let words =
+                    "\t<key>\(Keys.usage)</key>\n\t<string>\(name) scans items that you hold near your iPhone.</string>\n"
+                let edits = unit.inserting(words, into: variant.info)
+                if unit.ownUse != nil {
+                    findings.add(place, text, edits: edits)
+                } else if unit.usesCoreNFC || variant.formats != nil {
+                    let reason = "Not proven: none of the app's own sources makes a session."
+                    findings.add(place, "\(text) \(reason)", severity: .warning, isProven: false, edits: edits)
+                }
+            }
+        }
+    )
+}

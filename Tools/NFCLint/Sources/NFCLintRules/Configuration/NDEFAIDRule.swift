@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// The AID of NDEF is in the list.
+    static let ndefAID = Rule(
+        id: "CFG025",
+        severity: .info,
+        title: "The AID of NDEF is in the list",
+        why: """
+            With D2760000850101 in the list, Type 4 tags such as DESFire arrive as iso7816 and not as miFare, \
+            with the application selected.
+            """,
+        fix: "Leave it in only when the code answers .iso7816 for such tags.",
+        bad: [
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>Badges are scanned to open doors.</string>
+                <key>com.apple.developer.nfc.readersession.iso7816.select-identifiers</key>
+                <array><string>D2760000850101</string></array>
+                """
+            )
+                + Example.tagReader
+        ],
+        good: [
+            Example.usageAndIdentifier
+                + Example.tagReader
+        ],
+        check: { unit, findings in
+            unit.forEachInfo(Keys.identifiers) { list, _ in
+                guard let value = list.value.array?.first(where: { $0.string?.uppercased() == "D2760000850101" }) else {
+                    return
+                }
+                findings.add(
+                    list.place(value),
+                    "D2760000850101 is listed, so Type 4 tags arrive as iso7816 and not as miFare."
+                )
+            }
+        }
+    )
+}

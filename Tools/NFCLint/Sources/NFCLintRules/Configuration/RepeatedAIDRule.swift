@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// An AID is in the list twice, or in lower case.
+    static let repeatedAID = Rule(
+        id: "CFG021",
+        severity: .warning,
+        title: "An AID stands in the list twice, or in lower case",
+        why: """
+            iOS drops what is there twice. AIDs are written in capitals everywhere else, and comparisons with \
+            them in code fail otherwise.
+            """,
+        fix: "Write each AID once, in capitals.",
+        bad: [
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>Badges are scanned to open doors.</string>
+                <key>com.apple.developer.nfc.readersession.iso7816.select-identifiers</key>
+                <array><string>A0000002471001</string><string>a0000002471001</string></array>
+                """
+            )
+                + Example.tagReader
+        ],
+        good: [
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>Badges are scanned to open doors.</string>
+                <key>com.apple.developer.nfc.readersession.iso7816.select-identifiers</key>
+                <array><string>A0000002471001</string><string>D2760000850101</string></array>
+                """
+            )
+                + Example.tagReader
+        ],
+        check: { unit, findings in
+            unit.forEachInfo(Keys.identifiers) { list, _ in
+                let values = (list.value.array ?? []).filter { $0.string.flatMap(Hex.bytes) != nil }
+                var seen: Set<String> = []
+                let twice = values.filter { !seen.insert($0.string?.uppercased() ?? "").inserted }
+                let lower = values.filter { $0.string?.uppercased() != $0.string }
+                if let first = twice.first {
+                    let more = twice.count == 1 ? "" : " So are \(twice.count - 1) more."
+                    findings.add(list.place(first), "The AID \(first.string ?? "") is in the list twice.\(more)")
+                } else if let first = lower.first {
+                    let more = lower.count == 1 ? "" : " So are \(lower.count - 1) more."
+                    findings.add(list.place(first), "The AID \(first.string ?? "") is in lower case.\(more)")
+                }
+            }
+        }
+    )
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// The formats have an invalid value.
+    static let unknownFormat = Rule(
+        id: "CFG014",
+        severity: .error,
+        title: "The formats have a value that is none",
+        why: """
+            Values are compared exactly. One in another case, unknown, or of another type has no effect or is \
+            refused.
+            """,
+        fix: "Use an array of strings: TAG, PACE or VAS, each once.",
+        bad: [
+            Example.entitlements(
+                """
+                <key>com.apple.developer.nfc.readersession.formats</key>
+                <array><string>tag</string></array>
+                """
+            )
+                + Example.usage
+                + Example.tagReader,
+            Example.entitlements(
+                """
+                <key>com.apple.developer.nfc.readersession.formats</key>
+                <array><string>TAG</string><string>RFID</string></array>
+                """
+            )
+                + Example.usage
+                + Example.tagReader,
+            Example.entitlements(
+                """
+                <key>com.apple.developer.nfc.readersession.formats</key>
+                <array></array>
+                """
+            )
+                + Example.usage
+                + Example.tagReader,
+            Example.entitlements(
+                """
+                <key>com.apple.developer.nfc.readersession.formats</key>
+                <string>TAG</string>
+                """
+            )
+                + Example.usage
+                + Example.tagReader,
+            Example.entitlements(
+                """
+                <key>com.apple.developer.nfc.readersession.formats</key>
+                <array><string>TAG</string><string>TAG</string></array>
+                """
+            )
+                + Example.usage
+                + Example.tagReader,
+        ],
+        good: [
+            Example.tagFormat
+                + Example.usage
+                + Example.tagReader,
+            Example.entitlements(
+                """
+                <key>com.apple.developer.nfc.readersession.formats</key>
+                <array><string>TAG</string><string>PACE</string></array>
+                """
+            )
+                + Example.usage
+                + Example.tagReader,
+        ],
+        check: { unit, findings in
+            unit.forEachEntitlement(Keys.formats) { formats, _ in
+                guard let values = formats.value.array else {
+                    // A setting may put the list in when the app is built.
+                    if formats.value.string?.contains("$") == true { return }
+                    findings.add(
+                        formats.key,
+                        "The formats are \(formats.value.kind), and have to be an array of strings."
+                    )
+                    return
+                }
+                if values.isEmpty {
+                    findings.add(formats.key, "The formats are an empty array, so sessions end with code 2.")
+                }
+                var seen: Set<String> = []
+                for value in values {
+                    guard let text = value.string else {
+                        findings.add(formats.place(value), "A format is \(value.kind), and has to be a string.")
+                        continue
+                    }
+                    guard !text.contains("$") else { continue }
+                    if !["TAG", "NDEF", "PACE", "VAS"].contains(text) {
+                        let meant = text.trimmingBlanks.uppercased()
+                        let isMeant = ["TAG", "NDEF", "PACE", "VAS"].contains(meant)
+                        let hint = isMeant ? " Is \(meant) meant?" : ""
+                        findings.add(formats.place(value), "The format \"\(text)\" is not known.\(hint)")
+                    } else if !seen.insert(text).inserted {
+                        findings.add(formats.place(value), "The format \(text) is there twice.")
+                    }
+                }
+            }
+        }
+    )
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// A FeliCa system code has a wildcard.
+    static let wildcardSystemCode = Rule(
+        id: "CFG027",
+        severity: .error,
+        title: "A FeliCa system code has a wildcard",
+        why: "FF in either byte stands for any code, which iOS does not allow in the list.",
+        fix: "Name each system code on its own.",
+        bad: [
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>Badges are scanned to open doors.</string>
+                <key>com.apple.developer.nfc.readersession.felica.systemcodes</key>
+                <array><string>FFFF</string></array>
+                """
+            )
+                + Example.tagReader,
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>Badges are scanned to open doors.</string>
+                <key>com.apple.developer.nfc.readersession.felica.systemcodes</key>
+                <array><string>12FF</string></array>
+                """
+            )
+                + Example.tagReader,
+        ],
+        good: [
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>Badges are scanned to open doors.</string>
+                <key>com.apple.developer.nfc.readersession.felica.systemcodes</key>
+                <array><string>12FC</string></array>
+                """
+            )
+                + Example.tagReader
+        ],
+        check: { unit, findings in
+            unit.forEachInfo(Keys.systemCodes) { list, _ in
+                for value in list.value.array ?? [] {
+                    guard let text = value.string, text.count == 4, let bytes = Hex.bytes(text), bytes.contains(0xFF)
+                    else { continue }
+                    findings.add(
+                        list.place(value),
+                        "The system code \(text) has the wildcard FF, which is not allowed."
+                    )
+                }
+            }
+        }
+    )
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// An associated domain is in developer mode.
+    static let developerModeDomain = Rule(
+        id: "DOM007",
+        severity: .warning,
+        title: "An associated domain is in developer mode",
+        why: "Devices of users do not follow ?mode=developer.",
+        fix: "Take it out of what users get.",
+        bad: [
+            Example.usage
+                + Example.entitlements(
+                    """
+                    <key>com.apple.developer.nfc.readersession.formats</key>
+                    <array><string>TAG</string></array>
+                    <key>com.apple.developer.associated-domains</key>
+                    <array><string>applinks:example.org?mode=developer</string></array>
+                    """
+                )
+                + Example.messageReader
+                + Example.linkScene
+        ],
+        good: [
+            Example.usage
+                + Example.tagFormatAndDomain
+                + Example.messageReader
+                + Example.linkScene
+        ],
+        check: { unit, findings in
+            LinkChecks.domains("DOM007", unit, &findings)
+        }
+    )
+}

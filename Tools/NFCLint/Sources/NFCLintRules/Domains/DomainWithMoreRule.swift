@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// An associated domain has more than a domain.
+    static let domainWithMore = Rule(
+        id: "DOM004",
+        severity: .error,
+        title: "An associated domain has more than a domain",
+        why: "A scheme, a path, a port, a blank or a user makes the entry void.",
+        fix: "Write the domain alone.",
+        bad: [
+            Example.usage
+                + Example.entitlements(
+                    """
+                    <key>com.apple.developer.nfc.readersession.formats</key>
+                    <array><string>TAG</string></array>
+                    <key>com.apple.developer.associated-domains</key>
+                    <array><string>applinks:https://example.org/</string></array>
+                    """
+                )
+                + Example.messageReader,
+            Example.usage
+                + Example.entitlements(
+                    """
+                    <key>com.apple.developer.nfc.readersession.formats</key>
+                    <array><string>TAG</string></array>
+                    <key>com.apple.developer.associated-domains</key>
+                    <array><string>applinks:example.org/menu</string></array>
+                    """
+                )
+                + Example.messageReader,
+        ],
+        good: [
+            Example.usage
+                + Example.tagFormatAndDomain
+                + Example.messageReader
+                + Example.linkScene
+        ],
+        check: { unit, findings in
+            LinkChecks.domains("DOM004", unit, &findings)
+        }
+    )
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// No associated domain is of the service applinks.
+    static let missingAppLinks = Rule(
+        id: "DOM002",
+        severity: .error,
+        title: "No associated domain is of the service applinks",
+        why: "Other services do not open an app with a link.",
+        fix: "Add an entry applinks: with the domain of the link.",
+        bad: [
+            Example.usage
+                + Example.entitlements(
+                    """
+                    <key>com.apple.developer.nfc.readersession.formats</key>
+                    <array><string>TAG</string></array>
+                    <key>com.apple.developer.associated-domains</key>
+                    <array><string>webcredentials:example.org</string></array>
+                    """
+                )
+                + Example.messageReader
+                + Example.linkScene
+        ],
+        good: [
+            Example.usage
+                + Example.tagFormatAndDomain
+                + Example.messageReader
+                + Example.linkScene
+        ],
+        check: { unit, findings in
+            LinkChecks.domains("DOM002", unit, &findings)
+        }
+    )
+}

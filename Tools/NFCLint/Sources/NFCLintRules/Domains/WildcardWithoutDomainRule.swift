@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// A wildcard is not for the domain itself.
+    static let wildcardWithoutDomain = Rule(
+        id: "DOM006",
+        severity: .info,
+        title: "A wildcard is not for the domain itself",
+        why: "applinks:*.example.org is for subdomains. A link to example.org does not open the app.",
+        fix: "Add an entry for the domain itself where it is meant.",
+        bad: [
+            Example.usage
+                + Example.entitlements(
+                    """
+                    <key>com.apple.developer.nfc.readersession.formats</key>
+                    <array><string>TAG</string></array>
+                    <key>com.apple.developer.associated-domains</key>
+                    <array><string>applinks:*.example.org</string></array>
+                    """
+                )
+                + Example.messageReader
+                + Example.linkScene
+        ],
+        good: [
+            Example.usage
+                + Example.tagFormatAndDomain
+                + Example.messageReader
+                + Example.linkScene
+        ],
+        check: { unit, findings in
+            LinkChecks.domains("DOM006", unit, &findings)
+        }
+    )
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// Tags are read in the background alone.
+    static let backgroundOnly = Rule(
+        id: "SRC019",
+        severity: .warning,
+        title: "Tags are read in the background alone",
+        why: """
+            Background reading needs an iPhone XS or later, and is off while the camera or Wallet is in use. \
+            People with other phones have no way to scan.
+            """,
+        fix: "Offer a reader session in the app too.",
+        bad: [
+            .swift(
+                """
+                func handle(_ activity: NSUserActivity) {
+                    show(activity.ndefMessagePayload.records)
+                }
+                """
+            )
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        guard NFCNDEFReaderSession.readingAvailable else { return }
+                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+                        session?.alertMessage = "Hold your iPhone near the badge."
+                        session?.begin()
+                    }
+                    func handle(_ activity: NSUserActivity) { show(activity.ndefMessagePayload.records) }
+                }
+                """
+            )
+        ],
+        check: { unit, findings in
+            guard unit.isApp || unit.target.kind == .library, unit.sessions.creations.isEmpty else { return }
+            guard let (number, _) = unit.ownFunctions.first(where: { $0.function.names.contains("ndefMessagePayload") })
+            else { return }
+            findings.add(unit.place(number), "Tags are read in the background, and no session reads them in the app.")
+        }
+    )
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+extension Rule {
+    /// Cancelling is shown as an error.
+    static let cancellationAsError = Rule(
+        id: "SRC004",
+        severity: .warning,
+        title: "Cancelling is shown as an error",
+        why: """
+            didInvalidateWithError comes at each end of a session, also when the person cancels (200) and after \
+            the first message (204). These are no errors to show.
+            """,
+        fix: """
+            Return early for readerSessionInvalidationErrorUserCanceled, and for \
+            readerSessionInvalidationErrorFirstNDEFTagRead where the session ends after the first message.
+            """,
+        bad: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        guard NFCNDEFReaderSession.readingAvailable else { return }
+                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+                        session?.alertMessage = "Hold your iPhone near the badge."
+                        session?.begin()
+                    }
+                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                        self.session = nil
+                        showAlert(error.localizedDescription)
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    var onFailure: ((any Error) -> Void)?
+                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                        self.session = nil
+                        onFailure?(error)
+                    }
+                }
+                class Screen: UIViewController {
+                    let reader = Reader()
+                    func load() { reader.onFailure = { error in self.showAlert(error.localizedDescription) } }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Plugin: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    var completion: ((String?, String?) -> Void)?
+                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                        self.session = nil
+                        completion?(nil, error.localizedDescription)
+                    }
+                }
+                """
+            ),
+            .objective(
+                """
+                - (void)readerSession:(NFCNDEFReaderSession *)session didInvalidateWithError:(NSError *)error {
+                    [self.delegate scanFailed:error.localizedDescription];
+                }
+                """
+            ),
+            .swift(
+                """
+                class Screen: UIViewController, NFCNDEFReaderSessionDelegate {
+                    @IBOutlet var log: UITextView!
+                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                        DispatchQueue.main.async { self.log.text! += error.localizedDescription }
+                    }
+                }
+                """
+            ),
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                        self.session = nil
+                        if error.localizedDescription == "Session invalidated by user" { return }
+                        showAlert(error.localizedDescription)
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Plugin: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    var completion: ((String?, (any Error)?) -> Void)?
+                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                        self.session = nil
+                        completion?(nil, error)
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        guard NFCNDEFReaderSession.readingAvailable else { return }
+                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+                        session?.alertMessage = "Hold your iPhone near the badge."
+                        session?.begin()
+                    }
+                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                        self.session = nil
+                        if let error = error as? NFCReaderError, error.code == .readerSessionInvalidationErrorUserCanceled { return }
+                        showAlert(error.localizedDescription)
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        guard NFCNDEFReaderSession.readingAvailable else { return }
+                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+                        session?.alertMessage = "Hold your iPhone near the badge."
+                        session?.begin()
+                    }
+                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                        self.session = nil
+                    }
+                }
+                """
+            ),
+            .objective(
+                """
+                - (void)readerSession:(NFCNDEFReaderSession *)session didInvalidateWithError:(NSError *)error {
+                    if (error.code == NFCReaderSessionInvalidationErrorUserCanceled) { return; }
+                    [self.delegate scanFailed:error.localizedDescription];
+                }
+                """
+            ),
+        ],
+        check: { unit, findings in
+            for file in unit.objective {
+                for statement in file.invalidations.compactMap(file.shownError) {
+                    findings.add(statement.place, "An error is shown also when the person cancels.")
+                }
+            }
+            for delegate in unit.ownDelegates {
+                let endsAfterFirst = unit.creations(for: delegate).contains { creation in
+                    creation.call.argument("invalidateAfterFirstRead")?.words == "true"
+                }
+                for number in delegate.invalidation {
+                    let function = unit.index.functions[number]
+                    let reached = unit.index.reach(number, depth: 3)
+                    let own = shows(number, reached, unit)
+                    guard let shown = own ?? passes(number, unit) else { continue }
+                    let text = reached.compactMap { unit.index.functions[$0].body?.trimmedDescription }.joined()
+                    let cancel = singles(text, ["UserCanceled", "userCanceled", "userCancelled"], number: "200")
+                    let first = singles(text, ["FirstNDEFTagRead", "firstNDEFTagRead"], number: "204")
+                    if !cancel {
+                        // A waiting caller must get an answer, so only the code that shows an error is left out.
+                        let edits = own.map { fix($0, function, unit) } ?? []
+                        findings.add(
+                            unit.place(shown, number),
+                            "An error is shown also when the person cancels.",
+                            edits: edits
+                        )
+                    } else if endsAfterFirst, !delegate.messages.isEmpty, function.name == "readerSession", !first {
+                        findings.add(
+                            unit.place(shown, number),
+                            "An error is shown also after the first message, which ends the session (204)."
+                        )
+                    }
+                }
+            }
+        }
+    )
+    private static func singles(_ text: String, _ names: [String], number: String) -> Bool {
+        // An error that is recognized by its text counts as recognized, although that is a mistake (SRC029).
+        let isSentence = number == "200" && text.contains("invalidated by user")
+        return isSentence || names.contains(where: text.contains) || text.contains("== \(number)")
+            || text.contains("case \(number)")
+            || text.contains("!= \(number)")
+    }
+
+    private static let showing = [
+        "alert", "toast", "showerror", "showmessage", "presenterror", "displayerror", "showfail", "banner", "snackbar",
+        "hud",
+    ]
+
+    /// Where a function shows an error to a person; nil for nowhere.
+    private static func shows(_ number: Int, _ reached: [Int], _ unit: Unit) -> Syntax? {
+        let function = unit.index.functions[number]
+        for call in function.calls {
+            let name = call.name.lowercased()
+            let isShowing = showing.contains(where: name.contains) || name == "present"
+            let isSheet = call.name == "invalidate" || call.name == "begin"
+            if isShowing, !isSheet { return Syntax(call.node) }
+            guard passesError(call, function) else { continue }
+            for target in unit.index.targets(of: call, in: function) {
+                let inner = unit.index.functions[target]
+                let shows = inner.calls.contains { inner in
+                    showing.contains { inner.name.lowercased().contains($0) } || inner.name == "present"
+                }
+                if shows || labels(target, unit) { return Syntax(call.node) }
+            }
+        }
+        for assignment in function.assignments {
+            let name = (assignment.name ?? "").lowercased()
+            let isText =
+                ["error", "alert", "message", "status", "text"].contains(where: name.contains) && name != "alertmessage"
+            if isText, mentionsError(assignment.value, function) { return Syntax(assignment.target) }
+        }
+        // Appending to a label does not count as an assignment.
+        return Finder.all(InfixOperatorExprSyntax.self, in: function.body).first { node in
+            let isLabel = ["text", "attributedText"].contains(node.leftOperand.lastName ?? "")
+            return isLabel && node.operator.trimmedDescription == "+=" && mentionsError(node.rightOperand, function)
+        }
+        .map(Syntax.init)
+    }
+
+    /// Where a function hands an error to a closure that shows it, or its sentence to code that the module does not have.
+    private static func passes(_ number: Int, _ unit: Unit) -> Syntax? {
+        let function = unit.index.functions[number]
+        let paths = ErrorPaths(unit)
+        let family = unit.index.family(function.owner)
+        let name = function.parameters.last ?? "error"
+        for call in function.calls where !isLog(call) {
+            guard let mention = ErrorPaths.mention(of: name, in: call.node.arguments) else { continue }
+            let isPlain = call.base == nil || call.base == "self"
+            if isPlain, let closures = paths.closures(named: call.name, in: family) {
+                if closures.contains(where: { shows($0.closure, $0.function, unit) }) { return Syntax(call.node) }
+                if closures.isEmpty, mention == .sentence { return Syntax(call.node) }
+            } else if mention == .sentence, isReceiver(call),
+                unit.index.targets(of: call, in: function).isEmpty
+            {
+                return Syntax(call.node)
+            }
+        }
+        return nil
+    }
+
+    private static func isLog(_ call: CallInfo) -> Bool {
+        let words = ["log", "print", "track", "record", "report", "capture", "trace"]
+        let name = "\(call.base ?? "").\(call.name)".lowercased()
+        return Names.isQuiet(call.name) || words.contains { name.contains($0) }
+    }
+
+    /// Whether a call passes the result to a waiting caller.
+    private static func isReceiver(_ call: CallInfo) -> Bool {
+        let name = call.name.lowercased()
+        let isNamed = ["fail", "error", "complet", "handler", "callback", "reject"].contains { name.contains($0) }
+        return isNamed || call.base?.lowercased().hasSuffix("delegate") == true
+    }
+
+    /// Whether a closure shows its error, and does not check for a cancel.
+    private static func shows(_ closure: ClosureExprSyntax, _ number: Int, _ unit: Unit) -> Bool {
+        let text = closure.trimmedDescription
+        guard !singles(text, ["UserCanceled", "userCanceled", "userCancelled"], number: "200") else { return false }
+        let function = unit.index.functions[number]
+        return function.calls.contains { call in
+            call.node.isWithin(closure) && showing.contains { call.name.lowercased().contains($0) }
+        }
+            || function.assignments.contains { assignment in
+                guard assignment.target.isWithin(closure), let name = assignment.name?.lowercased() else {
+                    return false
+                }
+                return ["error", "alert", "message", "status", "text"].contains(where: name.contains)
+            }
+    }
+
+    /// Whether a function, or one that it calls, sets the text of a label.
+    private static func labels(_ number: Int, _ unit: Unit) -> Bool {
+        unit.index.reach(number, depth: 1).contains { number in
+            unit.index.functions[number].assignments.contains { assignment in
+                ["text", "attributedText"].contains(assignment.name ?? "") && assignment.target.memberBase != nil
+            }
+        }
+    }
+
+    private static func passesError(_ call: CallInfo, _ function: FunctionInfo) -> Bool {
+        call.node.arguments.contains { mentionsError($0.expression, function) }
+    }
+
+    private static func mentionsError(_ node: some SyntaxProtocol, _ function: FunctionInfo) -> Bool {
+        let name = function.parameters.last ?? "error"
+        return Finder.all(DeclReferenceExprSyntax.self, in: Syntax(node)).contains { $0.baseName.text == name }
+    }
+
+    /// Returns early before the last statement, if that shows the error and all other work comes first.
+    private static func fix(_ shown: Syntax, _ function: FunctionInfo, _ unit: Unit) -> [Edit] {
+        guard let last = function.statements?.last, shown.isWithin(last), let error = function.parameters.last,
+            !function.assignments.contains(where: {
+                $0.value.is(NilLiteralExprSyntax.self) && $0.target.isWithin(last)
+            })
+        else {
+            return []
+        }
+        let offset = unit.range(last).lowerBound
+        let column = function.file.place(last).position.column - 1
+        let blanks = String(repeating: " ", count: column)
+        let condition =
+            "let ended = \(error) as? NFCReaderError, ended.code == .readerSessionInvalidationErrorUserCanceled"
+        let text = "if \(condition) { return }\n\(blanks)"
+        return [Edit(path: function.file.path, range: offset..<offset, replacement: text)]
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+extension Rule {
+    /// An error is recognised by its sentence.
+    static let errorByText = Rule(
+        id: "SRC029",
+        severity: .warning,
+        title: "An error is recognised by its sentence",
+        why: "localizedDescription depends on the language of the phone and on the version of iOS.",
+        fix: "Compare the code of the NFCReaderError.",
+        bad: [
+            .swift(
+                """
+                func isCancel(_ error: any Error) -> Bool { error.localizedDescription == "Session invalidated by user" }
+                """
+            ),
+            .objective(
+                """
+                - (BOOL)isCancel:(NSError *)error {
+                    return [error.localizedDescription isEqualToString:@"Session invalidated by user"];
+                }
+                """
+            ),
+        ],
+        good: [
+            .swift(
+                "func isCancel(_ error: any Error) -> Bool { (error as? NFCReaderError)?.code == .readerSessionInvalidationErrorUserCanceled }"
+            ),
+            .objective(
+                """
+                - (BOOL)isCancel:(NSError *)error { return error.code == NFCReaderSessionInvalidationErrorUserCanceled; }
+                """
+            ),
+        ],
+        check: { unit, findings in
+            for statement in unit.objective.flatMap(\.comparedSentences) {
+                findings.add(
+                    statement.place,
+                    "The error is recognised by its sentence, which changes with the language."
+                )
+            }
+            for (number, function) in unit.ownFunctions where function.names.contains("localizedDescription") {
+                for node in Finder.all(InfixOperatorExprSyntax.self, in: function.body) {
+                    guard ["==", "!="].contains(node.operator.trimmedDescription) else { continue }
+                    let sides = [node.leftOperand, node.rightOperand]
+                    guard sides.contains(where: { $0.lastName == "localizedDescription" }),
+                        sides.contains(where: { $0.literalText != nil })
+                    else { continue }
+                    findings.add(
+                        unit.place(node, number),
+                        "The error is recognised by its sentence, which changes with the language."
+                    )
+                }
+                for call in function.calls where ["contains", "hasPrefix", "hasSuffix"].contains(call.name) {
+                    guard call.base?.hasSuffix("localizedDescription") == true,
+                        call.node.arguments.first?.expression.literalText != nil
+                    else { continue }
+                    findings.add(
+                        unit.place(call.node, number),
+                        "The error is recognised by its sentence, which changes with the language."
+                    )
+                }
+            }
+        }
+    )
+}

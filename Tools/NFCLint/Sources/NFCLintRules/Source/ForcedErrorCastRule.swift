@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+extension Rule {
+    /// An error is forced to NFCReaderError.
+    static let forcedErrorCast = Rule(
+        id: "SRC028",
+        severity: .warning,
+        title: "An error is forced to NFCReaderError",
+        why: "as! ends the app when another error comes.",
+        fix: "Use as? and handle the other errors.",
+        bad: [
+            .swift("func code(_ error: any Error) -> Int { (error as! NFCReaderError).errorCode }")
+        ],
+        good: [
+            .swift("func code(_ error: any Error) -> Int? { (error as? NFCReaderError)?.errorCode }")
+        ],
+        check: { unit, findings in
+            for (number, function) in unit.ownFunctions {
+                for node in Finder.all(AsExprSyntax.self, in: function.body)
+                where node.questionOrExclamationMark?.text == "!" {
+                    guard node.type.trimmedDescription.hasSuffix("NFCReaderError") else { continue }
+                    findings.add(unit.place(node, number), "as! NFCReaderError ends the app when another error comes.")
+                }
+            }
+        }
+    )
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+extension Rule {
+    /// A session for tags is forced.
+    static let forcedTagSession = Rule(
+        id: "SRC031",
+        severity: .warning,
+        title: "A session for tags is forced",
+        why: """
+            The initialiser of NFCTagReaderSession gives nil on devices that can not read, and ! ends the app \
+            there.
+            """,
+        fix: "Use if let or guard let.",
+        bad: [
+            .swift(
+                """
+                class Reader: NSObject {
+                    func scan() { NFCTagReaderSession(pollingOption: .iso14443, delegate: self)!.begin() }
+                }
+                """
+            )
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject {
+                    func scan() { NFCTagReaderSession(pollingOption: .iso14443, delegate: self)?.begin() }
+                }
+                """
+            )
+        ],
+        check: { unit, findings in
+            for creation in unit.ownCreations where creation.kind == .tag {
+                guard creation.call.node.parent?.is(ForceUnwrapExprSyntax.self) == true else { continue }
+                findings.add(
+                    unit.place(creation.call.node, creation.function),
+                    "The session is forced with !, which ends the app where it is nil."
+                )
+            }
+        }
+    )
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+extension Rule {
+    /// A session is invalidated when it has ended.
+    static let invalidatedTwice = Rule(
+        id: "SRC025",
+        severity: .warning,
+        title: "A session is invalidated when it has ended",
+        why: """
+            In didInvalidateWithError the session is over already. invalidate() there does nothing for it, and \
+            ends a new one by mistake.
+            """,
+        fix: "Leave the call out.",
+        bad: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                        session.invalidate()
+                        self.session = nil
+                    }
+                }
+                """
+            ),
+            .objective(
+                """
+                - (void)readerSession:(NFCNDEFReaderSession *)session didInvalidateWithError:(NSError *)error {
+                    [self close];
+                }
+                - (void)close {
+                    [self.session invalidateSession];
+                    self.session = nil;
+                }
+                """
+            ),
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                        self.session = nil
+                    }
+                }
+                """
+            ),
+            .objective(
+                """
+                - (void)readerSession:(NFCNDEFReaderSession *)session didInvalidateWithError:(NSError *)error {
+                    // [session invalidateSession];
+                    self.session = nil;
+                }
+                """
+            ),
+            .objective(
+                """
+                - (void)tagReaderSession:(NFCTagReaderSession *)session didInvalidateWithError:(NSError *)error {
+                    [self endSession:session error:error];
+                }
+                - (void)endSession:(NFCTagReaderSession *)session error:(NSError *)error { self.session = nil; }
+                - (void)endSession:(NFCTagReaderSession *)session text:(NSString *)text { [session invalidateSession]; }
+                """
+            ),
+        ],
+        check: { unit, findings in
+            for file in unit.objective {
+                for statement in file.invalidations.compactMap(file.endsAgain) {
+                    findings.add(statement.place, "The session has ended already.")
+                }
+            }
+            for delegate in unit.ownDelegates {
+                for number in delegate.invalidation {
+                    let function = unit.index.functions[number]
+                    for call in function.calls where call.name == "invalidate" {
+                        guard unit.sessions.isSession(base: call.base),
+                            call.base?.lowercased().contains("urlsession") != true
+                        else { continue }
+                        findings.add(
+                            unit.place(call.node, number),
+                            "The session has ended already, so invalidate() is of no use here."
+                        )
+                        break
+                    }
+                }
+            }
+        }
+    )
+}

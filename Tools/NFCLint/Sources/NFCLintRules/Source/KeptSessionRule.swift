@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+extension Rule {
+    /// The stored session is not set to nil when it ends.
+    static let keptSession = Rule(
+        id: "SRC003",
+        severity: .warning,
+        title: "The stored session is not set to nil when it ends",
+        why: """
+            A session that ended never starts again. One that is still stored is begun again by mistake, or \
+            keeps a new one from being made.
+            """,
+        fix: "Set the property to nil in didInvalidateWithError.",
+        bad: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        guard NFCNDEFReaderSession.readingAvailable else { return }
+                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+                        session?.alertMessage = "Hold your iPhone near the badge."
+                        session?.begin()
+                    }
+                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                        print(error)
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCTagReaderSessionDelegate, NFCVASReaderSessionDelegate {
+                    var session: NFCTagReaderSession?
+                    var passes: NFCVASReaderSession?
+                    func scan() { passes = NFCVASReaderSession(vasCommandConfigurations: [], delegate: self, queue: nil) }
+                    func tagReaderSession(_ session: NFCTagReaderSession, didInvalidateWithError error: any Error) {
+                        self.session = nil
+                    }
+                    func readerSession(_ session: NFCVASReaderSession, didInvalidateWithError error: any Error) { print(error) }
+                }
+                """
+            ),
+            .objective(
+                """
+                - (void)scan {
+                    self.session = [[NFCNDEFReaderSession alloc] initWithDelegate:self queue:nil invalidateAfterFirstRead:NO];
+                }
+                - (void)readerSession:(NFCNDEFReaderSession *)session didInvalidateWithError:(NSError *)error {
+                    NSLog(@"%@", error);
+                }
+                """
+            ),
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: VendorReader, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() { session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true) }
+                    override func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                        super.readerSession(session, didInvalidateWithError: error)
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        guard NFCNDEFReaderSession.readingAvailable else { return }
+                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+                        session?.alertMessage = "Hold your iPhone near the badge."
+                        session?.begin()
+                    }
+                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                        self.session = nil
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        guard NFCNDEFReaderSession.readingAvailable else { return }
+                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+                        session?.alertMessage = "Hold your iPhone near the badge."
+                        session?.begin()
+                    }
+                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) { finish() }
+                    func finish() { session = nil }
+                }
+                """
+            ),
+            .objective(
+                """
+                - (void)scan {
+                    self.session = [[NFCNDEFReaderSession alloc] initWithDelegate:self queue:nil invalidateAfterFirstRead:NO];
+                }
+                - (void)readerSession:(NFCNDEFReaderSession *)session didInvalidateWithError:(NSError *)error {
+                    [self clear];
+                }
+                - (void)clear { _session = nil; }
+                """
+            ),
+        ],
+        check: { unit, findings in
+            for file in unit.objective {
+                for (method, name) in file.keptSessions {
+                    findings.add(method.place, "\(name) still holds the session after it ended.")
+                }
+            }
+            for delegate in unit.ownDelegates where !delegate.invalidation.isEmpty {
+                let family = unit.index.family(delegate.type)
+                let properties = family.sorted().compactMap { unit.index.types[$0] }.flatMap(\.properties)
+                let cleared = Set(delegate.invalidation.flatMap { unit.index.reach($0) })
+                let assigned = Set(
+                    cleared.flatMap { unit.index.functions[$0].assignments }.filter { clears($0.value) }.compactMap(
+                        \.name
+                    )
+                )
+                for property in properties where property.isSession && !property.isConstant && property.isOptional {
+                    guard !property.marks.contains("weak"), !assigned.contains(property.name) else { continue }
+                    let makers = unit.sessions.creations.filter { creation in
+                        creation.stored == property.name
+                            && family.contains(unit.index.functions[creation.function].owner ?? "")
+                    }
+                    let isSet = !makers.isEmpty || stores(property.name, family, unit)
+                    guard isSet, let number = callback(delegate, property, unit), !callsUnknownSuper(number, unit)
+                    else { continue }
+                    // An object that creates its session only in its initializer is released with it.
+                    let isOnce =
+                        !makers.isEmpty && makers.allSatisfy { unit.index.functions[$0.function].kind == .initializer }
+                    let text = "\(property.name) still holds the session after it ended."
+                    findings.add(unit.place(number), text, severity: isOnce ? .info : .warning)
+                }
+            }
+        }
+    )
+    private static func clears(_ value: ExprSyntax) -> Bool {
+        value.is(NilLiteralExprSyntax.self) || value.words == ".none"
+    }
+
+    /// Whether a function of the family stores a session that it receives or creates in another way.
+    private static func stores(_ name: String, _ family: Set<String>, _ unit: Unit) -> Bool {
+        unit.index.functions.contains { function in
+            family.contains(function.owner ?? "")
+                && function.assignments.contains {
+                    $0.name == name && !clears($0.value) && $0.target.memberBase?.words ?? "self" == "self"
+                }
+        }
+    }
+
+    /// The callback for a property's type of session.
+    private static func callback(_ delegate: Sessions.Delegate, _ property: PropertyInfo, _ unit: Unit) -> Int? {
+        let isTag = property.type?.contains("NFCTagReaderSession") == true
+        let isMessage = property.type?.contains("NFCNDEFReaderSession") == true
+        let all = delegate.invalidation
+        let kind = property.type?.prefix { $0.isLetter || $0.isNumber } ?? ""
+        let exact = all.first { number in
+            unit.index.functions[number].parameterTypes.first?.split(separator: ".").last.map { $0 == kind } == true
+        }
+        if let exact { return exact }
+        let matching = all.first { number in
+            let isForTags = unit.index.functions[number].name == "tagReaderSession"
+            return isTag && isForTags || isMessage && !isForTags
+        }
+        return isTag || isMessage ? matching : all.first
+    }
+
+    /// Whether the callback leaves the work to a superclass that is not in the module.
+    private static func callsUnknownSuper(_ number: Int, _ unit: Unit) -> Bool {
+        let function = unit.index.functions[number]
+        return function.calls.contains { $0.base == "super" && unit.index.targets(of: $0, in: function).isEmpty }
+    }
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+extension Rule {
+    /// A well-known record is built wrong.
+    static let malformedRecord = Rule(
+        id: "SRC024",
+        severity: .error,
+        title: "A well-known record is built wrong",
+        why: """
+            The payload of a text record begins with a status byte and a language, that of a URI record with a \
+            code. Other readers cut off the first letters of a record without them, or show nothing.
+            """,
+        fix: "Use wellKnownTypeTextPayload(string:locale:) or wellKnownTypeURIPayload(url:).",
+        bad: [
+            .swift(
+                """
+                func record(_ text: String) -> NFCNDEFPayload {
+                    NFCNDEFPayload(format: .nfcWellKnown, type: "T".data(using: .utf8)!, identifier: Data(), payload: "Hello".data(using: .utf8)!)
+                }
+                """
+            ),
+            .swift(
+                """
+                func record(_ text: String) -> NFCNDEFPayload {
+                    NFCNDEFPayload(format: .nfcWellKnown, type: Data(), identifier: Data(), payload: Data("Hello".utf8))
+                }
+                """
+            ),
+            .swift(
+                #"""
+                func record(_ text: String) -> NFCNDEFPayload {
+                    NFCNDEFPayload(format: .nfcWellKnown, type: Data("T".utf8), identifier: Data(), payload: Data("\u{02}\(text)".utf8))
+                }
+                """#
+            ),
+            .swift(
+                #"""
+                class Writer {
+                    var kind = "T"
+                    var text = ""
+                    func record() -> NFCNDEFPayload {
+                        NFCNDEFPayload.init(format: .nfcWellKnown, type: Data("\(self.kind)".utf8), identifier: Data(), payload: Data("\(self.text)".utf8))
+                    }
+                }
+                """#
+            ),
+        ],
+        good: [
+            .swift(
+                #"""
+                func record(_ text: String) -> NFCNDEFPayload {
+                    NFCNDEFPayload(format: .nfcWellKnown, type: Data("T".utf8), identifier: Data(), payload: Data("\u{02}en\(text)".utf8))
+                }
+                """#
+            ),
+            .swift(
+                """
+                func record(_ text: String) -> NFCNDEFPayload {
+                    NFCNDEFPayload(format: .nfcWellKnown, type: "T".data(using: .utf8)!, identifier: Data(), payload: Data([2]) + Data("enHello".utf8))
+                }
+                """
+            ),
+            .swift(
+                """
+                func record(_ text: String) -> NFCNDEFPayload? {
+                    .wellKnownTypeTextPayload(string: text, locale: .current)
+                }
+                """
+            ),
+        ],
+        check: { unit, findings in
+            for (number, call) in unit.ownCalls(["NFCNDEFPayload", "init"]) {
+                guard call.name == "init" ? ["NFCNDEFPayload", ""].contains(call.base) : call.base == nil else {
+                    continue
+                }
+                guard call.argument("format")?.lastName == "nfcWellKnown", let type = call.argument("type") else {
+                    continue
+                }
+                let place = unit.place(call.node, number)
+                if isEmpty(type) {
+                    findings.add(
+                        place,
+                        "A well-known record is built with an empty type, so no reader knows what it is."
+                    )
+                    continue
+                }
+                guard let letter = literal(type) ?? held(type, unit.index.functions[number], unit),
+                    letter == "T" || letter == "U", let payload = call.argument("payload")
+                else { continue }
+                guard let source = text(payload, unit.index.functions[number], 0) else { continue }
+                let what =
+                    letter == "T"
+                    ? "a text record has no status byte and no language" : "a URI record has no code for its beginning"
+                switch source {
+                case .literal(let text, let gaps):
+                    guard let first = text.unicodeScalars.first else { continue }
+                    if first.value >= 0x24 {
+                        findings.add(place, "The payload of \(what).")
+                    } else if letter == "T", lacksLanguage(text, gaps) {
+                        findings.add(place, "The payload of a text record says that a language follows, and none does.")
+                    }
+                case .variable:
+                    let message = "The payload of \(what), unless the text brings them. Not proven."
+                    findings.add(place, message, severity: .warning, isProven: false)
+                }
+            }
+        }
+    )
+    private enum Source {
+        /// The beginning of a literal, and the values that are inserted after it.
+        case literal(String, gaps: [String])
+        case variable
+    }
+
+    /// Whether a status byte is followed by fewer letters than it says: `"\u{02}\(text)"`.
+    private static func lacksLanguage(_ text: String, _ gaps: [String]) -> Bool {
+        guard let status = text.unicodeScalars.first?.value, (1...0x23).contains(status) else { return false }
+        guard text.unicodeScalars.count <= status else { return false }
+        // Two parts may be a language and a text.
+        let isLanguage = gaps.contains { gap in
+            ["lang", "locale", "code"].contains { gap.lowercased().contains($0) }
+        }
+        return gaps.count < 2 && !isLanguage
+    }
+
+    /// A part of a literal with a first `\u{…}` escape decoded, as at the beginning of payloads; nil for other escapes.
+    private static func unescaped(_ text: String) -> String? {
+        guard text.hasPrefix("\\u{"), let end = text.firstIndex(of: "}") else {
+            return text.hasPrefix("\\") ? nil : text
+        }
+        guard let value = UInt32(text[text.index(text.startIndex, offsetBy: 3)..<end], radix: 16),
+            let scalar = Unicode.Scalar(value)
+        else { return nil }
+        return String(Character(scalar)) + text[text.index(after: end)...]
+    }
+
+    private static func isEmpty(_ node: ExprSyntax) -> Bool {
+        let text = node.words
+        return text == "Data()" || text == "Data([])" || literal(node) == "" || text == "Data.init()"
+            || text == ".init()"
+    }
+
+    /// The text whose bytes an expression is: `"T".data(using: .utf8)!` or `Data("T".utf8)`.
+    private static func literal(_ node: ExprSyntax) -> String? {
+        guard let inner = inner(node) else { return nil }
+        return inner.literalText
+    }
+
+    /// The text that a property of the same type is declared with: `"\(kind)".data(using: .utf8)!`, where kind is "T".
+    private static func held(_ node: ExprSyntax, _ function: FunctionInfo, _ unit: Unit) -> String? {
+        guard let inner = inner(node), let name = (only(inner) ?? inner).lastName else { return nil }
+        let types = unit.index.family(function.owner).compactMap { unit.index.types[$0] }
+        return types.flatMap(\.properties).first { $0.name == name }?.value?.literalText
+    }
+
+    /// What alone is put into a literal: `text` in `"\(text)"`.
+    private static func only(_ node: ExprSyntax) -> ExprSyntax? {
+        guard let segments = node.as(StringLiteralExprSyntax.self)?.segments else { return nil }
+        let gaps = segments.compactMap { $0.as(ExpressionSegmentSyntax.self) }
+        let isPlain = segments.allSatisfy { $0.as(StringSegmentSyntax.self)?.content.text.isEmpty ?? true }
+        return isPlain && gaps.count == 1 ? gaps[0].expressions.first?.expression : nil
+    }
+
+    /// The expression that is converted to bytes; nil for other expressions.
+    private static func inner(_ node: ExprSyntax) -> ExprSyntax? {
+        let node = node.core
+        if let infix = node.as(InfixOperatorExprSyntax.self), infix.operator.trimmedDescription == "??" {
+            return inner(infix.leftOperand)
+        }
+        guard let call = node.as(FunctionCallExprSyntax.self) else { return nil }
+        if call.calledExpression.lastName == "data", let base = call.calledExpression.memberBase,
+            call.arguments.first?.label?.text == "using"
+        {
+            return base
+        }
+        guard call.calledExpression.words == "Data", let first = call.arguments.first, first.label == nil else {
+            return nil
+        }
+        return first.expression.core.as(MemberAccessExprSyntax.self).flatMap {
+            $0.declName.baseName.text == "utf8" ? $0.base?.core : nil
+        }
+    }
+
+    /// Where the bytes of a payload come from, when they are those of a text alone.
+    private static func text(_ node: ExprSyntax, _ function: FunctionInfo, _ depth: Int) -> Source? {
+        guard depth < 3 else { return nil }
+        if let inner = inner(node) {
+            guard let string = inner.as(StringLiteralExprSyntax.self) else {
+                return inner.is(DeclReferenceExprSyntax.self) || inner.is(MemberAccessExprSyntax.self) ? .variable : nil
+            }
+            if let text = inner.literalText { return .literal(text, gaps: []) }
+            if only(inner) != nil { return .variable }
+            // For a literal with inserted values, its beginning counts.
+            guard case .stringSegment(let part)? = string.segments.first, !part.content.text.isEmpty,
+                let text = unescaped(part.content.text)
+            else {
+                return nil
+            }
+            let gaps = string.segments.compactMap {
+                $0.as(ExpressionSegmentSyntax.self)?.expressions.trimmedDescription
+            }
+            return .literal(text, gaps: gaps)
+        }
+        guard let name = node.core.as(DeclReferenceExprSyntax.self)?.baseName.text else { return nil }
+        let bindings = Finder.all(PatternBindingSyntax.self, in: function.body).filter {
+            $0.pattern.trimmedDescription == name
+        }
+        // A value that is appended to may get its first bytes later.
+        let isConstant = bindings.first?.enclosing(VariableDeclSyntax.self)?.bindingSpecifier.text == "let"
+        if bindings.count == 1, isConstant, let value = bindings[0].initializer?.value {
+            return text(value, function, depth + 1)
+        }
+        let conditions = Finder.all(OptionalBindingConditionSyntax.self, in: function.body).filter {
+            $0.pattern.trimmedDescription == name
+        }
+        if conditions.count == 1, let value = conditions[0].initializer?.value {
+            return text(value, function, depth + 1)
+        }
+        return nil
+    }
+}

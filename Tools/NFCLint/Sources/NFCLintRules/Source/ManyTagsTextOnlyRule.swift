@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+extension Rule {
+    /// Several tags are answered with a text alone.
+    static let manyTagsTextOnly = Rule(
+        id: "SRC030",
+        severity: .error,
+        title: "Several tags are answered with a text alone",
+        why: """
+            After tags were found, polling stops. Without restartPolling() the sheet asks for one tag and never \
+            reads it.
+            """,
+        fix: "Call restartPolling(), after half a second, or invalidate the session.",
+        bad: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                        if tags.count > 1 {
+                            session.alertMessage = "Hold one badge only."
+                            return
+                        }
+                        session.invalidate()
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                        if tags.count > 1 {
+                            session.alertMessage = "Hold one badge only."
+                            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(500), execute: {})
+                            return
+                        }
+                        session.invalidate()
+                    }
+                }
+                """
+            ),
+            .objective(
+                """
+                - (void)readerSession:(NFCNDEFReaderSession *)session didDetectTags:(NSArray<__kindof id<NFCNDEFTag>> *)tags {
+                    if (tags.count > 1) {
+                        session.alertMessage = @"Hold one badge only.";
+                        return;
+                    }
+                    [self open:tags.firstObject];
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                        if tags.count > 1 {
+                            Log.reader("several badges")
+                            session.alertMessage = "Hold one badge only."
+                            return
+                        }
+                        session.invalidate()
+                    }
+                }
+                """
+            ),
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                        if tags.count > 1 {
+                            session.alertMessage = "Hold one badge only."
+                            session.restartPolling()
+                            return
+                        }
+                        session.invalidate()
+                    }
+                }
+                """
+            ),
+            .objective(
+                """
+                - (void)readerSession:(NFCNDEFReaderSession *)session didDetectTags:(NSArray<__kindof id<NFCNDEFTag>> *)tags {
+                    if (tags.count > 1) {
+                        session.alertMessage = @"Hold one badge only.";
+                        dispatch_after(self.soon, dispatch_get_main_queue(), ^{ [session restartPolling]; });
+                        return;
+                    }
+                    [self open:tags.firstObject];
+                }
+                """
+            ),
+        ],
+        check: { unit, findings in
+            for file in unit.objective {
+                for statement in file.tagCallbacks.compactMap(file.hangingBranch) {
+                    let text =
+                        "With several tags the text is changed, and polling is not restarted: nothing is read any more."
+                    findings.add(statement.place, text)
+                }
+            }
+            for (number, end) in HangingPaths(unit).ends where end.setsText && end.isForSeveral {
+                findings.add(
+                    unit.place(end.node, number),
+                    "With several tags the text is changed, and polling is not restarted: nothing is read any more."
+                )
+            }
+        }
+    )
+}

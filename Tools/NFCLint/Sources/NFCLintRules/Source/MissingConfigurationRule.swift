@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+extension Rule {
+    /// The configuration lacks an entry that the code needs.
+    static let missingConfiguration = Rule(
+        id: "SRC009",
+        severity: .error,
+        title: "The configuration lacks what the code reads",
+        why: """
+            FeliCa needs its system codes, ISO 7816 its AIDs, PACE its format and VAS its entitlement. Without \
+            them the session ends, or such tags never arrive.
+            """,
+        fix: "Add the key to the Info.plist or the entitlements, or take the kind of tag out of the code.",
+        bad: [
+            Example.usage
+                + Example.swift(
+                    """
+                    class Reader: NSObject {
+                        var session: NFCTagReaderSession?
+                        func scan() {
+                            session = NFCTagReaderSession(pollingOption: .iso18092, delegate: self)
+                            session?.begin()
+                        }
+                    }
+                    """
+                ),
+            Example.usage
+                + Example.swift(
+                    """
+                    class Reader: NSObject {
+                        var session: NFCTagReaderSession?
+                        func scan() {
+                            session = NFCTagReaderSession(pollingOption: [.iso14443], delegate: self)
+                            session?.begin()
+                        }
+                    }
+                    """
+                )
+                + Example.swift(
+                    """
+                    func read(_ tag: NFCTag) async throws {
+                        if case .iso7816(let card) = tag {
+                            _ = try await card.sendCommand(apdu: apdu)
+                        }
+                    }
+                    """,
+                    "Card.swift"
+                ),
+        ],
+        good: [
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>Badges are scanned to open doors.</string>
+                <key>com.apple.developer.nfc.readersession.felica.systemcodes</key>
+                <array><string>0003</string></array>
+                """
+            )
+                + Example.swift(
+                    """
+                    class Reader: NSObject {
+                        var session: NFCTagReaderSession?
+                        func scan() {
+                            session = NFCTagReaderSession(pollingOption: .iso18092, delegate: self)
+                            session?.begin()
+                        }
+                    }
+                    """
+                ),
+            Example.usageAndIdentifier
+                + Example.swift(
+                    """
+                    class Reader: NSObject {
+                        var session: NFCTagReaderSession?
+                        func scan() {
+                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
+                            session?.begin()
+                        }
+                    }
+                    """
+                ),
+        ],
+        check: { unit, findings in
+            for variant in unit.appVariants {
+                if variant.isInfoKnown {
+                    checkFeliCa(variant, unit, &findings)
+                    checkCards(variant, unit, &findings)
+                }
+                guard variant.areEntitlementsKnown, variant.formats != nil else { continue }
+                let formats = Variant.texts(variant.formats)
+                for creation in unit.ownCreations {
+                    if creation.kind == .vas, !formats.contains("VAS") {
+                        findings.add(
+                            unit.place(creation.call.node, creation.function),
+                            "A VAS session is made, and the formats lack VAS."
+                        )
+                    }
+                    let polling = creation.call.argument("pollingOption")
+                    if creation.kind == .tag, options(polling).contains("pace"), !formats.contains("PACE") {
+                        findings.add(
+                            unit.place(creation.call.node, creation.function),
+                            "PACE is polled for, and the formats lack PACE."
+                        )
+                    }
+                }
+                for (number, call) in unit.cardSessions
+                where variant.entitlement(Keys.emulation)?.value.boolean != true {
+                    findings.add(
+                        unit.place(call.node, number),
+                        "A CardSession is made, and the entitlements lack \(Keys.emulation)."
+                    )
+                }
+            }
+        }
+    )
+    private static func checkFeliCa(_ variant: Variant, _ unit: Unit, _ findings: inout Findings) {
+        guard variant.info(Keys.systemCodes) == nil else { return }
+        for creation in unit.ownCreations where creation.kind == .tag {
+            guard options(creation.call.argument("pollingOption")).contains("iso18092") else { continue }
+            let text = "FeliCa is polled for, and the Info.plist has no system codes, so the session ends at once."
+            findings.add(unit.place(creation.call.node, creation.function), text)
+        }
+    }
+
+    private static func checkCards(_ variant: Variant, _ unit: Unit, _ findings: inout Findings) {
+        guard variant.info(Keys.identifiers) == nil else { return }
+        let polls = unit.sessions.creations.filter { $0.kind == .tag }.map {
+            options($0.call.argument("pollingOption"))
+        }
+        guard polls.contains(where: { $0.contains("iso14443") }) else { return }
+        for (number, function) in unit.ownFunctions {
+            for name in bound(function) {
+                let scope = name.enclosing(SwitchCaseSyntax.self).map(Syntax.init) ?? function.node
+                let isUsed = function.calls.contains { call in
+                    guard call.node.isWithin(scope), !isPattern(call.node) else { return false }
+                    return call.base?.split(separator: ".").first.map(String.init) == name.text
+                        || call.node.arguments.contains { $0.expression.core.words == name.text }
+                }
+                let text = "ISO 7816 tags never arrive: the Info.plist has no list of AIDs."
+                findings.add(unit.place(name, number), text, severity: isUsed ? .error : .warning, isProven: true)
+            }
+        }
+    }
+
+    /// Whether what is parsed as a call is a pattern, such as `.iso7816(tag)`.
+    private static func isPattern(_ node: FunctionCallExprSyntax) -> Bool {
+        node.parent?.is(ExpressionPatternSyntax.self) == true
+            || node.arguments.contains { $0.expression.is(PatternExprSyntax.self) }
+    }
+
+    /// The names of polling options in an expression.
+    private static func options(_ node: ExprSyntax?) -> Set<String> {
+        Set(Finder.all(DeclReferenceExprSyntax.self, in: node).map(\.baseName.text))
+    }
+
+    /// The names that a pattern `.iso7816` gives its tag.
+    private static func bound(_ function: FunctionInfo) -> [TokenSyntax] {
+        Finder.all(FunctionCallExprSyntax.self, in: function.body).compactMap { call in
+            guard call.calledExpression.lastName == "iso7816",
+                let pattern = call.arguments.first?.expression.as(PatternExprSyntax.self)?.pattern
+            else {
+                return nil
+            }
+            let inner = pattern.as(ValueBindingPatternSyntax.self)?.pattern ?? pattern
+            return inner.as(IdentifierPatternSyntax.self)?.identifier
+        }
+    }
+}

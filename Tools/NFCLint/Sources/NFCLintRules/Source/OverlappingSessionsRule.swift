@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+extension Rule {
+    /// A session begins while another one runs.
+    static let overlappingSessions = Rule(
+        id: "SRC007",
+        severity: .warning,
+        title: "A session begins while another one runs",
+        why: """
+            There is one session at a time in the whole system. A second one waits or ends with 203 while the \
+            sheet of the first is there.
+            """,
+        fix: "Invalidate the first session, and begin the next one some seconds after didInvalidateWithError.",
+        bad: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        guard NFCNDEFReaderSession.readingAvailable else { return }
+                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+                        session?.alertMessage = "Hold your iPhone near the badge."
+                        session?.begin()
+                    }
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                        scan()
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    var links: NFCNDEFReaderSession?
+                    var badges: NFCTagReaderSession?
+                    func scan() {
+                        links?.begin()
+                        badges?.begin()
+                    }
+                }
+                """
+            ),
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        guard NFCNDEFReaderSession.readingAvailable else { return }
+                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+                        session?.alertMessage = "Hold your iPhone near the badge."
+                        session?.begin()
+                    }
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                        session.invalidate()
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    var links: NFCNDEFReaderSession?
+                    var badges: NFCTagReaderSession?
+                    func scan(isBadge: Bool) {
+                        guard isBadge else {
+                            links?.begin()
+                            return
+                        }
+                        badges?.begin()
+                    }
+                    func scanBoth() {
+                        links?.begin()
+                        links?.invalidate()
+                        DispatchQueue.main.asyncAfter(deadline: .now() + 3) { self.badges?.begin() }
+                    }
+                }
+                """
+            ),
+        ],
+        check: { unit, findings in
+            for (call, number) in secondBegins(unit) {
+                let text = "A second session begins right after the first one, which still has the reader."
+                findings.add(unit.place(call.node, number), "\(text) Not proven.", isProven: false)
+            }
+            for delegate in unit.ownDelegates {
+                for number in delegate.tags + delegate.messages {
+                    let function = unit.index.functions[number]
+                    guard !unit.calls([number], ["invalidate"]) else { continue }
+                    for call in function.calls {
+                        let targets = call.name == "begin" ? [] : unit.index.targets(of: call, in: function)
+                        let isDirect = unit.sessions.begins.contains {
+                            $0.function == number && $0.call.node.id == call.node.id
+                        }
+                        let begins = targets.contains { target in
+                            unit.sessions.begins.contains { $0.function == target }
+                                && !unit.calls([target], ["invalidate"])
+                        }
+                        guard isDirect || begins else { continue }
+                        findings.add(
+                            unit.place(call.node, number),
+                            "A session begins in a callback of another one, which is not invalidated."
+                        )
+                        break
+                    }
+                }
+                for number in delegate.invalidation {
+                    let function = unit.index.functions[number]
+                    for call in function.calls
+                    where !call.context.contains(where: {
+                        $0.contains("asyncAfter") || $0.contains("Timer") || $0.hasPrefix("Task")
+                    }) {
+                        let isDirect = unit.sessions.begins.contains {
+                            $0.function == number && $0.call.node.id == call.node.id
+                        }
+                        let begins = unit.index.targets(of: call, in: function).contains { target in
+                            unit.sessions.begins.contains { $0.function == target }
+                        }
+                        guard isDirect || begins else { continue }
+                        let text =
+                            "A session begins while the sheet of the last one is still leaving, which can end with 203."
+                        findings.add(unit.place(call.node, number), "\(text) Not proven.", isProven: false)
+                        break
+                    }
+                }
+            }
+        }
+    )
+}
+
+/// Where a session begins after another one in the same list of statements, and nothing ends the first in between.
+private func secondBegins(_ unit: Unit) -> [(call: CallInfo, function: Int)] {
+    var found: [(call: CallInfo, function: Int)] = []
+    let begins = Dictionary(grouping: unit.sessions.begins, by: \.function)
+    for (number, begins) in begins.sorted(by: { $0.key < $1.key }) where begins.count > 1 {
+        let function = unit.index.functions[number]
+        guard unit.isOwn(function) else { continue }
+        let calls = begins.map(\.call).sorted { $0.node.position < $1.node.position }
+        for (first, second) in zip(calls, calls.dropFirst()) where first.base != second.base {
+            guard let list = statements(around: first), list == statements(around: second) else { continue }
+            let between = first.node.endPosition..<second.node.position
+            let ends = function.calls.contains {
+                between.contains($0.node.position) && ["invalidate", "wait", "sleep"].contains($0.name)
+            }
+            if !ends { found.append((second, number)) }
+        }
+    }
+    return found
+}
+
+/// The list of statements that contains a call.
+private func statements(around call: CallInfo) -> SyntaxIdentifier? {
+    var node = call.node.parent
+    while let step = node {
+        if step.is(CodeBlockItemListSyntax.self) { return step.id }
+        node = step.parent
+    }
+    return nil
+}

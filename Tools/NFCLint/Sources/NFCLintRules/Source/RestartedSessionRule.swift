@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+extension Rule {
+    /// A session that ended is begun again.
+    static let restartedSession = Rule(
+        id: "SRC008",
+        severity: .error,
+        title: "A session that ended is begun again",
+        why: "begin() on a session that was invalidated does nothing: no sheet, and no callback.",
+        fix: "Make a new session for each scan.",
+        bad: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func again() {
+                        session?.invalidate()
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    lazy var session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                    func scan() { session.begin() }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    private var session: NFCNDEFReaderSession?
+                    override init() {
+                        super.init()
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                    }
+                    func start() { session?.begin() }
+                }
+                class Screen: UIViewController {
+                    private var reader: Reader?
+                    override func viewDidLoad() { configure() }
+                    func configure() { reader = Reader() }
+                }
+                """
+            ),
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        guard NFCNDEFReaderSession.readingAvailable else { return }
+                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+                        session?.alertMessage = "Hold your iPhone near the badge."
+                        session?.begin()
+                    }
+                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                        self.session = nil
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCTagReaderSessionDelegate {
+                    private var session: NFCTagReaderSession!
+                    init?(texts: [String]) {
+                        super.init()
+                        guard let session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self) else { return nil }
+                        self.session = session
+                    }
+                    func start() { session.begin() }
+                }
+                """
+            ),
+        ],
+        check: { unit, findings in
+            for (number, call) in unit.sessions.begins where unit.isOwn(unit.index.functions[number]) {
+                guard let base = call.node.calledExpression.memberBase, let name = base.lastName else { continue }
+                let place = unit.place(call.node, number)
+                if isInvalidatedBefore(call.node, base) {
+                    findings.add(place, "\(name) was invalidated just before, so begin() does nothing.")
+                    continue
+                }
+                let function = unit.index.functions[number]
+                guard function.kind == .function, !function.assignments.contains(where: { $0.name == name }) else {
+                    continue
+                }
+                let family = unit.index.family(function.owner)
+                let properties = family.compactMap { unit.index.types[$0] }.flatMap(\.properties).filter {
+                    $0.name == name
+                }
+                guard let property = properties.first, property.isSession else { continue }
+                let setters = unit.index.functions.filter {
+                    family.contains($0.owner ?? "")
+                        && $0.assignments.contains { $0.name == name && !$0.value.is(NilLiteralExprSyntax.self) }
+                }
+                let isMade = property.value != nil && property.value?.is(NilLiteralExprSyntax.self) != true
+                // What is set when a screen loads or an object is made is set once.
+                let isSetOnce = setters.allSatisfy {
+                    $0.kind == .initializer || ["viewDidLoad", "awakeFromNib"].contains($0.name)
+                }
+                // An object that creates its session in its initializer may be created for each scan.
+                guard isMade || isKept(function.owner, unit) || !setters.allSatisfy({ $0.kind == .initializer }) else {
+                    continue
+                }
+                guard isSetOnce, isMade != !setters.isEmpty, !["viewDidLoad", "awakeFromNib"].contains(function.name)
+                else { continue }
+                let text =
+                    "\(name) is made once, and begun each time. After the first scan begin() does nothing. Not proven."
+                findings.add(place, text, severity: .warning, isProven: false)
+            }
+        }
+    )
+    /// Whether an object of a type is made once, for as long as the app or a screen lives.
+    private static func isKept(_ owner: String?, _ unit: Unit) -> Bool {
+        guard let owner else { return false }
+        let isHeld = unit.index.types.values.flatMap(\.properties).contains { property in
+            !property.marks.contains("@State") && property.value?.words.hasPrefix("\(owner)(") == true
+        }
+        let loads: Set<String> = ["viewDidLoad", "awakeFromNib", "init", "application"]
+        return isHeld
+            || unit.index.functions.enumerated().contains { number, function in
+                function.assignments.contains { $0.value.words.hasPrefix("\(owner)(") }
+                    && unit.index.allCallers(number, depth: 1).contains {
+                        loads.contains(unit.index.functions[$0].name)
+                    }
+            }
+    }
+
+    /// Whether an earlier statement of the same block invalidates the session, and none between makes a new one.
+    private static func isInvalidatedBefore(_ node: FunctionCallExprSyntax, _ base: ExprSyntax) -> Bool {
+        guard let item = node.enclosing(CodeBlockItemSyntax.self),
+            let list = item.parent?.as(CodeBlockItemListSyntax.self),
+            let position = list.firstIndex(where: { $0.id == item.id })
+        else {
+            return false
+        }
+        guard item.item.as(ExprSyntax.self)?.core.id == node.id else { return false }
+        for statement in list[..<position].reversed() {
+            let text = statement.trimmedDescription
+            if text == "\(base.words).invalidate()" || text == "\(base.words)?.invalidate()"
+                || text == "\(base.words)!.invalidate()"
+            {
+                return true
+            }
+            let isPlain =
+                statement.item.as(ExprSyntax.self)?.core.as(FunctionCallExprSyntax.self).map {
+                    Names.isQuiet($0.calledExpression.lastName ?? "")
+                } == true
+            if !isPlain { return false }
+        }
+        return false
+    }
+}

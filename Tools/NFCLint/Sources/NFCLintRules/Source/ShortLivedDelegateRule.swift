@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+extension Rule {
+    /// A session has no delegate that lives.
+    static let shortLivedDelegate = Rule(
+        id: "SRC002",
+        severity: .error,
+        title: "A session has no delegate that lives",
+        why: """
+            A session holds its delegate weakly. With nil, or an object that nobody else holds, no callback \
+            comes.
+            """,
+        fix: "Keep the delegate in a property for as long as the session lives.",
+        bad: [
+            .swift(
+                """
+                func scan() {
+                    let session = NFCNDEFReaderSession(delegate: Handler(), queue: nil, invalidateAfterFirstRead: true)
+                    session.begin()
+                }
+                class Handler: NSObject {}
+                """
+            ),
+            .swift(
+                """
+                class Reader {
+                    let session = NFCTagReaderSession(pollingOption: .iso14443, delegate: nil)
+                }
+                """
+            ),
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        guard NFCNDEFReaderSession.readingAvailable else { return }
+                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+                        session?.alertMessage = "Hold your iPhone near the badge."
+                        session?.begin()
+                    }
+                }
+                """
+            )
+        ],
+        check: { unit, findings in
+            for creation in unit.ownCreations where creation.kind != .payment {
+                guard let delegate = creation.delegate?.core else { continue }
+                let place = unit.place(delegate, creation.function)
+                if delegate.is(NilLiteralExprSyntax.self) {
+                    findings.add(place, "The session has no delegate, so no callback comes.")
+                } else if let name = delegate.as(FunctionCallExprSyntax.self)?.calledExpression.words,
+                    let type = unit.index.types[name],
+                    type.kind == "class", !keepsItself(type, unit)
+                {
+                    findings.add(
+                        place,
+                        "Nobody holds the new \(name), and the session holds it weakly, so no callback comes."
+                    )
+                }
+            }
+        }
+    )
+    /// Whether an object may keep itself alive: it passes itself on when it is made.
+    private static func keepsItself(_ type: TypeInfo, _ unit: Unit) -> Bool {
+        type.functions.contains { number in
+            let function = unit.index.functions[number]
+            return function.kind == .initializer
+                && function.calls.contains { call in
+                    call.node.arguments.contains { $0.expression.words == "self" }
+                } || function.names.contains("objc_setAssociatedObject")
+        }
+    }
+}

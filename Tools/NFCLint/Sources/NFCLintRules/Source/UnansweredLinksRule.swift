@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// Links of tags open the app, and nothing answers them.
+    static let unansweredLinks = Rule(
+        id: "SRC018",
+        severity: .error,
+        title: "Links of tags open the app, and nothing answers them",
+        why: """
+            With an associated domain of applinks a tag that is read in the background starts the app with a \
+            user activity. Without a handler it is lost.
+            """,
+        fix: """
+            Implement scene(_:continue:), application(_:continue:restorationHandler:) or onContinueUserActivity.
+            """,
+        bad: [
+            Example.usage
+                + Example.tagFormatAndDomain
+                + Example.swift(
+                    """
+                    @main
+                    struct Doors: App {
+                        var body: some Scene { WindowGroup { Text("Doors") } }
+                    }
+                    """,
+                    "Doors.swift"
+                )
+                + Example.messageReader
+        ],
+        good: [
+            Example.usage
+                + Example.tagFormatAndDomain
+                + Example.swift(
+                    """
+                    @main
+                    struct Doors: App {
+                        var body: some Scene { WindowGroup { Text("Doors").onContinueUserActivity(NSUserActivityTypeBrowsingWeb) { open($0) } } }
+                    }
+                    """,
+                    "Doors.swift"
+                )
+                + Example.messageReader
+        ],
+        check: { unit, findings in
+            guard unit.isApp, unit.ownUse != nil, !Handlers(unit).hasAny else { return }
+            for variant in unit.target.variants {
+                guard let domains = variant.entitlement(Keys.domains) else { continue }
+                guard Variant.texts(domains).contains(where: { $0.lowercased().hasPrefix("applinks:") }) else {
+                    continue
+                }
+                let isProven = Handlers(unit).isComplete
+                let text = "The app has an associated domain of applinks, and nothing answers its user activities."
+                findings.add(
+                    domains.key,
+                    isProven ? text : text + " Not proven: the app's beginning was not found.",
+                    severity: isProven ? .error : .warning,
+                    isProven: isProven
+                )
+            }
+        }
+    )
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+extension Rule {
+    /// A session starts without a check that the device can read.
+    static let uncheckedAvailability = Rule(
+        id: "SRC001",
+        severity: .warning,
+        title: "A session starts without a check that the device can read",
+        why: """
+            On devices without NFC, and where reading is off, a session ends with code 1 and the person sees \
+            nothing that helps.
+            """,
+        fix: "Check readingAvailable of the session type before you make the session, and say what is missing.",
+        bad: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false)
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+            .objective(
+                """
+                - (void)scan {
+                    self.session = [[NFCNDEFReaderSession alloc] initWithDelegate:self queue:nil invalidateAfterFirstRead:NO];
+                    [self.session beginSession];
+                }
+                """
+            ),
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        guard NFCNDEFReaderSession.readingAvailable else { return }
+                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+                        session?.alertMessage = "Hold your iPhone near the badge."
+                        session?.begin()
+                    }
+                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                        self.session = nil
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    var canRead: Bool { NFCReaderSession.readingAvailable }
+                    func scan() {
+                        guard canRead else { return }
+                        start()
+                    }
+                    func start() { session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false) }
+                }
+                """
+            ),
+            .objective(
+                """
+                - (void)scan {
+                    if (![NFCNDEFReaderSession readingAvailable]) { return; }
+                    [self start];
+                }
+                - (void)start {
+                    self.session = [[NFCNDEFReaderSession alloc] initWithDelegate:self queue:nil invalidateAfterFirstRead:NO];
+                    [self.session beginSession];
+                }
+                """
+            ),
+        ],
+        check: { unit, findings in
+            for file in unit.objective {
+                for creation in file.uncheckedCreations {
+                    let isElsewhere = unit.objective.contains { other in
+                        other.code.methods.contains { $0.mentions("readingAvailable") }
+                    }
+                    let text = "\(creation.kind) is made"
+                    if isElsewhere || unit.mentionsAnywhere(["readingAvailable", "isReadingAvailable"]) {
+                        let rest =
+                            " here, and readingAvailable is checked elsewhere. Not proven that it is on this path."
+                        findings.add(creation.statement.place, text + rest, severity: .info, isProven: false)
+                    } else {
+                        findings.add(creation.statement.place, text + " without a check of readingAvailable.")
+                    }
+                }
+            }
+            let names: Set<String> = ["readingAvailable", "isReadingAvailable"]
+            for creation in unit.ownCreations where !unit.mentions(unit.connected(creation.function), names) {
+                let name = creation.kind.rawValue
+                let place = unit.place(creation.call.node, creation.function)
+                if unit.mentionsAnywhere(names) {
+                    let text =
+                        "\(name) is made here, and readingAvailable is checked elsewhere. Not proven that it is on this path."
+                    findings.add(place, text, severity: .info, isProven: false)
+                } else {
+                    findings.add(place, "\(name) is made without a check of readingAvailable.")
+                }
+            }
+        }
+    )
+}

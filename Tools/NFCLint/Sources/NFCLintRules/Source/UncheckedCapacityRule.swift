@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+extension Rule {
+    /// A message is written without a look at the capacity.
+    static let uncheckedCapacity = Rule(
+        id: "SRC006",
+        severity: .warning,
+        title: "A message is written without a look at the capacity",
+        why: "A message that is larger than the tag fails with 402, after the tag has been held for nothing.",
+        fix: "Compare message.length with the capacity that queryNDEFStatus gives.",
+        bad: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                        let tag = tags[0]
+                        session.connect(to: tag) { _ in
+                            tag.writeNDEF(self.message) { _ in session.invalidate() }
+                        }
+                    }
+                }
+                """
+            ),
+            .objective(
+                """
+                - (void)write:(id<NFCNDEFTag>)tag {
+                    [tag writeNDEF:self.message completionHandler:^(NSError *error) { [self.session invalidateSession]; }];
+                }
+                """
+            ),
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                        let tag = tags[0]
+                        session.connect(to: tag) { _ in
+                            tag.queryNDEFStatus { status, capacity, _ in
+                                guard status == .readWrite, self.message.length <= capacity else { return session.invalidate() }
+                                tag.writeNDEF(self.message) { _ in session.invalidate() }
+                            }
+                        }
+                    }
+                }
+                """
+            ),
+            .objective(
+                """
+                - (void)write:(id<NFCNDEFTag>)tag capacity:(NSUInteger)capacity {
+                    if (self.message.length > capacity) { return; }
+                    [tag writeNDEF:self.message completionHandler:^(NSError *error) { [self.session invalidateSession]; }];
+                }
+                """
+            ),
+        ],
+        check: { unit, findings in
+            for file in unit.objective where !file.comparesCapacity {
+                for statement in file.writes {
+                    let text = "The message is written without a comparison of its length and the capacity."
+                    findings.add(statement.place, text)
+                }
+            }
+            var seen: Set<Int> = []
+            for (number, call) in unit.ownCalls(["writeNDEF"]) where seen.insert(number).inserted {
+                guard !unit.index.functions[number].name.hasPrefix("writeNDEF") else { continue }
+                let isCompared = unit.connected(number).contains { compares(unit.index.functions[$0]) }
+                guard !isCompared, !clearsTag(call) else { continue }
+                findings.add(
+                    unit.place(call.node, number),
+                    "The message is written without a comparison of its length and the capacity."
+                )
+            }
+        }
+    )
+    /// Whether a function compares a length and a capacity.
+    private static func compares(_ function: FunctionInfo) -> Bool {
+        Finder.all(InfixOperatorExprSyntax.self, in: function.body).contains { node in
+            guard ["<", ">", "<=", ">="].contains(node.operator.trimmedDescription) else { return false }
+            let text = node.trimmedDescription.lowercased()
+            return text.contains("capacity") || text.contains("length") || text.contains("maxsize")
+                || text.contains("size")
+        }
+    }
+
+    /// Whether an empty message is written, which fits everywhere.
+    private static func clearsTag(_ call: CallInfo) -> Bool {
+        let text = call.node.arguments.first?.expression.trimmedDescription ?? ""
+        return text.contains("records: []") || text.contains("format: .empty")
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// didDetectNDEFs never runs if there is didDetect for tags.
+    static let unreachableDidDetect = Rule(
+        id: "SRC027",
+        severity: .info,
+        title: "didDetectNDEFs never runs beside didDetect for tags",
+        why: "When the delegate has readerSession(_:didDetect:), messages are not delivered to didDetectNDEFs.",
+        fix: "Move the code to didDetect, and leave the body empty.",
+        bad: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                        session.invalidate()
+                    }
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
+                        show(messages)
+                    }
+                }
+                """
+            )
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                        session.invalidate()
+                    }
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
+                        fatalError("not called")
+                    }
+                }
+                """
+            )
+        ],
+        check: { unit, findings in
+            let ignored: Set<String> = ["fatalError", "assertionFailure", "preconditionFailure"]
+            for delegate in unit.ownDelegates {
+                guard delegate.tags.contains(where: { unit.index.functions[$0].name == "readerSession" }) else {
+                    continue
+                }
+                for number in delegate.messages {
+                    let function = unit.index.functions[number]
+                    let calls = function.calls.filter { !ignored.contains($0.name) && !Names.isQuiet($0.name) }
+                    guard !calls.isEmpty || !function.assignments.isEmpty else { continue }
+                    findings.add(
+                        unit.place(number),
+                        "This never runs, since the delegate has readerSession(_:didDetect:)."
+                    )
+                }
+            }
+        }
+    )
+}

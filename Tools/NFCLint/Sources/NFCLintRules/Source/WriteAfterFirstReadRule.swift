@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+extension Rule {
+    /// A session that writes ends after the first read.
+    static let writeAfterFirstRead = Rule(
+        id: "SRC014",
+        severity: .warning,
+        title: "A session that writes ends after the first read",
+        why: "invalidateAfterFirstRead is for sessions that only read messages.",
+        fix: "Pass false, and invalidate the session when the tag is written.",
+        bad: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() { session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true) }
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                        tags[0].writeNDEF(message) { _ in session.invalidate() }
+                    }
+                }
+                """
+            ),
+            .objective(
+                """
+                - (void)scan {
+                    self.session = [[NFCNDEFReaderSession alloc] initWithDelegate:self queue:nil invalidateAfterFirstRead:YES];
+                }
+                - (void)readerSession:(NFCNDEFReaderSession *)session didDetectTags:(NSArray<__kindof id<NFCNDEFTag>> *)tags {
+                    [tags[0] writeNDEF:self.message completionHandler:^(NSError *error) { [session invalidateSession]; }];
+                }
+                """
+            ),
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() { session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false) }
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                        tags[0].writeNDEF(message) { _ in session.invalidate() }
+                    }
+                }
+                """
+            ),
+            .objective(
+                """
+                - (void)scan {
+                    self.session = [[NFCNDEFReaderSession alloc] initWithDelegate:self queue:nil invalidateAfterFirstRead:NO];
+                }
+                - (void)readerSession:(NFCNDEFReaderSession *)session didDetectTags:(NSArray<__kindof id<NFCNDEFTag>> *)tags {
+                    [tags[0] writeNDEF:self.message completionHandler:^(NSError *error) { [session invalidateSession]; }];
+                }
+                """
+            ),
+        ],
+        check: { unit, findings in
+            for creation in unit.objective.flatMap(\.shortWriters) {
+                findings.add(creation.statement.place, "The session writes, and is made to end after the first read.")
+            }
+            for delegate in unit.ownDelegates where delegate.kinds.contains(.ndef) {
+                let reached = Set(delegate.tags.flatMap { unit.index.reach($0) })
+                guard unit.calls(reached, ["writeNDEF", "writeLock"]) else { continue }
+                for creation in unit.creations(for: delegate) where creation.kind == .ndef {
+                    guard let value = creation.call.argument("invalidateAfterFirstRead"), value.words == "true" else {
+                        continue
+                    }
+                    findings.add(
+                        unit.place(value, creation.function),
+                        "The session writes, and is made to end after the first read."
+                    )
+                }
+            }
+        }
+    )
+}

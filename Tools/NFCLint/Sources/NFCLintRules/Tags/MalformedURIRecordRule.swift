@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// A URI record has no code, or no URL.
+    static let malformedURIRecord = Rule(
+        id: "TAG003",
+        severity: .error,
+        title: "A URI record has no code, or no URL",
+        why: """
+            The first byte of the payload is a code for the beginning of the URI. Without it the first letter is \
+            lost, and the tag has no usable data.
+            """,
+        fix: "Build the record with wellKnownTypeURIPayload(url:).",
+        bad: [
+            .file("scan.ndef", "d101135568747470733a2f2f6578616d706c652e6f7267")
+        ],
+        good: [
+            .file("scan.ndef", "d1011155046578616d706c652e6f72672f6d656e75")
+        ],
+        check: { unit, findings in
+            TagChecks.check("TAG003", unit, &findings)
+        }
+    )
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// A telephone number has no country code.
+    static let missingCountryCode = Rule(
+        id: "TAG006",
+        severity: .info,
+        title: "A telephone number has no country code",
+        why: "Elsewhere the number calls somebody else, or nobody.",
+        fix: "Write + and the country code, without blanks.",
+        bad: [
+            .file("scan.ndef", "d10108550535353531323334")
+        ],
+        good: [
+            .file("scan.ndef", "d1010d55052b3135353531323334353637")
+        ],
+        check: { unit, findings in
+            TagChecks.check("TAG006", unit, &findings)
+        }
+    )
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// The text is not a whole sentence.
+    static let incompleteSentence = Rule(
+        id: "TXT003",
+        severity: .warning,
+        title: "The text is not a whole sentence",
+        why: "A sentence says what to do or what happened. A word or two do not (Human Interface Guidelines).",
+        fix: "Write a sentence with a verb, beginning with a capital.",
+        bad: [
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "Scan badge"
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "hold your iPhone near the badge"
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func fail(_ error: any Error) { session?.invalidate(errorMessage: "Error") }
+                }
+                """
+            ),
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCTagReaderSession?
+                    func fail() { session?.invalidate(errorMessage: "Karta bağlanılamadı.") }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "Hold your iPhone near the badge to open the door."
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func fail(_ error: any Error) { session?.invalidate(errorMessage: "The badge was not read. Hold it still, and try again.") }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "カードをかざしてください。"
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+            .swift(
+                #"""
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "\(message)"
+                        session?.begin()
+                    }
+                }
+                """#
+            ),
+        ],
+        check: { unit, findings in
+            for text in unit.sheetTexts where text.hasWords {
+                let words = text.words.filter { !$0.contains(SheetText.gap) }
+                guard let first = text.text.first(where: { !$0.isWhitespace }), !words.isEmpty else { continue }
+                let hasGap = text.text.contains(SheetText.gap)
+                if first.isLetter, first.isLowercase, first.isASCII,
+                    !(text.words.first?.hasPrefix("i") == true
+                        && text.words.first?.dropFirst().first?.isUppercase == true)
+                {
+                    findings.add(text.place, "The text does not begin with a capital: \(text.shown)")
+                } else if words.count < (isJoining(words) ? 2 : 3), !hasGap {
+                    findings.add(text.place, "The text is not a whole sentence: \(text.shown)")
+                } else if words.count <= 4, !hasGap, Verbs.isEnglish(words), !Verbs.has(words) {
+                    findings.add(text.place, "The text has no verb: \(text.shown)")
+                }
+            }
+        }
+    )
+
+    /// Whether words may be in a language that needs fewer words than English, such as Turkish or Russian.
+    private static func isJoining(_ words: [String]) -> Bool { words.contains { !$0.allSatisfy(\.isASCII) } }
+}

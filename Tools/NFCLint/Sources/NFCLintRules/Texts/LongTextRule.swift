@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// The text is long.
+    static let longText = Rule(
+        id: "TXT006",
+        severity: .warning,
+        title: "The text is long",
+        why: "The sheet has room for two lines or so; what is longer is cut off or pushes the picture away.",
+        fix: "Keep to 70 characters.",
+        bad: [
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "Hold your iPhone near the badge that hangs on the wall beside the door to open it."
+                        session?.begin()
+                    }
+                }
+                """
+            )
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "Hold your iPhone near the badge to open the door."
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func fail(_ error: any Error) { session?.invalidate(errorMessage: "The badge was not read. Hold it still, and try again.") }
+                }
+                """
+            ),
+        ],
+        check: { unit, findings in
+            for text in unit.sheetTexts where text.role != .usage {
+                let count = text.text.filter { $0 != SheetText.gap }.count
+                guard count > 70 else { continue }
+                findings.add(
+                    text.place,
+                    "The text has \(count) characters; 70 fit well.",
+                    severity: count > 100 ? .error : .warning
+                )
+            }
+        }
+    )
+}

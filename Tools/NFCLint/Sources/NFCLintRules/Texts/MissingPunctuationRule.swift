@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// The instruction has no punctuation at its end.
+    static let missingPunctuation = Rule(
+        id: "TXT005",
+        severity: .info,
+        title: "The instruction has no punctuation at its end",
+        why: "Whole sentences end with a full stop (Human Interface Guidelines).",
+        fix: "Add a full stop.",
+        bad: [
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "Hold your iPhone near the badge"
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: UIViewController, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession!
+                    override func viewDidLoad() {
+                        make()
+                        session.alertMessage = "Hold your iPhone near the badge"
+                    }
+                    func make() { session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true) }
+                    @IBAction func scan() { session.begin() }
+                }
+                """
+            ),
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "Hold your iPhone near the badge to open the door."
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func fail(_ error: any Error) { session?.invalidate(errorMessage: "The badge was not read. Hold it still, and try again.") }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func fail(_ error: any Error) { session?.invalidate(errorMessage: "The badge was not read") }
+                }
+                """
+            ),
+        ],
+        check: { unit, findings in
+            for text in unit.sheetTexts where text.role == .instruction {
+                guard let last = text.text.last(where: { !$0.isWhitespace }),
+                    last.isLetter || last.isNumber || last == ")" || last == "\""
+                else { continue }
+                guard last != SheetText.gap, text.words.count > 1 || !text.hasWords else { continue }
+                findings.add(text.place, "The instruction has no punctuation at its end: \(text.shown)")
+            }
+        }
+    )
+}

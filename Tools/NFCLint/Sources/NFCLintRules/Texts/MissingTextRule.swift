@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+extension Rule {
+    /// The sheet has no text when the session begins.
+    static let missingText = Rule(
+        id: "TXT010",
+        severity: .warning,
+        title: "The sheet has no text when the session begins",
+        why: "Without alertMessage the sheet does not say what to hold where.",
+        fix: "Set alertMessage before begin().",
+        bad: [
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Doors: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.begin()
+                    }
+                }
+                class Lockers: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "Hold your iPhone near the locker."
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+            .objective(
+                """
+                - (void)scan {
+                    NFCNDEFReaderSession *session = [[NFCNDEFReaderSession alloc] initWithDelegate:self queue:nil invalidateAfterFirstRead:YES];
+                    [session beginSession];
+                }
+                """
+            ),
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "Hold your iPhone near the badge to open the door."
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+            .objective(
+                """
+                - (void)scan {
+                    NFCNDEFReaderSession *session = [[NFCNDEFReaderSession alloc] initWithDelegate:self queue:nil invalidateAfterFirstRead:YES];
+                    [session setAlertMessage:@"Hold your iPhone near the badge."];
+                    [session beginSession];
+                }
+                """
+            ),
+        ],
+        check: { unit, findings in
+            for statement in unit.objective.flatMap(\.silentBegins) {
+                findings.add(statement.place, "The session begins without an alertMessage.")
+            }
+            for (number, call) in unit.sessions.begins where unit.isOwn(unit.index.functions[number]) {
+                let before = Set(unit.index.reach(number, depth: 2) + unit.index.allCallers(number))
+                let sets = { (functions: Set<Int>) in
+                    functions.contains { function in
+                        unit.index.functions[function].assignments.contains { $0.name == "alertMessage" }
+                            || unit.index.functions[function].names.contains("alertMessage") && function == number
+                    }
+                }
+                guard !sets(before.subtracting(unit.sessions.delegates.flatMap(\.callbacks))) else { continue }
+                let active = Set(unit.sessions.delegates.flatMap(\.activation))
+                let makers = Set(makers(call, number, unit).map(\.function))
+                if sets(active) {
+                    findings.add(
+                        unit.place(call.node, number),
+                        "alertMessage is set after begin() only.",
+                        severity: .info
+                    )
+                } else if !sets(makers) {
+                    findings.add(unit.place(call.node, number), "The session begins without an alertMessage.")
+                }
+            }
+        }
+    )
+
+    /// Where the session of a call of `begin` is created: under its name in the same type, otherwise anywhere.
+    private static func makers(_ call: CallInfo, _ number: Int, _ unit: Unit) -> [Sessions.Creation] {
+        let name = call.node.calledExpression.memberBase?.lastName
+        let family = unit.index.family(unit.index.functions[number].owner)
+        let own = unit.sessions.creations.filter { creation in
+            creation.stored == name && family.contains(unit.index.functions[creation.function].owner ?? "")
+        }
+        return own.isEmpty ? unit.sessions.creations : own
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// A whole error is put into the text.
+    static let rawErrorText = Rule(
+        id: "TXT009",
+        severity: .info,
+        title: "A whole error is put into the text",
+        why: "What an error prints is for developers: its type, its code, its domain.",
+        fix: "Say in plain words what went wrong and what to do.",
+        bad: [
+            .swift(
+                #"""
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func fail(_ error: any Error) { session?.invalidate(errorMessage: "Not read: \(error)") }
+                }
+                """#
+            )
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "Hold your iPhone near the badge to open the door."
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func fail(_ error: any Error) { session?.invalidate(errorMessage: "The badge was not read. Hold it still, and try again.") }
+                }
+                """
+            ),
+            .swift(
+                #"""
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func fail(_ error: any Error) { session?.invalidate(errorMessage: "Not read: \(error.localizedDescription)") }
+                }
+                """#
+            ),
+        ],
+        check: { unit, findings in
+            for text in unit.sheetTexts where text.hasRawError {
+                findings.add(text.place, "A whole error is put into the text.")
+            }
+        }
+    )
+}

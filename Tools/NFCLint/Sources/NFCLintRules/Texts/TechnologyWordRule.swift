@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// The text has a word of the technology.
+    static let technologyWord = Rule(
+        id: "TXT001",
+        severity: .warning,
+        title: "The text has a word of the technology",
+        why: "People know the object in their hand, not NFC or tags (Human Interface Guidelines).",
+        fix: "Name the object: \"Hold your iPhone near the museum card.\"",
+        bad: [
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "Hold your iPhone near an NFC tag."
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func fail(_ error: any Error) { session?.invalidate(errorMessage: "Tag is read only.") }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "NFCタグをかざしてください。"
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    typealias Texts = (success: String, failure: String)
+                    static let english = Texts(success: "The door is open.", failure: "This tag opens no door.")
+                    private let texts: Texts
+                    private var session: NFCNDEFReaderSession!
+                    init(texts: Texts = Reader.english) { self.texts = texts }
+                    func fail() { show(texts.failure) }
+                    func show(_ text: String?) {
+                        if let message = text { session.alertMessage = message }
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    private var session: NFCTagReaderSession?
+                    func show(_ step: Int) {
+                        let texts = ["Hold your iPhone near the badge.", "The tag is being read."]
+                        let text = texts[min(step, 1)]
+                        session?.alertMessage = text
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                enum DoorError: LocalizedError {
+                    case unknown
+                    var errorDescription: String? {
+                        switch self {
+                        case .unknown: return "This tag opens no door."
+                        }
+                    }
+                }
+                class Reader: NSObject {
+                    private var session: NFCTagReaderSession?
+                    func fail() { session?.invalidate(errorMessage: DoorError.unknown.localizedDescription) }
+                }
+                """
+            ),
+            Example.swift(
+                """
+                class Reader: NSObject {
+                    private var session: NFCTagReaderSession?
+                    func start() { session?.alertMessage = L10n.Doors.startMessage(UIDevice.current.name) }
+                }
+                """
+            )
+                + Example.file(
+                    "en.lproj/Localizable.strings",
+                    "\"doors.start_message\" = \"Hold your %@ near the tag.\";"
+                ),
+            .plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>NFC is used to open doors.</string>
+                """
+            ),
+            .objective(
+                """
+                - (void)fail { [self closeWithError:@"This tag opens no door."]; }
+                - (void)closeWithError:(NSString *)text {
+                    [self.session invalidateSessionWithErrorMessage:text];
+                }
+                """
+            ),
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "Hold your iPhone near the badge to open the door."
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func fail(_ error: any Error) { session?.invalidate(errorMessage: "The badge was not read. Hold it still, and try again.") }
+                }
+                """
+            ),
+        ],
+        check: { unit, findings in
+            for text in unit.sheetTexts + usageTexts(unit) {
+                let found = words(unit.options.products.reduce(text.text) { $0.replacing($1, with: "") })
+                guard !found.isEmpty else { continue }
+                let names = found.map { "\"\($0)\"" }.joined(separator: ", ")
+                findings.add(
+                    text.place,
+                    "People do not know \(names): \(text.shown)",
+                    severity: text.role == .instruction ? .warning : .info
+                )
+            }
+        }
+    )
+    /// Why the app scans.
+    private static func usageTexts(_ unit: Unit) -> [SheetText] {
+        var result: [SheetText] = []
+        unit.forEachInfo(Keys.usage) { usage, _ in
+            guard let text = usage.value.string else { return }
+            result.append(SheetText(text: text, role: .usage, place: usage.key))
+        }
+        return result
+    }
+
+    private static let technology: Set<String> = [
+        "nfc", "corenfc", "tag", "tags", "ndef", "rfid", "apdu", "iso", "uid", "transponder",
+        "iso7816", "iso15693", "iso14443", "iso-dep", "tag's", "etiqueta", "tagged",
+    ]
+    private static let joined = ["タグ", "태그", "标签", "標籤"]
+
+    private static func words(_ text: String) -> [String] {
+        var result: [String] = []
+        var current = ""
+        // The names of technologies have ASCII letters. Other letters, such as kana after NFC, end a word.
+        for character in text + " " {
+            if character.isASCII, character.isLetter || character.isNumber || character == "-" {
+                current.append(character)
+            } else {
+                let name = current.lowercased().trimmingHyphens
+                let isKnown =
+                    technology.contains(name) || name.split(separator: "-").contains { technology.contains(String($0)) }
+                if isKnown, !result.contains(current) { result.append(current) }
+                current = ""
+            }
+        }
+        if text.lowercased().contains("near-field") || text.lowercased().contains("near field") {
+            result.append("near-field")
+        }
+        return result + joined.filter(text.contains)
+    }
+}

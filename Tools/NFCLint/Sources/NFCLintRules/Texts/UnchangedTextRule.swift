@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// Several scans, and the text is never changed.
+    static let unchangedText = Rule(
+        id: "TXT008",
+        severity: .warning,
+        title: "Several scans, and the text is never changed",
+        why: "In a session that goes on, people do not see that a scan worked unless the text changes.",
+        fix: "Set alertMessage after each scan.",
+        bad: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false)
+                        session?.alertMessage = "Hold your iPhone near a badge."
+                        session?.begin()
+                    }
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
+                        show(messages)
+                    }
+                }
+                """
+            )
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false)
+                        session?.alertMessage = "Hold your iPhone near a badge."
+                        session?.begin()
+                    }
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
+                        session.alertMessage = "Hold your iPhone near the next badge."
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false)
+                        session?.alertMessage = "Hold your iPhone near a badge."
+                        session?.begin()
+                    }
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
+                        session.invalidate()
+                    }
+                }
+                """
+            ),
+        ],
+        check: { unit, findings in
+            for delegate in unit.ownDelegates where delegate.tags.isEmpty && !delegate.messages.isEmpty {
+                let creations = unit.creations(for: delegate).filter { $0.kind == .ndef }
+                guard creations.contains(where: { $0.call.argument("invalidateAfterFirstRead")?.words == "false" })
+                else { continue }
+                for number in delegate.messages {
+                    let reached = unit.index.reach(number)
+                    let ends = unit.calls(reached, ["invalidate"])
+                    let changes = reached.contains { function in
+                        unit.index.functions[function].assignments.contains { $0.name == "alertMessage" }
+                    }
+                    guard !ends, !changes, unit.index.functions[number].statements?.isEmpty == false else { continue }
+                    findings.add(
+                        unit.place(number),
+                        "The session goes on after a message, and its text is never changed."
+                    )
+                }
+            }
+        }
+    )
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// The instruction does not name the object.
+    static let unnamedObject = Rule(
+        id: "TXT007",
+        severity: .info,
+        title: "The instruction does not name the object",
+        why: "People look for the thing that they have to hold near: a card, a poster, a toy.",
+        fix: "Name it.",
+        bad: [
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "Hold your iPhone near the tag."
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "Hold your iPhone near the [object name]."
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "Hold your iPhone near the item."
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "Hold your iPhone near the badge to open the door."
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func fail(_ error: any Error) { session?.invalidate(errorMessage: "The badge was not read. Hold it still, and try again.") }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "Hold your iPhone near the item to learn more about it."
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+        ],
+        check: { unit, findings in
+            for text in unit.sheetTexts where text.role == .instruction && text.isLatin {
+                let lower = text.text.lowercased()
+                if lower.contains("[object") || lower.contains("object name") || lower.contains("<object") {
+                    findings.add(text.place, "The name of the object was not put in: \(text.shown)")
+                    continue
+                }
+                guard !unit.options.objects.contains(where: { lower.contains($0.lowercased()) }) else { continue }
+                let words = text.words.map { $0.lowercased() }
+                let near: Set<String> = [
+                    "near", "to", "against", "over", "at", "scan", "next", "toward", "towards", "close",
+                ]
+                let object = words.indices.first { near.contains(words[$0]) && names(words, behind: $0) != nil }
+                guard let object, let name = names(words, behind: object), vague.contains(name.word) else { continue }
+                // A clause after it says what the item is.
+                guard name.isTag || name.index == words.count - 1 else { continue }
+                findings.add(text.place, "The instruction does not name the object: \(text.shown)")
+            }
+        }
+    )
+    private static let vague: Set<String> = [
+        "it", "something", "item", "items", "tag", "tags", "object", "thing", "chip", "sticker",
+    ]
+    private static let fillers: Set<String> = [
+        "the", "a", "an", "your", "this", "that", "nfc", "ndef", "rfid", "to", "of", "any", "another", "compatible",
+        "valid",
+    ]
+
+    /// The first significant word after a preposition, and its index.
+    private static func names(_ words: [String], behind index: Int) -> (word: String, index: Int, isTag: Bool)? {
+        for next in words.indices where next > index {
+            if fillers.contains(words[next]) { continue }
+            return (words[next], next, words[next].hasPrefix("tag"))
+        }
+        return nil
+    }
+}
