@@ -2,6 +2,7 @@
 import BackgroundTagReading
 import Dispatch
 import Glibc
+import LinuxSupport
 
 /// Follows the cameras and the radio switches, which report changes.
 final class DeviceWatch {
@@ -13,7 +14,7 @@ final class DeviceWatch {
     private(set) var radios: RadioSwitches?
     private let onChange: () -> Void
     private var files: FileWatch?
-    private var radioSource: (any DispatchSourceRead)?
+    private var radioWatch: ReadWatch?
     private var isWaiting = false
     private var lastLook = DispatchTime(uptimeNanoseconds: 0)
 
@@ -48,35 +49,37 @@ final class DeviceWatch {
     }
 
     private func openRadios() {
-        guard radioSource == nil else { return }
+        guard radioWatch == nil else { return }
         let descriptor = unsafe open(SystemFiles.path("/dev/rfkill"), O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         radios = RadioSwitches()
-        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
-        source.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.readRadios(descriptor) } }
-        source.setCancelHandler { close(descriptor) }
-        source.activate()
-        radioSource = source
+        // Not a DispatchSource: on Linux, one whose device disappears can crash the process.
+        radioWatch = ReadWatch(descriptor, queue: .main) { [weak self] in
+            MainActor.assumeIsolated { self?.readRadios(descriptor) ?? false }
+        } onClose: {
+            close(descriptor)
+        }
+        guard radioWatch != nil else {
+            close(descriptor)
+            return
+        }
         readRadios(descriptor, isFirst: true)
     }
 
     /// Each read returns one event. Newer systems have events longer than the requested size.
-    private func readRadios(_ descriptor: CInt, isFirst: Bool = false) {
+    ///
+    /// - Returns: false when the device has disappeared.
+    @discardableResult
+    private func readRadios(_ descriptor: CInt, isFirst: Bool = false) -> Bool {
         var event = [UInt8](repeating: 0, count: RadioSwitches.eventSize)
-        while true {
-            let count = unsafe read(descriptor, &event, event.count)
-            if count == event.count {
-                radios?.take(event)
-            } else if count == 0, !isFirst {
-                // The device has disappeared.
-                radioSource?.cancel()
-                radioSource = nil
-                radios = nil
-                break
-            } else {
-                break
-            }
-        }
-        if !isFirst { onChange() }
+        var count: Int
+        repeat {
+            count = unsafe read(descriptor, &event, event.count)
+            if count == event.count { radios?.take(event) }
+        } while count == event.count
+        guard !isFirst else { return true }
+        if count == 0 { (radioWatch, radios) = (nil, nil) }
+        onChange()
+        return count != 0
     }
 }
