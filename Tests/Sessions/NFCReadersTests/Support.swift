@@ -2,6 +2,7 @@
 import Foundation
 import NFCReaders
 import NFCSessions
+import ProgramTesting
 import TagImages
 import TagLink
 import TagProtocols
@@ -38,7 +39,7 @@ final class Folder: Sendable {
 
     /// Writes a file, and returns its path.
     @discardableResult func put(_ bytes: some Sequence<UInt8>, as name: String) throws -> String {
-        try Data(bytes).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+        try ProgramFile.write(Data(bytes), to: "\(path)/\(name)", mode: 0o644)
         return "\(path)/\(name)"
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+package import Foundation
 import Glibc
 
 /// Files that a test writes, which no process has open for writing afterwards.
@@ -18,15 +18,16 @@ package enum ProgramFile {
     ///   - path: its path. The folder has to exist.
     ///   - mode: its mode, regardless of the process's mask.
     package static func write(_ text: String, to path: String, mode: Int = 0o755) throws {
-        try write(Data(text.utf8), path, mode)
+        try write(Data(text.utf8), to: path, mode: mode)
     }
 
     /// Copies a program.
     package static func copy(_ program: String, to path: String) throws {
-        try write(try Data(contentsOf: URL(fileURLWithPath: program), options: .mappedIfSafe), path, 0o755)
+        try write(try Data(contentsOf: URL(fileURLWithPath: program), options: .mappedIfSafe), to: path, mode: 0o755)
     }
 
-    private static func write(_ bytes: Data, _ path: String, _ mode: Int) throws {
+    /// Writes bytes in the same way.
+    package static func write(_ bytes: Data, to path: String, mode: Int) throws {
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw CocoaError(.fileWriteUnknown) }
         let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)

@@ -281,7 +281,11 @@ import VirtualTags
             #expect(await tag.productName() == "NTAG213")
             input.yield(tag.target.identifier.last ?? 0)
             if isFirst.withLock({ $0.take() }) != nil { throw TagError(.refused, "Try again.") }
-            while isPatient.withLock({ $0 }), !Task.isCancelled { await Task.yield() }
+            // Until it is cancelled.
+            guard isPatient.withLock({ $0 }) else { return }
+            let (never, end) = AsyncStream.makeStream(of: Never.self)
+            for await _ in never {}
+            end.finish()
         }
         var numbers = calls.makeAsyncIterator()
         #expect(await [numbers.next(), numbers.next()] == [1, 1])
