@@ -77,7 +77,7 @@ final class InboxKeeper {
         for name in names.prefix(Self.toldDamage) {
             log.write(
                 "damaged",
-                "The file \(FileName.shown(name)) of the inbox is damaged or not an entry, and is not offered. \(help) it."
+                "The file \(name) of the inbox is damaged or not an entry, and is not offered. \(help) it."
             )
         }
         guard names.count > Self.toldDamage else { return }

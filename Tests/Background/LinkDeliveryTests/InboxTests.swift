@@ -206,25 +206,22 @@ struct InboxTests {
         #expect(try inbox.content().entries.count == Self.maximum)
     }
 
-    @Test func `special files: damaged, and removed whatever their kind and name`() throws {
+    @Test func `special files: damaged, and removed whatever their kind`() throws {
         let scratch = try Scratch()
         let inbox = Inbox(try DirectoryStore(scratch.path))
         try inbox.add(entry(1))
         try scratch.write("\(entry(2).id).entry", "x", mode: 0)
-        // A name that is not UTF-8.
-        let odd = Array(scratch.path.utf8CString.dropLast()) + [0x2F, 0x61, CChar(bitPattern: 0xE9), 0]
         let results = [
             unsafe mknod("\(scratch.path)/\(entry(3).id).entry", S_IFSOCK | 0o600, 0),
             unsafe mkfifo("\(scratch.path)/\(entry(4).id).new", 0o600),
             unsafe mkdir("\(scratch.path)/\(entry(5).id).entry", 0o700),
-            unsafe mkdir("\(scratch.path)/x.tmp", 0o700), unsafe mkdir(odd, 0o700),
+            unsafe mkdir("\(scratch.path)/x.tmp", 0o700),
         ]
-        #expect(results == [0, 0, 0, 0, 0])
+        #expect(results == [0, 0, 0, 0])
         let content = try inbox.content()
-        #expect(content.entries.map(\.id) == [entry(1).id] && content.damaged.count == 6)
-        #expect(content.damaged.map { FileName.shown($0) }.contains("a\\xE9"))
+        #expect(content.entries.map(\.id) == [entry(1).id] && content.damaged.count == 5)
         let removal = try inbox.removeDamaged()
-        #expect(removal.damaged == 6 && removal.kept.isEmpty)
+        #expect(removal.damaged == 5 && removal.kept.isEmpty)
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path).count == 1)
     }
 

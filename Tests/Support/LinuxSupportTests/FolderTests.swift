@@ -4,7 +4,7 @@ import Synchronization
 import TestThreads
 import Testing
 
-@testable import LinuxSupport  // open folders and claims by descriptor are internal
+@testable import LinuxSupport  // claims by descriptor and limits of names are internal
 
 /// Folders of a user's own, and stores of files in them.
 @Suite(.timeLimit(.minutes(5))) struct FolderTests {
@@ -216,7 +216,7 @@ import Testing
             withExtendedLifetime(claim) {}
         }
         #expect(try code { _ = try store.claim("none") } == .missing)
-        let file = try store.folder.open("file", O_RDWR)
+        let file = try store.open("file", O_RDWR)
         try store.remove("file")
         #expect(try code { _ = try store.claim(file, "file") } == .missing)
         #expect(try Place.open(in: store.path) == [store.path])
@@ -224,21 +224,9 @@ import Testing
 
     // MARK: Names and errors
 
-    @Test func `File name that is no UTF-8: kept byte by byte, shown in hexadecimal, listed and removed`() throws {
-        for byte: UInt8 in [0x80, 0xC3, 0xFE, 0xFF] {
-            let text = FileName.text([0x61, byte, 0x62])
-            #expect(FileName.bytes(text) == [0x61, byte, 0x62])
-            #expect(FileName.shown(text) == "a\\x" + String(byte, radix: 16, uppercase: true) + "b")
-        }
-        // A name that looks like a kept one is kept byte by byte itself.
-        for name in ["plain", "ä€🎉", "", "\u{10FF7F}", "\u{10FF80}", "\u{10FFFF}"] {
-            #expect(FileName.bytes(FileName.text(Array(name.utf8))) == Array(name.utf8), "\(name)")
-        }
+    @Test func `Path: its folder and its name; a name that is not UTF-8 is not listed`() throws {
         let path = Array(store.path.utf8).map(CChar.init(bitPattern:)) + [0x2F, CChar(bitPattern: 0xFF), 0]
         close(unsafe open(path, O_CREAT | O_WRONLY, 0o600))
-        let name = try #require(try store.names().first)
-        #expect(FileName.shown(name) == "\\xFF")
-        try store.remove(name)
         #expect(try store.names().isEmpty)
         let paths = [("/a/b", "/a", "b"), ("/a", "/", "a"), ("a", ".", "a"), ("a/b/c", "a/b", "c"), ("//a", "/", "a")]
         for (path, folder, name) in paths {

@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(.ownThreads)
-    func `Output without rights: a file that may not be written stays, one in a closed folder is overwritten`()
+    func `Output without rights: a file that may not be written stays, also in a closed folder`()
         async throws
     {
         let (readable, writable) = (try place.file("readable", "old", mode: 0o444), try place.file("writable", "old"))
@@ -118,11 +118,10 @@ import Testing
             }
             #expect(throws: StorageError(.denied, "")) { try write("readable") }
             #expect(unsafe chmod(folder, 0o500) == 0)
-            try write("writable")
-            #expect(throws: StorageError(.denied, "")) { try write("other") }
+            for name in ["writable", "other"] { #expect(throws: StorageError(.denied, "")) { try write(name) } }
             #expect(unsafe chmod(folder, 0o700) == 0)
         }
-        #expect(try place.text("readable") == "old" && place.text("writable") == "new")
+        #expect(try place.text("readable") == "old" && place.text("writable") == "old")
         #expect(try place.names == ["readable", "writable"])
     }
 }

@@ -127,12 +127,12 @@ import Testing
     }
 
     @Test(.ownThreads) func `Private log on a full disk: a new one is removed, another file is left`() async throws {
-        _ = try place.file("old", "")
-        await #expect(processExitsWith: .success) { [folder = place.folder as String] in
+        _ = try scratch.file("old", "")
+        await #expect(processExitsWith: .success) { [folder = scratch.folder as String] in
             let logs = try ["new", "old"].map { try PrivateLog(folder + "/" + $0, replacing: []) }
-            Place.limitFiles(to: 0)
+            ScratchFolder.limitFiles(to: 0)
             for log in logs { #expect(throws: StorageError(.failed, "")) { try log.append([1]) } }
         }
-        #expect(try place.names == ["old", "own"])
+        #expect(try scratch.names == ["old", "own"])
     }
 }

@@ -86,7 +86,7 @@ struct InboxClearCommand: AsyncParsableCommand {
         writer.member("removed", removal.entries)
         writer.member("damaged", removal.damaged)
         writer.key("kept")
-        writer.values(removal.kept.map { FileName.shown($0.name) })
+        writer.values(removal.kept.map(\.name))
         writer.endObject()
         writer.printLine()
     }

@@ -47,7 +47,7 @@ struct InboxListCommand: AsyncParsableCommand {
         for entry in content.entries { show(entry, router) }
         for name in content.damaged {
             let text =
-                "\(FileName.shown(name)) in the inbox is damaged, or is not an entry, and can't be opened. "
+                "\(name) in the inbox is damaged, or is not an entry, and can't be opened. "
                 + "Remove it: nfc inbox clear --damaged"
             if json {
                 CommandFailure(.refused, "damaged-entry", text).printJSON()
