@@ -123,7 +123,7 @@ final class InboxKeeper {
     private func storeLater() {
         guard !isToStoreAgain else { return }
         isToStoreAgain = true
-        Later.run(after: storingPause) { [weak self] in
+        runOnMain(after: storingPause) { [weak self] in
             guard let self else { return }
             self.isToStoreAgain = false
             guard self.check() else { return }
@@ -144,7 +144,7 @@ final class InboxKeeper {
     private func checkSoon() {
         guard !isToCheck else { return }
         isToCheck = true
-        Later.run(after: movingTime) { [weak self] in
+        runOnMain(after: movingTime) { [weak self] in
             self?.isToCheck = false
             self?.check()
         }

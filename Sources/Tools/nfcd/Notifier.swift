@@ -140,7 +140,7 @@ final class Notifier {
         let name = Self.object.destination
         let cookie = try bus.send(BusCall(.daemon, "StartServiceByName", [.string(name), .uint32(0)]))
         start = cookie
-        Later.run(after: startingTime) { [weak self] in
+        runOnMain(after: startingTime) { [weak self] in
             guard let self, self.start == cookie else { return }
             self.start = nil
             self.refuseWaiting("\(name) was started, but does not respond.")

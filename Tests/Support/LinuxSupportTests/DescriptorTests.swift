@@ -214,7 +214,7 @@ import Testing
         let pause = Duration.milliseconds(30)
         let began = ContinuousClock.now
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            Later.run(after: pause) { continuation.resume() }
+            runOnMain(after: pause) { continuation.resume() }
         }
         #expect(began.duration(to: .now) >= pause)
     }
