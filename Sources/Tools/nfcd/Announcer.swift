@@ -33,7 +33,7 @@ final class Announcer {
     ///   - store: stores the visible notifications until the end of the session.
     ///   - log: the log for what is shown.
     ///   - loop: gets an event for each notification that was shown or closed.
-    init(_ bus: BusConnection, _ store: DirectoryStore?, _ log: Log, _ loop: MachineLoop) throws(BusError) {
+    init(_ bus: BusConnection, _ store: PrivateFolder?, _ log: Log, _ loop: MachineLoop) throws(BusError) {
         self.log = log
         self.loop = loop
         notifier = try Notifier(bus, store)

@@ -12,8 +12,8 @@ final class InboxKeeper {
     private let folders: UserFolders
     private let log: Log
     private let loop: MachineLoop
-    private var inbox: Inbox<DirectoryStore>
-    private var marks: EntryMarks<DirectoryStore>
+    private var inbox: Inbox<PrivateFolder>
+    private var marks: EntryMarks<PrivateFolder>
     private var files: FileWatch?
     /// Why the disk did not accept the last entry, as a sentence; nil when it did.
     private var problem: String?
@@ -38,7 +38,7 @@ final class InboxKeeper {
     ///   - movingTime: how long a folder may be missing before a new one is created.
     init(
         _ folders: UserFolders,
-        marks: DirectoryStore,
+        marks: PrivateFolder,
         _ log: Log,
         _ loop: MachineLoop,
         storingPause: Duration = .seconds(5),
@@ -85,7 +85,7 @@ final class InboxKeeper {
     }
 
     private func watch() {
-        let path = Inbox<DirectoryStore>.path(of: folders)
+        let path = Inbox<PrivateFolder>.path(of: folders)
         let going = IN_DELETE | IN_MOVED_FROM | IN_MOVE_SELF
         let watch = FileWatch { [weak self] in self?.filesChanged() }
         watch.add(path, Int32(going))
@@ -137,7 +137,7 @@ final class InboxKeeper {
     var keepingProblem: String? {
         guard !inbox.isInPlace else { return problem }
         checkSoon()
-        let path = Inbox<DirectoryStore>.path(of: folders)
+        let path = Inbox<PrivateFolder>.path(of: folders)
         return isLost ? problem : "The folder \(path) is gone or was replaced."
     }
 
@@ -175,7 +175,7 @@ final class InboxKeeper {
         problem = nil
         watch()
         attempt { () throws(StorageError) in
-            try marks.move(to: DirectoryStore(folders.state + "/nfc/background"))
+            try marks.move(to: PrivateFolder(store: folders.state + "/nfc/background"))
         }
         loop.handle(.storeAgain)
         return true

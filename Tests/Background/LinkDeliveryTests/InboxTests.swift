@@ -187,7 +187,7 @@ struct InboxTests {
 
     @Test func `folders in the inbox: kept with a reason, and all else is removed, added and recovered`() throws {
         let scratch = try Scratch()
-        let inbox = Inbox(try DirectoryStore(scratch.path))
+        let inbox = Inbox(try PrivateFolder(store: scratch.path))
         for number in 1...3 { try inbox.add(entry(number)) }
         // In the place of a file's other name, of an entry that is gone, of an unfinished file, and of nothing.
         let folders = ["\(entry(2).id).entry", "\(entry(0).id).new", "a.tmp", "a folder"]
@@ -208,7 +208,7 @@ struct InboxTests {
 
     @Test func `special files: damaged, and removed whatever their kind`() throws {
         let scratch = try Scratch()
-        let inbox = Inbox(try DirectoryStore(scratch.path))
+        let inbox = Inbox(try PrivateFolder(store: scratch.path))
         try inbox.add(entry(1))
         try scratch.write("\(entry(2).id).entry", "x", mode: 0)
         let results = [
@@ -228,11 +228,11 @@ struct InboxTests {
     @Test func `folder that is moved, removed or replaced is not in its place`() throws {
         let scratch = try Scratch()
         let path = scratch.path + "/inbox"
-        let inbox = Inbox(try DirectoryStore(path))
+        let inbox = Inbox(try PrivateFolder(store: path))
         #expect(inbox.isInPlace)
         try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
         #expect(!inbox.isInPlace)
-        let second = Inbox(try DirectoryStore(path))
+        let second = Inbox(try PrivateFolder(store: path))
         #expect(!inbox.isInPlace && second.isInPlace)
         try FileManager.default.removeItem(atPath: path)
         #expect(!second.isInPlace)
@@ -244,8 +244,8 @@ struct InboxTests {
 
     @Test func `claim: held by one at a time, the entry stays readable, and is gone when it is removed`() throws {
         let scratch = try Scratch()
-        let first = Inbox(try DirectoryStore(scratch.path + "/inbox"))
-        let second = Inbox(try DirectoryStore(scratch.path + "/inbox"))
+        let first = Inbox(try PrivateFolder(store: scratch.path + "/inbox"))
+        let second = Inbox(try PrivateFolder(store: scratch.path + "/inbox"))
         let id = entry(1).id
         try first.add(entry(1))
         var claim: FileClaim? = try first.claim(id)
@@ -266,17 +266,17 @@ struct InboxTests {
 
     @Test(.ownThreads) func `claim of a process that is killed is free again`() async throws {
         let scratch = try Scratch("claim-\(getpid())")
-        let inbox = Inbox(try DirectoryStore(scratch.path + "/inbox"))
+        let inbox = Inbox(try PrivateFolder(store: scratch.path + "/inbox"))
         try inbox.add(entry(1))
         await #expect(processExitsWith: .signal(SIGKILL)) {
-            let inbox = Inbox(try DirectoryStore(Scratch.path("claim-\(getppid())") + "/inbox"))
+            let inbox = Inbox(try PrivateFolder(store: Scratch.path("claim-\(getppid())") + "/inbox"))
             let claim = try inbox.claim(InboxEntry.ID(received: 1, number: 1))
             kill(getpid(), SIGKILL)
             withExtendedLifetime(claim) {}
         }
         let claim = try inbox.claim(entry(1).id)
         await #expect(processExitsWith: .exitCode(7)) {
-            let inbox = Inbox(try DirectoryStore(Scratch.path("claim-\(getppid())") + "/inbox"))
+            let inbox = Inbox(try PrivateFolder(store: Scratch.path("claim-\(getppid())") + "/inbox"))
             do throws(StorageError) {
                 _ = try inbox.claim(InboxEntry.ID(received: 1, number: 1))
             } catch {

@@ -10,12 +10,12 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct FolderTests {
     private let place: Place
     private let folder: PrivateFolder
-    private let store: DirectoryStore
+    private let store: PrivateFolder
 
     init() throws {
         place = try Place()
         folder = try PrivateFolder(place.path("own"))
-        store = try DirectoryStore(place.path("a/b"))
+        store = try PrivateFolder(store: place.path("a/b"))
     }
 
     // MARK: The way to a folder
@@ -33,12 +33,12 @@ import Testing
             (file, .unsafe), (file + "/b", .unsafe), ("/proc/self/none/b", .missing),
         ] as [(String, StorageError.Code)] {
             #expect(try code { _ = try PrivateFolder(path) } == wanted, "\(path)")
-            #expect(try code { _ = try DirectoryStore(path) } == wanted, "\(path)")
+            #expect(try code { _ = try PrivateFolder(store: path) } == wanted, "\(path)")
         }
         #expect(try code { _ = try PrivateFolder(place.path("a\0b")) } == .denied)
         let none = place.path("none/in")
         #expect(try code { _ = try PrivateFolder(none, creates: false) } == .missing)
-        #expect(try code { _ = try DirectoryStore(none, creates: false) } == .missing)
+        #expect(try code { _ = try PrivateFolder(store: none, creates: false) } == .missing)
         #expect(try place.mode("file") == 0o640 && !place.names.contains("none"))
     }
 
@@ -56,13 +56,13 @@ import Testing
         try Place.give(way)
         for path in [own, way + "/new", way] { #expect(try code { _ = try PrivateFolder(path) } == .unsafe, "\(path)") }
         #expect(try code { _ = try PrivateFolder(way, guests: .mayRead) } == .unsafe)
-        #expect(try code { _ = try DirectoryStore(way) } == .unsafe)
+        #expect(try code { _ = try PrivateFolder(store: way) } == .unsafe)
     }
 
     @Test func `Private folder, open: closed to others, or refused if others may write what they may read`() throws {
         for mode: mode_t in [0o750, 0o705, 0o777] {
             _ = try PrivateFolder(place.makeFolder("f\(mode)", mode))
-            _ = try DirectoryStore(place.makeFolder("s\(mode)", mode))
+            _ = try PrivateFolder(store: place.makeFolder("s\(mode)", mode))
             #expect(try place.mode("f\(mode)") == 0o700 && place.mode("s\(mode)") == 0o700)
         }
         for mode: mode_t in [0o775, 0o757, 0o720, 0o702] {
@@ -191,7 +191,7 @@ import Testing
         #expect(throws: StorageError.self) { try store.remove("full") }
         try store.write("left.tmp", [1])
         try store.removeUnfinished()
-        #expect(try store.names() == ["file", "full"] && DirectoryStore.unfinished == ".tmp")
+        #expect(try store.names() == ["file", "full"] && PrivateFolder.unfinished == ".tmp")
     }
 
     @Test func `Directory store: reads no link, pipe, folder or socket, and a write replaces a link`() throws {
