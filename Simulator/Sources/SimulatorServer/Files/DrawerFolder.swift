@@ -36,7 +36,7 @@ public final class DrawerFolder: Sendable {
     private static let interval = 5
 
     private let queue = DispatchQueue(label: "org.opencorenfc.simulator.drawer")
-    private let state: Guarded<State>
+    private let state: Locked<State>
     private let onProblem: @Sendable (String) -> Void
 
     /// The folder's path.
@@ -50,7 +50,7 @@ public final class DrawerFolder: Sendable {
     public init(_ path: String, onProblem: @escaping @Sendable (String) -> Void) throws(StorageError) {
         self.path = path
         let (store, claim) = try Self.open(path)
-        state = Guarded(State(store: store, claim: claim))
+        state = Locked(State(store: store, claim: claim))
         self.onProblem = onProblem
     }
 
