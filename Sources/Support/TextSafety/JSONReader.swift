@@ -163,29 +163,26 @@ public struct JSONReader {
     private mutating func string() throws(Problem) -> [UInt8] {
         let quote = position
         position += 1
-        let start = position
+        var bytes: [UInt8] = []
+        var start = position
         var isASCII = true
-        while position < end {
-            let byte = text[position]
-            if byte == 0x22 || byte == 0x5C || byte < 0x20 { break }
-            if byte >= 0x80 { isASCII = false }
-            position += 1
-        }
-        var bytes = Array(text[start..<position])
         while position < end {
             let byte = text[position]
             switch byte {
             case 0x22:
+                bytes += text[start..<position]
+                position += 1
                 guard isASCII || String(validating: bytes, as: UTF8.self) != nil else {
                     throw Problem(offset: quote, reason: "the text is not UTF-8")
                 }
-                position += 1
                 return bytes
-            case 0x5C: try escape(into: &bytes)
+            case 0x5C:
+                bytes += text[start..<position]
+                try escape(into: &bytes)
+                start = position
             case 0..<0x20: throw problem("a text has a control character")
             default:
                 if byte >= 0x80 { isASCII = false }
-                bytes.append(byte)
                 position += 1
             }
         }
@@ -292,7 +289,7 @@ public struct JSONLine: Sendable {
         public init(reason: String) { self.reason = reason }
     }
 
-    private let members: [JSONNode.Member]
+    private let members: [String: JSONNode]
 
     /// Reads a line in a range of a text, without its line feed.
     ///
@@ -304,13 +301,14 @@ public struct JSONLine: Sendable {
         } catch {
             throw Failure(reason: "It is not valid JSON at character \(error.offset + 1): \(error.reason).")
         }
-        guard case .object(let members) = line.content else { throw Failure(reason: "A line has to be a JSON object.") }
-        for (index, member) in members.enumerated() {
-            guard Self.isAllowed(member.value, allowsNull) else {
-                throw Failure(reason: "\"\(VisibleText.escaped(member.key))\" has a value of a wrong kind.")
+        guard case .object(let list) = line.content else { throw Failure(reason: "A line has to be a JSON object.") }
+        var members: [String: JSONNode] = [:]
+        for (key, value) in list.map({ ($0.key, $0.value) }) {
+            guard Self.isAllowed(value, allowsNull) else {
+                throw Failure(reason: "\"\(VisibleText.escaped(key))\" has a value of a wrong kind.")
             }
-            for other in members[..<index] where other.key == member.key {
-                throw Failure(reason: "\"\(VisibleText.escaped(member.key))\" is there twice.")
+            guard members.updateValue(value, forKey: key) == nil else {
+                throw Failure(reason: "\"\(VisibleText.escaped(key))\" occurs twice.")
             }
         }
         self.members = members
@@ -327,11 +325,9 @@ public struct JSONLine: Sendable {
     }
 
     private func value(_ key: String) -> JSONNode? {
-        for member in members where member.key == key {
-            if case .null = member.value.content { return nil }
-            return member.value
-        }
-        return nil
+        guard let value = members[key] else { return nil }
+        if case .null = value.content { return nil }
+        return value
     }
 
     /// The value of a member; nil when it is missing or null.
