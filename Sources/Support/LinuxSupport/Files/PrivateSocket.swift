@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinuxSupport
-import Glibc
+package import Glibc
 
 /// UNIX sockets in private folders, with a check of the process at the other end.
 public enum PrivateSocket {
@@ -125,18 +125,21 @@ public enum PrivateSocket {
 }
 
 /// The address of a UNIX socket.
-private struct SocketAddress {
+package struct SocketAddress {
     private var address = sockaddr_un()
 
-    init?(_ path: String) {
+    /// Creates an address; nil when the path is empty or too long.
+    package init?(_ path: String) {
         let bytes = Array(path.utf8)
-        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
+        guard !bytes.isEmpty, bytes.count < MemoryLayout.size(ofValue: address.sun_path), !bytes.contains(0) else {
+            return nil
+        }
         address.sun_family = sa_family_t(AF_UNIX)
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
     }
 
     /// Calls a system function with the address.
-    func with(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    package func with(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         unsafe withUnsafePointer(to: address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
