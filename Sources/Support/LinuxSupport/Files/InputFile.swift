@@ -130,10 +130,12 @@ package enum TrustedPath {
     /// - Parameters:
     ///   - path: an absolute path. Symbolic links are followed, and the paths that they lead to are checked too.
     ///   - owner: another user who may change it; nil when only root may.
+    ///   - allowsGroup: whether a part's group may change it. A group that only has its user is common (umask 002).
     /// - Returns: the part; nil when only root can change the file and every folder on its path.
-    package static func partOpenToOthers(_ path: String, owner: UInt32? = nil) -> String? {
+    package static func partOpenToOthers(_ path: String, owner: UInt32? = nil, allowsGroup: Bool = false) -> String? {
         guard path.hasPrefix("/"), let resolved = unsafe realpath(path, nil) else { return path }
         defer { unsafe free(resolved) }
+        let writable: mode_t = allowsGroup ? 0o002 : 0o022
         for path in [path, unsafe String(cString: resolved)] {
             var part = ""
             for name in path.split(separator: "/") where name != "." {
@@ -144,18 +146,24 @@ package enum TrustedPath {
                 // A link has no mode. In a sticky folder only its owner can replace an entry.
                 let kind = FileKind(status)
                 let isSticky = kind == .folder && status.st_mode & 0o1000 != 0
-                if kind != .link, !isSticky, status.st_mode & 0o022 != 0 { return part }
+                if kind != .link, !isSticky, status.st_mode & writable != 0 { return part }
             }
         }
         return nil
     }
 
     /// Returns the same for an absolute path that may not exist yet. The existing folders are checked.
-    package static func partOpenToOthers(existingPartOf path: String) -> String? {
+    package static func partOpenToOthers(
+        existingPartOf path: String,
+        owner: UInt32? = nil,
+        allowsGroup: Bool = false
+    ) -> String? {
         var parts = path.split(separator: "/")
         while !parts.isEmpty {
             let existing = "/" + parts.joined(separator: "/")
-            if FileStatus.ofEntry(existing) != nil { return partOpenToOthers(existing) }
+            if FileStatus.ofEntry(existing) != nil {
+                return partOpenToOthers(existing, owner: owner, allowsGroup: allowsGroup)
+            }
             parts.removeLast()
         }
         return nil

@@ -210,54 +210,35 @@ public final class PrivateFolder: FileStore {
         return unsafe unlinkat(descriptor, name, AT_REMOVEDIR) == 0
     }
 
-    // MARK: Its path
-
-    /// Opens each folder of the path from its parent, and the last one without following a link.
+    /// Opens the folder, after creating it and its parents if a mode for them is given.
     private static func open(_ path: String, making mode: UInt32?, _ checksParents: Bool) throws(StorageError) -> Int32
     {
         guard path.hasPrefix("/"), !path.utf8.contains(0) else {
             throw StorageError(.denied, "\(path) is not an absolute path.")
         }
-        let parts = path.split(separator: "/").map(String.init)
-        var folder = unsafe Glibc.open("/", openPathOnly | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw .system("The folder / can't be opened") }
-        for (index, part) in parts.enumerated() {
-            let isLast = index == parts.count - 1
-            let flags = isLast ? O_RDONLY | O_NOFOLLOW : openPathOnly
-            let next = openOrMake(part, in: folder, flags | O_DIRECTORY | O_CLOEXEC, mode)
-            let number = errno
-            close(folder)
-            let name = "/" + parts.prefix(through: index).joined(separator: "/")
-            guard next >= 0 else { throw .system("The folder \(name) can't be opened", number) }
-            folder = next
-            if !isLast, checksParents, isOpenToOthers(next) {
-                close(next)
-                throw StorageError(
-                    .unsafe,
-                    "Others can change what is in \(name), so \(path) is not private. Choose another folder."
-                )
+        let parts = path.split(separator: "/")
+        let parent = parts.dropLast().joined(separator: "/")
+        if checksParents,
+            let part = TrustedPath.partOpenToOthers(existingPartOf: parent, owner: geteuid(), allowsGroup: true)
+        {
+            let reason = "Others can change \(part), so \(path) is not private. Choose another folder."
+            throw StorageError(.unsafe, reason)
+        }
+        // Nobody else can change the path from here on.
+        var folder = ""
+        for part in parts {
+            folder += "/" + part
+            guard let mode, FileStatus.ofEntry(folder) == nil else { continue }
+            guard unsafe mkdir(folder, 0o700) == 0 ? chmod(folder, mode) == 0 : errno == EEXIST else {
+                throw .system("The folder \(folder) can't be created")
             }
         }
-        return folder
-    }
-
-    private static func openOrMake(_ name: String, in folder: Int32, _ flags: Int32, _ mode: UInt32?) -> Int32 {
-        let found = unsafe openat(folder, name, flags)
-        guard found < 0, errno == ENOENT, let mode else { return found }
-        let isNew = unsafe mkdirat(folder, name, 0o700) == 0
-        if !isNew, errno != EEXIST { return -1 }
-        if isNew, mode != 0o700 { _ = unsafe fchmodat(folder, name, mode, 0) }
-        return unsafe openat(folder, name, flags)
-    }
-
-    /// Returns whether a user other than root could replace a folder in this one.
-    private static func isOpenToOthers(_ folder: Int32) -> Bool {
-        guard let status = try? FileStatus.ofOpen(folder, ""), status.st_uid == 0 || status.st_uid == geteuid() else {
-            return true
-        }
-        // With the sticky bit only its owner can replace an entry. A group that only has this user is common (umask
-        // 002).
-        return status.st_mode & 0o002 != 0 && status.st_mode & 0o1000 == 0
+        let descriptor = unsafe Glibc.open(
+            folder.isEmpty ? "/" : folder,
+            O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+        )
+        guard descriptor >= 0 else { throw .system("The folder \(path) can't be opened") }
+        return descriptor
     }
 }
 
