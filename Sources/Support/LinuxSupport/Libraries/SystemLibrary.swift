@@ -48,97 +48,85 @@ package struct ELFFile: Sendable, Hashable {
             throw Failure(reason: "It is not a 64-bit little-endian ELF file.")
         }
         let start = try file.offset(at: 32)
-        let (size, count) = (try file.offset(at: 54, 2), try file.offset(at: 56, 2))
+        let (size, count) = (try file.number(at: 54, 2), try file.number(at: 56, 2))
         guard size >= 56, count <= 1024 else { throw Failure(reason: "Its program headers are invalid.") }
-        var segments: [Segment] = []
-        for index in 0..<count { segments.append(try Segment(file, at: file.sum(start, index * size))) }
-        // PT_DYNAMIC. If there are several, the loader uses the last one.
-        guard let dynamic = segments.last(where: { $0.kind == 2 }) else { return }
-        // PT_LOAD
-        try readDynamic(file, dynamic, segments.filter { $0.kind == 1 })
+        var loaded: [(address: Int, offset: Int, size: Int)] = []
+        var dynamic: (offset: Int, size: Int)?
+        for header in (0..<count).map({ start + $0 * size }) {
+            let kind = try file.number(at: header, 4)
+            let (offset, address) = (try file.offset(at: header + 8), try file.number(at: header + 16))
+            switch kind {
+            // PT_LOAD
+            case 1: loaded.append((address, offset, try file.offset(at: header + 32)))
+            // PT_DYNAMIC. If there are several, the loader uses the last one.
+            case 2: dynamic = (offset, try file.offset(at: header + 32))
+            default: break
+            }
+        }
+        if let dynamic { try read(file, dynamic.offset, dynamic.size, loaded) }
     }
 
-    private mutating func readDynamic(_ file: Bytes, _ dynamic: Segment, _ loads: [Segment]) throws(Failure) {
-        var needed: [UInt64] = []
-        var paths: [UInt64] = []
-        var (strings, size): (UInt64?, UInt64) = (nil, 0)
+    /// Reads the dynamic section, and the names in the table that it refers to by an address.
+    private mutating func read(
+        _ file: Bytes,
+        _ section: Int,
+        _ size: Int,
+        _ loaded: [(address: Int, offset: Int, size: Int)]
+    ) throws(Failure) {
+        var (needed, paths): ([Int], [Int]) = ([], [])
+        var table: (address: Int?, size: Int) = (nil, 0)
         var index = 0
         reading: while true {
-            guard index < min(dynamic.size / 16, 4096) else { throw Failure(reason: "Its dynamic section has no end.") }
-            let entry = try file.sum(dynamic.offset, index * 16)
-            let value = try file.number(at: entry + 8, 8)
-            switch try file.number(at: entry, 8) {
+            guard index < min(size / 16, 4096) else { throw Failure(reason: "Its dynamic section has no end.") }
+            let entry = section + index * 16
+            let (tag, value) = (try file.number(at: entry), try file.number(at: entry + 8))
+            switch tag {
             case 0: break reading
             case 1: needed.append(value)
-            case 5: strings = value
-            case 10: size = value
+            case 5: table.address = value
+            case 10: table.size = value
             case 15, 29: paths.append(value)
             default: break
             }
             index += 1
         }
         guard !needed.isEmpty || !paths.isEmpty else { return }
-        guard let strings,
-            let load = loads.first(where: { strings >= $0.address && strings - $0.address < UInt64($0.size) })
+        guard let address = table.address,
+            let load = loaded.first(where: { address >= $0.address && address - $0.address < $0.size })
         else { throw Failure(reason: "Its table of names is missing.") }
-        let start = try file.sum(load.offset, Int(strings - load.address))
-        guard let count = Int(exactly: size), count <= file.bytes.count - start else {
-            throw Failure(reason: "Its table of names is cut off.")
-        }
-        for place in needed { neededLibraries.append(try file.text(at: place, from: start, count)) }
-        for place in paths {
-            let path = try file.text(at: place, from: start, count)
+        let start = load.offset + (address - load.address)
+        guard table.size <= file.bytes.count - start else { throw Failure(reason: "Its table of names is cut off.") }
+        let names = file.bytes[start..<start + table.size]
+        for offset in needed { neededLibraries.append(try Self.name(at: offset, in: names)) }
+        for offset in paths {
+            let path = try Self.name(at: offset, in: names)
             runPath = runPath.map { $0 + ":" + path } ?? path
         }
     }
 
-    /// A part of the file that is loaded.
-    private struct Segment {
-        let kind: UInt64
-        let offset: Int
-        let address: UInt64
-        let size: Int
-
-        init(_ file: Bytes, at place: Int) throws(Failure) {
-            kind = try file.number(at: place, 4)
-            offset = try file.offset(at: place + 8)
-            address = try file.number(at: place + 16, 8)
-            guard let size = Int(exactly: try file.number(at: place + 32, 8)) else {
-                throw Failure(reason: "A part of it is too large.")
-            }
-            self.size = size
-        }
+    private static func name(at offset: Int, in table: ArraySlice<UInt8>) throws(Failure) -> String {
+        guard offset < table.count else { throw Failure(reason: "A name lies outside of its table.") }
+        let name = table.dropFirst(offset)
+        guard let end = name.firstIndex(of: 0) else { throw Failure(reason: "A name has no end.") }
+        return String(decoding: name[..<end], as: UTF8.self)
     }
 
     /// The file's bytes, with bounds checks for every access.
     private struct Bytes {
         let bytes: [UInt8]
 
-        func number(at offset: Int, _ size: Int) throws(Failure) -> UInt64 {
-            guard offset >= 0, offset <= bytes.count - size else { throw Failure(reason: "It is cut off.") }
-            return bytes[offset..<offset + size].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        func number(at offset: Int, _ size: Int = 8) throws(Failure) -> Int {
+            guard offset <= bytes.count - size else { throw Failure(reason: "It is cut off.") }
+            let value = bytes[offset..<offset + size].reversed().reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+            guard let number = Int(exactly: value) else { throw Failure(reason: "A number in it is too large.") }
+            return number
         }
 
-        /// Reads a number that is an offset in the file.
-        func offset(at place: Int, _ size: Int = 8) throws(Failure) -> Int {
-            let value = try number(at: place, size)
-            guard value <= UInt64(bytes.count) else { throw Failure(reason: "It is cut off.") }
-            return Int(value)
-        }
-
-        /// Adds a distance to an offset. The result must be in the file.
-        func sum(_ start: Int, _ distance: Int) throws(Failure) -> Int {
-            let (sum, overflow) = start.addingReportingOverflow(distance)
-            guard !overflow, sum >= 0, sum <= bytes.count else { throw Failure(reason: "It is cut off.") }
-            return sum
-        }
-
-        /// Returns a name from a string table.
-        func text(at place: UInt64, from start: Int, _ size: Int) throws(Failure) -> String {
-            guard place < UInt64(size) else { throw Failure(reason: "A name lies outside of its table.") }
-            let table = bytes[start..<start + size].dropFirst(Int(place))
-            guard let end = table.firstIndex(of: 0) else { throw Failure(reason: "A name has no end.") }
-            return String(decoding: table[..<end], as: UTF8.self)
+        /// Reads an offset or a size, which is at most the file's.
+        func offset(at place: Int) throws(Failure) -> Int {
+            let value = try number(at: place)
+            guard value <= bytes.count else { throw Failure(reason: "It is cut off.") }
+            return value
         }
     }
 }
