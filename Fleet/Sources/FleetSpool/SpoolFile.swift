@@ -39,7 +39,7 @@ package final class SpoolFile: @unchecked Sendable {
     package init(folder: String, settings: SpoolSettings = SpoolSettings()) throws(SpoolError) {
         try SpoolFiles.checkFolder(folder)
         do throws(StorageError) {
-            let store = try DirectoryStore(folder)
+            let store = try PrivateFolder(store: folder)
             // The claim is on the file itself, so it is made once.
             if !(try store.names().contains("spool.lock")) { try store.write("spool.lock", []) }
             claim = try store.claim("spool.lock")

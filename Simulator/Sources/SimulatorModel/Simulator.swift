@@ -30,8 +30,8 @@ public final class Simulator: Sendable {
         var isStopped = false
     }
 
-    private let state: Guarded<SimulatorState>
-    private let delivery = Guarded(Delivery())
+    private let state: Locked<SimulatorState>
+    private let delivery = Locked(Delivery())
     let clock: any RuntimeClock
     private let wallTime: @Sendable () -> UInt64
 
@@ -48,7 +48,7 @@ public final class Simulator: Sendable {
     ) {
         self.clock = clock
         self.wallTime = wallTime ?? { UInt64(max(0, Date().timeIntervalSince1970 * 1000)) }
-        state = Guarded(SimulatorState(seed: seed))
+        state = Locked(SimulatorState(seed: seed))
     }
 
     // MARK: Its life

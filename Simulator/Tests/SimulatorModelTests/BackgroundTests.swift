@@ -266,7 +266,7 @@ import UniversalLinks
         let id = try bench.add(["product": "NTAG213", "link": "https://shop.example/a"])
         // Counted from here: the first looks find no tag.
         let first = try exchangeCount(bench)
-        let (isBegun, isReplaced) = (Guarded(false), Guarded(false))
+        let (isBegun, isReplaced) = (Locked(false), Locked(false))
         // Called by the thread that reads, after each exchange: also after the last one, before it tells what it has read.
         bench.simulator.onChange {
             _ = bench.simulator.takeChanges()

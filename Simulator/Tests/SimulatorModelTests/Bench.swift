@@ -59,8 +59,8 @@ struct Bench: Sendable {
 /// A program at the simulator, without a socket.
 final class TestProgram: Sendable {
     private let connection: ProgramConnection
-    private let lines = Guarded<[JSON]>([])
-    private let last = Guarded(0)
+    private let lines = Locked<[JSON]>([])
+    private let last = Locked(0)
 
     init(_ simulator: Simulator, name: String = "App", client: String = "app") throws {
         let lines = lines

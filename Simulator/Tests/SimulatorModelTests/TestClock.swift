@@ -10,7 +10,7 @@ final class TestClock: RuntimeClock {
         var events: [(id: Int, deadline: Duration, action: @Sendable () -> Void)] = []
     }
 
-    private let state = Guarded(State())
+    private let state = Locked(State())
 
     var now: Duration { state.withLock { $0.now } }
 

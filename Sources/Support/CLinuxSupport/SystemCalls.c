@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 int ocn_accept(int listener) {
@@ -17,38 +15,6 @@ int ocn_accept(int listener) {
 
 int ocn_pipe(int ends[2]) {
     return pipe2(ends, O_CLOEXEC);
-}
-
-int ocn_open_path(const char *path) {
-    return open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-}
-
-int ocn_open_target(const char *path) {
-    return open(path, O_PATH | O_CLOEXEC);
-}
-
-int ocn_open_folder(const char *path, int follows_link) {
-    return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC | (follows_link ? 0 : O_NOFOLLOW));
-}
-
-long ocn_attribute_names(const char *path, char *names, unsigned long size) {
-    return listxattr(path, names, size);
-}
-
-// The numbers are the same on every architecture; older headers lack them.
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
-#ifndef SYS_pidfd_send_signal
-#define SYS_pidfd_send_signal 424
-#endif
-
-int ocn_process_descriptor(int process) {
-    return (int)syscall(SYS_pidfd_open, process, 0);
-}
-
-int ocn_signal_process(int descriptor, int signal) {
-    return (int)syscall(SYS_pidfd_send_signal, descriptor, signal, NULL, 0);
 }
 
 // Weak, and declared here, because older C libraries and their headers lack them.

@@ -3,7 +3,8 @@ import CLinuxSupport
 
 /// A block cipher with its key: AES-128, single DES or triple DES.
 ///
-/// All data are whole blocks. Padding depends on the card's protocol and is done by the caller.
+/// All data are whole blocks. Padding depends on the card's protocol and is done by the caller. All functions throw
+/// ``CryptographyError``: `wrongLength`, or `libraryMissing` or `refused`.
 public struct BlockCipher: Sendable, Hashable {
     /// How the blocks of a message depend on each other (NIST SP 800-38A).
     public enum Mode: Sendable, Hashable {
@@ -25,8 +26,6 @@ public struct BlockCipher: Sendable, Hashable {
     }
 
     /// Creates AES with a key of 16 bytes (FIPS 197).
-    ///
-    /// - Throws: ``CryptographyError`` with `wrongLength`.
     public static func aes(_ key: [UInt8]) throws(CryptographyError) -> BlockCipher {
         guard key.count == 16 else {
             throw CryptographyError(.wrongLength, "A key of AES-128 has 16 bytes, not \(key.count).")
@@ -36,8 +35,6 @@ public struct BlockCipher: Sendable, Hashable {
 
     /// Creates DES with a key of 8 bytes, or triple DES with a key of 16 or 24 bytes (NIST SP 800-67). With 16 bytes,
     /// the first 8 are used again as the third part.
-    ///
-    /// - Throws: ``CryptographyError`` with `wrongLength`.
     public static func des(_ key: [UInt8]) throws(CryptographyError) -> BlockCipher {
         switch key.count {
         case 8: BlockCipher(blockLength: 8, key: key + key + key)
@@ -47,24 +44,12 @@ public struct BlockCipher: Sendable, Hashable {
         }
     }
 
-    /// Encrypts whole blocks.
-    ///
-    /// - Parameters:
-    ///   - data: whole blocks; may be empty.
-    ///   - mode: how the blocks depend on each other.
-    /// - Returns: the encrypted data, of the same length.
-    /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
+    /// Encrypts whole blocks; there may be none. The result has the same length.
     public func encrypt(_ data: [UInt8], _ mode: Mode = .electronicCodebook) throws(CryptographyError) -> [UInt8] {
         try transform(data, mode, encrypts: true)
     }
 
-    /// Decrypts whole blocks.
-    ///
-    /// - Parameters:
-    ///   - data: whole blocks; may be empty.
-    ///   - mode: how the blocks depend on each other.
-    /// - Returns: the decrypted data, of the same length.
-    /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
+    /// Decrypts whole blocks; there may be none. The result has the same length.
     public func decrypt(_ data: [UInt8], _ mode: Mode = .electronicCodebook) throws(CryptographyError) -> [UInt8] {
         try transform(data, mode, encrypts: false)
     }
@@ -93,9 +78,7 @@ public struct BlockCipher: Sendable, Hashable {
         let isDone = unsafe key.withBytes { key in
             unsafe ocn_crypto_cipher(cipher, encrypts, key, vector, data, count, &output)
         }
-        guard isDone else {
-            throw CryptographyError(.refused, "libcrypto refused to encipher or decipher.")
-        }
+        guard isDone else { throw CryptographyError(.refused, "libcrypto refused to encipher or decipher.") }
         return output
     }
 }
@@ -108,7 +91,6 @@ extension BlockCipher {
     ///   - vector: the block that the first one is combined with. Nil for zeros, as in the standard; the previous MAC,
     ///     for cards that chain their MACs.
     /// - Returns: one block. Protocols truncate it as they need.
-    /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
     public func cmac(_ message: [UInt8], vector: [UInt8]? = nil) throws(CryptographyError) -> [UInt8] {
         let zero = [UInt8](repeating: 0, count: blockLength)
         let first = Self.doubled(try encrypt(zero))
@@ -144,7 +126,6 @@ extension BlockCipher {
     ///   - message: whole blocks of 8 bytes. The caller does the padding.
     ///   - key: 16 bytes.
     /// - Returns: 8 bytes.
-    /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
     public static func retailMAC(_ message: [UInt8], key: [UInt8]) throws(CryptographyError) -> [UInt8] {
         guard key.count == 16, !message.isEmpty else {
             throw CryptographyError(.wrongLength, "A retail MAC takes a key of 16 bytes and at least one block.")
@@ -154,5 +135,51 @@ extension BlockCipher {
         let zero = [UInt8](repeating: 0, count: 8)
         let chained = try first.encrypt(message, .blockChaining(vector: zero))
         return try first.encrypt(try second.decrypt(Array(chained.suffix(8))))
+    }
+}
+
+/// Why data could not be encrypted, hashed or signed.
+public struct CryptographyError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of failure.
+    public enum Code: Sendable {
+        /// OpenSSL's libcrypto is not installed.
+        case libraryMissing
+        /// The length of a key, an initialisation vector or the data does not fit the cipher.
+        case wrongLength
+        /// The library refused the operation.
+        case refused
+    }
+
+    /// The kind of failure.
+    public var code: Code
+    /// A sentence that explains the failure and what to do.
+    public var reason: String
+
+    init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    public var description: String { reason }
+}
+
+/// OpenSSL's libcrypto. It is opened when it is first needed, so that the package builds and runs where it is absent.
+enum LibCrypto {
+    /// Opens the library; later calls do nothing.
+    static func open() throws(CryptographyError) {
+        try check(missing: unsafe ocn_crypto_missing().map { unsafe String(cString: $0) })
+    }
+
+    /// Throws unless nothing is missing.
+    ///
+    /// - Parameter name: the name of the function that the library lacks; empty when the library itself is missing.
+    static func check(missing name: String?) throws(CryptographyError) {
+        guard let name else { return }
+        throw CryptographyError(
+            .libraryMissing,
+            name.isEmpty
+                ? "OpenSSL's libcrypto.so.3 is not installed. Install it with: apt-get install libssl3"
+                : "The system's libcrypto has no \(name); OpenSSL 3 or 1.1.1 is needed."
+        )
     }
 }

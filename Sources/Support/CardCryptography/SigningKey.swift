@@ -28,19 +28,39 @@ public struct SigningKey: Sendable, Hashable {
         let capacity = 2048
         var signature = [UInt8](repeating: 0, count: capacity)
         let length = unsafe encoded.withBytes { key in
-            unsafe ocn_crypto_sign(
-                key,
-                encoded.count,
-                digest.identifier,
-                message,
-                message.count,
-                &signature,
-                capacity
-            )
+            let (size, name) = (encoded.count, digest.identifier)
+            return unsafe ocn_crypto_sign(key, size, name, message, message.count, &signature, capacity)
         }
         guard length != 0 else {
             throw CryptographyError(.refused, "libcrypto refused to sign: is this a private key in DER?")
         }
         return Array(signature.prefix(length))
+    }
+}
+
+/// A hash function of FIPS 180-4.
+public enum MessageDigest: Sendable, Hashable, CaseIterable {
+    /// SHA-1, 20 bytes. ICAO 9303 derives keys with it.
+    case sha1
+    /// SHA-256, 32 bytes.
+    case sha256
+
+    /// The length of a hash, in bytes.
+    public var length: Int { self == .sha1 ? 20 : 32 }
+
+    /// The hash function's name in C.
+    var identifier: ocn_digest { self == .sha1 ? ocn_sha1 : ocn_sha256 }
+
+    /// Hashes data.
+    ///
+    /// - Returns: ``length`` bytes.
+    /// - Throws: ``CryptographyError`` with `libraryMissing` or `refused`.
+    public func hash(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
+        try LibCrypto.open()
+        var output = [UInt8](repeating: 0, count: length)
+        guard unsafe ocn_crypto_digest(identifier, data, data.count, &output) else {
+            throw CryptographyError(.refused, "libcrypto refused to hash.")
+        }
+        return output
     }
 }

@@ -33,7 +33,7 @@ final class Announcer {
     ///   - store: stores the visible notifications until the end of the session.
     ///   - log: the log for what is shown.
     ///   - loop: gets an event for each notification that was shown or closed.
-    init(_ bus: BusConnection, _ store: DirectoryStore?, _ log: Log, _ loop: MachineLoop) throws(BusError) {
+    init(_ bus: BusConnection, _ store: PrivateFolder?, _ log: Log, _ loop: MachineLoop) throws(BusError) {
         self.log = log
         self.loop = loop
         notifier = try Notifier(bus, store)
@@ -61,7 +61,7 @@ final class Announcer {
     func summarize(_ ids: [InboxEntry.ID], _ content: NotificationContent) {
         summary = PendingSummary(entries: ids, content: content)
         // The first one shows the newest content, and those that follow find nothing left to show.
-        Later.run(after: Self.settling) { [weak self] in
+        runOnMain(after: Self.settling) { [weak self] in
             guard let self, let summary = self.summary.take() else { return }
             self.notifier.show(.summary, of: summary.entries, summary.content)
         }
@@ -109,7 +109,7 @@ final class Announcer {
     /// Tries again after a while to show what is due.
     private func tryAgain() {
         guard let delay = retries.failed() else { return }
-        Later.run(after: delay) { [weak self] in
+        runOnMain(after: delay) { [weak self] in
             guard let self else { return }
             self.retries.began()
             self.loop.handle(.desktopReady)

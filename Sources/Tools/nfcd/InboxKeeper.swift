@@ -12,8 +12,8 @@ final class InboxKeeper {
     private let folders: UserFolders
     private let log: Log
     private let loop: MachineLoop
-    private var inbox: Inbox<DirectoryStore>
-    private var marks: EntryMarks<DirectoryStore>
+    private var inbox: Inbox<PrivateFolder>
+    private var marks: EntryMarks<PrivateFolder>
     private var files: FileWatch?
     /// Why the disk did not accept the last entry, as a sentence; nil when it did.
     private var problem: String?
@@ -38,7 +38,7 @@ final class InboxKeeper {
     ///   - movingTime: how long a folder may be missing before a new one is created.
     init(
         _ folders: UserFolders,
-        marks: DirectoryStore,
+        marks: PrivateFolder,
         _ log: Log,
         _ loop: MachineLoop,
         storingPause: Duration = .seconds(5),
@@ -77,7 +77,7 @@ final class InboxKeeper {
         for name in names.prefix(Self.toldDamage) {
             log.write(
                 "damaged",
-                "The file \(FileName.shown(name)) of the inbox is damaged or not an entry, and is not offered. \(help) it."
+                "The file \(name) of the inbox is damaged or not an entry, and is not offered. \(help) it."
             )
         }
         guard names.count > Self.toldDamage else { return }
@@ -85,7 +85,7 @@ final class InboxKeeper {
     }
 
     private func watch() {
-        let path = Inbox<DirectoryStore>.path(of: folders)
+        let path = Inbox<PrivateFolder>.path(of: folders)
         let going = IN_DELETE | IN_MOVED_FROM | IN_MOVE_SELF
         let watch = FileWatch { [weak self] in self?.filesChanged() }
         watch.add(path, Int32(going))
@@ -123,7 +123,7 @@ final class InboxKeeper {
     private func storeLater() {
         guard !isToStoreAgain else { return }
         isToStoreAgain = true
-        Later.run(after: storingPause) { [weak self] in
+        runOnMain(after: storingPause) { [weak self] in
             guard let self else { return }
             self.isToStoreAgain = false
             guard self.check() else { return }
@@ -137,14 +137,14 @@ final class InboxKeeper {
     var keepingProblem: String? {
         guard !inbox.isInPlace else { return problem }
         checkSoon()
-        let path = Inbox<DirectoryStore>.path(of: folders)
+        let path = Inbox<PrivateFolder>.path(of: folders)
         return isLost ? problem : "The folder \(path) is gone or was replaced."
     }
 
     private func checkSoon() {
         guard !isToCheck else { return }
         isToCheck = true
-        Later.run(after: movingTime) { [weak self] in
+        runOnMain(after: movingTime) { [weak self] in
             self?.isToCheck = false
             self?.check()
         }
@@ -175,7 +175,7 @@ final class InboxKeeper {
         problem = nil
         watch()
         attempt { () throws(StorageError) in
-            try marks.move(to: DirectoryStore(folders.state + "/nfc/background"))
+            try marks.move(to: PrivateFolder(store: folders.state + "/nfc/background"))
         }
         loop.handle(.storeAgain)
         return true

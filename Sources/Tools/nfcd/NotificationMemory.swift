@@ -6,13 +6,13 @@ import LinuxSupport
 struct NotificationMemory {
     private static let name = "notifications"
 
-    private let store: DirectoryStore
+    private let store: PrivateFolder
     private let bus: String
 
     /// - Parameters:
     ///   - store: a folder that is removed at the end of the session.
     ///   - bus: the identifier of the bus.
-    init(_ store: DirectoryStore, bus: String) {
+    init(_ store: PrivateFolder, bus: String) {
         self.store = store
         self.bus = bus
     }

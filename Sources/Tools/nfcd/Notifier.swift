@@ -62,7 +62,7 @@ final class Notifier {
     ///   - bus: the user's bus.
     ///   - store: stores the visible notifications until the end of the session.
     ///   - startingTime: the maximum time for the start of the program that shows notifications.
-    init(_ bus: BusConnection, _ store: DirectoryStore?, startingTime: Duration = .seconds(25)) throws(BusError) {
+    init(_ bus: BusConnection, _ store: PrivateFolder?, startingTime: Duration = .seconds(25)) throws(BusError) {
         self.bus = bus
         self.startingTime = startingTime
         let busName = (try? bus.ask(BusCall(.daemon, "GetId")))?.first?.text
@@ -140,7 +140,7 @@ final class Notifier {
         let name = Self.object.destination
         let cookie = try bus.send(BusCall(.daemon, "StartServiceByName", [.string(name), .uint32(0)]))
         start = cookie
-        Later.run(after: startingTime) { [weak self] in
+        runOnMain(after: startingTime) { [weak self] in
             guard let self, self.start == cookie else { return }
             self.start = nil
             self.refuseWaiting("\(name) was started, but does not respond.")

@@ -24,7 +24,7 @@ final class ReadingControl {
     private let loop: MachineLoop
     private let links: LinkOpening
     private let inbox: InboxKeeper
-    private var unlocks: UnlockMemory<DirectoryStore>
+    private var unlocks: UnlockMemory<PrivateFolder>
     private(set) var surroundings = Surroundings()
     /// Whether all surroundings are known and the machine has got its conditions.
     private(set) var hasBegun = false
@@ -47,7 +47,7 @@ final class ReadingControl {
         _ loop: MachineLoop,
         _ links: LinkOpening,
         _ inbox: InboxKeeper,
-        _ unlocks: UnlockMemory<DirectoryStore>
+        _ unlocks: UnlockMemory<PrivateFolder>
     ) {
         self.environment = environment
         self.log = log

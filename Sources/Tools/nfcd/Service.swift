@@ -50,12 +50,12 @@ final class Service {
         let environment = try Self.environment(options.reader, log)
         bus = try Self.connect()
         loop = MachineLoop { [clock = environment.clock] in clock.now }
-        let store = try DirectoryStore(folders.state + "/nfc/background")
+        let store = try PrivateFolder(store: folders.state + "/nfc/background")
         inbox = try InboxKeeper(folders, marks: store, log, loop)
         let opener = Opener(variables, allowsCustomSchemes: options.allowsCustomSchemes)
         links = LinkOpening(opener, log, loop, inbox)
         reading = ReadingControl(environment, log, loop, links, inbox, UnlockMemory(store, boot: SystemFiles.boot))
-        announcer = try Announcer(bus, try? DirectoryStore(ReaderGate.ofUser.folder), log, loop)
+        announcer = try Announcer(bus, try? PrivateFolder(store: ReaderGate.ofUser.folder), log, loop)
     }
 
     /// The reader's environment.

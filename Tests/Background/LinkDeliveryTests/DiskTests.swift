@@ -47,7 +47,7 @@ final class Scratch {
 struct DiskTests {
     @Test func `store: files are for their owner, and links are not followed`() throws {
         let scratch = try Scratch()
-        let store = try DirectoryStore(scratch.path + "/a/b")
+        let store = try PrivateFolder(store: scratch.path + "/a/b")
         try store.replace("file", with: [1, 2, 3])
         #expect(try scratch.mode("a/b") == 0o700)
         #expect(try scratch.mode("a/b/file") == 0o600)
@@ -73,15 +73,15 @@ struct DiskTests {
         let scratch = try Scratch()
         try scratch.write("open/x", "1")
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: scratch.path + "/open")
-        _ = try DirectoryStore(scratch.path + "/open")
+        _ = try PrivateFolder(store: scratch.path + "/open")
         #expect(try scratch.mode("open") == 0o700)
         try FileManager.default.createSymbolicLink(
             atPath: scratch.path + "/link",
             withDestinationPath: scratch.path + "/open"
         )
-        #expect(throws: StorageError.self) { try DirectoryStore(scratch.path + "/link") }
-        #expect(throws: StorageError(.missing, "")) { try DirectoryStore(scratch.path + "/no", creates: false) }
-        #expect(throws: StorageError.self) { try DirectoryStore("relative") }
+        #expect(throws: StorageError.self) { try PrivateFolder(store: scratch.path + "/link") }
+        #expect(throws: StorageError(.missing, "")) { try PrivateFolder(store: scratch.path + "/no", creates: false) }
+        #expect(throws: StorageError.self) { try PrivateFolder(store: "relative") }
     }
 
     @Test func `folders: those of the environment, without relative ones`() {

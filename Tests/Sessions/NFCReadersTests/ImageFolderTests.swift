@@ -68,8 +68,8 @@ import VirtualTags
         var near: Set<UInt8> { Set((1...9).filter { arrival($0) != nil }) }
     }
 
-    private static let nothing = FolderWatch.Changes(written: [], isThere: true)
-    private static let gone = FolderWatch.Changes(written: [], isThere: false)
+    private static let nothing = FolderWatch.Changes(written: [], exists: true)
+    private static let gone = FolderWatch.Changes(written: [], exists: false)
     /// The system has lost events, so that everything may have changed.
     private static var lost: FolderWatch.Changes {
         var changes = nothing
@@ -118,7 +118,7 @@ import VirtualTags
         let place = try Place()
         try place.put("{", as: "0.json")
         let folder = try place.watch()
-        let written = FolderWatch.Changes(written: ["0.json"], isThere: true)
+        let written = FolderWatch.Changes(written: ["0.json"], exists: true)
         let counts = [Self.nothing, Self.lost, Self.nothing, written].map { changes in
             folder.take(changes)
             return place.notices.withLock { $0.count }

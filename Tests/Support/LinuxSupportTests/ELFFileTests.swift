@@ -16,13 +16,12 @@ struct ELFFileTests {
     private static func library(
         type: UInt8 = 3,
         needed: String = "libc.so.6",
-        runPath: String? = nil,
-        bindsNow: Bool = true
+        runPath: String? = nil
     ) -> [UInt8] {
         let strings = [0] + Array(needed.utf8) + [0] + Array((runPath ?? "").utf8) + [0]
         var entries: [(UInt64, UInt64)] = [(1, 1)]
         if runPath != nil { entries.append((29, UInt64(needed.utf8.count + 2))) }
-        if bindsNow { entries.append((0x6FFF_FFFB, 1)) }
+        entries.append((0x6FFF_FFFB, 1))
         let stringsAt = UInt64(dynamic + (entries.count + 3) * 16)
         // Loaded 0x1000 above where it is in the file.
         entries += [(5, 0x1000 + stringsAt), (10, UInt64(strings.count)), (0, 0)]
@@ -50,33 +49,14 @@ struct ELFFileTests {
 
     private static func isRefused(_ bytes: [UInt8]) -> Bool { (try? ELFFile(parsing: bytes)) == nil }
 
-    @Test func `ELF library: needed libraries, search path, relocations, binding and stack`() throws {
+    @Test func `ELF library: needed libraries and search path`() throws {
         let plain = try ELFFile(parsing: Self.library())
-        #expect(plain.neededLibraries == ["libc.so.6"] && plain.runPath == nil && !plain.hasExecutableStack)
-        #expect(plain.isPositionIndependent && plain.hasReadOnlyRelocations && plain.bindsAtStart)
-        let other = try ELFFile(
-            parsing: Self.library(type: 2, needed: "libevil.so", runPath: "/tmp:$ORIGIN", bindsNow: false)
-        )
+        #expect(plain.neededLibraries == ["libc.so.6"] && plain.runPath == nil)
+        let other = try ELFFile(parsing: Self.library(type: 2, needed: "libevil.so", runPath: "/tmp:$ORIGIN"))
         #expect(other.neededLibraries == ["libevil.so"] && other.runPath == "/tmp:$ORIGIN")
-        #expect(!other.isPositionIndependent && !other.bindsAtStart)
-        let (section, stack) = (Self.headers + Self.headerSize, Self.headers + 2 * Self.headerSize)
+        let section = Self.headers + Self.headerSize
         let none = try ELFFile(parsing: Self.changed(Self.library(), (section, 4, 6)))
-        #expect(none.neededLibraries.isEmpty && !none.bindsAtStart && none.runPath == nil)
-        for change in [(stack, 4, 6), (stack + 4, 4, 7)] as [(Int, Int, UInt64)] {
-            #expect(try ELFFile(parsing: Self.changed(Self.library(), change)).hasExecutableStack, "\(change)")
-        }
-        let writable = Self.changed(Self.library(), (stack + Self.headerSize, 4, 6))
-        #expect(try !ELFFile(parsing: writable).hasReadOnlyRelocations)
-    }
-
-    @Test func `ELF binding at the start: by DT_BIND_NOW, DF_BIND_NOW or DF_1_NOW`() throws {
-        let entry = Self.dynamic + 16
-        for (tag, value, binds) in [
-            (24, 0, true), (30, 8, true), (30, 7, false), (0x6FFF_FFFB, 1, true), (0x6FFF_FFFB, 2, false),
-        ] as [(UInt64, UInt64, Bool)] {
-            let file = try ELFFile(parsing: Self.changed(Self.library(), (entry, 8, tag), (entry + 8, 8, value)))
-            #expect(file.bindsAtStart == binds, "\(tag) \(value)")
-        }
+        #expect(none.neededLibraries.isEmpty && none.runPath == nil)
     }
 
     @Test func `ELF search paths: DT_RPATH and DT_RUNPATH, one after the other`() throws {

@@ -4,42 +4,42 @@ import Synchronization
 import TestThreads
 import Testing
 
-@testable import LinuxSupport  // open folders and claims by descriptor are internal
+@testable import LinuxSupport  // claims by descriptor and limits of names are internal
 
 /// Folders of a user's own, and stores of files in them.
 @Suite(.timeLimit(.minutes(5))) struct FolderTests {
-    private let place: Place
+    private let scratch: ScratchFolder
     private let folder: PrivateFolder
-    private let store: DirectoryStore
+    private let store: PrivateFolder
 
     init() throws {
-        place = try Place()
-        folder = try PrivateFolder(place.path("own"))
-        store = try DirectoryStore(place.path("a/b"))
+        scratch = try ScratchFolder()
+        folder = try PrivateFolder(scratch.path("own"))
+        store = try PrivateFolder(store: scratch.path("a/b"))
     }
 
     // MARK: The way to a folder
 
     @Test func `Private folder, new: made with the way to it, 0700, by an absolute path without links`() throws {
-        let deep = try PrivateFolder(place.path("x/y/z"), newMode: 0o750)
-        #expect(try place.mode("x") == 0o750 && place.mode("x/y") == 0o750 && place.mode("x/y/z") == 0o700)
-        #expect(deep.path == place.path("x/y/z") && store.path == place.path("a/b"))
-        _ = try PrivateFolder(place.path("p/q"), guests: .mayRead, newMode: 0o755).folder("r")
-        #expect(try place.mode("p/q") == 0o755 && place.mode("p/q/r") == 0o700)
-        #expect(try place.mode("a") == 0o700 && place.mode("a/b") == 0o700)
-        let (file, link) = (try place.file("file", "", mode: 0o640), try place.link("link", to: "own"))
+        let deep = try PrivateFolder(scratch.path("x/y/z"), newMode: 0o750)
+        #expect(try scratch.mode("x") == 0o750 && scratch.mode("x/y") == 0o750 && scratch.mode("x/y/z") == 0o700)
+        #expect(deep.path == scratch.path("x/y/z") && store.path == scratch.path("a/b"))
+        _ = try PrivateFolder(scratch.path("p/q"), guests: .mayRead, newMode: 0o755).folder("r")
+        #expect(try scratch.mode("p/q") == 0o755 && scratch.mode("p/q/r") == 0o700)
+        #expect(try scratch.mode("a") == 0o700 && scratch.mode("a/b") == 0o700)
+        let (file, link) = (try scratch.file("file", "", mode: 0o640), try scratch.link("link", to: "own"))
         for (path, wanted) in [
             ("own", .denied), ("", .denied), ("\0", .denied), (link, .unsafe),
             (file, .unsafe), (file + "/b", .unsafe), ("/proc/self/none/b", .missing),
         ] as [(String, StorageError.Code)] {
             #expect(try code { _ = try PrivateFolder(path) } == wanted, "\(path)")
-            #expect(try code { _ = try DirectoryStore(path) } == wanted, "\(path)")
+            #expect(try code { _ = try PrivateFolder(store: path) } == wanted, "\(path)")
         }
-        #expect(try code { _ = try PrivateFolder(place.path("a\0b")) } == .denied)
-        let none = place.path("none/in")
+        #expect(try code { _ = try PrivateFolder(scratch.path("a\0b")) } == .denied)
+        let none = scratch.path("none/in")
         #expect(try code { _ = try PrivateFolder(none, creates: false) } == .missing)
-        #expect(try code { _ = try DirectoryStore(none, creates: false) } == .missing)
-        #expect(try place.mode("file") == 0o640 && !place.names.contains("none"))
+        #expect(try code { _ = try PrivateFolder(store: none, creates: false) } == .missing)
+        #expect(try scratch.mode("file") == 0o640 && !scratch.names.contains("none"))
     }
 
     @Test func `Private folder: nobody else may replace a part of the way to it`() throws {
@@ -47,31 +47,31 @@ import Testing
             (0o700, true), (0o755, true), (0o775, true), (0o1777, true), (0o1773, true), (0o777, false), (0o707, false),
             (0o702, false),
         ] as [(mode_t, Bool)] {
-            let way = try place.makeFolder("way-\(mode)", mode)
+            let way = try scratch.makeFolder("way-\(mode)", mode)
             #expect(try code { _ = try PrivateFolder(way + "/own") } == (isSafe ? nil : .unsafe), "\(mode)")
         }
-        guard Place.isRoot else { return }
-        let way = try place.makeFolder("foreign", 0o755)
+        guard ScratchFolder.isRoot else { return }
+        let way = try scratch.makeFolder("foreign", 0o755)
         let own = try PrivateFolder(way + "/own").path
-        try Place.give(way)
+        try ScratchFolder.give(way)
         for path in [own, way + "/new", way] { #expect(try code { _ = try PrivateFolder(path) } == .unsafe, "\(path)") }
         #expect(try code { _ = try PrivateFolder(way, guests: .mayRead) } == .unsafe)
-        #expect(try code { _ = try DirectoryStore(way) } == .unsafe)
+        #expect(try code { _ = try PrivateFolder(store: way) } == .unsafe)
     }
 
     @Test func `Private folder, open: closed to others, or refused if others may write what they may read`() throws {
         for mode: mode_t in [0o750, 0o705, 0o777] {
-            _ = try PrivateFolder(place.makeFolder("f\(mode)", mode))
-            _ = try DirectoryStore(place.makeFolder("s\(mode)", mode))
-            #expect(try place.mode("f\(mode)") == 0o700 && place.mode("s\(mode)") == 0o700)
+            _ = try PrivateFolder(scratch.makeFolder("f\(mode)", mode))
+            _ = try PrivateFolder(store: scratch.makeFolder("s\(mode)", mode))
+            #expect(try scratch.mode("f\(mode)") == 0o700 && scratch.mode("s\(mode)") == 0o700)
         }
         for mode: mode_t in [0o775, 0o757, 0o720, 0o702] {
-            let path = try place.makeFolder("g\(mode)", mode)
+            let path = try scratch.makeFolder("g\(mode)", mode)
             #expect(try code { _ = try PrivateFolder(path, guests: .mayRead) } == .unsafe, "\(mode)")
         }
-        _ = try PrivateFolder(place.makeFolder("shared", 0o755), guests: .mayRead)
-        _ = try PrivateFolder(place.makeFolder("closed", 0o500))
-        #expect(try place.mode("shared") == 0o755 && place.mode("closed") == 0o500)
+        _ = try PrivateFolder(scratch.makeFolder("shared", 0o755), guests: .mayRead)
+        _ = try PrivateFolder(scratch.makeFolder("closed", 0o500))
+        #expect(try scratch.mode("shared") == 0o755 && scratch.mode("closed") == 0o500)
     }
 
     @Test func `Random folder: in the folder for temporary files, mode 0700`() throws {
@@ -88,21 +88,21 @@ import Testing
         throws
     {
         try folder.write("file", [0x61])
-        #expect(try place.text("own/file") == "a" && place.mode("own/file") == 0o600)
+        #expect(try scratch.text("own/file") == "a" && scratch.mode("own/file") == 0o600)
         try folder.replace("file", with: [0x62], mode: 0o640)
-        #expect(try place.text("own/file") == "b" && place.mode("own/file") == 0o640)
+        #expect(try scratch.text("own/file") == "b" && scratch.mode("own/file") == 0o640)
         try folder.replace("new", with: [0x63])
-        #expect(try place.mode("own/new") == 0o600)
+        #expect(try scratch.mode("own/new") == 0o600)
         try folder.rename("new", to: "file")
-        #expect(try place.text("own/file") == "c")
+        #expect(try scratch.text("own/file") == "c")
         for _ in 0..<2 { try folder.remove("file") }
-        let other = try place.file("other", "secret")
-        _ = try place.link("own/file", to: other)
+        let other = try scratch.file("other", "secret")
+        _ = try scratch.link("own/file", to: other)
         #expect(try code { _ = try folder.open("file", O_RDONLY) } == .unsafe)
         let file = try folder.makeFile("file")
         defer { close(file) }
         #expect(unsafe write(file, "x", 1) == 1 && fcntl(file, F_GETFD) & FD_CLOEXEC != 0)
-        #expect(try place.text("other") == "secret" && place.text("own/file") == "x")
+        #expect(try scratch.text("other") == "secret" && scratch.text("own/file") == "x")
         for name in ["", ".", "..", "a/b", "a\0b"] {
             #expect(try code { try folder.write(name, []) } == .denied, "\(name)")
             #expect(try code { _ = try folder.folder(name) } == .denied, "\(name)")
@@ -113,33 +113,33 @@ import Testing
             #expect(try code { try store.rename("a", to: name) } == .denied)
         }
         // Only the folder and the open file are open.
-        #expect(try Place.open(in: folder.path) == [folder.path, place.path("own/file")])
+        #expect(try ScratchFolder.open(in: folder.path) == [folder.path, scratch.path("own/file")])
     }
 
     @Test func `Folders in a folder: given to others with a mode, removed with the named files only`() throws {
         for mode in [0o2750, 0o700] as [UInt32] {
             try folder.makeFolder("in", owner: geteuid(), group: getegid(), mode: mode)
-            #expect(try place.status("own/in").st_mode & 0o7777 == mode)
+            #expect(try scratch.status("own/in").st_mode & 0o7777 == mode)
         }
-        _ = try place.link("own/link", to: "in")
-        _ = try place.file("own/file", "", mode: 0o640)
+        _ = try scratch.link("own/link", to: "in")
+        _ = try scratch.file("own/file", "", mode: 0o640)
         for name in ["link", "file"] {
             #expect(
                 try code { try folder.makeFolder(name, owner: geteuid(), group: getegid(), mode: 0o700) } == .unsafe
             )
         }
-        #expect(try place.mode("own/file") == 0o640)
-        for name in ["own/in/a", "own/in/b", "other"] { _ = try place.file(name, "") }
-        #expect(!folder.removeFolder("in", with: ["a", "../file", "../../other", place.path("other")]))
+        #expect(try scratch.mode("own/file") == 0o640)
+        for name in ["own/in/a", "own/in/b", "other"] { _ = try scratch.file(name, "") }
+        #expect(!folder.removeFolder("in", with: ["a", "../file", "../../other", scratch.path("other")]))
         #expect(folder.removeFolder("in", with: ["b"]) && !folder.removeFolder("in", with: []))
         for name in ["link", "file"] {
             #expect(!folder.removeFolder(name, with: []))
             folder.removeIfEmpty()
-            #expect(try place.names.contains("own"))
+            #expect(try scratch.names.contains("own"))
             try folder.remove(name)
         }
         folder.removeIfEmpty()
-        #expect(try place.names == ["a", "other"])
+        #expect(try scratch.names == ["a", "other"])
     }
 
     @Test func `Private folder mode: shared with a group by 2750 and the like only`() throws {
@@ -149,16 +149,16 @@ import Testing
         ]
         for (mode, isShared) in modes {
             try folder.setMode(mode)
-            #expect(try place.status("own").st_mode & 0o7777 == mode && folder.isSharedWithGroup == isShared)
+            #expect(try scratch.status("own").st_mode & 0o7777 == mode && folder.isSharedWithGroup == isShared)
         }
     }
 
     // MARK: A store
 
-    @Test func `Directory store: writes, lists, reads up to a limit, renames and removes`() throws {
+    @Test func `Store: writes, lists, reads up to a limit, renames and removes`() throws {
         try store.write("two", [1, 2])
         try store.write("one", [])
-        #expect(try store.names() == ["one", "two"] && place.mode("a/b/two") == 0o600)
+        #expect(try store.names() == ["one", "two"] && scratch.mode("a/b/two") == 0o600)
         #expect(try store.names(limit: 2).count == 2)
         #expect(try code { _ = try store.names(limit: 1) } == .tooLarge)
         #expect(try store.read("two", limit: 2) == [1, 2] && store.read("one", limit: 0) == [])
@@ -172,40 +172,40 @@ import Testing
         #expect(try store.names() == ["one"])
         // It is in its place until another one is there, and works where it is.
         #expect(store.isInPlace)
-        try FileManager.default.moveItem(atPath: store.path, toPath: place.path("elsewhere"))
+        try FileManager.default.moveItem(atPath: store.path, toPath: scratch.path("elsewhere"))
         #expect(!store.isInPlace)
         try FileManager.default.createDirectory(atPath: store.path, withIntermediateDirectories: false)
         #expect(!store.isInPlace)
         try store.write("file", [1])
-        #expect(try place.text("elsewhere/file") == "\u{1}")
+        #expect(try scratch.text("elsewhere/file") == "\u{1}")
     }
 
-    @Test func `Directory store replacement: write, rename, synchronize, and nothing unfinished is left`() throws {
+    @Test func `Store replacement: write, rename, synchronize, and nothing unfinished is left`() throws {
         let log = StepLog()
         try log.replace("file", with: [1])
         #expect(log.steps.withLock { $0 } == ["write file.tmp", "rename file.tmp to file", "synchronize"])
         try store.replace("file", with: [2, 3])
         #expect(try store.names() == ["file"] && store.read("file", limit: 9) == [2, 3])
-        try FileManager.default.createDirectory(atPath: place.path("a/b/full/x"), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: scratch.path("a/b/full/x"), withIntermediateDirectories: true)
         #expect(try code { try store.replace("full", with: [4]) } == .failed)
         #expect(throws: StorageError.self) { try store.remove("full") }
         try store.write("left.tmp", [1])
         try store.removeUnfinished()
-        #expect(try store.names() == ["file", "full"] && DirectoryStore.unfinished == ".tmp")
+        #expect(try store.names() == ["file", "full"] && PrivateFolder.unfinished == ".tmp")
     }
 
-    @Test func `Directory store: reads no link, pipe, folder or socket, and a write replaces a link`() throws {
-        let other = try place.file("other", "secret")
-        _ = try place.link("a/b/link", to: other)
-        _ = try place.pipe("a/b/pipe")
-        _ = try place.makeFolder("a/b/folder", 0o700)
+    @Test func `Store: reads no link, pipe, folder or socket, and a write replaces a link`() throws {
+        let other = try scratch.file("other", "secret")
+        _ = try scratch.link("a/b/link", to: other)
+        _ = try scratch.pipe("a/b/pipe")
+        _ = try scratch.makeFolder("a/b/folder", 0o700)
         close(try PrivateSocket.listen("socket", in: PrivateFolder(store.path)))
         for name in ["link", "pipe", "folder", "socket"] {
             #expect(try code { _ = try store.read(name, limit: 99) } == .unsafe, "\(name)")
             #expect(throws: StorageError.self, "\(name)") { try store.claim(name) }
         }
         try store.write("link", [1])
-        #expect(try place.text("other") == "secret" && place.status("a/b/link").st_mode & S_IFMT == S_IFREG)
+        #expect(try scratch.text("other") == "secret" && scratch.status("a/b/link").st_mode & S_IFMT == S_IFREG)
     }
 
     @Test func `File claim: one process at a time until it ends, not for a file that was removed meanwhile`() throws {
@@ -216,29 +216,17 @@ import Testing
             withExtendedLifetime(claim) {}
         }
         #expect(try code { _ = try store.claim("none") } == .missing)
-        let file = try store.folder.open("file", O_RDWR)
+        let file = try store.open("file", O_RDWR)
         try store.remove("file")
         #expect(try code { _ = try store.claim(file, "file") } == .missing)
-        #expect(try Place.open(in: store.path) == [store.path])
+        #expect(try ScratchFolder.open(in: store.path) == [store.path])
     }
 
     // MARK: Names and errors
 
-    @Test func `File name that is no UTF-8: kept byte by byte, shown in hexadecimal, listed and removed`() throws {
-        for byte: UInt8 in [0x80, 0xC3, 0xFE, 0xFF] {
-            let text = FileName.text([0x61, byte, 0x62])
-            #expect(FileName.bytes(text) == [0x61, byte, 0x62])
-            #expect(FileName.shown(text) == "a\\x" + String(byte, radix: 16, uppercase: true) + "b")
-        }
-        // A name that looks like a kept one is kept byte by byte itself.
-        for name in ["plain", "ä€🎉", "", "\u{10FF7F}", "\u{10FF80}", "\u{10FFFF}"] {
-            #expect(FileName.bytes(FileName.text(Array(name.utf8))) == Array(name.utf8), "\(name)")
-        }
+    @Test func `Path: its folder and its name; a name that is not UTF-8 is not listed`() throws {
         let path = Array(store.path.utf8).map(CChar.init(bitPattern:)) + [0x2F, CChar(bitPattern: 0xFF), 0]
         close(unsafe open(path, O_CREAT | O_WRONLY, 0o600))
-        let name = try #require(try store.names().first)
-        #expect(FileName.shown(name) == "\\xFF")
-        try store.remove(name)
         #expect(try store.names().isEmpty)
         let paths = [("/a/b", "/a", "b"), ("/a", "/", "a"), ("a", ".", "a"), ("a/b/c", "a/b", "c"), ("//a", "/", "a")]
         for (path, folder, name) in paths {

@@ -6,22 +6,22 @@ import Testing
 
 /// Files that are read up to a limit, and those that must not be open to others.
 @Suite(.timeLimit(.minutes(5))) struct InputFileTests {
-    private let place: Place
+    private let scratch: ScratchFolder
 
-    init() throws { place = try Place() }
+    init() throws { scratch = try ScratchFolder() }
 
     private func read(_ path: String, limit: Int, takesPipes: Bool = false) throws -> String {
         String(decoding: try InputFile(path, limit: limit, takesPipes: takesPipes).readToEnd(), as: UTF8.self)
     }
 
     @Test func `Input file: read up to the limit and through links, refused beyond before anything is read`() throws {
-        let path = try place.file("file", "12345")
+        let path = try scratch.file("file", "12345")
         #expect(try read(path, limit: 5) == "12345")
-        #expect(try read(place.link("link", to: "file"), limit: 5) == "12345")
-        try #require(unsafe truncate(place.file("huge", ""), 1 << 40) == 0)
+        #expect(try read(scratch.link("link", to: "file"), limit: 5) == "12345")
+        try #require(unsafe truncate(scratch.file("huge", ""), 1 << 40) == 0)
         let refused: [(String, Int, StorageError.Code)] = [
-            (path, 4, .tooLarge), (place.path("huge"), 16 << 20, .tooLarge), (place.path("none"), 5, .missing),
-            (try place.link("loop", to: "loop"), 4, .unsafe), ("/proc/self/mem", 1, .failed),
+            (path, 4, .tooLarge), (scratch.path("huge"), 16 << 20, .tooLarge), (scratch.path("none"), 5, .missing),
+            (try scratch.link("loop", to: "loop"), 4, .unsafe), ("/proc/self/mem", 1, .failed),
         ]
         for (path, limit, wanted) in refused {
             #expect(try code { _ = try read(path, limit: limit) } == wanted, "\(path)")
@@ -29,8 +29,8 @@ import Testing
     }
 
     @Test func `Input from pipes, devices, folders and sockets: refused at once if a file is wanted`() throws {
-        close(try PrivateSocket.listen("socket", in: PrivateFolder(place.path("own"))))
-        for path in [try place.pipe("pipe"), "/dev/zero", place.folder, place.path("own/socket")] {
+        close(try PrivateSocket.listen("socket", in: PrivateFolder(scratch.path("own"))))
+        for path in [try scratch.pipe("pipe"), "/dev/zero", scratch.folder, scratch.path("own/socket")] {
             #expect(throws: StorageError(.notAFile, ""), "\(path)") { try InputFile(path, limit: 1 << 20) }
             #expect(throws: StorageError(.unsafe, ""), "\(path)") { try TrustedFile.read(path, limit: 4) }
         }
@@ -39,7 +39,7 @@ import Testing
     @Test(.ownThreads) func `Input from a pipe or device: read up to the limit if they are taken`() async throws {
         #expect(try read("/dev/null", limit: 1, takesPipes: true) == "")
         #expect(throws: StorageError(.tooLarge, "")) { try read("/dev/zero", limit: 1 << 20, takesPipes: true) }
-        let path = try place.pipe("pipe")
+        let path = try scratch.pipe("pipe")
         // A pipe that is open for reading and writing can be opened for either.
         let both = unsafe open(path, O_RDWR | O_CLOEXEC)
         let input = try InputFile(path, limit: 7, takesPipes: true)
@@ -66,24 +66,24 @@ import Testing
             (0o646, false),
         ]
         for (mode, isTrusted) in modes {
-            let path = try place.file("list", "text", mode: mode)
+            let path = try scratch.file("list", "text", mode: mode)
             let found = try code { _ = try TrustedFile.read(path, limit: 4) }
             #expect(found == (isTrusted ? nil : .unsafe), "\(mode)")
         }
-        #expect(try code { _ = try TrustedFile.read(place.path("none"), limit: 4) } == .missing)
-        #expect(try code { _ = try TrustedFile.read(place.file("long", "12345"), limit: 4) } == .tooLarge)
-        guard Place.isRoot else { return }
-        let foreign = try place.file("foreign", "text")
-        try Place.give(foreign)
+        #expect(try code { _ = try TrustedFile.read(scratch.path("none"), limit: 4) } == .missing)
+        #expect(try code { _ = try TrustedFile.read(scratch.file("long", "12345"), limit: 4) } == .tooLarge)
+        guard ScratchFolder.isRoot else { return }
+        let foreign = try scratch.file("foreign", "text")
+        try ScratchFolder.give(foreign)
         #expect(try code { _ = try TrustedFile.read(foreign, limit: 4) } == .unsafe)
     }
 
     @Test(.ownThreads) func `Trusted file of an ordinary user: own files and those of root`() async throws {
-        let own = try place.file("own", "text")
-        _ = try place.file("other", "text")
-        if Place.isRoot { try Place.give(own) }
-        await #expect(processExitsWith: .success) { [folder = place.folder as String] in
-            Place.becomeOrdinary(with: folder)
+        let own = try scratch.file("own", "text")
+        _ = try scratch.file("other", "text")
+        if ScratchFolder.isRoot { try ScratchFolder.give(own) }
+        await #expect(processExitsWith: .success) { [folder = scratch.folder as String] in
+            ScratchFolder.becomeOrdinary(with: folder)
             for name in ["own", "other"] {
                 #expect((try? TrustedFile.read(folder + "/" + name, limit: 4)) == Array("text".utf8), "\(name)")
             }
@@ -93,8 +93,8 @@ import Testing
     }
 
     @Test func `Trusted path: the first part that others can change, also of a link's target`() throws {
-        let (own, way) = (geteuid(), try place.makeFolder("way", 0o755))
-        let file = try place.file("way/library", "")
+        let (own, way) = (geteuid(), try scratch.makeFolder("way", 0o755))
+        let file = try scratch.file("way/library", "")
         #expect(TrustedPath.partOpenToOthers(file, owner: own) == nil)
         let modes: [(mode_t, mode_t, String)] = [
             (0o664, 0o755, file), (0o646, 0o755, file), (0o644, 0o775, way), (0o644, 0o757, way),
@@ -103,17 +103,17 @@ import Testing
             try #require(unsafe chmod(file, fileMode) == 0 && chmod(way, wayMode) == 0)
             #expect(TrustedPath.partOpenToOthers(file, owner: own) == part)
         }
-        #expect(try TrustedPath.partOpenToOthers(place.link("link", to: file), owner: own) == way)
-        for path in ["way/library", ".", "", place.path("gone")] {
+        #expect(try TrustedPath.partOpenToOthers(scratch.link("link", to: file), owner: own) == way)
+        for path in ["way/library", ".", "", scratch.path("gone")] {
             #expect(TrustedPath.partOpenToOthers(path, owner: own) == path)
         }
-        guard Place.isRoot else { return }
+        guard ScratchFolder.isRoot else { return }
         try #require(unsafe chmod(way, 0o755) == 0)
         #expect(TrustedPath.partOpenToOthers(file) == nil)
         #expect(TrustedPath.partOpenToOthers(existingPartOf: file + "-gone/x") == nil)
-        let wide = try place.makeFolder("wide", 0o777)
+        let wide = try scratch.makeFolder("wide", 0o777)
         #expect(TrustedPath.partOpenToOthers(existingPartOf: wide + "/gone/x") == wide)
-        try Place.give(file)
+        try ScratchFolder.give(file)
         #expect(TrustedPath.partOpenToOthers(file) == file)
     }
 }

@@ -29,8 +29,6 @@ import Testing
         return (status, String(decoding: bytes, as: UTF8.self))
     }
 
-    private static func sleeper() throws -> Int32 { try ProgramLaunch("/bin/sleep", ["sleep", "600"]).start() }
-
     /// Waits for the end of a child process. It holds the thread.
     private static func end(of process: Int32) async -> Int32 {
         var status: Int32 = 0
@@ -158,14 +156,6 @@ import Testing
     }
 
     // MARK: Its end
-
-    @Test func `Process handle: a signal reaches its process, and nobody once that has ended`() async throws {
-        let process = try Self.sleeper()
-        let handle = try #require(ProcessHandle(process))
-        #expect(handle.number == process && handle.send(0) && handle.send(SIGTERM))
-        #expect(await Self.end(of: process) == SIGTERM)
-        #expect(!handle.send(SIGTERM) && ProcessHandle(-1) == nil)
-    }
 
     @Test func `Lifeline script: runs in its own session when this process is gone, not when it is cut`()
         async throws

@@ -7,13 +7,13 @@ import Testing
 
 /// Sockets that only their owner reaches, and logs that only their owner reads.
 @Suite(.timeLimit(.minutes(5))) struct SocketAndLogTests {
-    private let place: Place
+    private let scratch: ScratchFolder
     private let folder: PrivateFolder
     private let head = Array("{\"log\"".utf8)
 
     init() throws {
-        place = try Place()
-        folder = try PrivateFolder(place.path("own"))
+        scratch = try ScratchFolder()
+        folder = try PrivateFolder(scratch.path("own"))
     }
 
     // MARK: Sockets
@@ -21,9 +21,9 @@ import Testing
     @Test func `Private socket: mode 0600, both sides know each other, one listens at a time, a leftover is replaced`()
         throws
     {
-        let path = place.path("own/socket")
+        let path = scratch.path("own/socket")
         let listener = try PrivateSocket.listen("socket", in: folder)
-        #expect(try place.mode("own/socket") == 0o600 && place.status("own/socket").st_mode & S_IFMT == S_IFSOCK)
+        #expect(try scratch.mode("own/socket") == 0o600 && scratch.status("own/socket").st_mode & S_IFMT == S_IFSOCK)
         #expect(PrivateSocket.accept(listener) == nil)
         let client = try #require(PrivateSocket.connect(path))
         let server = try #require(PrivateSocket.accept(listener))
@@ -42,13 +42,13 @@ import Testing
         for descriptor in clients + [listener] { close(descriptor) }
         #expect(PrivateSocket.connect(path) == nil)
         close(try PrivateSocket.listen("socket", in: folder))
-        _ = try place.file("own/file", "mine")
+        _ = try scratch.file("own/file", "mine")
         #expect(try code { _ = try PrivateSocket.listen("file", in: folder) } == .occupied)
-        #expect(try place.text("own/file") == "mine")
-        #expect(try Place.open(in: place.folder) == [folder.path], "Nothing of all that is open.")
+        #expect(try scratch.text("own/file") == "mine")
+        #expect(try ScratchFolder.open(in: scratch.folder) == [folder.path], "Nothing of all that is open.")
         try folder.setMode(0o2750)
         close(try PrivateSocket.listen("socket", in: folder))
-        #expect(try place.mode("own/socket") == 0o660)
+        #expect(try scratch.mode("own/socket") == 0o660)
     }
 
     @Test func `Private socket connection: not through a link, not to anything else, not to another user's socket`()
@@ -57,15 +57,15 @@ import Testing
         let listener = try PrivateSocket.listen("socket", in: folder)
         defer { close(listener) }
         for path in [
-            try place.link("own/link", to: "socket"), try place.pipe("own/pipe"), try place.file("own/file", ""),
-            place.path("own/none"), folder.path, "/dev/null",
+            try scratch.link("own/link", to: "socket"), try scratch.pipe("own/pipe"), try scratch.file("own/file", ""),
+            scratch.path("own/none"), folder.path, "/dev/null",
         ] { #expect(PrivateSocket.connect(path) == nil, "\(path)") }
         for (user, isOwn) in [(geteuid(), true), (0, true), (geteuid() + 1, false)] as [(UInt32, Bool)] {
             #expect(PrivateSocket.Peer(process: 1, user: user).isOwnOrRoot == isOwn, "\(user)")
         }
-        guard Place.isRoot else { return }
-        try Place.give(place.path("own/socket"))
-        #expect(PrivateSocket.connect(place.path("own/socket")) == nil)
+        guard ScratchFolder.isRoot else { return }
+        try ScratchFolder.give(scratch.path("own/socket"))
+        #expect(PrivateSocket.connect(scratch.path("own/socket")) == nil)
     }
 
     @Test func `Private socket path: 107 bytes at most, never empty`() throws {
@@ -80,15 +80,15 @@ import Testing
     // MARK: Logs
 
     @Test func `Private log, new: mode 0600, has what is appended, also what others append`() throws {
-        let log = try PrivateLog(place.path("log"), replacing: head)
-        #expect(!log.isStarted && log.path == place.path("log"))
+        let log = try PrivateLog(scratch.path("log"), replacing: head)
+        #expect(!log.isStarted && log.path == scratch.path("log"))
         try log.append(Array("1\n".utf8))
-        #expect(try log.isStarted && place.mode("log") == 0o600)
+        #expect(try log.isStarted && scratch.mode("log") == 0o600)
         let other = unsafe open(log.path, O_WRONLY | O_APPEND | O_CLOEXEC)
         defer { close(other) }
         #expect(unsafe write(other, "2\n", 2) == 2)
         try log.append(Array("3\n".utf8))
-        #expect(try place.text("log") == "1\n2\n3\n")
+        #expect(try scratch.text("log") == "1\n2\n3\n")
     }
 
     @Test func `Private log, existing: emptied and closed to others if it is a log or empty, otherwise left`() throws {
@@ -97,16 +97,16 @@ import Testing
             ("{\"lo", 0o644, false), ("{\"lot\"", 0o644, false),
         ]
         for (text, mode, isTaken) in rows {
-            let path = try place.file("log", text, mode: mode)
+            let path = try scratch.file("log", text, mode: mode)
             let found = try code { try PrivateLog(path, replacing: head).append(Array("new".utf8)) }
             #expect(found == (isTaken ? nil : .occupied), "\(text)")
-            #expect(try place.text("log") == (isTaken ? "new" : text))
-            #expect(try place.mode("log") == (isTaken ? mode & 0o700 : mode), "\(text)")
+            #expect(try scratch.text("log") == (isTaken ? "new" : text))
+            #expect(try scratch.mode("log") == (isTaken ? mode & 0o700 : mode), "\(text)")
         }
-        #expect(try code { _ = try PrivateLog(place.path("none/log"), replacing: head) } == .missing)
-        guard Place.isRoot else { return }
-        let foreign = try place.file("foreign", "")
-        try Place.give(foreign)
+        #expect(try code { _ = try PrivateLog(scratch.path("none/log"), replacing: head) } == .missing)
+        guard ScratchFolder.isRoot else { return }
+        let foreign = try scratch.file("foreign", "")
+        try ScratchFolder.give(foreign)
         #expect(try code { _ = try PrivateLog(foreign, replacing: head) } == .unsafe)
     }
 
@@ -115,8 +115,8 @@ import Testing
     {
         #expect(try PrivateLog("/dev/null", replacing: head).isStarted)
         #expect(try code { try PrivateLog("/dev/full", replacing: head).append(head) } == .failed)
-        #expect(try code { _ = try PrivateLog(place.folder, replacing: head) } == .notAFile)
-        let path = try place.pipe("pipe")
+        #expect(try code { _ = try PrivateLog(scratch.folder, replacing: head) } == .notAFile)
+        let path = try scratch.pipe("pipe")
         #expect(try code { _ = try PrivateLog(path, replacing: head) } == .failed)
         await #expect(processExitsWith: .success) { [path = path as String] in
             let reader = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
@@ -124,15 +124,5 @@ import Testing
             close(reader)
             #expect(throws: StorageError(.failed, "")) { try log.append([1]) }
         }
-    }
-
-    @Test(.ownThreads) func `Private log on a full disk: a new one is removed, another file is left`() async throws {
-        _ = try place.file("old", "")
-        await #expect(processExitsWith: .success) { [folder = place.folder as String] in
-            let logs = try ["new", "old"].map { try PrivateLog(folder + "/" + $0, replacing: []) }
-            Place.limitFiles(to: 0)
-            for log in logs { #expect(throws: StorageError(.failed, "")) { try log.append([1]) } }
-        }
-        #expect(try place.names == ["old", "own"])
     }
 }

@@ -37,7 +37,7 @@ struct JSONLineTests {
     func keys() {
         for (text, reason) in [
             ("{\"a\":1.5}", "\"a\" has a value of a wrong kind."),
-            ("{\"\u{202E}a\":1,\"b\":0,\"\u{202E}a\":2}", "\"\\u{202e}a\" is there twice."),
+            ("{\"\u{202E}a\":1,\"b\":0,\"\u{202E}a\":2}", "\"\\u{202e}a\" occurs twice."),
             ("{\"\\u001b\":{}}", "\"\\u{1b}\" has a value of a wrong kind."),
         ] {
             let error = #expect(throws: JSONLine.Failure.self) { try line(text) }

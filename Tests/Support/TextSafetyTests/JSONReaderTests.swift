@@ -23,7 +23,7 @@ import TextSafety
             (Array("[1}".utf8), "a comma or ] is missing"), ([], "the JSON ends too early"),
         ] as [([UInt8], String)]
     )
-    func `What is no JSON is said, with its place`(_ bytes: [UInt8], _ reason: String) {
+    func `What is not JSON is reported, with its place`(_ bytes: [UInt8], _ reason: String) {
         do throws(JSONReader.Problem) {
             _ = try JSONReader.read(bytes, maximumDepth: 2)
             Issue.record("it is read")
@@ -33,7 +33,7 @@ import TextSafety
         }
     }
 
-    @Test("What is wrong is at the first character that can't be, and a text that is no UTF-8 at its quote")
+    @Test("What is wrong is at the first character that can't be, and a text that is not UTF-8 at its quote")
     func places() {
         let cases: [([UInt8], Int)] = [
             (Array("-01".utf8), 3), (Array("[1.]".utf8), 3), (Array("[1e+]".utf8), 4), (Array("[-]".utf8), 1),
@@ -60,7 +60,7 @@ import TextSafety
         }
     }
 
-    @Test func `Values have their places in the text, and a key that occurs twice is there twice`() throws {
+    @Test func `Values have their places in the text, and a repeated key is there as often`() throws {
         let text = Array(#" {"a" : [1, -2.50e+3], "\u0061":{"b":null} } "#.utf8)
         let node = try JSONReader.read(text, maximumDepth: 2)
         func part(_ range: Range<Int>) -> String { String(decoding: text[range], as: UTF8.self) }

@@ -2,7 +2,7 @@
 import Testing
 import TextSafety
 
-@Suite struct `Text of others` {
+@Suite struct `Untrusted text` {
     @Test(arguments: [
         ("plain", "plain"), ("tab\there", "tab\\there"), ("a\r\nb", "a\\r\\nb"),
         ("\u{1B}]0;x\u{7}", "\\u{1b}]0;x\\u{7}"),

@@ -49,7 +49,7 @@ import Testing
         var nfc = nfc
         nfc.environment["PATH"] = folder.path("bin") + ":/usr/bin:/bin"
         let id = InboxEntry.ID(received: 1, number: 1)
-        let inbox = Inbox(try DirectoryStore(folder.path(".local/state/nfc/inbox")))
+        let inbox = Inbox(try PrivateFolder(store: folder.path(".local/state/nfc/inbox")))
         try inbox.add(InboxEntry(id: id, message: [0xD1, 1, 4, 0x55, 4, 0x61, 0x2E, 0x62]))
         var claim: FileClaim? = try inbox.claim(id)
         for words in [["inbox", "open"], ["inbox", "open", id.description]] {

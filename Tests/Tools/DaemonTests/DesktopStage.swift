@@ -21,7 +21,7 @@ extension InboxEntry.ID {
     /// The service's connection.
     let connection: BusConnection
     /// The service's folder for the visible notifications.
-    let store: DirectoryStore
+    let store: PrivateFolder
     /// Gives the service a message.
     var take: (ReceivedMessage) -> Void = { _ in }
 
@@ -34,7 +34,7 @@ extension InboxEntry.ID {
         if let program { try bus.install(Notifier.object.destination, program: program) }
         desktop = try BusConnection(.user, address: bus.address)
         connection = try BusConnection(.user, address: bus.address, patience: patience)
-        store = try DirectoryStore(folder.path("run"))
+        store = try PrivateFolder(store: folder.path("run"))
     }
 
     /// The desktop takes the name of the program that shows notifications.

@@ -36,10 +36,10 @@ import Testing
     ) throws {
         folder = try TestFolder()
         folders = UserFolders(environment: ["HOME": folder.path("home"), "XDG_STATE_HOME": folder.path("state")])
-        for number in numbers { try Inbox<DirectoryStore>(of: folders).add(try Self.entry(number)) }
+        for number in numbers { try Inbox<PrivateFolder>(of: folders).add(try Self.entry(number)) }
         keeper = try InboxKeeper(
             folders,
-            marks: try DirectoryStore(folder.path("state/nfc/background")),
+            marks: try PrivateFolder(store: folder.path("state/nfc/background")),
             try recorded.log("--json"),
             loop,
             storingPause: storingPause,

@@ -68,7 +68,7 @@ struct User {
     @discardableResult func add(_ uri: String = "https://b.example/1", number: UInt32 = 1) throws -> String {
         let id = InboxEntry.ID(received: UInt64(Date().timeIntervalSince1970 * 1000), number: number)
         let message = try NDEFMessage([.uri(uri), .text("more", language: "en")]).encoded()
-        try Inbox(DirectoryStore(folder.path("state/nfc/inbox"))).add(InboxEntry(id: id, message: message))
+        try Inbox(PrivateFolder(store: folder.path("state/nfc/inbox"))).add(InboxEntry(id: id, message: message))
         return id.description
     }
 

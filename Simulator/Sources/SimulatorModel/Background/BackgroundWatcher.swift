@@ -66,7 +66,7 @@ final class PhoneLink: FrameLink {
     let maximumFrameLength = 256
     private let simulator: WeakSimulator
     private let source: String
-    private let counts = Guarded(LinkStatistics.zero)
+    private let counts = Locked(LinkStatistics.zero)
 
     init(_ technology: Technology, _ simulator: WeakSimulator, _ source: String) {
         self.technology = technology

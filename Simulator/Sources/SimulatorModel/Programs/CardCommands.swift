@@ -6,7 +6,7 @@ import TagProtocols
 final class CardCommands: Sendable {
     private let reader: PhoneReader
     /// The card that takes commands, until an exchange with it fails.
-    private let card = Guarded<ISODEP?>(nil)
+    private let card = Locked<ISODEP?>(nil)
 
     init(_ reader: PhoneReader) { self.reader = reader }
 

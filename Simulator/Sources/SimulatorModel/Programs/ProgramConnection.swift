@@ -11,8 +11,8 @@ public final class ProgramConnection: Sendable {
     private let ancestors: [Int32]
     private let send: @Sendable (JSON) -> Void
     private let onApp: @Sendable (String) -> Void
-    private let client = Guarded<AppList.Client?>(nil)
-    private let cards = Guarded<CardCommands?>(nil)
+    private let client = Locked<AppList.Client?>(nil)
+    private let cards = Locked<CardCommands?>(nil)
 
     /// A program has connected.
     ///

@@ -6,7 +6,7 @@ import Dispatch
 func immediately<Value: Sendable, Failure: Error>(
     _ body: sending @escaping () async throws(Failure) -> Value
 ) throws(Failure) -> Value {
-    let box = Guarded<Result<Value, Failure>?>(nil)
+    let box = Locked<Result<Value, Failure>?>(nil)
     let done = DispatchSemaphore(value: 0)
     Task.immediate {
         let result: Result<Value, Failure>

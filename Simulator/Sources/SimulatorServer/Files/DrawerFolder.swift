@@ -15,7 +15,7 @@ public final class DrawerFolder: Sendable {
 
     /// What is still to be written, and where.
     private struct State {
-        var store: DirectoryStore
+        var store: PrivateFolder
         /// Keeps other simulators out of the folder.
         var claim: DrawerClaim
         var port: UInt16?
@@ -36,7 +36,7 @@ public final class DrawerFolder: Sendable {
     private static let interval = 5
 
     private let queue = DispatchQueue(label: "org.opencorenfc.simulator.drawer")
-    private let state: Guarded<State>
+    private let state: Locked<State>
     private let onProblem: @Sendable (String) -> Void
 
     /// The folder's path.
@@ -50,18 +50,18 @@ public final class DrawerFolder: Sendable {
     public init(_ path: String, onProblem: @escaping @Sendable (String) -> Void) throws(StorageError) {
         self.path = path
         let (store, claim) = try Self.open(path)
-        state = Guarded(State(store: store, claim: claim))
+        state = Locked(State(store: store, claim: claim))
         self.onProblem = onProblem
     }
 
     /// Opens the folder, for this simulator alone. A folder that was there keeps its mode, and one that is made is the user's.
-    private static func open(_ path: String) throws(StorageError) -> (DirectoryStore, DrawerClaim) {
+    private static func open(_ path: String) throws(StorageError) -> (PrivateFolder, DrawerClaim) {
         var status = stat()
         let isThere = unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
         if isThere, status.st_uid == geteuid(), status.st_mode & 0o002 != 0 {
             throw StorageError(.unsafe, "Other users can write in the folder \(path). Choose another one with --tags.")
         }
-        let store = try DirectoryStore(path)
+        let store = try PrivateFolder(store: path)
         if isThere { _ = unsafe chmod(path, status.st_mode & 0o7777) }
         return (store, try DrawerClaim(path))
     }
@@ -261,7 +261,7 @@ public final class DrawerFolder: Sendable {
         return (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
     }
 
-    private func json(_ name: String, _ store: DirectoryStore, limit: Int) -> JSON? {
+    private func json(_ name: String, _ store: PrivateFolder, limit: Int) -> JSON? {
         (try? store.read(name, limit: limit)).flatMap { try? JSON(parsing: $0) }
     }
 

@@ -11,7 +11,7 @@ final class LocalConnection: Sendable {
     private let descriptor: Int32
     private let pid: Int32
     /// Whether lines can be written.
-    private let isOpen = Guarded(true)
+    private let isOpen = Locked(true)
 
     init(_ descriptor: Int32, pid: Int32) {
         self.descriptor = descriptor

@@ -18,7 +18,7 @@ final class LocalSocket: Sendable {
     private let simulator: Simulator
     private let listener: Int32
     private let queue = DispatchQueue(label: "org.opencorenfc.simulator.socket")
-    private let state = Guarded(State())
+    private let state = Locked(State())
 
     /// Listens in a place.
     ///

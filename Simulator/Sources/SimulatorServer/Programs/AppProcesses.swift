@@ -10,7 +10,7 @@ final class AppProcesses: Sendable {
 
     private let simulator: Simulator
     private let socketPath: String
-    private let running = Guarded<[String: Process]>([:])
+    private let running = Locked<[String: Process]>([:])
     private let watcher = AppWatcher()
 
     init(_ simulator: Simulator, socketPath: String) {
@@ -97,7 +97,7 @@ final class AppProcesses: Sendable {
     }
 
     private func read(_ pipe: Pipe, of id: String) {
-        let pending = Guarded<[UInt8]>([])
+        let pending = Locked<[UInt8]>([])
         pipe.fileHandleForReading.readabilityHandler = { [weak self] handle in
             let data = handle.availableData
             let lines = pending.withLock { pending -> [String] in

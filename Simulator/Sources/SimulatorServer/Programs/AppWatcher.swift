@@ -26,7 +26,7 @@ final class AppWatcher: Sendable {
         """
 
     /// The end of the pipe for writing, once an app was started.
-    private let input = Guarded<Pipe?>(nil)
+    private let input = Locked<Pipe?>(nil)
 
     /// Watches a program.
     ///

@@ -18,6 +18,6 @@ extension LinkChoices {
     ///
     /// - Parameter folders: the user's folders.
     package func save(in folders: UserFolders) throws(StorageError) {
-        try DirectoryStore(folders.config + "/nfc").replace(Self.name, with: file)
+        try PrivateFolder(store: folders.config + "/nfc").replace(Self.name, with: file)
     }
 }

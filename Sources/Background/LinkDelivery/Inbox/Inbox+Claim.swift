@@ -2,7 +2,7 @@
 package import BackgroundTagReading
 package import LinuxSupport
 
-extension Inbox where Store == DirectoryStore {
+extension Inbox where Store == PrivateFolder {
     /// Claims an entry before it is opened. So only one process at a time opens it, and no process opens it a second
     /// time.
     ///

@@ -146,12 +146,12 @@ package struct Inbox<Store: FileStore>: Sendable {
     }
 }
 
-extension Inbox where Store == DirectoryStore {
+extension Inbox where Store == PrivateFolder {
     /// Opens the user's inbox: `nfc/inbox` in the state folder.
     ///
     /// - Parameter folders: the user's folders.
     package init(of folders: UserFolders) throws(StorageError) {
-        self.init(try DirectoryStore(Self.path(of: folders)))
+        self.init(try PrivateFolder(store: Self.path(of: folders)))
     }
 
     /// Returns the path of the user's inbox.

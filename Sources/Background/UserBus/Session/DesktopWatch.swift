@@ -111,7 +111,7 @@ import LinuxSupport
     ) {
         fallSilent(source)
         guard unasked.insert(source).inserted else { return }
-        Later.run(after: pause) { [weak self] in
+        runOnMain(after: pause) { [weak self] in
             guard let self else { return }
             defer { self.onChange() }
             self.unasked.remove(source)
@@ -140,7 +140,7 @@ import LinuxSupport
         do throws(BusError) {
             let cookie = try bus.send(source.question)
             questions[cookie] = source
-            Later.run(after: patience) { [weak self] in self?.timeIsOver(for: cookie) }
+            runOnMain(after: patience) { [weak self] in self?.timeIsOver(for: cookie) }
         } catch  where error.code == .nobody {
             // It has ended meanwhile. The bus reports that separately.
         } catch {

@@ -134,7 +134,7 @@ import LinuxSupport
     private func lookLater() {
         guard !isToLookAgain else { return }
         isToLookAgain = true
-        Later.run(after: pause) { [weak self] in
+        runOnMain(after: pause) { [weak self] in
             guard let self else { return }
             self.isToLookAgain = false
             guard let bus = self.bus else { return self.connect() }

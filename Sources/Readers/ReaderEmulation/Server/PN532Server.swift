@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
+import Foundation
 import Glibc
 import LinuxSupport
 package import TagLink
@@ -163,7 +164,7 @@ struct PseudoTerminal {
 
     /// The target of a link, as written in it; nil when there is no link.
     private static func target(of link: String) -> String? {
-        unsafe SymbolicLink.target(of: link).map { String(decoding: $0, as: UTF8.self) }
+        try? FileManager.default.destinationOfSymbolicLink(atPath: link)
     }
 
     /// The name of a pseudo-terminal, such as `/dev/pts/3`.

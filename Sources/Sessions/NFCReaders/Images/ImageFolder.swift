@@ -94,19 +94,19 @@ final class ImageFolder: Sendable {
             state.source = source
         }
         // On the queue, so that a file that is written meanwhile is not read twice.
-        queue.sync { take(FolderWatch.Changes(written: [], isThere: watch.isThere)) }
+        queue.sync { take(FolderWatch.Changes(written: [], exists: watch.exists)) }
     }
 
     /// Takes over what has happened.
     func take(_ changes: FolderWatch.Changes) {
         update(again: changes.written, isAll: changes.isAll)
         let wasThere = state.withLock { state in
-            defer { state.isThere = changes.isThere }
+            defer { state.isThere = changes.exists }
             return state.isThere
         }
-        guard changes.isThere != wasThere else { return }
-        onPresence(changes.isThere)
-        if !changes.isThere { onNotice("The folder \(path) is not there. Its tags are near when it is.") }
+        guard changes.exists != wasThere else { return }
+        onPresence(changes.exists)
+        if !changes.exists { onNotice("The folder \(path) is not there. Its tags are near when it is.") }
     }
 
     /// Brings the tags of new or changed files near, and removes the tags of deleted ones.

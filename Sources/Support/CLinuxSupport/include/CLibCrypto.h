@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ciphers, hashes and signatures of the system's libcrypto (OpenSSL 3 or 1.1). The library is opened at run time, and its headers
-// are not needed to build.
+// Ciphers, hashes and signatures of the system's libcrypto (OpenSSL 3 or 1.1). The library is opened at run time, and its
+// headers are not needed to build. A function that returns false or 0 was refused by libcrypto.
 #ifndef OPENCORENFC_LIBCRYPTO_H
 #define OPENCORENFC_LIBCRYPTO_H
 
@@ -28,25 +28,15 @@ enum ocn_digest {
 // Returns what is missing: NULL for nothing, "" for the library, or the name of a function that the library lacks.
 const char *ocn_crypto_missing(void);
 
-// Enciphers or deciphers whole blocks.
-//
-//   key     16 bytes for AES, 24 for triple DES
-//   vector  one block, also for ECB, which ignores it
-//   output  room for `size` bytes
-//
-// Returns false when libcrypto refuses.
+// Enciphers or deciphers whole blocks. `key` has 16 bytes for AES, 24 for triple DES; `vector` has one block, also for ECB,
+// which ignores it; `output` has room for `size` bytes.
 bool ocn_crypto_cipher(enum ocn_cipher cipher, bool encrypts, const uint8_t *key, const uint8_t *vector, const uint8_t *data,
                        int size, uint8_t *output);
 
 // Hashes data. `output` has room for the digest: 20 bytes for SHA-1, 32 for SHA-256.
-//
-// Returns false when libcrypto refuses.
 bool ocn_crypto_digest(enum ocn_digest digest, const uint8_t *data, size_t size, uint8_t *output);
 
-// Hashes a message and signs the hash.
-//
-//   key        a private key in DER
-//   signature  room for `capacity` bytes
+// Hashes a message and signs the hash with a private key in DER.
 //
 // Returns the length of the signature; 0 when libcrypto refuses, or the signature may be longer than `capacity`.
 size_t ocn_crypto_sign(const uint8_t *key, size_t key_size, enum ocn_digest digest, const uint8_t *message, size_t size,

@@ -10,49 +10,15 @@
 // Returns the connection, or -1 with errno set.
 int ocn_accept(int listener);
 
-// Creates a pipe, with the end to read from first. Both ends are closed in child programs.
-//
-// Returns 0, or -1 with errno set.
+// Creates a pipe, with the end to read from first. Both ends are closed in child programs. Returns 0, or -1 with errno set.
 int ocn_pipe(int ends[2]);
 
-// Opens a path without reading or writing the file, and without following a symbolic link at the end of the path.
-//
-// Returns a descriptor, or -1 with errno set.
-int ocn_open_path(const char *path);
-
-// Opens a path without reading or writing the file. Symbolic links are followed.
-//
-// Returns a descriptor, or -1 with errno set.
-int ocn_open_target(const char *path);
-
-// Opens a folder without reading the names in it. A symbolic link at the end is followed if follows_link is not 0.
-//
-// Returns a descriptor, or -1 with errno set.
-int ocn_open_folder(const char *path, int follows_link);
-
-// Gets the names of a file's extended attributes, each followed by a zero byte.
-//
-// Returns the number of bytes, or -1 with errno set.
-long ocn_attribute_names(const char *path, char *names, unsigned long size);
-
-// Opens a descriptor of a process. It never means another process, even if the number is reused (pidfd_open(2)).
-//
-// Returns the descriptor, or -1 with errno set, to ENOSYS before Linux 5.3.
-int ocn_process_descriptor(int process);
-
-// Sends a signal to the process of a descriptor (pidfd_send_signal(2)). 0 only checks whether it exists.
-//
-// Returns 0, or -1 with errno set.
-int ocn_signal_process(int descriptor, int signal);
-
-// Has posix_spawn start a program in a folder.
-//
-// Returns 0 or an error number: ENOSYS before glibc 2.29, and the folder then stays the caller's.
+// Has posix_spawn start a program in a folder. Returns 0 or an error number: ENOSYS before glibc 2.29, and the folder then
+// stays the caller's.
 int ocn_spawn_change_folder(posix_spawn_file_actions_t *actions, const char *folder);
 
-// Has posix_spawn start a program without the descriptors from `first` on.
-//
-// Returns 0 or an error number: ENOSYS before glibc 2.34, and nothing is then closed.
+// Has posix_spawn start a program without the descriptors from `first` on. Returns 0 or an error number: ENOSYS before glibc
+// 2.34, and nothing is then closed.
 int ocn_spawn_close_from(posix_spawn_file_actions_t *actions, int first);
 
 // Returns the value of an environment variable; NULL when it is unset, and in a program that runs with other rights than its

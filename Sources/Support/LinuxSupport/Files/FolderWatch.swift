@@ -1,116 +1,106 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Glibc
 
-/// Watches the files of the folder that a path means now. Every folder and symbolic link on the way is watched too, so that
-/// it is noticed when the path comes to mean another folder, or none. While there is none, the last folder on the way is
-/// watched for what comes. The system does not say that a file system was mounted over the folder or one above it.
+/// Watches the files of a folder, which may be missing at first, and be removed or replaced later.
+///
+/// The folders on its path are watched too, so that it notices when the path leads to another folder, or to none. Symbolic
+/// links are followed; only changes of a link that is named in the path itself are noticed. The system does not report
+/// file systems that are mounted over a part of the path.
 ///
 /// One thread uses it at a time.
 package final class FolderWatch: @unchecked Sendable {
     // Sendable because it is made by one thread and then used on one queue.
 
-    /// What has happened since the last time.
+    /// What has happened since the last call.
     package struct Changes {
-        /// The names of files that were written, or came whole.
+        /// The names of files that were written or moved in.
         package var written: Set<String>
-        /// Whether any file may have been written: there was more than the system keeps, or the folder is another one.
+        /// Whether any file may have been written: the system dropped events, or the folder is another one.
         package var isAll = false
-        /// Whether the folder is there.
-        package var isThere: Bool
-        /// Whether anything has happened to the folder or in it. Otherwise something else has changed in a folder above it.
+        /// Whether the folder exists.
+        package var exists: Bool
+        /// Whether anything has happened to the folder or in it, and not only to a folder above it.
         package var isAny = false
 
         /// Creates changes of which every file is named.
-        package init(written: Set<String>, isThere: Bool) {
+        package init(written: Set<String>, exists: Bool) {
             self.written = written
-            self.isThere = isThere
+            self.exists = exists
         }
     }
 
-    /// What becomes readable when something has happened.
+    /// Becomes readable when something has happened.
     package let descriptor: Int32
-    /// Whether the folder is there.
-    package private(set) var isThere = false
+    /// Whether the folder exists.
+    package var exists: Bool { watched != -1 }
     /// The folder's absolute path.
     package let path: String
-    /// The watch on the folder where the path ends. The system gives a folder another one after it was deleted.
+    /// The watch on the folder; -1 while it is missing. A folder that was deleted and created again gets another watch.
     private var watched: Int32 = -1
-    /// The watches on everything that the path goes through, and the names in each that are on the way.
-    ///
-    /// The system says that a folder itself was deleted when no program has it open or is in it any more. The folder above
-    /// says so at once.
-    private var way: [Int32: Set<[UInt8]>] = [:]
-    /// Whether a folder or a link on the way was gone when it was about to be watched.
-    private var isGone = false
-    /// Folders on the way may come and go meanwhile.
-    private static let maximumLooks = 100
+    /// The watches on the folders on the path, each with the names in it that are on the path.
+    private var above: [Int32: Set<String>] = [:]
 
     private static let files = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE
-    /// What takes a name away, or gives it to something else.
-    private static let leaving = IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO
+    /// Events in a folder above: a name is removed, or gets another meaning.
+    private static let replacing = IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO
+    /// Events in the last existing folder, when the next one is missing or can't be read.
+    private static let appearing = IN_CREATE | IN_ATTRIB | replacing
     private static let ending = IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED
-    /// What brings the folder that is waited for.
-    private static let coming = IN_CREATE | IN_MOVED_TO | IN_ATTRIB
 
-    /// Begins to watch.
+    /// Starts watching.
     ///
     /// - Parameter path: the folder's path, from the folder that the process is in now.
-    /// - Returns: nil where the system has no such watch.
+    /// - Returns: nil when the system can't watch.
     package init?(_ path: String) {
         descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
-        self.path = Self.absolute(path)
+        self.path = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
         guard descriptor >= 0 else { return nil }
         watch()
-        // What is not returned ends here too, and its end closes the descriptor. Closed twice, it could be another thread's.
-        guard watched != -1 else { return nil }
+        guard exists || !above.isEmpty else { return nil }
     }
 
     deinit { close(descriptor) }
 
-    private static func absolute(_ path: String) -> String {
-        guard !path.hasPrefix("/"), let folder = unsafe getcwd(nil, 0) else { return path }
-        defer { unsafe free(folder) }
-        return unsafe String(cString: folder) + "/" + path
-    }
-
-    /// Watches what the path goes through now, and the folder where it ends.
+    /// Watches what the path leads through now: from the root on, so that a change below a folder that is watched already is
+    /// reported.
     private func watch() {
-        for _ in 0..<Self.maximumLooks {
-            isGone = false
-            let trail = FolderTrail(path)
-            // What this user can't read can't be watched: folders of others, which stay where they are.
-            var next: [Int32: Set<[UInt8]>] = [:]
-            let names = trail.names
-            for (path, names) in names where path != trail.endPath {
-                next[add(path, Self.leaving), default: []].formUnion(names)
+        var old = Set(above.keys).union([watched])
+        // Folders may appear meanwhile.
+        for _ in 0..<100 {
+            (above, watched) = ([:], -1)
+            var folder = "/"
+            var last = (folder: folder, next: folder)
+            for name in path.split(separator: "/") {
+                // A folder that this user can't read can't be watched. It belongs to others, and seldom changes.
+                if let number = add(folder, Self.replacing) {
+                    above[number, default: []].insert(String(name))
+                    last = (folder, folder + name + "/")
+                }
+                folder += name + "/"
             }
-            watched = add(trail.endPath, trail.isComplete ? Self.files : Self.coming | Self.leaving)
-            isThere = trail.isComplete && watched != -1
-            var folder = trail.endPath
-            while watched == -1, let above = FolderTrail.path(above: folder) {
-                folder = above
-                watched = add(folder, Self.coming | Self.leaving)
-            }
-            next[watched, default: []].formUnion(names[folder] ?? [])
-            // After the new ones are there: what is on both ways stays watched all the time. The system ignores the
-            // number of what could not be watched.
-            for number in way.keys where next[number] == nil { inotify_rm_watch(descriptor, number) }
-            way = next
-            // What changed before it was watched is not reported. What went meanwhile and came again may have the same number.
-            if !isGone, FolderTrail(path) == trail { return }
+            watched = add(folder, Self.files) ?? -1
+            old.formUnion(above.keys)
+            if exists || add(last.folder, Self.appearing) == nil || add(last.next, Self.files) == nil { break }
         }
+        for number in old where number != watched && above[number] == nil { inotify_rm_watch(descriptor, number) }
     }
 
-    private func add(_ path: [CChar], _ events: Int32) -> Int32 {
-        let mask = UInt32(events | IN_DELETE_SELF | IN_MOVE_SELF | IN_DONT_FOLLOW)
+    private func add(_ path: String, _ events: Int32) -> Int32? {
+        let mask = UInt32(events | IN_DELETE_SELF | IN_MOVE_SELF) | UInt32(IN_ONLYDIR)
         let number = unsafe inotify_add_watch(descriptor, path, mask)
-        if number == -1, errno == ENOENT { isGone = true }
+        guard number != -1 else { return nil }
+        // With `..` in the path, a folder may be on the path twice.
+        if above[number] != nil {
+            _ = unsafe inotify_add_watch(descriptor, path, mask | UInt32(Self.replacing) | UInt32(IN_MASK_ADD))
+        }
         return number
     }
 
     /// Reads what has happened.
     package func changes() -> Changes {
-        var changes = Changes(written: [], isThere: isThere)
+        let existed = exists
+        var changes = Changes(written: [], exists: exists)
         var isMoved = false
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
         while true {
@@ -126,31 +116,25 @@ package final class FolderWatch: @unchecked Sendable {
                 }
                 let (number, mask) = (Int32(bitPattern: word(0)), Int32(bitPattern: word(1)))
                 let end = min(offset + 16 + Int(word(3)), count)
-                let name = Array(buffer[(offset + 16)..<end].prefix { $0 != 0 })
+                let name = String(decoding: buffer[(offset + 16)..<end].prefix { $0 != 0 }, as: UTF8.self)
                 offset = end
-                if mask & IN_Q_OVERFLOW != 0 {
-                    changes.isAll = true
-                } else if let names = way[number] {
-                    if mask & Self.ending != 0 || (number == watched && !isThere) || names.contains(name) {
-                        isMoved = true
-                    }
-                    if number == watched, isThere {
-                        changes.isAny = true
-                        if mask & (IN_CLOSE_WRITE | IN_MOVED_TO) != 0 {
-                            changes.written.insert(String(decoding: name, as: UTF8.self))
-                        }
-                    }
+                if mask & IN_Q_OVERFLOW != 0 { changes.isAll = true }
+                let names = above[number]
+                guard names != nil || number == watched else { continue }
+                if mask & Self.ending != 0 || names?.contains(name) == true { isMoved = true }
+                if number == watched {
+                    changes.isAny = true
+                    if mask & (IN_CLOSE_WRITE | IN_MOVED_TO) != 0 { changes.written.insert(name) }
                 }
             }
         }
         if isMoved || changes.isAll {
             let last = watched
             watch()
-            // What was deleted and made again in one go is not the folder of before, and has another watch.
             if watched != last { changes.isAll = true }
         }
-        if changes.isThere != isThere || (isThere && changes.isAll) { changes.isAny = true }
-        changes.isThere = isThere
+        changes.exists = exists
+        if exists != existed || (exists && changes.isAll) { changes.isAny = true }
         return changes
     }
 }

@@ -6,8 +6,6 @@ import Glibc
 /// The size of a file is checked before it is read. A source without a size, such as a pipe, is read up to the limit.
 public final class InputFile {
     private let descriptor: Int32
-    private let ownsDescriptor: Bool
-    /// The file's name in messages.
     private let name: String
     private let limit: Int
     private var total = 0
@@ -21,49 +19,51 @@ public final class InputFile {
     /// - Throws: ``StorageError``, with code `notAFile` when it is of a kind that is not read, and `tooLarge` when it
     ///   has more bytes than the limit.
     public convenience init(_ path: String, limit: Int, takesPipes: Bool = false) throws(StorageError) {
-        guard let found = try FoundFile.find(path) else {
-            throw .system("\(path) can't be read", ENOENT)
+        guard let status = FileStatus.ofTarget(path) else { throw .system("\(path) can't be read") }
+        let kind = FileKind(status)
+        guard kind == .regular || takesPipes && [.pipe, .device].contains(kind) else {
+            throw StorageError(.notAFile, "\(path) is a \(kind.rawValue). Name a file.")
         }
-        let isTaken =
-            switch found.kind {
-            case .regular: true
-            case .pipe, .device: takesPipes
-            case .folder, .disk, .socket: false
-            }
-        guard isTaken else { throw StorageError(.notAFile, "\(path) is a \(found.kind.rawValue). Name a file.") }
-        try self.init(owning: try found.open(O_RDONLY), name: path, limit: limit)
+        try self.init(owning: try Self.open(path, takesPipes ? 0 : O_NONBLOCK), name: path, limit: limit)
     }
 
-    /// Reads standard input, which is not closed at the end.
-    ///
-    /// - Parameter limit: the most bytes.
+    /// Reads standard input.
     public static func standardInput(limit: Int) -> InputFile {
-        InputFile(STDIN_FILENO, name: "Standard input", limit: limit, ownsDescriptor: false)
+        InputFile(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0), name: "Standard input", limit: limit)
     }
 
     /// Takes ownership of a descriptor, and closes it even when this throws.
-    convenience init(owning descriptor: Int32, name: String, limit: Int) throws(StorageError) {
-        self.init(descriptor, name: name, limit: limit, ownsDescriptor: true)
-        guard let status = FileStatus.ofOpen(descriptor) else { throw .system("\(name) can't be read") }
-        guard status.st_mode & S_IFMT != S_IFREG || Int(status.st_size) <= limit else { throw tooLarge }
+    ///
+    /// - Parameter isRegular: whether to refuse everything but a regular file, with code `unsafe`.
+    convenience init(owning descriptor: Int32, name: String, limit: Int, isRegular: Bool = false) throws(StorageError) {
+        self.init(descriptor, name: name, limit: limit)
+        let status = try FileStatus.ofOpen(descriptor, name)
+        if FileKind(status) == .regular {
+            guard Int(status.st_size) <= limit else { throw tooLarge }
+        } else if isRegular {
+            throw .notRegular(name)
+        }
     }
 
-    private init(_ descriptor: Int32, name: String, limit: Int, ownsDescriptor: Bool) {
+    private init(_ descriptor: Int32, name: String, limit: Int) {
         self.descriptor = descriptor
         self.name = name
         self.limit = limit
-        self.ownsDescriptor = ownsDescriptor
     }
 
-    deinit {
-        if ownsDescriptor { close(descriptor) }
+    deinit { close(descriptor) }
+
+    /// Opens a file for reading. A terminal never becomes the controlling terminal of the process.
+    fileprivate static func open(_ path: String, _ flags: Int32) throws(StorageError) -> Int32 {
+        while true {
+            let file = unsafe Glibc.open(path, flags | O_RDONLY | O_CLOEXEC | O_NOCTTY)
+            if file >= 0 { return file }
+            if errno != EINTR { throw .system("\(path) can't be read") }
+        }
     }
 
-    /// Waits for more bytes.
+    /// Waits for more bytes, up to a count, and appends them to a buffer.
     ///
-    /// - Parameters:
-    ///   - buffer: the array to append them to.
-    ///   - count: the most bytes to read.
     /// - Returns: false at the end of the file.
     /// - Throws: ``StorageError``, with code `tooLarge` when the file has more bytes than the limit.
     public func read(into buffer: inout [UInt8], upTo count: Int = 64 << 10) throws(StorageError) -> Bool {
@@ -73,7 +73,10 @@ public final class InputFile {
             repeat {
                 result = unsafe Glibc.read(descriptor, memory.baseAddress, count)
                 number = result < 0 ? errno : 0
-                if number == EAGAIN { waitUntilReadable() }
+                if number == EAGAIN {
+                    var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                    _ = unsafe poll(&poller, 1, -1)
+                }
             } while number == EINTR || number == EAGAIN
             initialized = max(result, 0)
         }
@@ -91,13 +94,78 @@ public final class InputFile {
         return bytes
     }
 
-    private func waitUntilReadable() {
-        var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        _ = unsafe poll(&poller, 1, -1)
-    }
-
     private var tooLarge: StorageError {
         let size = limit % (1 << 20) == 0 ? "\(limit >> 20) MiB" : "\(limit) bytes"
         return StorageError(.tooLarge, "\(name) is larger than \(size), and no more is read.")
+    }
+}
+
+/// A file with security decisions, such as permissions. Only the user and root may have written it.
+public enum TrustedFile {
+    /// Reads a file.
+    ///
+    /// - Throws: ``StorageError``, with code `unsafe` when it belongs to another user, when others can write it, or
+    ///   when it is not a regular file.
+    public static func read(_ path: String, limit: Int) throws(StorageError) -> [UInt8] {
+        let file: Int32
+        do throws(StorageError) {
+            file = try InputFile.open(path, O_NONBLOCK)
+        } catch  where error.number == ENXIO {
+            throw .notRegular(path)
+        }
+        let input = try InputFile(owning: file, name: path, limit: limit, isRegular: true)
+        let status = try FileStatus.ofOpen(file, path)
+        guard status.st_uid == 0 || status.st_uid == geteuid() else {
+            throw StorageError(.unsafe, "\(path) belongs to another user.")
+        }
+        guard status.st_mode & 0o022 == 0 else { throw StorageError(.unsafe, "\(path) can be written by others.") }
+        return try input.readToEnd()
+    }
+}
+
+/// Checks whether only root can change what a path leads to. Then a program that runs as root may load it.
+package enum TrustedPath {
+    /// Returns the first part of a path that a user other than root can change.
+    ///
+    /// - Parameters:
+    ///   - path: an absolute path. Symbolic links are followed, and the paths that they lead to are checked too.
+    ///   - owner: another user who may change it; nil when only root may.
+    ///   - allowsGroup: whether a part's group may change it. A group that only has its user is common (umask 002).
+    /// - Returns: the part; nil when only root can change the file and every folder on its path.
+    package static func partOpenToOthers(_ path: String, owner: UInt32? = nil, allowsGroup: Bool = false) -> String? {
+        guard path.hasPrefix("/"), let resolved = unsafe realpath(path, nil) else { return path }
+        defer { unsafe free(resolved) }
+        let writable: mode_t = allowsGroup ? 0o002 : 0o022
+        for path in [path, unsafe String(cString: resolved)] {
+            var part = ""
+            for name in path.split(separator: "/") where name != "." {
+                part += "/" + name
+                guard let status = FileStatus.ofEntry(part), status.st_uid == 0 || status.st_uid == owner else {
+                    return part
+                }
+                // A link has no mode. In a sticky folder only its owner can replace an entry.
+                let kind = FileKind(status)
+                let isSticky = kind == .folder && status.st_mode & 0o1000 != 0
+                if kind != .link, !isSticky, status.st_mode & writable != 0 { return part }
+            }
+        }
+        return nil
+    }
+
+    /// Returns the same for an absolute path that may not exist yet. The existing folders are checked.
+    package static func partOpenToOthers(
+        existingPartOf path: String,
+        owner: UInt32? = nil,
+        allowsGroup: Bool = false
+    ) -> String? {
+        var parts = path.split(separator: "/")
+        while !parts.isEmpty {
+            let existing = "/" + parts.joined(separator: "/")
+            if FileStatus.ofEntry(existing) != nil {
+                return partOpenToOthers(existing, owner: owner, allowsGroup: allowsGroup)
+            }
+            parts.removeLast()
+        }
+        return nil
     }
 }

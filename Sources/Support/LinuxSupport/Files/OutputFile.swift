@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Glibc
 
 /// Writes a complete file to a path that a person chose.
 ///
-/// - A regular file is replaced in one step: at any time it has the old or the new content. It keeps its mode and its
-///   owner. A symbolic link to it is kept.
-/// - A regular file that can't be replaced without changing its properties is overwritten. This applies to a file with
-///   several names (hard links), with an access list or other attributes, or of another owner, and to a file in a
-///   folder where no files can be created, or that is a mount point.
-/// - A pipe or a device, such as `/dev/null`, is written to. Folders, disks, sockets and pipes without a reader are
+/// - A regular file is replaced in one step: at any time it has the old or the new content. It keeps its mode, and a
+///   symbolic link to it stays.
+/// - A pipe or a device, such as `/dev/stdout`, is written to. Folders, disks, sockets and pipes without a reader are
 ///   refused.
-/// - A symbolic link that another user created in a folder where others may create files is not followed. Keys and
-///   passwords are not written to another user's file.
 package enum OutputFile {
     /// The users who may read a newly created file.
     package enum Readers: Sendable {
         /// Everyone that the process's mask (`umask`) allows.
         case everyone
-        /// Only the owner, because the file has keys or passwords that aren't the factory defaults.
+        /// Only the owner, because the file has keys or passwords that aren't the factory defaults. It is not written to
+        /// another user's file.
         case ownerAlone
-
-        var mode: mode_t { self == .everyone ? 0o644 : 0o600 }
     }
 
     /// Writes a file.
@@ -29,21 +24,34 @@ package enum OutputFile {
     ///   - bytes: the complete new content.
     ///   - path: the path; relative to the process's current folder unless it starts with a slash.
     ///   - readers: the users who may read it, if it is new.
-    /// - Throws: ``StorageError``. An existing file is unchanged then, except when it was being overwritten and its
-    ///   disk fails.
     package static func write(_ bytes: [UInt8], to path: String, readers: Readers) throws(StorageError) {
-        try refuseForeignLink(path)
-        if let found = try FoundFile.find(path) {
-            if readers == .ownerAlone, found.kind == .regular, found.status.st_uid != geteuid() {
-                throw StorageError(
-                    .unsafe,
-                    "\(path) belongs to another user, who is not to read the keys or passwords. Name another file."
-                )
-            }
-            return try write(bytes, to: found)
+        // The system follows symbolic links, by its own rules for links of other users.
+        let node = unsafe open(path, openPathOnly | O_CLOEXEC)
+        guard node >= 0 else {
+            guard errno == ENOENT else { throw .system("\(path) can't be written") }
+            return try create(path, bytes, readers)
         }
-        guard isLink(path) else { return try create(path, bytes, readers) }
-        try createBehindLink(path, bytes, readers)
+        defer { close(node) }
+        // By this path the system opens exactly the file that was found.
+        let found = "/proc/self/fd/\(node)"
+        let status = try FileStatus.ofOpen(node, path)
+        let kind = FileKind(status)
+        guard kind == .regular else {
+            let file = try openStream(found, kind, 0, name: path)
+            defer { close(file) }
+            return try OutputDescriptor(file).append(bytes, name: path)
+        }
+        if readers == .ownerAlone, status.st_uid != geteuid() {
+            throw StorageError(
+                .unsafe,
+                "\(path) belongs to another user, who may not read the keys or passwords. Name another file."
+            )
+        }
+        guard unsafe faccessat(AT_FDCWD, found, W_OK, AT_EACCESS) == 0,
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: found),
+            let now = FileStatus.ofEntry(target), FileStatus.areOfOneFile(now, status)
+        else { throw .system("\(path) can't be written") }
+        try replace(target, with: bytes, name: path, like: status)
     }
 
     /// Returns whether two paths lead to the same file, so that writing one of them replaces the other.
@@ -52,181 +60,194 @@ package enum OutputFile {
         return FileStatus.areOfOneFile(first, second)
     }
 
-    private static func write(_ bytes: [UInt8], to found: FoundFile) throws(StorageError) {
-        switch found.kind {
-        case .regular: try replace(found, with: bytes)
-        case .pipe, .device:
-            let file = try found.openForWriting(O_WRONLY)
-            defer { close(file) }
-            try OpenFile.write(file, bytes, name: found.path)
-        case .folder, .disk, .socket: throw found.refusal
-        }
-    }
-
-    // MARK: A file that is not there
-
     private static func create(_ path: String, _ bytes: [UInt8], _ readers: Readers) throws(StorageError) {
-        guard let parts = PathParts(path) else {
-            throw StorageError(.notAFile, "'\(path)' is no name of a file.")
-        }
-        let folder = try OpenFolder(parts.folder, followsLink: true, lists: false)
-        let (temporary, file) = try folder.makeTemporary(mode: readers.mode, for: path)
-        defer { close(file) }
-        do throws(StorageError) {
-            try OpenFile.save(file, bytes, name: path)
-            try folder.rename(temporary, to: parts.name)
-        } catch {
-            try? folder.remove(temporary)
-            throw error
-        }
-        try? folder.synchronize()
-    }
-
-    /// Refuses a symbolic link that another user created in a folder that others can write, as Linux does for sticky
-    /// folders when `fs.protected_symlinks` is on.
-    private static func refuseForeignLink(_ path: String) throws(StorageError) {
-        guard let parts = PathParts(path), let link = FileStatus.ofEntry(path),
-            link.st_mode & S_IFMT == S_IFLNK,
-            let folder = FileStatus.ofTarget(parts.folder), folder.st_mode & 0o002 != 0
-        else { return }
-        guard link.st_uid == geteuid() || link.st_uid == folder.st_uid else {
-            throw StorageError(
-                .unsafe,
-                "\(path) is a link of another user in a folder that others write. Name the file itself."
-            )
-        }
-    }
-
-    private static func isLink(_ path: String) -> Bool {
-        guard let status = FileStatus.ofEntry(path) else { return false }
-        return status.st_mode & S_IFMT == S_IFLNK
-    }
-
-    /// Creates the missing file that a symbolic link points to. The system follows the link, by its own rules for links
-    /// of other users.
-    private static func createBehindLink(_ path: String, _ bytes: [UInt8], _ readers: Readers) throws(StorageError) {
-        let file = unsafe open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, readers.mode)
+        let mode: mode_t = readers == .everyone ? 0o644 : 0o600
+        guard FileStatus.ofEntry(path) != nil else { return try replace(path, with: bytes, name: path, mode: mode) }
+        // A link to a missing file, which the system creates.
+        let file = unsafe open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode)
         guard file >= 0 else { throw .system("\(path) can't be written") }
         close(file)
-        guard let found = try FoundFile.find(path) else {
-            throw .system("\(path) can't be written", ENOENT)
-        }
         do throws(StorageError) {
-            try write(bytes, to: found)
+            try write(bytes, to: path, readers: readers)
         } catch {
-            if found.kind == .regular, found.size == 0, let place = found.place() {
-                try? place.folder.remove(place.name)
-            }
+            _ = unsafe unlink(URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
             throw error
         }
     }
 
-    // MARK: A regular file
-
-    private static func replace(_ found: FoundFile, with bytes: [UInt8]) throws(StorageError) {
-        guard found.isWritable else { throw .system("\(found.path) can't be written") }
-        if found.status.st_nlink == 1, !found.hasAttributes, let place = found.place(),
-            try replace(found, with: bytes, in: place.folder, place.name)
-        {
-            return
-        }
-        try overwrite(found, with: bytes)
-    }
-
-    /// Puts a new file in place of the one that was found.
+    /// Puts a new file in the place of a path.
     ///
-    /// - Returns: false when the new file can't have the same mode and owner, or can't be put there.
+    /// - Parameters:
+    ///   - name: the path in messages.
+    ///   - status: the file that is replaced: its mode and, if the system allows it, its owner are kept.
+    ///   - mode: the mode without such a file, from which the process's mask is removed.
     private static func replace(
-        _ found: FoundFile,
+        _ path: String,
         with bytes: [UInt8],
-        in folder: OpenFolder,
-        _ name: String
-    ) throws(StorageError) -> Bool {
-        let temporary: String
-        let file: Int32
-        do throws(StorageError) {
-            (temporary, file) = try folder.makeTemporary(mode: 0o600, for: found.path)
-        } catch  where error.code == .denied {
-            return false
+        name: String,
+        like status: stat? = nil,
+        mode: mode_t = 0o600
+    ) throws(StorageError) {
+        guard let folder = PathParts(path)?.folder else {
+            throw StorageError(.notAFile, "'\(name)' is not a file name.")
+        }
+        let temporary = "\(folder)/.nfc-\(UInt64.random(in: 0 ... .max)).tmp"
+        let file = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        guard file >= 0 else {
+            let isMissing = [ENOENT, ENOTDIR].contains(errno)
+            throw .system(isMissing ? "The folder \(folder) can't be opened" : "\(name) can't be written")
         }
         defer { close(file) }
         do throws(StorageError) {
-            try OpenFile.write(file, bytes, name: found.path)
-            if giveMode(of: found.status, to: file) {
-                try OpenFile.synchronize(file, name: found.path)
-                if (try? folder.rename(temporary, to: name)) != nil {
-                    try? folder.synchronize()
-                    return true
-                }
-            }
+            if let status { _ = fchown(file, status.st_uid, status.st_gid) }
+            try save(bytes, to: file, name: name, mode: status.map { $0.st_mode & 0o777 })
+            guard unsafe rename(temporary, path) == 0 else { throw .system("\(name) can't be written") }
         } catch {
-            try? folder.remove(temporary)
-            throw error
-        }
-        try folder.remove(temporary)
-        return false
-    }
-
-    /// Sets the owner and the mode of a file to those of another one.
-    private static func giveMode(of status: stat, to file: Int32) -> Bool {
-        guard let now = FileStatus.ofOpen(file),
-            now.st_uid == status.st_uid && now.st_gid == status.st_gid
-                || fchown(file, status.st_uid, status.st_gid) == 0
-        else { return false }
-        let mode = status.st_mode & 0o777
-        return now.st_mode & 0o777 == mode || fchmod(file, mode) == 0
-    }
-
-    /// Overwrites the file that was found. If it gets longer, the additional bytes are written first, so a full disk
-    /// fails before anything is lost. After a failure the old bytes are restored.
-    private static func overwrite(_ found: FoundFile, with bytes: [UInt8]) throws(StorageError) {
-        let file = try found.open(O_WRONLY)
-        defer { close(file) }
-        let old = oldBytes(of: found)
-        let kept = min(found.size, bytes.count)
-        do throws(StorageError) {
-            try write(file, Array(bytes[kept...]), at: kept, name: found.path)
-            try write(file, Array(bytes[..<kept]), at: 0, name: found.path)
-            guard ftruncate(file, off_t(bytes.count)) == 0 else { throw .system("\(found.path) can't be written") }
-            try OpenFile.synchronize(file, name: found.path)
-        } catch {
-            if let old { try? write(file, old, at: 0, name: found.path) }
-            _ = ftruncate(file, off_t(found.size))
+            _ = unsafe unlink(temporary)
             throw error
         }
     }
 
-    /// Returns a file's content before it is written; nil when it can't be read, or is too large to keep.
-    private static func oldBytes(of found: FoundFile) -> [UInt8]? {
-        guard let file = try? found.open(O_RDONLY) else { return nil }
-        return try? InputFile(owning: file, name: found.path, limit: 64 << 20).readToEnd()
+    /// Writes all bytes of a new file, and waits until they are on the disk.
+    static func save(_ bytes: [UInt8], to file: Int32, name: String, mode: mode_t? = nil) throws(StorageError) {
+        try OutputDescriptor(file).append(bytes, name: name)
+        if let mode, fchmod(file, mode) != 0 { throw .system("\(name) can't be written") }
+        guard fsync(file) == 0 else { throw .system("\(name) can't be written") }
     }
 
-    private static func write(_ file: Int32, _ bytes: [UInt8], at offset: Int, name: String) throws(StorageError) {
-        guard lseek(file, off_t(offset), SEEK_SET) >= 0 else { throw .system("\(name) can't be written") }
-        try OpenFile.write(file, bytes, name: name)
-    }
-}
-
-extension FoundFile {
-    /// Opens a pipe or a device for writing, without waiting.
-    func openForWriting(_ flags: Int32) throws(StorageError) -> Int32 {
-        let file: Int32
-        do throws(StorageError) {
-            file = try open(flags | O_NONBLOCK)
-        } catch {
-            guard kind == .pipe, error.number == ENXIO else { throw error }
-            throw StorageError(.failed, "\(path) is a pipe without a reader. Start its reader first.")
+    /// Opens a pipe or a device for writing, without waiting. Later writes may wait for the reader.
+    static func openStream(_ path: String, _ kind: FileKind, _ flags: Int32, name: String) throws(StorageError) -> Int32
+    {
+        switch kind {
+        case .pipe, .device: break
+        case .folder: throw StorageError(.notAFile, "\(name) is a folder. Name a file in it.")
+        default: throw StorageError(.notAFile, "\(name) is a \(kind.rawValue), which is not written to. Name a file.")
         }
-        // Later writes may wait for the reader.
+        let file = unsafe open(path, flags | O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        guard file >= 0 else {
+            guard kind == .pipe, errno == ENXIO else { throw .system("\(name) can't be written") }
+            throw StorageError(.failed, "\(name) is a pipe without a reader. Start its reader first.")
+        }
         _ = fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK)
         return file
     }
+}
 
-    /// The error for a file that can't be written.
-    var refusal: StorageError {
-        kind == .folder
-            ? StorageError(.notAFile, "\(path) is a folder. Name a file in it.")
-            : StorageError(.notAFile, "\(path) is a \(kind.rawValue), which is not written to. Name a file.")
+/// A file to append to, which only its owner may read.
+///
+/// Its path may also be a pipe or a device. Then the reader of the pipe or device gets the data.
+package final class PrivateLog: Sendable {
+    /// The file's path.
+    package let path: String
+    private let output: OutputDescriptor
+
+    /// Whether a regular file has any content; always true for other files.
+    package var isStarted: Bool {
+        guard let status = try? FileStatus.ofOpen(output.fileDescriptor, path) else { return true }
+        return FileKind(status) != .regular || status.st_size > 0
+    }
+
+    /// Creates the file, or empties an existing one. If others can read an existing file, their access is removed.
+    ///
+    /// - Parameters:
+    ///   - path: the file's path.
+    ///   - beginning: the bytes that an existing file must start with to be replaced, unless it is empty.
+    /// - Throws: ``StorageError``, with code `occupied` when it is another file, and `unsafe` when it belongs to another
+    ///   user.
+    package init(_ path: String, replacing beginning: [UInt8]) throws(StorageError) {
+        self.path = path
+        if let kind = FileStatus.ofTarget(path).map(FileKind.init), kind != .regular {
+            output = OutputDescriptor(try OutputFile.openStream(path, kind, O_APPEND, name: path))
+            return
+        }
+        let flags = O_RDWR | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+        output = OutputDescriptor(unsafe open(path, flags, 0o600))
+        guard output.fileDescriptor >= 0 else { throw .system("\(path) can't be written") }
+        let status = try FileStatus.ofOpen(output.fileDescriptor, path)
+        guard status.st_uid == geteuid() else {
+            throw StorageError(.unsafe, "\(path) belongs to another user. Name another file.")
+        }
+        guard status.st_size == 0 || begins(with: beginning) else {
+            throw StorageError(.occupied, "\(path) exists already. Name another file.")
+        }
+        guard status.st_mode & 0o077 == 0 || fchmod(output.fileDescriptor, 0o600) == 0,
+            ftruncate(output.fileDescriptor, 0) == 0
+        else { throw .system("\(path) can't be written") }
+    }
+
+    deinit { close(output.fileDescriptor) }
+
+    private func begins(with beginning: [UInt8]) -> Bool {
+        var head = [UInt8](repeating: 0, count: beginning.count)
+        let count = unsafe pread(output.fileDescriptor, &head, head.count, 0)
+        return count == head.count && head == beginning
+    }
+
+    /// Appends bytes.
+    package func append(_ bytes: [UInt8]) throws(StorageError) { try output.append(bytes, name: path) }
+}
+
+/// A file descriptor that is written to, whole.
+package struct OutputDescriptor: Sendable {
+    package let fileDescriptor: Int32
+
+    package init(_ fileDescriptor: Int32) { self.fileDescriptor = fileDescriptor }
+
+    package static let standardError = OutputDescriptor(STDERR_FILENO)
+    package static let standardOutput = OutputDescriptor(STDOUT_FILENO)
+
+    /// Writes all of a text. What can't be written, because nobody reads any more, is dropped.
+    ///
+    /// - Returns: the number of the error that stopped it; nil when all is written.
+    @discardableResult
+    package func write(_ text: String) -> Int32? {
+        var text = text
+        return text.withUTF8 { unsafe write(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Writes all bytes. Writing to a pipe that nobody reads is an error, and does not end the process.
+    func append(_ bytes: [UInt8], name: String) throws(StorageError) {
+        let number = Self.withoutPipeSignal { unsafe bytes.withUnsafeBytes { unsafe write($0) } }
+        if let number { throw .system("\(name) can't be written", number) }
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer) -> Int32? {
+        var rest = unsafe bytes
+        while unsafe !rest.isEmpty {
+            let count = unsafe Glibc.write(fileDescriptor, rest.baseAddress, rest.count)
+            if count > 0 {
+                unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            } else if count == 0 {
+                // A file that takes nothing, and names no error, may never take more.
+                return EIO
+            } else if errno == EAGAIN {
+                var poller = pollfd(fd: fileDescriptor, events: Int16(POLLOUT), revents: 0)
+                _ = unsafe poll(&poller, 1, 1000)
+            } else if errno != EINTR {
+                return errno
+            }
+        }
+        return nil
+    }
+
+    /// Runs a function in which writing to a pipe that nobody reads only returns `EPIPE`. By default the process gets the
+    /// signal `SIGPIPE`, which ends it.
+    private static func withoutPipeSignal(_ write: () -> Int32?) -> Int32? {
+        var signal = sigset_t()
+        unsafe sigemptyset(&signal)
+        unsafe sigaddset(&signal, SIGPIPE)
+        var pending = sigset_t()
+        unsafe sigpending(&pending)
+        let wasPending = unsafe sigismember(&pending, SIGPIPE) == 1
+        var before = sigset_t()
+        unsafe pthread_sigmask(SIG_BLOCK, &signal, &before)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        let number = write()
+        if number == EPIPE, !wasPending {
+            // The signal was sent to this thread, and is removed here, without waiting.
+            var atOnce = timespec()
+            _ = unsafe sigtimedwait(&signal, nil, &atOnce)
+        }
+        return number
     }
 }

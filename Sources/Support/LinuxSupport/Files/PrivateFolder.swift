@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A folder that only its owner may enter. It is opened once, checked through its descriptor, and used through it.
+/// A folder that only its owner may enter, and the files in it.
 ///
-/// Use it for sensitive files: sockets, configurations that another program loads, and logs. Messages of tags are
-/// stored in a ``DirectoryStore``. Once it is open, replacing something in its path has no effect, because each call
-/// uses the folder that was checked. No call follows a symbolic link in the folder.
-public final class PrivateFolder: Sendable {
+/// It is opened once, checked through its descriptor, and used through it: replacing something in its path later has no
+/// effect. No call follows a symbolic link in the folder.
+public final class PrivateFolder: FileStore {
     /// The access of other users.
     public enum Guests: Sendable {
         /// Their access is removed. For folders that this program creates for itself.
@@ -18,32 +17,34 @@ public final class PrivateFolder: Sendable {
     /// The folder's path, as it was given.
     public let path: String
     /// The descriptor of the folder. It is closed with this object.
-    package var descriptor: Int32 { folder.descriptor }
-    private let folder: OpenFolder
+    package let descriptor: Int32
 
     /// Opens a folder.
     ///
     /// - Parameters:
     ///   - path: its absolute path. Its last part may not be a symbolic link.
-    ///   - creates: whether the folder and its parents are created with mode 0700 if they are missing.
+    ///   - creates: whether the folder and its parents are created if they are missing.
     ///   - guests: the access of other users.
     ///   - newMode: the mode of folders that are created, regardless of the process's mask.
-    /// - Throws: ``StorageError``, with code `unsafe` when another user can change the folder or one of its parents.
+    ///   - checksParents: whether to refuse a folder in whose path another user can replace a part. Needed for sockets, and
+    ///     for files that another program trusts.
+    /// - Throws: ``StorageError``, with code `unsafe` when another user owns the folder or can change it.
     public init(
         _ path: String,
         creates: Bool = true,
         guests: Guests = .closedOut,
-        newMode: UInt32 = 0o700
+        newMode: UInt32 = 0o700,
+        checksParents: Bool = true
     ) throws(StorageError) {
         self.path = path
-        folder = OpenFolder(owning: try Self.open(path, making: creates ? newMode : nil), path: path)
-        let status = try folder.status()
+        descriptor = try Self.open(path, making: creates ? newMode : nil, checksParents)
+        let status = try FileStatus.ofOpen(descriptor, path)
         guard status.st_uid == geteuid() else {
-            throw StorageError(.unsafe, "The folder \(path) is another user's. Choose a folder of your own.")
+            throw StorageError(.unsafe, "The folder \(path) belongs to another user. Choose a folder of your own.")
         }
         switch guests {
         case .closedOut:
-            if status.st_mode & 0o077 != 0, fchmod(folder.descriptor, 0o700) != 0 {
+            if status.st_mode & 0o077 != 0, fchmod(descriptor, 0o700) != 0 {
                 throw StorageError(.unsafe, "The folder \(path) can be read by others.")
             }
         case .mayRead:
@@ -53,14 +54,17 @@ public final class PrivateFolder: Sendable {
         }
     }
 
-    /// Creates a folder with an unpredictable name, in `TMPDIR` or `/tmp`.
-    ///
-    /// - Parameter prefix: the start of its name.
-    /// - Throws: ``StorageError`` when it can't be created.
+    /// Opens a folder for files that only this program reads. Its parents are not checked.
+    public convenience init(store path: String, creates: Bool = true) throws(StorageError) {
+        try self.init(path, creates: creates, checksParents: false)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Creates a folder in ``parentOfRandom``, with an unpredictable name that starts with a prefix.
     public static func random(_ prefix: String) throws(StorageError) -> PrivateFolder {
-        let parent = parentOfRandom
-        var template = Array((parent + "/\(prefix).XXXXXX").utf8CString)
-        guard unsafe mkdtemp(&template) != nil else { throw .system("No folder can be made in \(parent)") }
+        var template = Array((parentOfRandom + "/\(prefix).XXXXXX").utf8CString)
+        guard unsafe mkdtemp(&template) != nil else { throw .system("No folder can be created in \(parentOfRandom)") }
         let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         do throws(StorageError) {
             return try PrivateFolder(path, creates: false)
@@ -76,37 +80,22 @@ public final class PrivateFolder: Sendable {
         return parent.hasPrefix("/") ? parent : "/tmp"
     }
 
-    /// Opens a folder in this one.
-    ///
-    /// - Parameter name: its name. It is created if it is missing.
+    /// Opens a folder in this one. It is created if it is missing.
     public func folder(_ name: String) throws(StorageError) -> PrivateFolder {
-        try OpenFolder.check(name)
+        try PathParts.check(name)
         return try PrivateFolder(path + "/" + name)
     }
 
     /// Whether only the folder's group can enter it besides its owner (mode 2750). Root creates such folders for a
     /// service with its own user. Sockets in it belong to the group too.
     public var isSharedWithGroup: Bool {
-        var status = stat()
-        return unsafe fstat(descriptor, &status) == 0 && status.st_mode & 0o7077 == 0o2050
+        (try? FileStatus.ofOpen(descriptor, path)).map { $0.st_mode & 0o7077 == 0o2050 } ?? false
     }
 
-    // MARK: Files
-
-    /// Creates a new file for writing. An existing file with that name is replaced.
-    ///
-    /// - Parameter name: its name.
-    /// - Returns: its descriptor, which the caller closes. Its mode is 0600.
-    public func makeFile(_ name: String) throws(StorageError) -> Int32 {
-        try remove(name)
-        return try open(name, O_RDWR | O_CREAT | O_EXCL)
-    }
-
-    /// Writes a new file, and waits until its bytes are on the disk. An existing file with that name is replaced.
-    public func write(_ name: String, _ bytes: [UInt8]) throws(StorageError) {
-        let file = try makeFile(name)
-        defer { close(file) }
-        try OpenFile.save(file, bytes, name: name)
+    /// Whether the folder is still at its path: it was not removed, moved or replaced.
+    public var isInPlace: Bool {
+        guard let own = try? FileStatus.ofOpen(descriptor, path) else { return false }
+        return FileStatus.ofEntry(path).map { FileStatus.areOfOneFile(own, $0) } ?? false
     }
 
     /// Sets the mode of the folder, which determines who can see its content.
@@ -114,138 +103,193 @@ public final class PrivateFolder: Sendable {
         guard fchmod(descriptor, mode) == 0 else { throw .system("The mode of \(path) can't be changed") }
     }
 
-    /// Replaces a file in one step: at any time either the old or the new file is there, complete.
-    ///
-    /// - Parameters:
-    ///   - name: the file's name.
-    ///   - bytes: the new content.
-    ///   - mode: the file's mode.
-    public func replace(_ name: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(StorageError) {
-        let (temporary, file) = try folder.makeTemporary(mode: 0o600, for: path + "/" + name)
-        defer { close(file) }
+    /// Removes the folder itself, if it is empty.
+    public func removeIfEmpty() { _ = unsafe rmdir(path) }
+
+    // MARK: Files
+
+    /// The most files in a folder. The names in a larger folder are not read.
+    static let maximumCount = 1_000_000
+
+    public func names() throws(StorageError) -> [String] { try names(limit: Self.maximumCount) }
+
+    func names(limit: Int) throws(StorageError) -> [String] {
+        guard let names = FolderNames.read("/proc/self/fd/\(descriptor)", limit: limit + 1) else {
+            throw .system("The folder \(path) can't be read")
+        }
+        guard names.count <= limit else {
+            throw StorageError(.tooLarge, "The folder \(path) has more than \(limit) files.")
+        }
+        return names
+    }
+
+    /// Opens a file with flags for `openat`. A symbolic link is not followed. The caller closes the descriptor.
+    public func open(_ name: String, _ flags: Int32) throws(StorageError) -> Int32 {
+        try PathParts.check(name)
+        let file = unsafe openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .system("\(path)/\(name) can't be opened") }
+        return file
+    }
+
+    public func read(_ name: String, limit: Int) throws(StorageError) -> [UInt8] {
+        // Opened without waiting, because opening a pipe would wait for its writer.
+        let file: Int32
         do throws(StorageError) {
-            try OpenFile.save(file, bytes, name: name)
-            guard fchmod(file, mode) == 0 else { throw .system("\(path)/\(name) can't be written") }
-            try rename(temporary, to: name)
-        } catch {
-            try? remove(temporary)
-            throw error
+            file = try open(name, O_RDONLY | O_NONBLOCK)
+        } catch  where [ENXIO, ENODEV].contains(error.number) {
+            // A socket, or a device without a driver.
+            throw .notRegular(name)
+        }
+        return try InputFile(owning: file, name: name, limit: limit, isRegular: true).readToEnd()
+    }
+
+    /// Creates a new file for reading and writing, with mode 0600. An existing file with that name is replaced. The caller
+    /// closes the descriptor.
+    public func makeFile(_ name: String) throws(StorageError) -> Int32 {
+        try remove(name)
+        return try open(name, O_RDWR | O_CREAT | O_EXCL)
+    }
+
+    public func write(_ name: String, _ bytes: [UInt8]) throws(StorageError) {
+        try write(name, bytes, mode: 0o600)
+    }
+
+    private func write(_ name: String, _ bytes: [UInt8], mode: UInt32) throws(StorageError) {
+        let file = try makeFile(name)
+        defer { close(file) }
+        try OutputFile.save(bytes, to: file, name: "\(path)/\(name)", mode: mode)
+    }
+
+    /// Replaces a file in one step, like ``FileStore/replace(_:with:)``, and sets its mode.
+    public func replace(_ name: String, with bytes: [UInt8], mode: UInt32) throws(StorageError) {
+        try replace(name) { temporary throws(StorageError) in try write(temporary, bytes, mode: mode) }
+    }
+
+    public func rename(_ name: String, to new: String) throws(StorageError) {
+        for name in [name, new] { try PathParts.check(name) }
+        guard unsafe renameat(descriptor, name, descriptor, new) == 0 else {
+            throw .system("\(path)/\(name) can't be renamed")
         }
     }
 
+    /// Removes a file or an empty folder. It is not an error when it is missing.
+    public func remove(_ name: String) throws(StorageError) {
+        try PathParts.check(name)
+        if unsafe unlinkat(descriptor, name, 0) == 0 || errno == ENOENT { return }
+        if errno == EISDIR, unsafe unlinkat(descriptor, name, AT_REMOVEDIR) == 0 { return }
+        throw .system("\(path)/\(name) can't be removed")
+    }
+
+    public func synchronize() throws(StorageError) {
+        guard fsync(descriptor) == 0 else { throw .system("The folder \(path) can't be written") }
+    }
+
+    // MARK: Folders in it
+
     /// Creates a folder in this one for another user. Only root can do this.
-    ///
-    /// - Parameters:
-    ///   - name: its name.
-    ///   - owner: the user.
-    ///   - group: the group.
-    ///   - mode: its mode.
     public func makeFolder(_ name: String, owner: UInt32, group: UInt32, mode: UInt32) throws(StorageError) {
-        try OpenFolder.check(name)
+        try PathParts.check(name)
         guard unsafe mkdirat(descriptor, name, 0o700) == 0 || errno == EEXIST else {
-            throw .system("The folder \(path)/\(name) can't be made")
+            throw .system("The folder \(path)/\(name) can't be created")
         }
         let folder = try open(name, O_RDONLY | O_DIRECTORY)
         defer { close(folder) }
         // The mode is set last, because changing the owner removes the special bits.
-        guard fchown(folder, owner, group) == 0,
-            fchmod(folder, mode) == 0
-        else {
+        guard fchown(folder, owner, group) == 0, fchmod(folder, mode) == 0 else {
             throw .system("The folder \(path)/\(name) can't be given to its user")
         }
     }
 
-    /// Opens a file.
+    /// Removes a folder in this one, and the given files in it first. A folder with other files stays.
     ///
-    /// - Parameters:
-    ///   - name: its name. A symbolic link is not followed.
-    ///   - flags: the flags for `openat`.
-    /// - Returns: its descriptor, which the caller closes.
-    public func open(_ name: String, _ flags: Int32) throws(StorageError) -> Int32 {
-        try folder.open(name, flags)
-    }
-
-    /// Renames a file in one step. A file that had the new name is replaced.
-    public func rename(_ name: String, to new: String) throws(StorageError) { try folder.rename(name, to: new) }
-
-    /// Removes a file. It is not an error when the file is missing.
-    public func remove(_ name: String) throws(StorageError) { try folder.remove(name) }
-
-    /// Removes the folder itself, if it is empty.
-    public func removeIfEmpty() {
-        _ = unsafe rmdir(path)
-    }
-
-    /// Removes a folder in this one.
-    ///
-    /// - Parameters:
-    ///   - name: its name. A symbolic link is not followed.
-    ///   - files: the files that may be in it. They are removed first.
-    /// - Returns: whether the folder was there and is now removed. A folder with other files stays.
+    /// - Returns: whether the folder existed and is now removed.
     public func removeFolder(_ name: String, with files: [String]) -> Bool {
         guard let opened = try? open(name, O_RDONLY | O_DIRECTORY) else { return false }
         defer { close(opened) }
-        for file in files where OpenFolder.isName(file) { _ = unsafe unlinkat(opened, file, 0) }
+        for file in files where PathParts.isName(file) { _ = unsafe unlinkat(opened, file, 0) }
         return unsafe unlinkat(descriptor, name, AT_REMOVEDIR) == 0
     }
 
-    // MARK: The way to it
-
-    /// Opens each folder of the path from its parent, and the last one without following a link.
-    private static func open(_ path: String, making mode: UInt32?) throws(StorageError) -> Int32 {
+    /// Opens the folder, after creating it and its parents if a mode for them is given.
+    private static func open(_ path: String, making mode: UInt32?, _ checksParents: Bool) throws(StorageError) -> Int32
+    {
         guard path.hasPrefix("/"), !path.utf8.contains(0) else {
             throw StorageError(.denied, "\(path) is not an absolute path.")
         }
-        let parts = path.split(separator: "/").map(String.init)
-        var folder = unsafe Glibc.open("/", openPathOnly | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw .system("The folder / can't be opened") }
-        for (index, part) in parts.enumerated() {
-            let isLast = index == parts.count - 1
-            let flags = isLast ? O_RDONLY | O_NOFOLLOW : openPathOnly
-            let next = openOrMake(part, in: folder, flags | O_DIRECTORY | O_CLOEXEC, mode)
-            let number = errno
-            close(folder)
-            let name = "/" + parts.prefix(through: index).joined(separator: "/")
-            guard next >= 0 else { throw .system("The folder \(name) can't be opened", number) }
-            folder = next
-            if !isLast, isOpenToOthers(next) {
-                close(next)
-                throw StorageError(
-                    .unsafe,
-                    "Others can change what is in \(name), so \(path) is not private. Choose another folder."
-                )
+        let parts = path.split(separator: "/")
+        let parent = parts.dropLast().joined(separator: "/")
+        if checksParents,
+            let part = TrustedPath.partOpenToOthers(existingPartOf: parent, owner: geteuid(), allowsGroup: true)
+        {
+            let reason = "Others can change \(part), so \(path) is not private. Choose another folder."
+            throw StorageError(.unsafe, reason)
+        }
+        // Nobody else can change the path from here on.
+        var folder = ""
+        for part in parts {
+            folder += "/" + part
+            guard let mode, FileStatus.ofEntry(folder) == nil else { continue }
+            guard unsafe mkdir(folder, 0o700) == 0 ? chmod(folder, mode) == 0 : errno == EEXIST else {
+                throw .system("The folder \(folder) can't be created")
             }
         }
-        return folder
+        let descriptor = unsafe Glibc.open(
+            folder.isEmpty ? "/" : folder,
+            O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+        )
+        guard descriptor >= 0 else { throw .system("The folder \(path) can't be opened") }
+        return descriptor
     }
+}
 
-    private static func openOrMake(_ name: String, in folder: Int32, _ flags: Int32, _ mode: UInt32?) -> Int32 {
-        let found = unsafe openat(folder, name, flags)
-        guard found < 0,
-            errno == ENOENT, let mode
-        else { return found }
-        let isNew = unsafe mkdirat(folder, name, 0o700) == 0
-        if !isNew, errno != EEXIST { return -1 }
-        let made = unsafe openat(folder, name, flags)
-        if isNew, mode != 0o700, made >= 0 {
-            // Setting the mode needs another descriptor; one that was opened with `O_PATH` does not allow it.
-            let open = unsafe openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-            _ = fchmod(open, mode)
-            close(open)
+/// An exclusive claim on a file, among all processes. It is released with this object, and whenever the process ends,
+/// even when it crashes.
+public final class FileClaim: Sendable {
+    private let descriptor: Int32
+
+    fileprivate init(owning descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit {
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
+}
+
+extension PrivateFolder {
+    /// Claims a file, without waiting.
+    ///
+    /// The claim is on the file itself, so it stays when the file is renamed. Others can't claim the file, but can
+    /// still read or remove it.
+    ///
+    /// - Throws: ``StorageError``, with code `inUse` when the file is claimed already, and `missing` when it is gone.
+    public func claim(_ name: String) throws(StorageError) -> FileClaim {
+        let file: Int32
+        do throws(StorageError) {
+            // For writing, because network file systems only allow exclusive locks on such files.
+            file = try open(name, O_RDWR | O_NONBLOCK)
+        } catch  where error.code == .denied {
+            file = try open(name, O_RDONLY | O_NONBLOCK)
         }
-        return made
+        return try claim(file, name)
     }
 
-    /// Returns whether a user other than root could replace a folder in this one.
-    private static func isOpenToOthers(_ folder: Int32) -> Bool {
-        guard let status = FileStatus.ofOpen(folder), status.st_uid == 0 || status.st_uid == geteuid() else {
-            return true
+    /// Claims an open file, and takes ownership of it.
+    func claim(_ file: Int32, _ name: String) throws(StorageError) -> FileClaim {
+        let claim = FileClaim(owning: file)
+        guard try FileStatus.ofOpen(file, name).st_mode & S_IFMT == S_IFREG else { throw .notRegular(name) }
+        while flock(file, LOCK_EX | LOCK_NB) != 0 {
+            switch errno {
+            case EINTR: break
+            case EWOULDBLOCK: throw StorageError(.inUse, "Another program has \(path)/\(name).")
+            // This file system has no locks, so it is unknown whether another program uses the file.
+            case ENOLCK, EOPNOTSUPP, ENOSYS: return claim
+            default: throw .system("\(path)/\(name) can't be locked")
+            }
         }
-        // With the sticky bit only its owner can replace an entry. A group that only has this user is common (umask
-        // 002).
-        return status.st_mode & 0o002 != 0 && status.st_mode & 0o1000 == 0
+        // The previous holder may have removed the file after it was opened here and before it was locked.
+        guard try FileStatus.ofOpen(file, name).st_nlink > 0 else {
+            throw StorageError(.missing, "\(path)/\(name) is gone.")
+        }
+        return claim
     }
-
-    /// `O_PATH`, which the Glibc module does not export.
-    static let openPathOnly: Int32 = 0o10000000
 }

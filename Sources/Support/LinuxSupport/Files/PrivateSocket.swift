@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinuxSupport
-import Glibc
+package import Glibc
 
 /// UNIX sockets in private folders, with a check of the process at the other end.
 public enum PrivateSocket {
@@ -35,55 +35,39 @@ public enum PrivateSocket {
         in folder: PrivateFolder,
         backlog: Int32 = 4
     ) throws(StorageError) -> Int32 {
-        try OpenFolder.check(name)
+        try PathParts.check(name)
         let path = folder.path + "/" + name
-        guard path.utf8.count <= maximumPathLength else {
+        // Uses the folder's descriptor, because the path may lead elsewhere by now.
+        let inFolder = "/proc/self/fd/\(folder.descriptor)/\(name)"
+        guard path.utf8.count <= maximumPathLength, let address = SocketAddress(inFolder) else {
             throw StorageError(
                 .denied,
                 "\(path) is too long for a socket: \(maximumPathLength) bytes are the most. Give a shorter path."
             )
         }
-        // Uses the folder's descriptor, because the path may lead elsewhere by now.
-        guard let address = SocketAddress("/proc/self/fd/\(folder.descriptor)/\(name)") else {
-            throw StorageError(.denied, "The name \(name) is too long for a socket.")
-        }
         if isInUse(address) { throw StorageError(.inUse, "Another program listens at \(path) already.") }
-        try checkPlace(name, in: folder)
+        // Only an abandoned socket may be removed, because other files may be important.
+        if let status = FileStatus.ofEntry(inFolder), FileKind(status) != .socket {
+            throw StorageError(
+                .occupied,
+                "\(path) is in the place of a socket. Move it away, and start the program again."
+            )
+        }
         try folder.remove(name)
-        guard let descriptor = make() else { throw .system("No socket can be made") }
-        // The mode of the unbound socket becomes the mode of its file when it is bound.
+        guard let descriptor = make() else { throw .system("No socket can be created") }
+        // The mode of the unbound socket becomes the mode of its file when it is bound. The process's mask (`umask`)
+        // takes the group's access away, so it is given again.
         let isShared = folder.isSharedWithGroup
         guard fchmod(descriptor, isShared ? 0o660 : 0o600) == 0,
             unsafe address.with({ unsafe bind(descriptor, $0, $1) }) == 0,
-            !isShared || admitGroup(name, in: folder),
+            unsafe !isShared || chmod(inFolder, 0o660) == 0,
             Glibc.listen(descriptor, backlog) == 0
         else {
-            let error = StorageError.system("The socket \(path) can't be made")
+            let error = StorageError.system("The socket \(path) can't be created")
             close(descriptor)
             throw error
         }
         return descriptor
-    }
-
-    /// Checks the existing file. Only an abandoned socket may be removed, because other files may be important.
-    private static func checkPlace(_ name: String, in folder: PrivateFolder) throws(StorageError) {
-        var status = stat()
-        guard unsafe fstatat(folder.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0,
-            status.st_mode & S_IFMT != S_IFSOCK
-        else {
-            return
-        }
-        throw StorageError(
-            .occupied,
-            "\(folder.path)/\(name) is in the place of a socket. Move it away, and start the program again."
-        )
-    }
-
-    /// Lets the group connect, regardless of the process's mask (`umask`) when the socket was bound.
-    private static func admitGroup(_ name: String, in folder: PrivateFolder) -> Bool {
-        let node = unsafe ocn_open_path("/proc/self/fd/\(folder.descriptor)/\(name)")
-        defer { close(node) }
-        return unsafe chmod("/proc/self/fd/\(node)", 0o660) == 0
     }
 
     /// Connects to a socket of the same user or of root.
@@ -92,10 +76,10 @@ public enum PrivateSocket {
     /// - Returns: the descriptor, which the caller closes and which does not block; nil when no program listens there,
     ///   or it is another user's.
     public static func connect(_ path: String) -> Int32? {
-        let node = unsafe ocn_open_path(path)
+        let node = unsafe open(path, openPathOnly | O_NOFOLLOW | O_CLOEXEC)
         defer { close(node) }
         // The system connects to nothing but a socket.
-        guard let status = FileStatus.ofOpen(node), status.st_uid == geteuid() || status.st_uid == 0,
+        guard let status = try? FileStatus.ofOpen(node, path), status.st_uid == geteuid() || status.st_uid == 0,
             let address = SocketAddress("/proc/self/fd/\(node)"), let descriptor = make()
         else { return nil }
         guard unsafe address.with({ unsafe Glibc.connect(descriptor, $0, $1) }) == 0,
@@ -141,10 +125,11 @@ public enum PrivateSocket {
 }
 
 /// The address of a UNIX socket.
-struct SocketAddress {
+package struct SocketAddress {
     private var address = sockaddr_un()
 
-    init?(_ path: String) {
+    /// Creates an address; nil when the path is empty or too long.
+    package init?(_ path: String) {
         let bytes = Array(path.utf8)
         guard !bytes.isEmpty, bytes.count < MemoryLayout.size(ofValue: address.sun_path), !bytes.contains(0) else {
             return nil
@@ -154,7 +139,7 @@ struct SocketAddress {
     }
 
     /// Calls a system function with the address.
-    func with(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    package func with(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         unsafe withUnsafePointer(to: address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))

@@ -74,7 +74,7 @@ struct AppsListCommand: AsyncParsableCommand {
         guard found.problems.isEmpty else { throw ExitCode(1) }
     }
 
-    private func show(_ app: InstalledApp, _ user: UserEnvironment, _ cache: LinkCache<DirectoryStore>) {
+    private func show(_ app: InstalledApp, _ user: UserEnvironment, _ cache: LinkCache<PrivateFolder>) {
         printLine("\(app.name)  \(app.id)  (\(app.desktopID).desktop)")
         let choices = LinkChoices(of: user.folders)
         switch Result(catching: { () throws(DeliveryError) in try user.deliverer.way(to: app) }) {
@@ -97,7 +97,7 @@ struct AppsListCommand: AsyncParsableCommand {
         (domain.isWildcard ? "*." : "") + domain.domain
     }
 
-    private func printJSON(_ app: InstalledApp, _ user: UserEnvironment, _ cache: LinkCache<DirectoryStore>) {
+    private func printJSON(_ app: InstalledApp, _ user: UserEnvironment, _ cache: LinkCache<PrivateFolder>) {
         let choices = LinkChoices(of: user.folders)
         let way = Result { () throws(DeliveryError) in try user.deliverer.way(to: app) }
         var writer = JSONWriter()
@@ -164,7 +164,7 @@ struct AppsListCommand: AsyncParsableCommand {
         }
     }
 
-    private func links(_ domain: String, _ app: InstalledApp, _ cache: LinkCache<DirectoryStore>) -> Links {
+    private func links(_ domain: String, _ app: InstalledApp, _ cache: LinkCache<PrivateFolder>) -> Links {
         var links = Links()
         let known = cache.association(of: domain)
         links.source = LinkStatus(domain, known, now: UserEnvironment.now).source

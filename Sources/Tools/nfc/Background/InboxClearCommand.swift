@@ -47,7 +47,7 @@ struct InboxClearCommand: AsyncParsableCommand {
         guard removal.kept.isEmpty else { throw ExitCode(CommandFailure.Status.refused.rawValue) }
     }
 
-    private func remove(_ inbox: Inbox<DirectoryStore>) throws(CommandFailure) -> Inbox<DirectoryStore>.Removal {
+    private func remove(_ inbox: Inbox<PrivateFolder>) throws(CommandFailure) -> Inbox<PrivateFolder>.Removal {
         let known: Set<InboxEntry.ID>
         do throws(StorageError) {
             if damaged { return try inbox.removeDamaged() }
@@ -66,7 +66,7 @@ struct InboxClearCommand: AsyncParsableCommand {
         )
     }
 
-    private func show(_ removal: Inbox<DirectoryStore>.Removal) {
+    private func show(_ removal: Inbox<PrivateFolder>.Removal) {
         let entries = removal.entries == 1 ? "1 entry" : "\(removal.entries) entries"
         let files = removal.damaged == 1 ? "1 damaged file" : "\(removal.damaged) damaged files"
         printLine("Removed \(removal.damaged == 0 ? entries : "\(entries) and \(files)").")
@@ -75,7 +75,7 @@ struct InboxClearCommand: AsyncParsableCommand {
         }
     }
 
-    private func printJSON(_ removal: Inbox<DirectoryStore>.Removal) {
+    private func printJSON(_ removal: Inbox<PrivateFolder>.Removal) {
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("ok", removal.kept.isEmpty)
@@ -86,7 +86,7 @@ struct InboxClearCommand: AsyncParsableCommand {
         writer.member("removed", removal.entries)
         writer.member("damaged", removal.damaged)
         writer.key("kept")
-        writer.values(removal.kept.map { FileName.shown($0.name) })
+        writer.values(removal.kept.map(\.name))
         writer.endObject()
         writer.printLine()
     }

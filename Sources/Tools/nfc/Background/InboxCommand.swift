@@ -47,7 +47,7 @@ struct InboxListCommand: AsyncParsableCommand {
         for entry in content.entries { show(entry, router) }
         for name in content.damaged {
             let text =
-                "\(FileName.shown(name)) in the inbox is damaged, or is not an entry, and can't be opened. "
+                "\(name) in the inbox is damaged, or is not an entry, and can't be opened. "
                 + "Remove it: nfc inbox clear --damaged"
             if json {
                 CommandFailure(.refused, "damaged-entry", text).printJSON()
@@ -158,8 +158,8 @@ struct InboxOpenCommand: AsyncParsableCommand {
         writer.printLine()
     }
 
-    private func choose(_ inbox: Inbox<DirectoryStore>) throws(CommandFailure) -> InboxEntry {
-        let content: Inbox<DirectoryStore>.Content
+    private func choose(_ inbox: Inbox<PrivateFolder>) throws(CommandFailure) -> InboxEntry {
+        let content: Inbox<PrivateFolder>.Content
         do throws(StorageError) {
             content = try inbox.content()
         } catch {
@@ -187,7 +187,7 @@ struct InboxOpenCommand: AsyncParsableCommand {
     }
 
     /// Claims the entry until it is opened and removed, so that a click and a command at the same time open it once.
-    private func claim(_ id: InboxEntry.ID, _ inbox: Inbox<DirectoryStore>) throws(CommandFailure) -> FileClaim {
+    private func claim(_ id: InboxEntry.ID, _ inbox: Inbox<PrivateFolder>) throws(CommandFailure) -> FileClaim {
         do throws(StorageError) {
             return try inbox.claim(id)
         } catch  where error.code == .inUse {

@@ -16,7 +16,7 @@ struct UserEnvironment {
     func apps() -> InstalledApps { InstalledApps(folders) }
 
     /// The cache of association files.
-    func cache() throws(CommandFailure) -> LinkCache<DirectoryStore> {
+    func cache() throws(CommandFailure) -> LinkCache<PrivateFolder> {
         do throws(StorageError) {
             return try LinkCache(of: folders)
         } catch {
@@ -25,7 +25,7 @@ struct UserEnvironment {
     }
 
     /// The inbox.
-    func inbox() throws(CommandFailure) -> Inbox<DirectoryStore> {
+    func inbox() throws(CommandFailure) -> Inbox<PrivateFolder> {
         do throws(StorageError) {
             return try Inbox(of: folders)
         } catch {

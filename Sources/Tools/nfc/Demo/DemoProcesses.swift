@@ -21,7 +21,7 @@ enum DemoProcesses {
             let processes = all(of: folder)
             if processes.isEmpty { return }
             let number = step == patience ? SIGKILL : SIGTERM
-            if step % 10 == 0 { for process in processes { process.send(number) } }
+            if step % 10 == 0 { for process in processes { kill(process, number) } }
             usleep(pause)
         }
         reap()
@@ -32,11 +32,10 @@ enum DemoProcesses {
         while waitpid(-1, nil, WNOHANG) > 0 {}
     }
 
-    private static func all(of folder: String) -> [ProcessHandle] {
+    private static func all(of folder: String) -> [pid_t] {
         let entry = Array("\(mark)=\(folder)".utf8)
         return (FolderNames.read("/proc") ?? []).compactMap { name in
-            // Open the handle first: what is read afterwards belongs to its process, or the process has ended.
-            guard let number = pid_t(name), number != getpid(), let process = ProcessHandle(number),
+            guard let process = pid_t(name), process != getpid(),
                 let file = try? InputFile("/proc/\(name)/environ", limit: 1 << 20), let bytes = try? file.readToEnd(),
                 bytes.split(separator: 0).contains(entry[...])
             else {

@@ -96,11 +96,11 @@ package struct LinkCache<Store: FileStore>: Sendable {
     }
 }
 
-extension LinkCache where Store == DirectoryStore {
+extension LinkCache where Store == PrivateFolder {
     /// Opens the user's cache: `nfc/links` in the cache folder.
     ///
     /// - Parameter folders: the user's folders.
     package init(of folders: UserFolders) throws(StorageError) {
-        self.init(try DirectoryStore(folders.cache + "/nfc/links"), local: LocalAssociations(of: folders))
+        self.init(try PrivateFolder(store: folders.cache + "/nfc/links"), local: LocalAssociations(of: folders))
     }
 }

@@ -58,13 +58,13 @@ package struct LocalAssociations<Store: FileStore>: Sendable {
     }
 }
 
-extension LocalAssociations where Store == DirectoryStore {
+extension LocalAssociations where Store == PrivateFolder {
     /// Opens the user's files: `nfc/links` in the configuration folder.
     ///
     /// - Parameter folders: the user's folders.
     /// - Returns: nil when there is no such folder, or it can't be opened.
     package init?(of folders: UserFolders) {
-        guard let store = try? DirectoryStore(Self.path(folders), creates: false) else { return nil }
+        guard let store = try? PrivateFolder(store: Self.path(folders), creates: false) else { return nil }
         self.init(store)
     }
 
@@ -73,7 +73,7 @@ extension LocalAssociations where Store == DirectoryStore {
     /// - Parameter folders: the user's folders.
     /// - Throws: `StorageError` when the folder can't be created.
     package init(making folders: UserFolders) throws(StorageError) {
-        self.init(try DirectoryStore(Self.path(folders)))
+        self.init(try PrivateFolder(store: Self.path(folders)))
     }
 
     private static func path(_ folders: UserFolders) -> String { folders.config + "/nfc/links" }

@@ -5,7 +5,7 @@ import Glibc
 ///
 /// A POSIX mutex, because ThreadSanitizer does not see the locks of `Synchronization` on Linux.
 @safe
-package final class Guarded<Value>: @unchecked Sendable {
+package final class Locked<Value>: @unchecked Sendable {
     // Safe: `value` is only accessed while the mutex is held.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var value: Value

@@ -3,7 +3,8 @@
 /// The message authentication codes of FeliCa Lite and Lite-S: triple DES with session keys that are derived from the
 /// card key and a challenge (FeliCa Lite-S User's Manual, 5).
 ///
-/// The chip uses the opposite byte order of the cipher, so each half of a block is reversed before and after.
+/// The chip uses the opposite byte order of the cipher, so each half of a block is reversed before and after. All
+/// functions return 8 bytes, and throw ``CryptographyError``: `wrongLength`, or `libraryMissing` or `refused`.
 public struct FeliCaLiteCodes: Sendable, Hashable {
     /// The number of the block MAC_A.
     package static let macA: UInt8 = 0x91
@@ -18,7 +19,6 @@ public struct FeliCaLiteCodes: Sendable, Hashable {
     /// - Parameters:
     ///   - cardKey: block CK: 16 bytes, as written to the chip.
     ///   - challenge: block RC: 16 bytes, as written to the chip.
-    /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
     public init(cardKey: [UInt8], challenge: [UInt8]) throws(CryptographyError) {
         guard cardKey.count == 16, challenge.count == 16 else {
             throw CryptographyError(.wrongLength, "Card key and challenge of FeliCa Lite-S have 16 bytes each.")
@@ -32,21 +32,13 @@ public struct FeliCaLiteCodes: Sendable, Hashable {
     }
 
     /// Computes the MAC of FeliCa Lite, in block 81, over blocks that were read.
-    ///
-    /// - Parameter data: the blocks' bytes.
-    /// - Returns: 8 bytes.
-    /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
-    public func mac(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
-        try code(data, reading)
-    }
+    public func mac(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] { try code(data, reading) }
 
     /// Computes the MAC of FeliCa Lite-S, in block 91, over blocks that were read.
     ///
     /// - Parameters:
     ///   - blocks: the numbers of the requested blocks, with MAC_A as the last one; four at most.
     ///   - data: the bytes of the blocks before MAC_A.
-    /// - Returns: 8 bytes.
-    /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
     public func readCode(blocks: [UInt8], data: [UInt8]) throws(CryptographyError) -> [UInt8] {
         let numbers = blocks.flatMap { [$0, 0x00] } + [UInt8](repeating: 0xFF, count: max(0, 8 - 2 * blocks.count))
         return try code(numbers + data, reading)
@@ -58,8 +50,6 @@ public struct FeliCaLiteCodes: Sendable, Hashable {
     ///   - block: the block's number.
     ///   - data: the bytes to write.
     ///   - counter: the write counter, 24 bits.
-    /// - Returns: 8 bytes.
-    /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
     public func writeCode(block: UInt8, data: [UInt8], counter: UInt32) throws(CryptographyError) -> [UInt8] {
         let count = (0..<3).map { UInt8(truncatingIfNeeded: counter >> (8 * $0)) }
         return try code(count + [0x00, block, 0x00, Self.macA, 0x00] + data, writing)
@@ -76,4 +66,50 @@ public struct FeliCaLiteCodes: Sendable, Hashable {
     private static func turned(_ bytes: [UInt8]) -> [UInt8] {
         stride(from: 0, to: bytes.count, by: 8).flatMap { bytes[$0..<min(bytes.count, $0 + 8)].reversed() }
     }
+}
+
+/// The tag's half of a mutual authentication by triple DES or AES in CBC: AUTHENTICATE of MIFARE Ultralight C, and
+/// AUTHENTICATE ISO and AES of MIFARE DESFire (MF0ICU2 data sheet, 7.5.5; MF3ICD81 data sheet, 9.4).
+///
+/// The tag sends its challenge. The reader proves that it knows the key with its own challenge and the tag's rotated one.
+/// The tag answers with the reader's challenge, rotated. Each message continues the chain of the one before.
+package struct ChallengeProof: Sendable {
+    private let cipher: BlockCipher
+    @Hidden private var challenge: [UInt8]
+    /// The challenge as it is sent.
+    package let sent: [UInt8]
+
+    /// Begins an authentication.
+    ///
+    /// If the system's library is missing, the challenge is sent as it is, and no proof of it is ever right.
+    ///
+    /// - Parameters:
+    ///   - cipher: the cipher with the key.
+    ///   - challenge: random bytes, in whole blocks.
+    package init(cipher: BlockCipher, challenge: [UInt8]) {
+        self.cipher = cipher
+        self.challenge = challenge
+        let zero = [UInt8](repeating: 0, count: cipher.blockLength)
+        sent = (try? cipher.encrypt(challenge, .blockChaining(vector: zero))) ?? challenge
+    }
+
+    /// Checks the reader's proof.
+    ///
+    /// - Parameter proof: what the reader sent: twice as many bytes as the challenge.
+    /// - Returns: the reader's challenge and the tag's answer; nil if the proof is wrong.
+    package func finish(
+        _ proof: [UInt8]
+    ) throws(CryptographyError) -> (readerChallenge: [UInt8], answer: [UInt8])? {
+        guard proof.count == 2 * challenge.count else { return nil }
+        let both = try cipher.decrypt(proof, .blockChaining(vector: Array(sent.suffix(cipher.blockLength))))
+        guard ConstantTime.areEqual(both[challenge.count...], challenge.rotated) else { return nil }
+        let readerChallenge = Array(both[..<challenge.count])
+        let vector = Array(proof.suffix(cipher.blockLength))
+        return (readerChallenge, try cipher.encrypt(readerChallenge.rotated, .blockChaining(vector: vector)))
+    }
+}
+
+extension [UInt8] {
+    /// The bytes with the first one moved to the end, as a proof repeats a challenge.
+    package var rotated: [UInt8] { Array(dropFirst() + prefix(1)) }
 }

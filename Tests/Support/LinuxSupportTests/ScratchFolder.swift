@@ -4,7 +4,7 @@ import LinuxSupport
 import Testing
 
 /// A folder for one test. It is deleted with this object.
-final class Place {
+final class ScratchFolder {
     let folder: String
 
     init() throws {

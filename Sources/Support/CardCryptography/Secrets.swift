@@ -3,13 +3,12 @@ import CLinuxSupport
 
 /// A key in its own memory, which is overwritten when the last reference to it is released. It is never printed.
 ///
-/// The bytes never move, so no copy of them stays behind. But a value that is made from them, such as the array in
-/// ``bytes``, is a separate copy, and is not overwritten.
+/// A value that is made from it, such as the array in ``bytes``, is a separate copy, and is not overwritten.
 @safe public final class SecretBytes: @unchecked Sendable {
     // Sendable because the memory is only written in `init` and `deinit`, when no other thread has a reference.
     private let memory: UnsafeMutableRawBufferPointer
 
-    /// Copies a key, straight from where it is: no other copy of it is made on the way.
+    /// Copies a key, without a copy in between.
     public init(_ bytes: some Collection<UInt8>) {
         unsafe memory = .allocate(byteCount: bytes.count, alignment: 1)
         unsafe memory.copyBytes(from: bytes)
@@ -46,4 +45,33 @@ extension SecretBytes: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var description: String { "\(count) bytes, not shown" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// A value that `print`, `dump` and a debugger's summary don't show, such as the keys of a virtual card.
+@propertyWrapper
+public struct Hidden<Value: Hashable & Sendable>: Sendable, Hashable {
+    /// The value.
+    public var wrappedValue: Value
+
+    /// Hides a value.
+    public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
+}
+
+extension Hidden: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// A text without the value.
+    public var description: String { "not shown" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Comparisons whose time does not depend on the data, so that an attacker can't find a secret byte by byte.
+public enum ConstantTime {
+    /// Returns whether two codes are equal. The time still depends on their lengths.
+    @inline(never)
+    public static func areEqual(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
+        guard left.count == right.count else { return false }
+        var difference: UInt8 = 0
+        for (first, second) in zip(left, right) { difference |= first ^ second }
+        return difference == 0
+    }
 }

@@ -9,12 +9,7 @@ package struct Lifeline: Sendable {
     private let outlet: Int32
     private let shell: Int32
 
-    /// Starts the shell.
-    ///
-    /// - Parameters:
-    ///   - script: the script to run when this process has ended.
-    ///   - words: the script's arguments `$0`, `$1` and so on.
-    /// - Returns: nil when the shell can't be started.
+    /// Starts the shell, with arguments `$0`, `$1` and so on for the script; nil when it can't be started.
     package init?(script: String, words: [String]) {
         guard let pipe = DescriptorPipe() else { return nil }
         defer { close(pipe.reader) }
@@ -44,14 +39,9 @@ package struct Lifeline: Sendable {
 
     /// Returns the start time of a process, in clock ticks: field 22 of `stat` in proc(5).
     private static func startTime(of process: Int32) -> String? {
-        let file = unsafe open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = unsafe read(file, &bytes, bytes.count)
+        guard let bytes = try? InputFile("/proc/\(process)/stat", limit: 4096).readToEnd() else { return nil }
         // The process's name is in parentheses, and may contain any characters.
-        let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
-        let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+        let fields = String(decoding: bytes, as: UTF8.self).split(separator: ")").last?.split(separator: " ") ?? []
         return fields.dropFirst(19).first.map(String.init)
     }
 

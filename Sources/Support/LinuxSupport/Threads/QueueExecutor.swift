@@ -25,9 +25,7 @@ package final class QueueExecutor: SerialExecutor, TaskExecutor {
     /// Whether the caller runs on the queue. False in any case when the executor does not know its callers.
     package var isCurrent: Bool { DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(self) }
 
-    package func checkIsolated() {
-        dispatchPrecondition(condition: .onQueue(queue))
-    }
+    package func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
@@ -40,7 +38,11 @@ package final class QueueExecutor: SerialExecutor, TaskExecutor {
     }
 
     /// Runs a function that is not a task, after all work that was added before.
-    package func async(_ body: @escaping @Sendable () -> Void) {
-        queue.async(execute: body)
-    }
+    package func async(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+}
+
+/// Calls a function on the main queue, once, after a pause. It can't be cancelled.
+package func runOnMain(after pause: Duration, _ work: @escaping @MainActor @Sendable () -> Void) {
+    let nanoseconds = Int(pause / .nanoseconds(1))
+    DispatchQueue.main.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { MainActor.assumeIsolated(work) }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinuxSupport
+import Foundation
 import Glibc
 
 /// Starts a program with given arguments, without a shell. The program has default signal handling and inherits only
@@ -49,18 +50,27 @@ package struct ProgramLaunch: Sendable {
     /// - Returns: its process number, for `waitpid`.
     /// - Throws: ``Failure``, with number `EINVAL` when an argument or a variable contains a zero byte.
     package func start() throws(Failure) -> Int32 {
-        guard !hasZero else { throw Failure(number: EINVAL) }
+        let variables = environment.map { $0.map { "\($0)=\($1)" } }
+        // The program would not see anything after a zero byte.
+        let texts = [path, folder ?? ""] + arguments + (variables ?? [])
+        guard !texts.contains(where: { $0.utf8.contains(0) }) else { throw Failure(number: EINVAL) }
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         for number in Int32(0)...2 where descriptors[number] == nil {
             unsafe posix_spawn_file_actions_addopen(&actions, number, "/dev/null", number == 0 ? O_RDONLY : O_WRONLY, 0)
         }
-        // The first number above all that the program gets.
+        // Each descriptor is copied to a number above all numbers in the program, so that none is overwritten before it
+        // is passed on.
         let end = descriptors.keys.reduce(2, max) + 1
-        let copies = try Copies(descriptors, from: end)
-        defer { copies.close() }
-        for (number, copy) in copies.byNumber { unsafe posix_spawn_file_actions_adddup2(&actions, copy, number) }
+        var copies: [Int32] = []
+        defer { for copy in copies { close(copy) } }
+        for (number, descriptor) in descriptors {
+            let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, end)
+            guard copy != -1 else { throw Failure(number: errno) }
+            copies.append(copy)
+            unsafe posix_spawn_file_actions_adddup2(&actions, copy, number)
+        }
         if let folder { _ = unsafe ocn_spawn_change_folder(&actions, folder) }
         for number in 3..<end where descriptors[number] == nil {
             unsafe posix_spawn_file_actions_addclose(&actions, number)
@@ -70,28 +80,23 @@ package struct ProgramLaunch: Sendable {
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         // The program does not inherit the signals that this process ignores or blocks.
-        var none = sigset_t()
-        unsafe sigemptyset(&none)
-        unsafe posix_spawnattr_setsigmask(&attributes, &none)
-        var all = sigset_t()
-        unsafe sigfillset(&all)
-        unsafe posix_spawnattr_setsigdefault(&attributes, &all)
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        unsafe posix_spawnattr_setsigmask(&attributes, &signals)
+        unsafe sigfillset(&signals)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
         let apart = separation == .session ? Self.newSession : POSIX_SPAWN_SETPGROUP
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | apart))
-        let words = unsafe Words(arguments)
-        let variables = unsafe environment.map { unsafe Words($0.map { "\($0)=\($1)" }) }
         var process: pid_t = 0
         var number: Int32 = 0
-        for _ in 0..<Self.maximumTries {
-            number = unsafe withExtendedLifetime((words, variables)) {
-                unsafe posix_spawn(
-                    &process,
-                    path,
-                    &actions,
-                    &attributes,
-                    words.pointers,
-                    variables?.pointers ?? environ
-                )
+        // A program that was just installed may still be open for writing for a moment: in each program that the
+        // installing process is starting.
+        for _ in 0..<100 {
+            number = unsafe Self.withPointers(arguments) { words in
+                unsafe Self.withPointers(variables ?? []) { named in
+                    let variables = unsafe variables == nil ? environ : named
+                    return unsafe posix_spawn(&process, path, &actions, &attributes, words, variables)
+                }
             }
             guard number == ETXTBSY else { break }
             usleep(10_000)
@@ -100,59 +105,44 @@ package struct ProgramLaunch: Sendable {
         return process
     }
 
-    /// How often to try a program that is still open for writing. That happens just after it was installed: each
-    /// program that the installing process starts keeps the file open for a moment.
-    private static let maximumTries = 100
-
-    /// Whether an argument or a variable has a zero byte. The program would not see anything after it.
-    private var hasZero: Bool {
-        let variables = (environment ?? [:]).flatMap { [$0.key, $0.value] }
-        return ([path] + arguments + variables + [folder ?? ""]).contains { $0.utf8.contains(0) }
-    }
-
-    /// Copies of the descriptors, with numbers above all numbers in the program. So none is overwritten before it is
-    /// passed on.
-    private struct Copies {
-        var byNumber: [(number: Int32, copy: Int32)] = []
-
-        init(_ descriptors: [Int32: Int32], from first: Int32) throws(Failure) {
-            for (number, descriptor) in descriptors {
-                // Closed in the program, which only needs them by their final numbers.
-                let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, first)
-                guard copy != -1 else {
-                    let error = errno
-                    close()
-                    throw Failure(number: error)
-                }
-                byNumber.append((number, copy))
-            }
-        }
-
-        func close() {
-            for (_, copy) in byNumber { Glibc.close(copy) }
-        }
-    }
-
     /// `POSIX_SPAWN_SETSID`, which the Glibc module does not export.
     private static let newSession: Int32 = 0x80
 
-    /// An array of C strings.
-    @unsafe private final class Words {
-        let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
-        private let count: Int
-
-        init(_ words: [String]) {
-            unsafe count = words.count
-            unsafe pointers = .allocate(capacity: words.count + 1)
-            for (index, word) in words.enumerated() {
-                unsafe (pointers + index).initialize(to: strdup(word))
-            }
-            unsafe (pointers + words.count).initialize(to: nil)
-        }
-
-        deinit {
-            for index in unsafe 0..<count { unsafe free(pointers[index]) }
-            unsafe pointers.deallocate()
+    /// Calls a function with an array of C strings that ends with nil.
+    private static func withPointers(
+        _ texts: [String],
+        _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Int32
+    ) -> Int32 {
+        var pointers = unsafe texts.map { unsafe strdup($0) } + [nil]
+        defer { unsafe pointers.forEach { unsafe free($0) } }
+        return unsafe pointers.withUnsafeMutableBufferPointer { buffer in
+            guard let start = buffer.baseAddress else { return EINVAL }
+            return unsafe body(start)
         }
     }
+}
+
+/// Finds programs.
+package enum ProgramPath {
+    /// Finds a program in folders.
+    ///
+    /// - Parameters:
+    ///   - name: its name.
+    ///   - folders: the folders, in the form of `PATH`. Relative ones are ignored.
+    /// - Returns: the path of the first one that can be run; nil when there is none.
+    package static func find(_ name: String, in folders: String) -> String? {
+        folders.split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }.first(where: isProgram)
+    }
+
+    /// Returns whether a path leads to a file that this user may run.
+    package static func isProgram(_ path: String) -> Bool {
+        guard let status = FileStatus.ofTarget(path), FileKind(status) == .regular else { return false }
+        return unsafe access(path, X_OK) == 0
+    }
+
+    /// The path of the running program; nil when the system does not report it.
+    package static var own: String? { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") }
+
+    /// The folder of the running program.
+    package static var ownFolder: String? { own.flatMap(PathParts.init)?.folder }
 }

@@ -2,15 +2,9 @@
 
 /// Reads JSON in UTF-8 (RFC 8259), strictly and with a limited depth.
 ///
-/// All JSON of the project is read with it and not with Foundation: images of tags, files of sites, recordings, messages of
-/// programs and brokers. Targets below the composition do without Foundation. `JSONSerialization` and `JSONDecoder` also do
-/// not report keys that an object has more than once, keep neither the places nor the text of values, and take ten times
-/// as long for a line.
-///
-/// It refuses what RFC 8259 doesn't have, such as comments, a comma after the last element, and half of a surrogate pair.
-/// It has no limit on the size of a text: check that before you read the text.
-///
-/// It moves through the text by index, because shrinking slices would take longer than the parsing.
+/// Use it where Foundation isn't, and where repeated keys, or the places or the text of values, matter: Foundation reports
+/// neither. It refuses what RFC 8259 doesn't have, such as comments, a comma after the last element, and half of a
+/// surrogate pair. It has no limit on the size of a text: check that first.
 public struct JSONReader {
     /// Why a text is not valid JSON.
     public struct Problem: Error {
@@ -19,27 +13,24 @@ public struct JSONReader {
         /// The problem, as the end of a sentence: a clause without a capital letter and a full stop.
         public var reason: String
 
-        /// Creates a problem.
         public init(offset: Int, reason: String) {
             self.offset = offset
             self.reason = reason
         }
     }
 
+    // The text is read by index, because shrinking slices would take longer than the parsing.
     private let text: [UInt8]
     private var position: Int
     private let end: Int
     private let maximumDepth: Int
 
-    /// Reads a text with one value.
+    /// Reads a text with one value. A byte order mark is not skipped.
     ///
     /// - Parameters:
-    ///   - text: the text. A byte order mark at its start is not skipped.
-    ///   - range: the bytes of the text that are read; all unless given.
-    ///   - maximumDepth: how deep objects and arrays may be nested.
-    ///     A text without objects and arrays has the depth 0.
-    /// - Returns: the value, whose places count from the start of `text`.
-    /// - Throws: ``Problem`` when the range is not one JSON value, or is nested more deeply.
+    ///   - range: the bytes of the text that are read; all unless given. The places in the value count from the start of the
+    ///     text, and the offset of a problem from the start of the range.
+    ///   - maximumDepth: how deep objects and arrays may be nested; 0 for none.
     public static func read(
         _ text: [UInt8],
         in range: Range<Int>? = nil,
@@ -138,8 +129,6 @@ public struct JSONReader {
         return content
     }
 
-    // MARK: Numbers
-
     private mutating func number() throws(Problem) -> String {
         let start = position
         func fault(_ offset: Int) -> Problem {
@@ -170,35 +159,30 @@ public struct JSONReader {
         return position - start
     }
 
-    // MARK: Strings
-
     /// Reads a string and returns its UTF-8 bytes.
     private mutating func string() throws(Problem) -> [UInt8] {
         let quote = position
         position += 1
-        let start = position
+        var bytes: [UInt8] = []
+        var start = position
         var isASCII = true
-        while position < end {
-            let byte = text[position]
-            if byte == 0x22 || byte == 0x5C || byte < 0x20 { break }
-            if byte >= 0x80 { isASCII = false }
-            position += 1
-        }
-        var bytes = Array(text[start..<position])
         while position < end {
             let byte = text[position]
             switch byte {
             case 0x22:
+                bytes += text[start..<position]
+                position += 1
                 guard isASCII || String(validating: bytes, as: UTF8.self) != nil else {
                     throw Problem(offset: quote, reason: "the text is not UTF-8")
                 }
-                position += 1
                 return bytes
-            case 0x5C: try escape(into: &bytes)
+            case 0x5C:
+                bytes += text[start..<position]
+                try escape(into: &bytes)
+                start = position
             case 0..<0x20: throw problem("a text has a control character")
             default:
                 if byte >= 0x80 { isASCII = false }
-                bytes.append(byte)
                 position += 1
             }
         }
@@ -246,4 +230,118 @@ public struct JSONReader {
         position += 4
         return unit
     }
+}
+
+/// A value in a JSON text, with its place. ``JSONReader`` makes it.
+///
+/// Numbers are as they were written, so nothing is rounded. Every place is a range of bytes of the text that was read.
+public struct JSONNode: Sendable {
+    /// The value. Strings are UTF-8 bytes with their escapes resolved: many are hex, so no `String` is created.
+    public enum Content: Sendable {
+        case null
+        case bool(Bool)
+        /// A number as it is written, of any size.
+        case number(String)
+        case string([UInt8])
+        case array([JSONNode])
+        /// The members in order. A key may occur more than once.
+        case object([Member])
+    }
+
+    /// A member of an object.
+    public struct Member: Sendable {
+        /// The key, with its escapes resolved.
+        public var key: String
+        /// The bytes of the key in the text, with its quotes.
+        public var keyRange: Range<Int>
+        public var value: JSONNode
+    }
+
+    public var content: Content
+    /// The bytes of the value in the text.
+    public var range: Range<Int>
+
+    /// The string; nil for another kind of value.
+    public var string: String? {
+        if case .string(let utf8) = content { String(decoding: utf8, as: UTF8.self) } else { nil }
+    }
+
+    /// The elements of an array; nil for another kind of value.
+    public var array: [JSONNode]? { if case .array(let elements) = content { elements } else { nil } }
+
+    /// The integer; nil for another kind of value, for a number with a fraction or an exponent, and for one that `Int` can't
+    /// hold.
+    public var integer: Int? { if case .number(let text) = content { Int(text) } else { nil } }
+
+    /// The Boolean; nil for another kind of value.
+    public var bool: Bool? { if case .bool(let bool) = content { bool } else { nil } }
+}
+
+/// A line with a JSON object whose values are strings, integers, Booleans and lists of strings. No key occurs twice.
+///
+/// Use it for files with an object a line. For other JSON use ``JSONReader``.
+public struct JSONLine: Sendable {
+    /// Why a line is not valid.
+    public struct Failure: Error {
+        /// A sentence.
+        public var reason: String
+
+        public init(reason: String) { self.reason = reason }
+    }
+
+    private let members: [String: JSONNode]
+
+    /// Reads a line in a range of a text, without its line feed.
+    ///
+    /// - Parameter allowsNull: whether a value may be `null`, which is as if the member were missing.
+    public init(_ text: [UInt8], _ range: Range<Int>, allowsNull: Bool = false) throws(Failure) {
+        let line: JSONNode
+        do throws(JSONReader.Problem) {
+            line = try JSONReader.read(text, in: range, maximumDepth: 2)
+        } catch {
+            throw Failure(reason: "It is not valid JSON at character \(error.offset + 1): \(error.reason).")
+        }
+        guard case .object(let list) = line.content else { throw Failure(reason: "A line has to be a JSON object.") }
+        var members: [String: JSONNode] = [:]
+        for (key, value) in list.map({ ($0.key, $0.value) }) {
+            guard Self.isAllowed(value, allowsNull) else {
+                throw Failure(reason: "\"\(VisibleText.escaped(key))\" has a value of a wrong kind.")
+            }
+            guard members.updateValue(value, forKey: key) == nil else {
+                throw Failure(reason: "\"\(VisibleText.escaped(key))\" occurs twice.")
+            }
+        }
+        self.members = members
+    }
+
+    private static func isAllowed(_ value: JSONNode, _ allowsNull: Bool) -> Bool {
+        switch value.content {
+        case .null: allowsNull
+        case .bool, .string: true
+        case .number: value.integer != nil
+        case .array(let elements): elements.allSatisfy { if case .string = $0.content { true } else { false } }
+        case .object: false
+        }
+    }
+
+    private func value(_ key: String) -> JSONNode? {
+        guard let value = members[key] else { return nil }
+        if case .null = value.content { return nil }
+        return value
+    }
+
+    /// The value of a member; nil when it is missing or null.
+    public subscript(key: String) -> JSONNode.Content? { value(key)?.content }
+
+    /// The string of a member; nil when it is missing or something else.
+    public func string(_ key: String) -> String? { value(key)?.string }
+
+    /// The number of a member; nil when it is missing or something else.
+    public func number(_ key: String) -> Int? { value(key)?.integer }
+
+    /// The Boolean of a member; nil when it is missing or something else.
+    public func bool(_ key: String) -> Bool? { value(key)?.bool }
+
+    /// The strings of a member; nil when it is missing or something else.
+    public func strings(_ key: String) -> [String]? { value(key)?.array?.compactMap(\.string) }
 }

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLinuxSupport
+package import Dispatch
+import Glibc
+import Synchronization
+
+/// Calls a handler when a descriptor can be read or has ended, until the watch is cancelled. It uses its own thread.
+///
+/// It replaces a `DispatchSource`. On Linux that can miss the end of a connection: when the other side closes it while
+/// the handler for its last bytes runs, the handler is not called again.
+package final class ReadWatch: Sendable {
+    /// Closed when the watch is cancelled.
+    private let wakeUp: Int32
+    private let state = State()
+
+    /// Shared with the thread, which does not keep the watch alive.
+    private final class State: Sendable { let isCancelled = Atomic(false) }
+
+    /// Starts watching.
+    ///
+    /// - Parameters:
+    ///   - descriptor: the descriptor. It must stay open until `onClose` is called.
+    ///   - queue: the queue on which the handlers are called.
+    ///   - onReadable: called while there is data or the end to read. It must read, and returns whether the watch
+    ///     continues: false at the end.
+    ///   - onClose: called once, after the last call of `onReadable`. The descriptor may be closed then.
+    /// - Returns: nil when the process can't open more descriptors. Then the caller keeps the descriptor.
+    package init?(
+        _ descriptor: Int32,
+        queue: DispatchQueue,
+        onReadable: @escaping @Sendable () -> Bool,
+        onClose: @escaping @Sendable () -> Void
+    ) {
+        guard let pipe = DescriptorPipe() else { return nil }
+        let outlet = pipe.reader
+        wakeUp = pipe.writer
+        DispatchQueue(label: "ReadWatch").async { [state] in
+            while Self.waitUntilReadable(descriptor, outlet) {
+                let continues = queue.sync { !state.isCancelled.load(ordering: .acquiring) && onReadable() }
+                guard continues else { break }
+            }
+            queue.async {
+                close(outlet)
+                onClose()
+            }
+        }
+    }
+
+    deinit { cancel() }
+
+    /// Stops watching. A handler that is running is the last one.
+    package func cancel() {
+        let wasCancelled = state.isCancelled.exchange(true, ordering: .acquiringAndReleasing)
+        // The waiting thread notices that this end of the pipe is closed.
+        if !wasCancelled { close(wakeUp) }
+    }
+
+    /// Waits until the descriptor can be read, and returns true; false when the watch is cancelled.
+    private static func waitUntilReadable(_ descriptor: Int32, _ outlet: Int32) -> Bool {
+        var polled = [descriptor, outlet].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        while true {
+            let isInterrupted = unsafe poll(&polled, 2, -1) < 0
+            // An interrupted wait reports nothing, and is repeated.
+            if isInterrupted, errno != EINTR { return false }
+            if polled[1].revents != 0 { return false }
+            if polled[0].revents != 0 { return true }
+        }
+    }
+}
+
+/// Wakes a thread that waits for a device or a socket, from any other thread.
+package final class Interrupt: Sendable {
+    /// The descriptor that the waiting thread polls. It is readable after ``raise()``. -1 if no pipe could be created.
+    package let descriptor: Int32
+    private let writer: Int32
+
+    package init() {
+        let pipe = DescriptorPipe(blocks: false)
+        descriptor = pipe?.reader ?? -1
+        writer = pipe?.writer ?? -1
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+        if writer >= 0 { close(writer) }
+    }
+
+    /// Wakes the thread.
+    package func raise() {
+        var byte: UInt8 = 0
+        // A pipe that is full wakes the thread as well.
+        _ = unsafe write(writer, &byte, 1)
+    }
+
+    /// Clears all calls of ``raise()`` so far.
+    package func clear() {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        while unsafe read(descriptor, &bytes, bytes.count) > 0 {}
+    }
+}
+
+/// Whether the result of an operation is still needed.
+package final class Cancellation: Sendable {
+    private let interrupt: Interrupt
+    private let state = Atomic(false)
+
+    package init(_ interrupt: Interrupt) { self.interrupt = interrupt }
+
+    /// Marks the operation as cancelled, and wakes the thread that runs it.
+    package func cancel() {
+        state.store(true, ordering: .releasing)
+        interrupt.raise()
+    }
+
+    package var isCancelled: Bool { state.load(ordering: .acquiring) }
+}
+
+/// A pipe whose ends are closed in child programs (close-on-exec) from its creation on.
+package struct DescriptorPipe: Sendable {
+    package let reader: Int32
+    package let writer: Int32
+
+    /// Creates a pipe; nil when the process can't open more descriptors. The caller closes both ends.
+    ///
+    /// - Parameter blocks: whether reading and writing wait.
+    package init?(blocks: Bool = true) {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe ocn_pipe(&ends) == 0 else { return nil }
+        if !blocks {
+            for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+        }
+        (reader, writer) = (ends[0], ends[1])
+    }
+}
