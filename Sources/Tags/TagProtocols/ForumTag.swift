@@ -156,8 +156,8 @@ extension ForumTag {
     ///
     /// - Returns: the result.
     /// - Throws: the errors of ``detectNDEF()``, except those for which ``TagError/meansNotNDEF`` is true.
-    public func surveyNDEF() async throws(TagError) -> NDEFSurvey {
-        var survey = NDEFSurvey()
+    public func queryNDEFStatus() async throws(TagError) -> NDEFStatusReport {
+        var survey = NDEFStatusReport()
         do throws(TagError) {
             survey.detection = try await detectNDEF()
             survey.message = try await readNDEF()

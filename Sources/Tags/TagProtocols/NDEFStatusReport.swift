@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The NDEF content of a tag, or the reason why it has none.
-public struct NDEFSurvey: Sendable, Hashable {
+public struct NDEFStatusReport: Sendable, Hashable {
     /// The result of the detection procedure; nil when it found no NDEF.
     public var detection: NDEFDetection?
     /// The message's bytes, empty for an empty tag; nil when no message can be read.
