@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Whether a reader supports one of Core NFC's calls, with the way it does so or the reason why not.
-public struct ServedCall: Sendable, Hashable {
+public struct SupportedAPI: Sendable, Hashable {
     /// How far a call is supported.
     public enum Support: String, Sendable {
         /// Fully.
