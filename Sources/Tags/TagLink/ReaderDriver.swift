@@ -25,7 +25,7 @@ public protocol ReaderDriver: AnyObject, Sendable {
     func prepare() async throws(LinkError)
 
     /// Whether the reader was usable at any time since the driver was created. If it is missing now, it was unplugged.
-    var wasThere: Bool { get }
+    var wasAvailable: Bool { get }
 
     /// Calls `handler` whenever a tag may have arrived or left, until the returned observation is released.
     ///
@@ -77,7 +77,7 @@ extension ReaderDriver {
     public func prepare() async throws(LinkError) {}
 
     /// True: the default is for a reader whose driver is only created after the reader was found.
-    public var wasThere: Bool { true }
+    public var wasAvailable: Bool { true }
 
     /// Nil: the default shares no thread.
     public var executor: (any SerialExecutor & TaskExecutor)? { nil }

@@ -43,7 +43,7 @@ public final class PN532Reader: DiscoveringDriver {
     public var name: String { "\(worker.firmware?.name ?? "PN532") (\(path))" }
 
     /// Whether the chip has answered since the reader was created.
-    public var wasThere: Bool { worker.firmware != nil }
+    public var wasAvailable: Bool { worker.firmware != nil }
 
     public var statistics: LinkStatistics { counts.withLock { $0 } }
 
