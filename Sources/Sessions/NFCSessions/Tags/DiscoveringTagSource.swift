@@ -45,7 +45,7 @@ struct DiscoveringTagSource: TagSource {
     /// The reader releases a tag by itself when it selects another one.
     func letGo(of tag: ActivatedTag) async throws(TagError) {}
 
-    func isStillThere(_ tag: ActivatedTag) async -> Bool {
+    func checkPresence(_ tag: ActivatedTag) async -> Bool {
         guard case .frames(let link)? = tag.discovered?.port, tag.card == nil else { return false }
         guard (try? await link.reactivate()) != nil else { return false }
         tag.forumTag?.wasActivated()
@@ -54,7 +54,7 @@ struct DiscoveringTagSource: TagSource {
 
     func isPresent(_ tag: ActivatedTag) async -> Bool {
         if let isPresent = await tag.isPresent() { return isPresent }
-        return await isStillThere(tag)
+        return await checkPresence(tag)
     }
 
     func interrupt() {
