@@ -77,9 +77,7 @@ public struct SignatureRecord: TypedRecord {
 
     /// Checks a URI in a signature by the rules of a URI record: UTF-8 without control characters.
     private static func checkURI(_ bytes: [UInt8]) throws(RecordError) {
-        guard !(try PayloadReader.string(bytes, bytes.indices)).utf8.contains(where: { $0 < 0x20 }) else {
-            throw RecordError(.controlCharacter)
-        }
+        try URIRecord.check(try PayloadReader(bytes, bytes.indices).string())
     }
 
     private static func field(_ payload: inout PayloadReader) throws(RecordError) -> [UInt8] {
@@ -100,7 +98,7 @@ public struct SignatureRecord: TypedRecord {
         let chain = (certificateFormat & 0x07) << 4 | UInt8(certificates.count) | (certificateURI == nil ? 0 : 0x80)
         var payload = [version, type, hashType]
         for (index, field) in fields.enumerated() {
-            payload += [UInt8(field.count >> 8), UInt8(field.count & 0xFF)] + field
+            payload += UInt16(field.count).bytes + field
             if index == 0 { payload.append(chain) }
         }
         return .wellKnown("Sig", identifier: identifier, payload: payload)

@@ -108,8 +108,10 @@ extension SmartPosterRecord {
                 guard field.count == 1, let byte = field.nextByte() else { throw RecordError(.actionLength) }
                 action = Action(byte: byte)
             case .wellKnown where record.typeSlice.elementsEqual("s".utf8):
-                guard field.count == 4, let number = field.integer32() else { throw RecordError(.sizeLength) }
-                size = number
+                guard field.count == 4, let high = field.integer16(), let low = field.integer16() else {
+                    throw RecordError(.sizeLength)
+                }
+                size = UInt32(high) << 16 | UInt32(low)
             case .wellKnown where record.typeSlice.elementsEqual("t".utf8):
                 type = try field.string()
             default:

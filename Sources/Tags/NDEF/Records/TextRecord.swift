@@ -44,8 +44,8 @@ public struct TextRecord: TypedRecord {
         var payload = payload
         guard let status = payload.nextByte() else { throw RecordError(.emptyPayload) }
         // Bit 6 is reserved and ignored.
-        guard let name = payload.take(Int(status & 0x3F)) else { throw RecordError(.languageOverrun) }
-        language = try PayloadReader.string(payload.bytes, name)
+        guard let name = payload.part(Int(status & 0x3F)) else { throw RecordError(.languageOverrun) }
+        language = try name.string()
         guard language.utf8.allSatisfy({ $0 < 0x80 }) else { throw RecordError(.badEncoding) }
         if status & 0x80 == 0 {
             encoding = .utf8
@@ -74,28 +74,18 @@ enum UTF16Text {
     static func decode(_ payload: PayloadReader) throws(RecordError) -> (String, TextRecord.Encoding) {
         guard payload.count.isMultiple(of: 2) else { throw RecordError(.badEncoding) }
         var payload = payload
-        var encoding = TextRecord.Encoding.utf16
-        if payload.count >= 2 {
-            switch (payload.bytes[payload.position], payload.bytes[payload.position + 1]) {
-            case (0xFE, 0xFF): encoding = .utf16BigEndianMark
-            case (0xFF, 0xFE): encoding = .utf16LittleEndianMark
-            default: break
+        var units: [UInt16] = []
+        while let unit = payload.integer16() { units.append(unit) }
+        let encoding: TextRecord.Encoding =
+            switch units.first {
+            case 0xFEFF: .utf16BigEndianMark
+            case 0xFFFE: .utf16LittleEndianMark
+            default: .utf16
             }
-            if encoding != .utf16 { _ = payload.take(2) }
-        }
-        var scalars = String.UnicodeScalarView()
-        while let unit = nextUnit(&payload, encoding) {
-            guard UTF16.isSurrogate(unit) else {
-                guard let scalar = Unicode.Scalar(UInt32(unit)) else { throw RecordError(.badEncoding) }
-                scalars.append(scalar)
-                continue
-            }
-            guard UTF16.isLeadSurrogate(unit), let low = nextUnit(&payload, encoding), UTF16.isTrailSurrogate(low),
-                let scalar = scalar(unit, low)
-            else { throw RecordError(.badEncoding) }
-            scalars.append(scalar)
-        }
-        return (String(scalars), encoding)
+        if encoding != .utf16 { units.removeFirst() }
+        if encoding == .utf16LittleEndianMark { units = units.map(\.byteSwapped) }
+        guard let text = String(validating: units, as: UTF16.self) else { throw RecordError(.badEncoding) }
+        return (text, encoding)
     }
 
     static func encode(_ text: String, _ encoding: TextRecord.Encoding, into payload: inout [UInt8]) {
@@ -108,16 +98,5 @@ enum UTF16Text {
             payload.append(UInt8(truncatingIfNeeded: swapped >> 8))
             payload.append(UInt8(truncatingIfNeeded: swapped))
         }
-    }
-
-    /// Returns the character that a pair of surrogates encodes.
-    private static func scalar(_ lead: UInt16, _ trail: UInt16) -> Unicode.Scalar? {
-        let high = UInt32(lead & 0x3FF)
-        let low = UInt32(trail & 0x3FF)
-        return Unicode.Scalar(0x10000 + (high << 10 | low))
-    }
-
-    private static func nextUnit(_ payload: inout PayloadReader, _ encoding: TextRecord.Encoding) -> UInt16? {
-        payload.integer16().map { encoding == .utf16LittleEndianMark ? $0.byteSwapped : $0 }
     }
 }

@@ -4,25 +4,18 @@
 /// Connection Handover 1.5, 3.
 public struct HandoverRecord: TypedRecord {
     /// The part that the sender plays in the handover.
-    public enum Role: Sendable, Hashable, CaseIterable {
-        /// `Hs`: the carriers that were chosen.
-        case select
-        /// `Hr`: the carriers that can be used.
-        case request
-        /// `Hm`: the carriers that can be used with a mediator.
-        case mediation
-        /// `Hi`: the carriers that a mediator chose.
-        case initiate
+    public enum Role: String, Sendable, Hashable, CaseIterable {
+        /// The carriers that were chosen.
+        case select = "Hs"
+        /// The carriers that can be used.
+        case request = "Hr"
+        /// The carriers that can be used with a mediator.
+        case mediation = "Hm"
+        /// The carriers that a mediator chose.
+        case initiate = "Hi"
 
         /// The record's type.
-        public var type: String {
-            switch self {
-            case .select: "Hs"
-            case .request: "Hr"
-            case .mediation: "Hm"
-            case .initiate: "Hi"
-            }
-        }
+        public var type: String { rawValue }
 
         /// The record's kind.
         public var kind: RecordKind {
@@ -83,7 +76,7 @@ public struct HandoverRecord: TypedRecord {
     public var version: Version
     /// The carriers, the preferred one first.
     public var carriers: [AlternativeCarrier]
-    /// A random number that decides which device goes on when both sent a request; in requests only.
+    /// A random number that decides which device continues when both sent a request; in requests only.
     public var collisionNumber: UInt16?
     /// Why the device that selects can't continue; in selects only.
     public var failure: Failure?
@@ -144,8 +137,7 @@ extension HandoverRecord {
         try requireCollisionNumber()
         var records: [NDEFRecord] = []
         if role == .request, let collisionNumber {
-            let bytes = [UInt8(collisionNumber >> 8), UInt8(collisionNumber & 0xFF)]
-            records.append(.wellKnown("cr", payload: bytes))
+            records.append(.wellKnown("cr", payload: collisionNumber.bytes))
         }
         for carrier in carriers {
             records.append(.wellKnown("ac", payload: try carrier.bytes()))
@@ -165,5 +157,101 @@ extension HandoverRecord.Failure {
         guard let reason = payload.nextByte() else { throw RecordError(.errorLength) }
         self.init(reason: reason, data: payload.restBytes)
         try validate()
+    }
+}
+
+/// A carrier that a handover message offers (`ac`). NFC Forum Connection Handover 1.5, 6.1.
+public struct AlternativeCarrier: Sendable, Hashable {
+    /// The power state of a carrier.
+    public enum PowerState: UInt8, Sendable, Hashable, CaseIterable {
+        case inactive = 0
+        case active, activating, unknown
+    }
+
+    /// The power state of the carrier.
+    public var power: PowerState
+    /// The identifier of the record that configures the carrier. The record is in the same message.
+    public var reference: [UInt8]
+    /// The identifiers of records with more information about the carrier.
+    public var auxiliaryReferences: [[UInt8]]
+
+    /// Creates a carrier; each argument is the property of that name.
+    public init(power: PowerState, reference: [UInt8], auxiliaryReferences: [[UInt8]] = []) {
+        self.power = power
+        self.reference = reference
+        self.auxiliaryReferences = auxiliaryReferences
+    }
+
+    init(_ payload: PayloadReader) throws(RecordError) {
+        var payload = payload
+        guard let flags = payload.nextByte() else { throw RecordError(.carrierEmpty) }
+        power = PowerState(rawValue: flags & 0x03) ?? .unknown
+        reference = try Self.reference(&payload)
+        guard let count = payload.nextByte() else { throw RecordError(.referenceOverrun) }
+        auxiliaryReferences = []
+        for _ in 0..<count {
+            auxiliaryReferences.append(try Self.reference(&payload))
+        }
+        guard payload.isAtEnd else { throw RecordError(.carrierTrailing) }
+    }
+
+    private static func reference(_ payload: inout PayloadReader) throws(RecordError) -> [UInt8] {
+        guard let count = payload.nextByte(), let bytes = payload.nextBytes(Int(count)) else {
+            throw RecordError(.referenceOverrun)
+        }
+        return bytes
+    }
+
+    /// The payload of an `ac` record.
+    func bytes() throws(RecordError) -> [UInt8] {
+        guard auxiliaryReferences.count <= 0xFF, ([reference] + auxiliaryReferences).allSatisfy({ $0.count <= 0xFF })
+        else { throw RecordError(.valueTooLong) }
+        var bytes = [power.rawValue, UInt8(reference.count)]
+        bytes.append(contentsOf: reference)
+        bytes.append(UInt8(auxiliaryReferences.count))
+        for auxiliary in auxiliaryReferences {
+            bytes.append(UInt8(auxiliary.count))
+            bytes.append(contentsOf: auxiliary)
+        }
+        return bytes
+    }
+}
+
+/// A carrier given only by its type, in a request (`Hc`). NFC Forum Connection Handover 1.5, 6.2.
+public struct HandoverCarrierRecord: TypedRecord {
+    /// The format of the carrier type, a value of ``TypeNameFormat``; three bits.
+    public var carrierTypeFormat: UInt8
+    /// The carrier type, such as `application/vnd.wfa.wsc`.
+    public var carrierType: String
+    /// Further data about the carrier.
+    public var data: [UInt8]
+
+    /// Creates a record; each argument is the property of that name.
+    public init(carrierTypeFormat: UInt8, carrierType: String, data: [UInt8] = []) {
+        self.carrierTypeFormat = carrierTypeFormat
+        self.carrierType = carrierType
+        self.data = data
+    }
+
+    public init(_ record: NDEFRecord) throws(RecordError) {
+        try record.require(.handoverCarrier)
+        try self.init(PayloadReader(record))
+    }
+
+    init(_ payload: PayloadReader) throws(RecordError) {
+        var payload = payload
+        guard let flags = payload.nextByte() else { throw RecordError(.emptyPayload) }
+        guard let count = payload.nextByte() else { throw RecordError(.tooShort) }
+        guard let type = payload.nextBytes(Int(count)) else { throw RecordError(.referenceOverrun) }
+        carrierTypeFormat = flags & 0x07
+        carrierType = String(nameBytes: type[...])
+        data = payload.restBytes
+    }
+
+    public func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord {
+        let type = Array(carrierType.utf8)
+        guard type.count <= 0xFF else { throw RecordError(.valueTooLong) }
+        let payload = [carrierTypeFormat & 0x07, UInt8(type.count)] + type + data
+        return .wellKnown("Hc", identifier: identifier, payload: payload)
     }
 }
