@@ -187,4 +187,4 @@ public struct NDEFError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-public typealias RecordError = NDEFError
+public typealias NDEFError = NDEFError

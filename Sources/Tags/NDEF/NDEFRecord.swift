@@ -192,8 +192,8 @@ extension NDEFRecord {
     /// - Parameters:
     ///   - uri: the URI.
     ///   - identifier: the record's identifier.
-    /// - Throws: ``RecordError`` with `controlCharacter`.
-    public static func uri(_ uri: String, identifier: [UInt8] = []) throws(RecordError) -> NDEFRecord {
+    /// - Throws: ``NDEFError`` with `controlCharacter`.
+    public static func uri(_ uri: String, identifier: [UInt8] = []) throws(NDEFError) -> NDEFRecord {
         try URIRecord(uri).makeRecord(identifier: identifier)
     }
 
@@ -203,12 +203,12 @@ extension NDEFRecord {
     ///   - text: the text.
     ///   - language: its language, an IANA language code (BCP 47) of 1 to 63 ASCII characters.
     ///   - identifier: the record's identifier.
-    /// - Throws: ``RecordError`` with `valueTooLong` or `badEncoding` for the language.
+    /// - Throws: ``NDEFError`` with `valueTooLong` or `badEncoding` for the language.
     public static func text(
         _ text: String,
         language: String,
         identifier: [UInt8] = []
-    ) throws(RecordError) -> NDEFRecord {
+    ) throws(NDEFError) -> NDEFRecord {
         try TextRecord(text, language: language).makeRecord(identifier: identifier)
     }
 

@@ -27,7 +27,7 @@ struct HostileInputTests {
         type: String
     ) {
         let inner = (type == "Sp" ? [] : [0x15]) + Hex.bytes("c101ffffffff5500")
-        #expect(throws: RecordError(.inner(.truncatedBody))) { try wellKnown(type, inner).content() }
+        #expect(throws: NDEFError(.inner(.truncatedBody))) { try wellKnown(type, inner).content() }
     }
 
     @Test func `Smart poster: posters nested a thousand deep are decoded one level deep`() throws {

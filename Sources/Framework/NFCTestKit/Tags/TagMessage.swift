@@ -16,16 +16,16 @@ public struct TagMessage: Sendable, Hashable, CustomStringConvertible {
 
     /// A message of one URI record, with the longest prefix that fits.
     public static func uri(_ uri: String) -> TagMessage {
-        TagMessage { () throws(RecordError) in try .uri(uri) }
+        TagMessage { () throws(NDEFError) in try .uri(uri) }
     }
 
     /// A message of one text record.
     public static func text(_ text: String, language: String = "en") -> TagMessage {
-        TagMessage { () throws(RecordError) in try .text(text, language: language) }
+        TagMessage { () throws(NDEFError) in try .text(text, language: language) }
     }
 
     /// If the record is invalid, the bytes are not a message, and creating a tag with it reports that.
-    private init(_ record: () throws(RecordError) -> NDEFRecord) {
+    private init(_ record: () throws(NDEFError) -> NDEFRecord) {
         bytes = (try? record()).flatMap { try? NDEFMessage([$0]).encoded() } ?? [0]
     }
 

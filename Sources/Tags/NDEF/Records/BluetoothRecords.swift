@@ -21,19 +21,19 @@ public struct BluetoothEasyPairingRecord: TypedRecord {
         self.structures = structures
     }
 
-    public init(_ record: NDEFRecord) throws(RecordError) {
+    public init(_ record: NDEFRecord) throws(NDEFError) {
         try record.require(.bluetoothEasyPairing)
         try self.init(PayloadReader(record))
     }
 
-    init(_ payload: PayloadReader) throws(RecordError) {
+    init(_ payload: PayloadReader) throws(NDEFError) {
         var payload = payload
         guard payload.count >= 8, let length = payload.integer16()?.byteSwapped, length >= 8,
             let address = payload.nextBytes(6)
-        else { throw RecordError(.tooShort) }
+        else { throw NDEFError(.tooShort) }
         // The length field counts itself and the address too.
-        guard let rest = payload.part(Int(length) - 8) else { throw RecordError(.outOfBandOverrun) }
-        guard payload.isAtEnd else { throw RecordError(.outOfBandTrailing) }
+        guard let rest = payload.part(Int(length) - 8) else { throw NDEFError(.outOfBandOverrun) }
+        guard payload.isAtEnd else { throw NDEFError(.outOfBandTrailing) }
         self.address = address.reversed()
         structures = try AdvertisingData.read(rest)
     }
@@ -45,12 +45,12 @@ public struct BluetoothEasyPairingRecord: TypedRecord {
 
     /// Makes a record.
     ///
-    /// - Throws: ``RecordError`` with `tooShort` when the address isn't six bytes, or `valueTooLong`.
-    public func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord {
-        guard address.count == 6 else { throw RecordError(.tooShort) }
+    /// - Throws: ``NDEFError`` with `tooShort` when the address isn't six bytes, or `valueTooLong`.
+    public func makeRecord(identifier: [UInt8]) throws(NDEFError) -> NDEFRecord {
+        guard address.count == 6 else { throw NDEFError(.tooShort) }
         let data = try AdvertisingData.bytes(structures)
         let length = data.count + 8
-        guard length <= 0xFFFF else { throw RecordError(.valueTooLong) }
+        guard length <= 0xFFFF else { throw NDEFError(.valueTooLong) }
         let payload = [UInt8(length & 0xFF), UInt8(length >> 8)] + address.reversed() + data
         return .media(type: Self.mediaType, payload: payload, identifier: identifier)
     }
@@ -72,16 +72,16 @@ public struct BluetoothLowEnergyRecord: TypedRecord {
         self.structures = structures
     }
 
-    public init(_ record: NDEFRecord) throws(RecordError) {
+    public init(_ record: NDEFRecord) throws(NDEFError) {
         try record.require(.bluetoothLowEnergy)
         try self.init(PayloadReader(record))
     }
 
-    init(_ payload: PayloadReader) throws(RecordError) {
+    init(_ payload: PayloadReader) throws(NDEFError) {
         structures = try AdvertisingData.read(payload)
     }
 
-    public func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord {
+    public func makeRecord(identifier: [UInt8]) throws(NDEFError) -> NDEFRecord {
         .media(type: Self.mediaType, payload: try AdvertisingData.bytes(structures), identifier: identifier)
     }
 }
@@ -101,22 +101,22 @@ public struct AdvertisingData: Sendable, Hashable {
 
     /// Reads structures until the end of the payload, or until a structure of length 0. Only padding may follow that
     /// one.
-    static func read(_ payload: PayloadReader) throws(RecordError) -> [AdvertisingData] {
+    static func read(_ payload: PayloadReader) throws(NDEFError) -> [AdvertisingData] {
         var payload = payload
         var structures: [AdvertisingData] = []
         while let count = payload.nextByte(), count > 0 {
             guard let type = payload.nextByte(), let value = payload.nextBytes(Int(count) - 1) else {
-                throw RecordError(.attributeOverrun)
+                throw NDEFError(.attributeOverrun)
             }
             structures.append(AdvertisingData(type: type, value: value))
         }
         return structures
     }
 
-    static func bytes(_ structures: [AdvertisingData]) throws(RecordError) -> [UInt8] {
+    static func bytes(_ structures: [AdvertisingData]) throws(NDEFError) -> [UInt8] {
         var bytes: [UInt8] = []
         for structure in structures {
-            guard structure.value.count < 0xFF else { throw RecordError(.valueTooLong) }
+            guard structure.value.count < 0xFF else { throw NDEFError(.valueTooLong) }
             bytes.append(UInt8(structure.value.count + 1))
             bytes.append(structure.type)
             bytes.append(contentsOf: structure.value)

@@ -58,15 +58,15 @@ public struct HandoverRecord: TypedRecord {
         }
 
         /// Checks the reason, and that the data have the right length for it.
-        fileprivate func validate() throws(RecordError) {
+        fileprivate func validate() throws(NDEFError) {
             let count =
                 switch reason {
-                case 0: throw RecordError(.errorReserved)
+                case 0: throw NDEFError(.errorReserved)
                 case 1, 3: 1
                 case 2: 4
                 default: data.count
                 }
-            guard data.count == count else { throw RecordError(.errorLength) }
+            guard data.count == count else { throw NDEFError(.errorLength) }
         }
     }
 
@@ -96,9 +96,9 @@ public struct HandoverRecord: TypedRecord {
         self.failure = failure
     }
 
-    public init(_ record: NDEFRecord) throws(RecordError) {
+    public init(_ record: NDEFRecord) throws(NDEFError) {
         guard let role = Role.allCases.first(where: { $0.kind == record.kind }) else {
-            throw RecordError(.wrongType)
+            throw NDEFError(.wrongType)
         }
         try self.init(role, PayloadReader(record))
     }
@@ -106,9 +106,9 @@ public struct HandoverRecord: TypedRecord {
 
 extension HandoverRecord {
     /// Reads the version and the message after it. A version alone means a record without carriers.
-    init(_ role: Role, _ payload: PayloadReader) throws(RecordError) {
+    init(_ role: Role, _ payload: PayloadReader) throws(NDEFError) {
         var payload = payload
-        guard let version = payload.nextByte() else { throw RecordError(.emptyPayload) }
+        guard let version = payload.nextByte() else { throw NDEFError(.emptyPayload) }
         self.init(role, version: Version(byte: version), carriers: [])
         let records = payload.isAtEnd ? [] : try payload.message().records
         for record in records where record.typeNameFormat == .wellKnown {
@@ -117,7 +117,7 @@ extension HandoverRecord {
                 carriers.append(try AlternativeCarrier(PayloadReader(record)))
             } else if role == .request, type.elementsEqual("cr".utf8) {
                 var field = PayloadReader(record)
-                guard field.count == 2, let number = field.integer16() else { throw RecordError(.collisionLength) }
+                guard field.count == 2, let number = field.integer16() else { throw NDEFError(.collisionLength) }
                 collisionNumber = number
             } else if role == .select, type.elementsEqual("err".utf8) {
                 failure = try Failure(PayloadReader(record))
@@ -127,13 +127,13 @@ extension HandoverRecord {
     }
 
     /// From version 1.2 on, a request must have a collision resolution number. Connection Handover 1.2, 6.1.
-    private func requireCollisionNumber() throws(RecordError) {
+    private func requireCollisionNumber() throws(NDEFError) {
         guard role != .request || version.byte < 0x12 || collisionNumber != nil else {
-            throw RecordError(.collisionLength)
+            throw NDEFError(.collisionLength)
         }
     }
 
-    public func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord {
+    public func makeRecord(identifier: [UInt8]) throws(NDEFError) -> NDEFRecord {
         try requireCollisionNumber()
         var records: [NDEFRecord] = []
         if role == .request, let collisionNumber {
@@ -152,9 +152,9 @@ extension HandoverRecord {
 }
 
 extension HandoverRecord.Failure {
-    fileprivate init(_ payload: PayloadReader) throws(RecordError) {
+    fileprivate init(_ payload: PayloadReader) throws(NDEFError) {
         var payload = payload
-        guard let reason = payload.nextByte() else { throw RecordError(.errorLength) }
+        guard let reason = payload.nextByte() else { throw NDEFError(.errorLength) }
         self.init(reason: reason, data: payload.restBytes)
         try validate()
     }
@@ -182,30 +182,30 @@ public struct AlternativeCarrier: Sendable, Hashable {
         self.auxiliaryReferences = auxiliaryReferences
     }
 
-    init(_ payload: PayloadReader) throws(RecordError) {
+    init(_ payload: PayloadReader) throws(NDEFError) {
         var payload = payload
-        guard let flags = payload.nextByte() else { throw RecordError(.carrierEmpty) }
+        guard let flags = payload.nextByte() else { throw NDEFError(.carrierEmpty) }
         power = PowerState(rawValue: flags & 0x03) ?? .unknown
         reference = try Self.reference(&payload)
-        guard let count = payload.nextByte() else { throw RecordError(.referenceOverrun) }
+        guard let count = payload.nextByte() else { throw NDEFError(.referenceOverrun) }
         auxiliaryReferences = []
         for _ in 0..<count {
             auxiliaryReferences.append(try Self.reference(&payload))
         }
-        guard payload.isAtEnd else { throw RecordError(.carrierTrailing) }
+        guard payload.isAtEnd else { throw NDEFError(.carrierTrailing) }
     }
 
-    private static func reference(_ payload: inout PayloadReader) throws(RecordError) -> [UInt8] {
+    private static func reference(_ payload: inout PayloadReader) throws(NDEFError) -> [UInt8] {
         guard let count = payload.nextByte(), let bytes = payload.nextBytes(Int(count)) else {
-            throw RecordError(.referenceOverrun)
+            throw NDEFError(.referenceOverrun)
         }
         return bytes
     }
 
     /// The payload of an `ac` record.
-    func bytes() throws(RecordError) -> [UInt8] {
+    func bytes() throws(NDEFError) -> [UInt8] {
         guard auxiliaryReferences.count <= 0xFF, ([reference] + auxiliaryReferences).allSatisfy({ $0.count <= 0xFF })
-        else { throw RecordError(.valueTooLong) }
+        else { throw NDEFError(.valueTooLong) }
         var bytes = [power.rawValue, UInt8(reference.count)]
         bytes.append(contentsOf: reference)
         bytes.append(UInt8(auxiliaryReferences.count))
@@ -233,24 +233,24 @@ public struct HandoverCarrierRecord: TypedRecord {
         self.data = data
     }
 
-    public init(_ record: NDEFRecord) throws(RecordError) {
+    public init(_ record: NDEFRecord) throws(NDEFError) {
         try record.require(.handoverCarrier)
         try self.init(PayloadReader(record))
     }
 
-    init(_ payload: PayloadReader) throws(RecordError) {
+    init(_ payload: PayloadReader) throws(NDEFError) {
         var payload = payload
-        guard let flags = payload.nextByte() else { throw RecordError(.emptyPayload) }
-        guard let count = payload.nextByte() else { throw RecordError(.tooShort) }
-        guard let type = payload.nextBytes(Int(count)) else { throw RecordError(.referenceOverrun) }
+        guard let flags = payload.nextByte() else { throw NDEFError(.emptyPayload) }
+        guard let count = payload.nextByte() else { throw NDEFError(.tooShort) }
+        guard let type = payload.nextBytes(Int(count)) else { throw NDEFError(.referenceOverrun) }
         carrierTypeFormat = flags & 0x07
         carrierType = String(nameBytes: type[...])
         data = payload.restBytes
     }
 
-    public func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord {
+    public func makeRecord(identifier: [UInt8]) throws(NDEFError) -> NDEFRecord {
         let type = Array(carrierType.utf8)
-        guard type.count <= 0xFF else { throw RecordError(.valueTooLong) }
+        guard type.count <= 0xFF else { throw NDEFError(.valueTooLong) }
         let payload = [carrierTypeFormat & 0x07, UInt8(type.count)] + type + data
         return .wellKnown("Hc", identifier: identifier, payload: payload)
     }

@@ -59,7 +59,7 @@ extension NDEFRecord {
     ///
     /// - Returns: the decoded payload.
     /// - Throws: ``NDEFError`` with any of the codes for payloads.
-    public func content() throws(RecordError) -> RecordContent {
+    public func content() throws(NDEFError) -> RecordContent {
         let payload = PayloadReader(self)
         return switch kind {
         case .empty: .empty
@@ -118,8 +118,8 @@ extension NDEFRecord {
     }
 
     /// Throws unless the record is of a kind.
-    func require(_ kind: RecordKind) throws(RecordError) {
-        guard self.kind == kind else { throw RecordError(.wrongType) }
+    func require(_ kind: RecordKind) throws(NDEFError) {
+        guard self.kind == kind else { throw NDEFError(.wrongType) }
     }
 }
 
@@ -129,21 +129,21 @@ public protocol TypedRecord: Sendable, Hashable {
     ///
     /// - Parameter record: the record.
     /// - Throws: ``NDEFError`` with `wrongType` when the record has another type, or with the fault in the payload.
-    init(_ record: NDEFRecord) throws(RecordError)
+    init(_ record: NDEFRecord) throws(NDEFError)
 
     /// Makes a record.
     ///
     /// - Parameter identifier: the record's identifier.
     /// - Returns: a record that decodes to this value.
     /// - Throws: ``NDEFError`` when the value can't be encoded, such as `valueTooLong`.
-    func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord
+    func makeRecord(identifier: [UInt8]) throws(NDEFError) -> NDEFRecord
 }
 
 extension TypedRecord {
     /// Makes a record without an identifier.
     ///
     /// - Throws: as ``makeRecord(identifier:)`` does.
-    public func makeRecord() throws(RecordError) -> NDEFRecord { try makeRecord(identifier: []) }
+    public func makeRecord() throws(NDEFError) -> NDEFRecord { try makeRecord(identifier: []) }
 }
 
 // MARK: Fields of payloads
@@ -184,32 +184,32 @@ struct PayloadReader {
     }
 
     /// Returns the remaining bytes as UTF-8 text.
-    func string() throws(RecordError) -> String {
+    func string() throws(NDEFError) -> String {
         do {
             return String(copying: try UTF8Span(validating: bytes.span.extracting(rest)))
         } catch {
-            throw RecordError(.badEncoding)
+            throw NDEFError(.badEncoding)
         }
     }
 
     /// Returns the message in the remaining bytes.
-    func message() throws(RecordError) -> NDEFMessage {
+    func message() throws(NDEFError) -> NDEFMessage {
         do {
             return try NDEFMessage(decoding: bytes, in: rest)
         } catch {
-            throw RecordError(.inner(error.code))
+            throw NDEFError(.inner(error.code))
         }
     }
 }
 
 extension NDEFMessage {
     /// Returns the bytes of a message inside a payload; no bytes for no records.
-    static func innerBytes(_ records: [NDEFRecord]) throws(RecordError) -> [UInt8] {
+    static func innerBytes(_ records: [NDEFRecord]) throws(NDEFError) -> [UInt8] {
         guard !records.isEmpty else { return [] }
         do {
             return try NDEFMessage(records).encoded()
         } catch {
-            throw RecordError(.inner(error.code))
+            throw NDEFError(.inner(error.code))
         }
     }
 }

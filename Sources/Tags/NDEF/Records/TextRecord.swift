@@ -35,18 +35,18 @@ public struct TextRecord: TypedRecord {
         self.encoding = encoding
     }
 
-    public init(_ record: NDEFRecord) throws(RecordError) {
+    public init(_ record: NDEFRecord) throws(NDEFError) {
         try record.require(.text)
         try self.init(PayloadReader(record))
     }
 
-    init(_ payload: PayloadReader) throws(RecordError) {
+    init(_ payload: PayloadReader) throws(NDEFError) {
         var payload = payload
-        guard let status = payload.nextByte() else { throw RecordError(.emptyPayload) }
+        guard let status = payload.nextByte() else { throw NDEFError(.emptyPayload) }
         // Bit 6 is reserved and ignored.
-        guard let name = payload.part(Int(status & 0x3F)) else { throw RecordError(.languageOverrun) }
+        guard let name = payload.part(Int(status & 0x3F)) else { throw NDEFError(.languageOverrun) }
         language = try name.string()
-        guard language.utf8.allSatisfy({ $0 < 0x80 }) else { throw RecordError(.badEncoding) }
+        guard language.utf8.allSatisfy({ $0 < 0x80 }) else { throw NDEFError(.badEncoding) }
         if status & 0x80 == 0 {
             encoding = .utf8
             text = try payload.string()
@@ -55,9 +55,9 @@ public struct TextRecord: TypedRecord {
         }
     }
 
-    public func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord {
-        guard !language.isEmpty, language.utf8.allSatisfy({ $0 < 0x80 }) else { throw RecordError(.badEncoding) }
-        guard language.utf8.count <= 0x3F else { throw RecordError(.valueTooLong) }
+    public func makeRecord(identifier: [UInt8]) throws(NDEFError) -> NDEFRecord {
+        guard !language.isEmpty, language.utf8.allSatisfy({ $0 < 0x80 }) else { throw NDEFError(.badEncoding) }
+        guard language.utf8.count <= 0x3F else { throw NDEFError(.valueTooLong) }
         var payload = [UInt8(language.utf8.count) | (encoding == .utf8 ? 0 : 0x80)]
         payload.append(contentsOf: language.utf8)
         if encoding == .utf8 {
@@ -71,8 +71,8 @@ public struct TextRecord: TypedRecord {
 
 /// UTF-16 in text records: big endian, unless a byte order mark says otherwise (RFC 2781).
 enum UTF16Text {
-    static func decode(_ payload: PayloadReader) throws(RecordError) -> (String, TextRecord.Encoding) {
-        guard payload.count.isMultiple(of: 2) else { throw RecordError(.badEncoding) }
+    static func decode(_ payload: PayloadReader) throws(NDEFError) -> (String, TextRecord.Encoding) {
+        guard payload.count.isMultiple(of: 2) else { throw NDEFError(.badEncoding) }
         var payload = payload
         var units: [UInt16] = []
         while let unit = payload.integer16() { units.append(unit) }
@@ -84,7 +84,7 @@ enum UTF16Text {
             }
         if encoding != .utf16 { units.removeFirst() }
         if encoding == .utf16LittleEndianMark { units = units.map(\.byteSwapped) }
-        guard let text = String(validating: units, as: UTF16.self) else { throw RecordError(.badEncoding) }
+        guard let text = String(validating: units, as: UTF16.self) else { throw NDEFError(.badEncoding) }
         return (text, encoding)
     }
 

@@ -15,14 +15,14 @@ public struct URIRecord: TypedRecord {
         prefixCode = URIPrefix.longestCode(for: uri)
     }
 
-    public init(_ record: NDEFRecord) throws(RecordError) {
+    public init(_ record: NDEFRecord) throws(NDEFError) {
         try record.require(.uri)
         try self.init(PayloadReader(record))
     }
 
-    init(_ payload: PayloadReader) throws(RecordError) {
+    init(_ payload: PayloadReader) throws(NDEFError) {
         var payload = payload
-        guard let code = payload.nextByte() else { throw RecordError(.emptyPayload) }
+        guard let code = payload.nextByte() else { throw NDEFError(.emptyPayload) }
         // A reserved code is read as 0. The specification requires this of readers that don't know the code.
         let rest = try payload.string()
         try Self.check(rest)
@@ -31,14 +31,14 @@ public struct URIRecord: TypedRecord {
     }
 
     /// Checks that a URI has no control characters.
-    static func check(_ uri: String) throws(RecordError) {
-        guard !uri.utf8.contains(where: { $0 < 0x20 }) else { throw RecordError(.controlCharacter) }
+    static func check(_ uri: String) throws(NDEFError) {
+        guard !uri.utf8.contains(where: { $0 < 0x20 }) else { throw NDEFError(.controlCharacter) }
     }
 
     /// Whether the record has a reserved prefix code.
     public var hasReservedPrefix: Bool { Int(prefixCode) >= URIPrefix.all.count }
 
-    public func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord {
+    public func makeRecord(identifier: [UInt8]) throws(NDEFError) -> NDEFRecord {
         try Self.check(uri)
         let rest = uri.utf8.dropFirst(URIPrefix.text(for: prefixCode).utf8.count)
         return .wellKnown("U", identifier: identifier, payload: [prefixCode] + rest)

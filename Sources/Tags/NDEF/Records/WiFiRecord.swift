@@ -26,8 +26,8 @@ public struct WiFiRecord: TypedRecord {
 
     /// Creates a record from attributes.
     ///
-    /// - Throws: ``RecordError`` with `attributeOverrun` when one of the credentials is damaged.
-    public init(attributes: [Attribute]) throws(RecordError) {
+    /// - Throws: ``NDEFError`` with `attributeOverrun` when one of the credentials is damaged.
+    public init(attributes: [Attribute]) throws(NDEFError) {
         self.attributes = attributes
         var credentials: [WiFiCredential] = []
         for attribute in attributes where attribute.id == WiFiCredential.attributeID {
@@ -39,20 +39,20 @@ public struct WiFiRecord: TypedRecord {
 
     /// Creates a record with the credential of one network.
     ///
-    /// - Throws: ``RecordError`` with `valueTooLong`.
-    public init(_ credential: WiFiCredential) throws(RecordError) {
+    /// - Throws: ``NDEFError`` with `valueTooLong`.
+    public init(_ credential: WiFiCredential) throws(NDEFError) {
         let value = try Self.bytes(credential.attributes)
         try self.init(attributes: [Attribute(id: WiFiCredential.attributeID, value: value)])
     }
 
-    public init(_ record: NDEFRecord) throws(RecordError) {
+    public init(_ record: NDEFRecord) throws(NDEFError) {
         try record.require(.wifi)
         try self.init(PayloadReader(record))
     }
 
     /// Reads attributes. Some writers put the total length, in two bytes, before the first attribute.
-    init(_ payload: PayloadReader) throws(RecordError) {
-        guard !payload.isAtEnd else { throw RecordError(.emptyPayload) }
+    init(_ payload: PayloadReader) throws(NDEFError) {
+        guard !payload.isAtEnd else { throw NDEFError(.emptyPayload) }
         do {
             try self.init(attributes: try Self.read(payload))
         } catch {
@@ -62,30 +62,30 @@ public struct WiFiRecord: TypedRecord {
         }
     }
 
-    static func read(_ payload: PayloadReader) throws(RecordError) -> [Attribute] {
+    static func read(_ payload: PayloadReader) throws(NDEFError) -> [Attribute] {
         var payload = payload
         var attributes: [Attribute] = []
         while !payload.isAtEnd {
             guard let id = payload.integer16(), let count = payload.integer16(),
                 let value = payload.nextBytes(Int(count))
-            else { throw RecordError(.attributeOverrun) }
+            else { throw NDEFError(.attributeOverrun) }
             attributes.append(Attribute(id: id, value: value))
         }
         return attributes
     }
 
-    static func bytes(_ attributes: [Attribute]) throws(RecordError) -> [UInt8] {
+    static func bytes(_ attributes: [Attribute]) throws(NDEFError) -> [UInt8] {
         var bytes: [UInt8] = []
         for attribute in attributes {
-            guard let count = UInt16(exactly: attribute.value.count) else { throw RecordError(.valueTooLong) }
+            guard let count = UInt16(exactly: attribute.value.count) else { throw NDEFError(.valueTooLong) }
             bytes.append(contentsOf: attribute.id.bytes + count.bytes)
             bytes.append(contentsOf: attribute.value)
         }
         return bytes
     }
 
-    public func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord {
-        guard !attributes.isEmpty else { throw RecordError(.emptyPayload) }
+    public func makeRecord(identifier: [UInt8]) throws(NDEFError) -> NDEFRecord {
+        guard !attributes.isEmpty else { throw NDEFError(.emptyPayload) }
         return .media(type: Self.mediaType, payload: try Self.bytes(attributes), identifier: identifier)
     }
 }
