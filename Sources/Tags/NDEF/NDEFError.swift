@@ -186,5 +186,3 @@ public struct NDEFError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 }
-
-public typealias NDEFError = NDEFError
