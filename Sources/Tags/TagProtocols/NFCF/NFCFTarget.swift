@@ -36,7 +36,7 @@ public struct NFCFTarget: Sendable, Hashable {
     public var isLite: Bool { icCode == 0xF0 || icCode == 0xF1 }
 
     /// Whether the other is a system of the same card.
-    package func isOfSameCard(as other: NFCFTarget) -> Bool { FeliCaIDm.areOfOneCard(idm, other.idm) }
+    package func isOfSameCard(as other: NFCFTarget) -> Bool { idm.isIDmOfSameCard(as: other.idm) }
 
     /// The kinds of commands with a maximum response time of their own (FeliCa Card User's Manual, 2.3.2: the bytes D10
     /// to D15 of PMm).
