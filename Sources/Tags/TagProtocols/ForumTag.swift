@@ -183,3 +183,49 @@ extension TagError {
     /// Whether the tag refused to show a part of its memory.
     var isRefusedRead: Bool { code == .refused || code == .lengthOverrun || code == .readProtected }
 }
+
+/// The five tag types of the NFC Forum.
+public enum ForumTagType: Int, Sendable, Hashable, CaseIterable {
+    case type1 = 1
+    case type2, type3, type4, type5
+}
+
+/// The result of the NDEF detection procedure.
+public struct NDEFDetection: Sendable, Hashable {
+    /// Whether a message can be written.
+    public enum Access: Sendable, Hashable {
+        case readWrite
+        case readOnly
+    }
+
+    /// Whether a message can be written.
+    public var access: Access
+    /// The longest message that fits, in bytes.
+    public var capacity: Int
+    /// The length of the current message in bytes; 0 when the tag is empty.
+    public var messageLength: Int
+
+    /// Creates a result.
+    public init(access: Access, capacity: Int, messageLength: Int) {
+        self.access = access
+        self.capacity = capacity
+        self.messageLength = messageLength
+    }
+}
+
+/// The NDEF content of a tag, or the reason why it has none.
+public struct NDEFStatusReport: Sendable, Hashable {
+    /// The result of the detection procedure; nil when it found no NDEF.
+    public var detection: NDEFDetection?
+    /// The message's bytes, empty for an empty tag; nil when no message can be read.
+    public var message: [UInt8]?
+    /// The reason why the tag does not hold NDEF; nil when it does, or could.
+    public var error: TagError?
+
+    /// Creates a survey.
+    public init(detection: NDEFDetection? = nil, message: [UInt8]? = nil, error: TagError? = nil) {
+        self.detection = detection
+        self.message = message
+        self.error = error
+    }
+}
