@@ -81,6 +81,22 @@ extension ForumTag {
     /// Does nothing: the default is for tags that need no key for locking.
     public func checkLocking() async throws(TagError) {}
 
+    /// Reads the tag's NDEF status and its message. A working tag without NDEF is a result, not an error.
+    ///
+    /// - Returns: the result.
+    /// - Throws: the errors of ``detectNDEF()``, except those for which ``TagError/meansNotNDEF`` is true.
+    public func queryNDEFStatus() async throws(TagError) -> NDEFStatusReport {
+        var report = NDEFStatusReport()
+        do throws(TagError) {
+            report.detection = try await detectNDEF()
+            report.message = try await readNDEF()
+        } catch {
+            guard error.meansNotNDEF else { throw error }
+            report.error = error
+        }
+        return report
+    }
+
     /// Checks after a write that the tag holds a message, by reading it from the tag again.
     ///
     /// - Parameter message: the message's bytes; empty for an empty tag.
@@ -91,97 +107,6 @@ extension ForumTag {
             throw TagError(.updateFailed, "The tag does not hold what was written to it. Write it again.")
         }
     }
-}
-
-/// Creates the NDEF procedures for an NFC-A tag, from the data of its activation.
-///
-/// - Parameters:
-///   - target: the tag as activation found it. It may still be halted; activate it before the first procedure.
-///   - link: the NFC-A link that it was activated over.
-/// - Returns: the tag; nil when its kind, ``NFCATarget/kindName``, has no NDEF procedures.
-public func makeForumTag(for target: NFCATarget, link: any FrameLink) -> (any ForumTag)? {
-    if target.isType1 { return Type1Tag(link: link) }
-    if target.isType2 { return Type2Tag(target: target, link: link) }
-    return target.isISODEP ? Type4Tag(link: ISODEP(link: link)) : nil
-}
-
-/// Creates the NDEF procedures for a Type B card.
-///
-/// - Parameters:
-///   - target: the card as ``NFCBActivation`` found it.
-///   - link: the NFC-B link that it was found over.
-/// - Returns: the tag; nil when the card does not support ISO-DEP.
-public func makeForumTag(for target: NFCBTarget, link: any FrameLink) -> (any ForumTag)? {
-    target.isISODEP ? Type4Tag(link: ISODEP(link: link, opening: .attribute(target))) : nil
-}
-
-/// Creates the NDEF procedures for a FeliCa card or tag.
-///
-/// - Parameters:
-///   - target: the tag as ``NFCFPolling`` found it, preferably for system 12FC.
-///   - link: the NFC-F link that it was found over.
-/// - Returns: the tag.
-public func makeForumTag(for target: NFCFTarget, link: any FrameLink) -> any ForumTag {
-    Type3Tag(target: target, link: link)
-}
-
-/// Creates the NDEF procedures for an NFC-V tag.
-///
-/// - Parameters:
-///   - target: the tag as ``NFCVInventory`` found it.
-///   - link: the NFC-V link that it was found over.
-///   - isAlone: whether the inventory found no other tag. Then commands omit the UID and take less time.
-/// - Returns: the tag.
-public func makeForumTag(for target: NFCVTarget, link: any FrameLink, isAlone: Bool) -> any ForumTag {
-    Type5Tag(target: target, link: link, isAlone: isAlone)
-}
-
-/// Creates the NDEF procedures for a tag of any technology. It must be alone in its field.
-///
-/// - Parameters:
-///   - target: the tag as activation found it.
-///   - link: the link that it was found over.
-/// - Returns: the tag; nil when its kind has no NDEF procedures.
-public func makeForumTag(for target: TagTarget, link: any FrameLink) -> (any ForumTag)? {
-    switch target {
-    case .nfcA(let target): makeForumTag(for: target, link: link)
-    case .nfcB(let target): makeForumTag(for: target, link: link)
-    case .nfcF(let target): makeForumTag(for: target, link: link)
-    case .nfcV(let target): makeForumTag(for: target, link: link, isAlone: true)
-    }
-}
-
-extension ForumTag {
-    /// Reads the tag's NDEF status and its message. A working tag without NDEF is a result, not an error.
-    ///
-    /// - Returns: the result.
-    /// - Throws: the errors of ``detectNDEF()``, except those for which ``TagError/meansNotNDEF`` is true.
-    public func queryNDEFStatus() async throws(TagError) -> NDEFStatusReport {
-        var survey = NDEFStatusReport()
-        do throws(TagError) {
-            survey.detection = try await detectNDEF()
-            survey.message = try await readNDEF()
-        } catch {
-            guard error.meansNotNDEF else { throw error }
-            survey.error = error
-        }
-        return survey
-    }
-}
-
-extension TagError {
-    /// Whether the tag works but does not hold NDEF, as far as it lets itself be read.
-    public var meansNotNDEF: Bool {
-        switch code {
-        case .noCapabilityContainer, .badVersion, .noMessageTLV, .lengthOverrun, .badChecksum, .writeInProgress,
-            .readProtected:
-            true
-        default: false
-        }
-    }
-
-    /// Whether the tag refused to show a part of its memory.
-    var isRefusedRead: Bool { code == .refused || code == .lengthOverrun || code == .readProtected }
 }
 
 /// The five tag types of the NFC Forum.
@@ -222,10 +147,51 @@ public struct NDEFStatusReport: Sendable, Hashable {
     /// The reason why the tag does not hold NDEF; nil when it does, or could.
     public var error: TagError?
 
-    /// Creates a survey.
+    /// Creates a report; each argument is the property of that name.
     public init(detection: NDEFDetection? = nil, message: [UInt8]? = nil, error: TagError? = nil) {
         self.detection = detection
         self.message = message
         self.error = error
+    }
+}
+
+// MARK: Creating tags
+
+/// Creates the NDEF procedures for an NFC-A tag. It may still be halted; activate it before the first procedure.
+///
+/// - Returns: the tag; nil when its kind, ``NFCATarget/kindName``, has no NDEF procedures.
+public func makeForumTag(for target: NFCATarget, link: any FrameLink) -> (any ForumTag)? {
+    if target.isType1 { return Type1Tag(link: link) }
+    if target.isType2 { return Type2Tag(target: target, link: link) }
+    return target.isISODEP ? Type4Tag(link: ISODEP(link: link)) : nil
+}
+
+/// Creates the NDEF procedures for a Type B card; nil when it does not support ISO-DEP.
+public func makeForumTag(for target: NFCBTarget, link: any FrameLink) -> (any ForumTag)? {
+    target.isISODEP ? Type4Tag(link: ISODEP(link: link, opening: .attribute(target))) : nil
+}
+
+/// Creates the NDEF procedures for a FeliCa card or tag, preferably found by system 12FC.
+public func makeForumTag(for target: NFCFTarget, link: any FrameLink) -> any ForumTag {
+    Type3Tag(target: target, link: link)
+}
+
+/// Creates the NDEF procedures for an NFC-V tag. When it is alone in the field, commands omit its UID and take less time.
+public func makeForumTag(for target: NFCVTarget, link: any FrameLink, isAlone: Bool) -> any ForumTag {
+    Type5Tag(target: target, link: link, isAlone: isAlone)
+}
+
+/// Creates the NDEF procedures for a tag of any technology, which must be alone in its field.
+///
+/// - Parameters:
+///   - target: the tag as activation found it.
+///   - link: the link that it was found over.
+/// - Returns: the tag; nil when its kind has no NDEF procedures.
+public func makeForumTag(for target: TagTarget, link: any FrameLink) -> (any ForumTag)? {
+    switch target {
+    case .nfcA(let target): makeForumTag(for: target, link: link)
+    case .nfcB(let target): makeForumTag(for: target, link: link)
+    case .nfcF(let target): makeForumTag(for: target, link: link)
+    case .nfcV(let target): makeForumTag(for: target, link: link, isAlone: true)
     }
 }

@@ -50,7 +50,7 @@ struct TLVWalk {
     /// Continues as far as the memory was read.
     ///
     /// - Throws: ``TagError`` with `noMessageTLV` or `lengthOverrun`.
-    mutating func advance(in memory: some TLVSource) throws(TagError) -> Action {
+    mutating func advance(in memory: TagMemory) throws(TagError) -> Action {
         while true {
             let rest = TLVLayout(area: min(position, area.upperBound)..<area.upperBound, reserved: reserved)
             let header = rest.addresses(0..<4)
@@ -63,10 +63,7 @@ struct TLVWalk {
                 continue
             }
             if type == 0xFE {
-                throw TagError(
-                    .noMessageTLV,
-                    "A terminator TLV comes before any NDEF message TLV (\(specification))."
-                )
+                throw TagError(.noMessageTLV, "A terminator TLV comes before any NDEF message TLV (\(specification)).")
             }
             guard header.count > 1 else { throw overrun(type) }
             guard let first = memory[byte: header[1]] else { return .read(address: header[1]) }
@@ -175,15 +172,8 @@ struct TLVLayout: Equatable {
     }
 
     /// Checks that a message fits.
-    ///
-    /// - Throws: ``TagError`` with `messageTooLong`.
     func checkCapacity(for message: [UInt8]) throws(TagError) {
-        guard message.count <= capacity else {
-            throw TagError(
-                .messageTooLong,
-                "The message has \(message.count) bytes, and the tag has room for \(capacity)."
-            )
-        }
+        guard message.count <= capacity else { throw .messageTooLong(message, capacity) }
     }
 
     /// Returns the layout after a message was written.
@@ -304,34 +294,36 @@ struct TLVWritePlan {
     /// Returns the writes, in order.
     ///
     /// - Parameter memory: the current content of the tag, with all of ``unitsToPreserve``.
-    func steps(_ memory: some TLVSource) -> [Step] {
+    func steps(_ memory: TagMemory) -> [Step] {
         let lengthUnit = lengthAddress / unitSize
         let length = Step(unit: lengthUnit, bytes: content(of: lengthUnit, memory))
         let others = units.filter { $0 != lengthUnit }
             .map { Step(unit: $0, bytes: content(of: $0, memory)) }
-            .filter { memory.unit($0.unit) != $0.bytes }
+            .filter { memory[unit: $0.unit] != $0.bytes }
         if lastMessageAddress / unitSize == lengthUnit {
-            return (memory.unit(lengthUnit) == length.bytes ? [] : [length]) + others
+            return (memory[unit: lengthUnit] == length.bytes ? [] : [length]) + others
         }
         guard memory[byte: lengthAddress] != 0 else { return others + [length] }
-        var emptied = memory.unit(lengthUnit) ?? length.bytes
+        var emptied = memory[unit: lengthUnit] ?? length.bytes
         emptied[lengthAddress % unitSize] = 0
         return [Step(unit: lengthUnit, bytes: emptied)] + others + [length]
     }
 
     /// Returns the final content of a unit. Bytes after the terminator keep their known value, or become 0.
-    private func content(of unit: Int, _ memory: some TLVSource) -> [UInt8] {
+    private func content(of unit: Int, _ memory: TagMemory) -> [UInt8] {
         (unit * unitSize..<(unit + 1) * unitSize).map { target[$0] ?? memory[byte: $0] ?? 0 }
     }
 }
 
-/// A cache of a tag's memory, byte by byte, in the units that the tag reads and writes at once.
-struct TLVMemory: TLVSource, Equatable {
-    /// The number of bytes in a unit: 1 or 8 on Type 1, a block on Type 5.
+/// A cache of a tag's memory, in the units that the tag reads and writes at once: a byte or 8 bytes on Type 1, a page on
+/// Type 2, a block on Type 5. A byte's address counts from the start of unit 0.
+struct TagMemory: Equatable {
+    /// The number of bytes in a unit.
     let unitSize: Int
-    /// The number of bytes that are cached at most.
+    /// The number of units that are cached at most.
     let limit: Int
 
+    /// The bytes from address 0 on. The bytes of units that were not read are 0.
     private var bytes: [UInt8] = []
     private var isKnown: [Bool] = []
 
@@ -340,54 +332,40 @@ struct TLVMemory: TLVSource, Equatable {
         self.limit = limit
     }
 
-    /// The byte at an address; nil when it was not read.
-    subscript(byte address: Int) -> UInt8? {
-        bytes.indices.contains(address) && isKnown[address] ? bytes[address] : nil
-    }
+    /// Returns whether a unit was read.
+    func contains(_ unit: Int) -> Bool { isKnown.indices.contains(unit) && isKnown[unit] }
 
-    /// Returns whether every byte of a unit was read.
-    func contains(_ unit: Int) -> Bool {
-        let range = unit * unitSize..<(unit + 1) * unitSize
-        return range.upperBound <= bytes.count && range.allSatisfy { isKnown[$0] }
-    }
+    /// Returns whether a unit or one behind it was read.
+    func reaches(_ unit: Int) -> Bool { isKnown.dropFirst(unit).contains(true) }
 
-    /// Returns the bytes of a unit; nil when one of them was not read.
-    func unit(_ unit: Int) -> [UInt8]? {
+    /// The bytes of a unit; nil when it was not read.
+    subscript(unit unit: Int) -> [UInt8]? {
         contains(unit) ? Array(bytes[unit * unitSize..<(unit + 1) * unitSize]) : nil
     }
 
-    /// Stores bytes.
-    mutating func store(_ new: some Collection<UInt8>, at address: Int) {
-        let end = min(limit, address + new.count)
-        guard address < end else { return }
-        if bytes.count < end {
-            bytes += repeatElement(0, count: end - bytes.count)
+    /// The byte at an address; nil when its unit was not read.
+    subscript(byte address: Int) -> UInt8? { contains(address / unitSize) ? bytes[address] : nil }
+
+    /// Stores whole units, from a unit on. Bytes of an incomplete unit, and units beyond the limit, are left out.
+    mutating func store(_ content: some Collection<UInt8>, at unit: Int) {
+        let end = min(limit, unit + content.count / unitSize)
+        guard unit < end else { return }
+        if isKnown.count < end {
             isKnown += repeatElement(false, count: end - isKnown.count)
+            bytes += repeatElement(0, count: end * unitSize - bytes.count)
         }
-        bytes.replaceSubrange(address..<end, with: new.prefix(end - address))
-        isKnown.replaceSubrange(address..<end, with: repeatElement(true, count: end - address))
+        bytes.replaceSubrange(unit * unitSize..<end * unitSize, with: content.prefix((end - unit) * unitSize))
+        for index in unit..<end { isKnown[index] = true }
     }
 
     /// Forgets a unit whose content is uncertain.
     mutating func forget(_ unit: Int) {
-        for address in unit * unitSize..<(unit + 1) * unitSize where address < isKnown.count {
-            isKnown[address] = false
-        }
+        if unit < isKnown.count { isKnown[unit] = false }
     }
 
-    /// Returns the first run of units that were not read completely, up to the next unit that was; nil when there are
-    /// none.
+    /// Returns the first run of units that were not read, up to the next unit that was; nil when there are none.
     func firstUnknownRun(in units: Range<Int>) -> Range<Int>? {
         guard let start = units.first(where: { !contains($0) }) else { return nil }
-        let end = (start..<units.upperBound).first { contains($0) } ?? units.upperBound
-        return start..<end
+        return start..<((start..<units.upperBound).first { contains($0) } ?? units.upperBound)
     }
-}
-
-/// Memory in which TLVs are searched, as far as it was read.
-protocol TLVSource {
-    /// The byte at an address; nil when it was not read.
-    subscript(byte address: Int) -> UInt8? { get }
-    /// Returns the bytes of a unit that the tag writes at once; nil when one of them was not read.
-    func unit(_ unit: Int) -> [UInt8]?
 }

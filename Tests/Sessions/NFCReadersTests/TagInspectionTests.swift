@@ -97,12 +97,12 @@ import VirtualTags
         let desfire = DESFireContents.ndef(size: .kilobytes4)
         let inspection = try await inspection(VirtualType4Tag(desfire))
         let card = try #require(inspection.card)
-        #expect(card.answerToSelect?.isEmpty == false && card.messageFile?.identifier == 0xE104)
+        #expect(card.answerToSelect?.isEmpty == false && card.container?.messageFile == 0xE104)
         #expect(card.version.map { Array($0.prefix(14)) } == Array(desfire.version.prefix(14)))
         #expect(inspection.contents == nil && inspection.vicinity == nil)
         let plain = VirtualType4Tag(card: ApplicationCard([NDEFApplication(size: 64)]))
         let other = try await self.inspection(plain).card
-        #expect(other?.version == nil && other?.messageFile?.identifier == 0xE104)
+        #expect(other?.version == nil && other?.container?.messageFile == 0xE104)
     }
 
     @Test func `Type 5 inspection: system, locks, signature and container, where they can be read`()

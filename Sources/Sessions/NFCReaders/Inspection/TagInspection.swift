@@ -26,8 +26,8 @@ package struct TagInspection: Sendable {
         package var answerToSelect: [UInt8]?
         /// The answer to the version command of DESFire and similar cards: hardware, software and UID.
         package var version: [UInt8]?
-        /// The file with the message.
-        package var messageFile: Type4Tag.MessageFile?
+        /// The capability container, which describes the file with the message.
+        package var container: Type4CapabilityContainer?
     }
 
     /// The data of a Type 5 tag.
@@ -79,7 +79,7 @@ extension ActivatedTag {
             inspection.card = TagInspection.Card(
                 answerToSelect: answerToSelect?.bytes,
                 version: findings.product == nil ? nil : try await tag.readVersion()?.bytes,
-                messageFile: tag.messageFile
+                container: tag.capabilityContainer
             )
         case let tag as Type5Tag: try await inspection.ask(tag)
         default: break

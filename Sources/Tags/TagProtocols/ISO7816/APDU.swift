@@ -9,61 +9,54 @@ extension APDULink {
     /// - Returns: the complete response, with any other status word.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `unsupported`, `readerUnavailable`, `cancelled`.
     public func send(_ command: CommandAPDU) async throws(TagError) -> ResponseAPDU {
-        var response = try await exchangeCorrectingLength(command)
-        var data = response.data
+        // A card sends 64 KB, the length of one extended response, with 512 GET RESPONSE at most.
+        let (maximumRounds, maximumLength) = (512, 65536)
+        var command = command
+        var data: [UInt8] = []
         var rounds = 0
-        while response.status.high == 0x61 {
-            let more = CommandAPDU(
-                command.instructionClass,
-                0xC0,
-                0x00,
-                0x00,
-                expectedLength: response.status.low == 0 ? 256 : Int(response.status.low)
-            )
-            response = try await exchangeCorrectingLength(more)
-            if response.data.isEmpty, response.status.high == 0x61 {
+        while true {
+            let response = try await exchangeCorrectingLength(command)
+            if rounds > 0, response.data.isEmpty, response.status.high == 0x61 {
                 throw TagError(
                     .badAnswer,
                     "GET RESPONSE brought nothing while there is more (ISO/IEC 7816-4, 5.3.4)."
                 )
             }
             data += response.data
-            rounds += 1
-            guard rounds < ResponseAPDU.maximumRounds, data.count <= ResponseAPDU.maximumGatheredLength else {
+            guard rounds < maximumRounds, rounds == 0 || data.count <= maximumLength else {
                 throw TagError(.badAnswer, "The card does not stop sending with GET RESPONSE (ISO/IEC 7816-4, 5.3.4).")
             }
+            guard response.status.high == 0x61 else { return ResponseAPDU(data: data, status: response.status) }
+            rounds += 1
+            command = CommandAPDU(
+                command.instructionClass,
+                0xC0,
+                0x00,
+                0x00,
+                expectedLength: response.status.expectedLength
+            )
         }
-        return ResponseAPDU(data: data, status: response.status)
     }
 
     /// Sends a command, and once more with the corrected Le after 6Cxx.
     private func exchangeCorrectingLength(_ command: CommandAPDU) async throws(TagError) -> ResponseAPDU {
-        let response = try await exchange(command)
-        guard response.status.high == 0x6C, response.data.isEmpty else { return response }
-        var corrected = command
-        corrected.expectedLength = response.status.low == 0 ? 256 : Int(response.status.low)
-        return try await exchange(corrected)
-    }
-
-    private func exchange(_ command: CommandAPDU) async throws(TagError) -> ResponseAPDU {
-        let bytes: [UInt8]
-        do throws(LinkError) {
-            bytes = try await transmit(command.bytes)
-        } catch {
-            throw TagError(link: error)
+        var command = command
+        var isCorrected = false
+        while true {
+            let bytes: [UInt8]
+            do throws(LinkError) {
+                bytes = try await transmit(command.bytes)
+            } catch {
+                throw TagError(link: error)
+            }
+            guard let response = ResponseAPDU(bytes) else {
+                throw TagError(.badAnswer, "A response APDU has no status word (ISO/IEC 7816-4, 5.1).")
+            }
+            guard response.status.high == 0x6C, response.data.isEmpty, !isCorrected else { return response }
+            isCorrected = true
+            command.expectedLength = response.status.expectedLength
         }
-        guard let response = ResponseAPDU(bytes) else {
-            throw TagError(.badAnswer, "A response APDU has no status word (ISO/IEC 7816-4, 5.1).")
-        }
-        return response
     }
-}
-
-extension ResponseAPDU {
-    /// The most data that is collected with GET RESPONSE: the length of one extended response.
-    static let maximumGatheredLength = 65536
-    /// The most GET RESPONSE commands that are sent for one command.
-    static let maximumRounds = 512
 }
 
 /// A command APDU (ISO/IEC 7816-4, 5.1).
@@ -80,27 +73,15 @@ public struct CommandAPDU: Sendable, Hashable {
     public var data: [UInt8]
     /// Ne, the largest number of response bytes expected: 1 to 65,536; nil or 0 when none are expected.
     public var expectedLength: Int?
-    /// Whether extended length fields are used even when short ones are enough.
-    public var usesExtendedLength: Bool
 
-    /// Creates a command.
-    ///
-    /// - Parameters:
-    ///   - instructionClass: CLA.
-    ///   - instruction: INS.
-    ///   - parameter1: P1.
-    ///   - parameter2: P2.
-    ///   - data: the data field, at most 65,535 bytes.
-    ///   - expectedLength: Ne, at most 65,536.
-    ///   - usesExtendedLength: whether extended length fields are forced.
+    /// Creates a command; each argument is the property of that name.
     public init(
         _ instructionClass: UInt8,
         _ instruction: UInt8,
         _ parameter1: UInt8,
         _ parameter2: UInt8,
         data: [UInt8] = [],
-        expectedLength: Int? = nil,
-        usesExtendedLength: Bool = false
+        expectedLength: Int? = nil
     ) {
         precondition(data.count <= 65535, "a data field has at most 65,535 bytes")
         precondition((0...65536).contains(expectedLength ?? 0), "Ne is 0 to 65,536")
@@ -110,58 +91,16 @@ public struct CommandAPDU: Sendable, Hashable {
         self.parameter2 = parameter2
         self.data = data
         self.expectedLength = expectedLength == 0 ? nil : expectedLength
-        self.usesExtendedLength = usesExtendedLength
     }
 
-    /// Reads a command APDU.
-    ///
-    /// - Parameter bytes: the whole command.
-    /// - Returns: nil when header, Lc, data and Le don't add up to the number of bytes.
-    public init?(_ bytes: [UInt8]) {
-        guard bytes.count >= 4 else { return nil }
-        self.init(bytes[0], bytes[1], bytes[2], bytes[3])
-        let body = Array(bytes[4...])
-        guard let first = body.first else { return }
-        if body.count == 1 {
-            expectedLength = first == 0 ? 256 : Int(first)
-            return
-        }
-        if first != 0 {
-            let end = 1 + Int(first)
-            guard body.count == end || body.count == end + 1 else { return nil }
-            data = Array(body[1..<end])
-            if body.count > end { expectedLength = body[end] == 0 ? 256 : Int(body[end]) }
-            return
-        }
-        guard body.count >= 3 else { return nil }
-        usesExtendedLength = true
-        let length = Int(high: body[1], low: body[2])
-        if body.count == 3 {
-            expectedLength = length == 0 ? 65536 : length
-            return
-        }
-        let end = 3 + length
-        guard length > 0, body.count == end || body.count == end + 2 else { return nil }
-        data = Array(body[3..<end])
-        if body.count > end {
-            let expected = Int(high: body[end], low: body[end + 1])
-            expectedLength = expected == 0 ? 65536 : expected
-        }
-    }
-
-    /// The command's bytes, with short length fields when they are enough.
+    /// The command's bytes, with extended length fields only when short ones are not enough.
     public var bytes: [UInt8] {
         var result = [instructionClass, instruction, parameter1, parameter2]
         let expected = expectedLength ?? 0
-        if usesExtendedLength || data.count > 255 || expected > 256 {
-            guard !data.isEmpty || expected > 0 else { return result }
+        if data.count > 255 || expected > 256 {
             result.append(0)
-            if !data.isEmpty {
-                result += UInt16(data.count).bigEndianBytes + data
-            }
-            if expected > 0 {
-                result += UInt16(truncatingIfNeeded: expected).bigEndianBytes
-            }
+            if !data.isEmpty { result += UInt16(data.count).bigEndianBytes + data }
+            if expected > 0 { result += UInt16(truncatingIfNeeded: expected).bigEndianBytes }
             return result
         }
         if !data.isEmpty { result += [UInt8(data.count)] + data }
@@ -215,15 +154,14 @@ public struct StatusWord: RawRepresentable, Sendable, Hashable, CustomStringConv
     public static let endOfFile = StatusWord(rawValue: 0x6282)
     /// 6982: the security status does not allow the command.
     public static let securityStatusNotSatisfied = StatusWord(rawValue: 0x6982)
-    /// 6A82: no such file or application.
-    public static let fileNotFound = StatusWord(rawValue: 0x6A82)
-    /// 6B00: wrong P1 or P2, such as an offset after the end of the file.
-    public static let wrongParameters = StatusWord(rawValue: 0x6B00)
 
     /// SW1.
     public var high: UInt8 { UInt8(rawValue >> 8) }
     /// SW2.
     public var low: UInt8 { UInt8(rawValue & 0xFF) }
+
+    /// The length that SW2 of 61xx or 6Cxx names; 00 stands for 256.
+    var expectedLength: Int { low == 0 ? 256 : Int(low) }
 
     /// Whether the command was executed, with or without a warning (61xx, 62xx, 63xx, 9000).
     public var isSuccessOrWarning: Bool {
@@ -272,14 +210,8 @@ extension CommandAPDU {
         guard offset > maximumShortOffset else {
             return CommandAPDU(0x00, 0xB0, UInt8(offset >> 8), UInt8(offset & 0xFF), expectedLength: count)
         }
-        return CommandAPDU(
-            0x00,
-            0xB1,
-            0x00,
-            0x00,
-            data: offsetDataObject(offset),
-            expectedLength: count + discretionaryOverhead(count)
-        )
+        let expected = count + discretionaryOverhead(count)
+        return CommandAPDU(0x00, 0xB1, 0x00, 0x00, data: offsetDataObject(offset), expectedLength: expected)
     }
 
     /// UPDATE BINARY of the selected file. For offsets above 7FFF the instruction is D7 with data objects.
@@ -291,13 +223,8 @@ extension CommandAPDU {
         guard offset > maximumShortOffset else {
             return CommandAPDU(0x00, 0xD6, UInt8(offset >> 8), UInt8(offset & 0xFF), data: data)
         }
-        return CommandAPDU(
-            0x00,
-            0xD7,
-            0x00,
-            0x00,
-            data: offsetDataObject(offset) + [0x53] + berLength(data.count) + data
-        )
+        let objects = offsetDataObject(offset) + [0x53] + berLength(data.count) + data
+        return CommandAPDU(0x00, 0xD7, 0x00, 0x00, data: objects)
     }
 
     /// 54 03 and the offset, as in mapping version 3.

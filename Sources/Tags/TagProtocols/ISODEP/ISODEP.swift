@@ -208,9 +208,7 @@ extension ISODEP {
 
     /// Starts the protocol: RATS or ATTRIB, with the largest frame size that the link supports.
     ///
-    /// Does nothing when the protocol has started already. The bit rate stays at 106 kbit/s; see ``select(bitRate:)``.
-    /// The card may ask for a guard time, ``AnswerToSelect/startUpGuardTime``; the caller must wait for it before the
-    /// first command.
+    /// Does nothing when the protocol has started already. The bit rate stays at 106 kbit/s.
     ///
     /// - Throws: `LinkError` with `timeout` or `transmission` when the card does not answer, `protocolViolation` when
     ///   its answer is malformed, `unsupported` when a CID was requested and the card doesn't support it, and the
@@ -310,50 +308,5 @@ extension ISODEP {
             return true
         }
         guard isCurrent else { throw Self.activatedAgain }
-    }
-
-    /// A bit rate that can be selected with PPS (ISO/IEC 14443-4, 5.3).
-    public enum BitRate: UInt8, Sendable, CaseIterable {
-        case kbit106, kbit212, kbit424, kbit848
-
-        /// Returns whether a card supports the rate in both directions, by TA(1) of its ATS.
-        public func isSupported(by answer: AnswerToSelect) -> Bool {
-            guard self != .kbit106 else { return true }
-            let bit: UInt8 = 1 << (rawValue - 1)
-            return answer.bitRates & bit != 0 && answer.bitRates & (bit << 4) != 0
-        }
-    }
-
-    /// Switches a Type A card to another bit rate with PPS. Call it before the first command (ISO/IEC 14443-4, 5.3).
-    ///
-    /// When this returns, the caller must change the link's own rate. Don't call it for a link that stays at 106
-    /// kbit/s. PPS takes about 1 ms, so it is worth it only from some tens of bytes on.
-    ///
-    /// - Parameter bitRate: the rate for both directions.
-    /// - Throws: `LinkError` with `unsupported` when the card doesn't support the rate, `protocolViolation` when its
-    ///   answer is wrong, and the errors of ``activate()``.
-    public func select(bitRate: BitRate) async throws(LinkError) {
-        try await activate()
-        let activation = state.withLock { $0.activation }
-        guard let answerToSelect, bitRate.isSupported(by: answerToSelect) else {
-            throw LinkError(.unsupported, "The card does not offer that bit rate (ISO/IEC 14443-4, 5.2.4).")
-        }
-        let start: UInt8 = 0xD0 | (cid ?? 0)
-        let frame: Frame
-        do throws(LinkError) {
-            frame = try await link.transceive(
-                Frame([start, 0x11, bitRate.rawValue << 2 | bitRate.rawValue]),
-                timeout: Airtime(carrierPeriods: 65536) + ISODEPParameters.waitingTolerance
-            )
-        } catch {
-            // The card may have changed its bit rate.
-            end(with: error, of: activation)
-            throw error
-        }
-        guard frame.bytes == [start] else {
-            let error = LinkError(.protocolViolation, "The answer to PPS does not repeat PPSS (ISO/IEC 14443-4, 5.4).")
-            end(with: error, of: activation)
-            throw error
-        }
     }
 }

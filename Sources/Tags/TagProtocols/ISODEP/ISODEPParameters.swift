@@ -71,12 +71,8 @@ public struct AnswerToSelect: Sendable, Hashable {
     public let bytes: [UInt8]
     /// FSCI: the index of the longest frame that the card accepts. 2 when the ATS has no T0.
     public let frameSizeIndex: UInt8
-    /// TA(1), the bit rates that the card supports; 0 means only 106 kbit/s.
-    public let bitRates: UInt8
     /// FWI: the index of the frame waiting time. 4 when the ATS has no TB(1).
     public let frameWaitingIndex: UInt8
-    /// SFGI: the index of the guard time after the ATS. 0 when the ATS has no TB(1).
-    public let startUpGuardIndex: UInt8
     /// Whether blocks may have a card identifier. True when the ATS has no TC(1).
     public let supportsCID: Bool
     /// The historical bytes, T1 to Tk (ISO/IEC 7816-4, 8.1.1).
@@ -104,17 +100,10 @@ public struct AnswerToSelect: Sendable, Hashable {
             return bytes[position]
         }
         self.frameSizeIndex = format & 0x0F
-        self.bitRates = next(0x10) ?? 0
-        let waiting = next(0x20)
-        self.frameWaitingIndex = waiting.map { $0 >> 4 } ?? 4
-        // 15 is reserved and means 0.
-        self.startUpGuardIndex = waiting.map { $0 & 0x0F == 15 ? 0 : $0 & 0x0F } ?? 0
+        // TA(1), the bit rates.
+        _ = next(0x10)
+        self.frameWaitingIndex = next(0x20).map { $0 >> 4 } ?? 4
         self.supportsCID = next(0x40).map { $0 & 0x02 != 0 } ?? true
         self.historicalBytes = Array(bytes[position...])
-    }
-
-    /// SFGT: how long the reader must wait after the ATS, in addition to the frame delay; zero for most cards.
-    public var startUpGuardTime: Airtime {
-        startUpGuardIndex == 0 ? .zero : ISODEPParameters.frameWaitingTime(index: startUpGuardIndex)
     }
 }

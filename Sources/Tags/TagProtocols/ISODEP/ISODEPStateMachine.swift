@@ -62,7 +62,7 @@ struct ISODEPStateMachine {
     /// Handles a received frame.
     mutating func receive(_ frame: Frame) -> Action {
         guard frame.validBitsInLastByte == 8, let answer = ISODEPBlock(frame.bytes, cid: parameters.cid) else {
-            return recover(.init(.protocolViolation, "An answer is no block (ISO/IEC 14443-4, 7.1)."))
+            return recover(.init(.protocolViolation, "An answer is not a block (ISO/IEC 14443-4, 7.1)."))
         }
         switch answer {
         case .information(let number, let isChained, let payload):
@@ -136,9 +136,7 @@ struct ISODEPStateMachine {
 
     private mutating func extend(_ multiplier: UInt8) -> Action {
         guard (1...59).contains(multiplier) else {
-            return recover(
-                .init(.protocolViolation, "S(WTX) multiplies by \(multiplier) (ISO/IEC 14443-4, 7.3).")
-            )
+            return recover(.init(.protocolViolation, "S(WTX) multiplies by \(multiplier) (ISO/IEC 14443-4, 7.3)."))
         }
         extensions += 1
         guard extensions <= Self.maximumExtensions else {
@@ -149,8 +147,7 @@ struct ISODEPStateMachine {
             parameters.frameWaitingTime * Int(multiplier),
             max(ISODEPParameters.longestFrameWaitingTime, parameters.frameWaitingTime)
         )
-        let action = send(.waitingTimeExtension(multiplier: multiplier))
-        return action
+        return send(.waitingTimeExtension(multiplier: multiplier))
     }
 
     /// Requests a block again: R(ACK) while the card chains, otherwise R(NAK) (rules 4 and 5).
@@ -160,9 +157,8 @@ struct ISODEPStateMachine {
             phase = .idle
             return .fail(error)
         }
-        return send(
-            phase == .receiving ? .acknowledge(number: blockNumber) : .negativeAcknowledge(number: blockNumber)
-        )
+        let isReceiving = phase == .receiving
+        return send(isReceiving ? .acknowledge(number: blockNumber) : .negativeAcknowledge(number: blockNumber))
     }
 
     private mutating func stop(_ reason: String) -> Action {
@@ -176,13 +172,8 @@ struct ISODEPStateMachine {
     }
 
     private func sendBlock() -> Action {
-        send(
-            .information(
-                number: blockNumber,
-                isChained: block.upperBound < command.count,
-                payload: Array(command[block])
-            )
-        )
+        let isChained = block.upperBound < command.count
+        return send(.information(number: blockNumber, isChained: isChained, payload: Array(command[block])))
     }
 
     private func send(_ block: ISODEPBlock) -> Action {

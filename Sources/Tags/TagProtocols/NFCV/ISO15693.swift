@@ -1,118 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-public import TagLink
+import TagLink
 
-/// A request of ISO/IEC 15693-3, without its checksum.
-public enum ISO15693Request {
-    /// Builds a request.
+/// The command codes of ISO/IEC 15693-3 (10.1) that find and use Type 5 tags.
+struct ISO15693Command: RawRepresentable {
+    var rawValue: UInt8
+
+    static let inventory = Self(rawValue: 0x01)
+    static let readSingleBlock = Self(rawValue: 0x20)
+    static let writeSingleBlock = Self(rawValue: 0x21)
+    static let lockBlock = Self(rawValue: 0x22)
+    static let readMultipleBlocks = Self(rawValue: 0x23)
+    static let getSystemInformation = Self(rawValue: 0x2B)
+    static let getMultipleBlockSecurityStatus = Self(rawValue: 0x2C)
+    static let extendedGetSystemInformation = Self(rawValue: 0x3B)
+
+    /// The extended form of a command for blocks, with block numbers of two bytes: 3x in place of 2x.
+    var extended: Self { Self(rawValue: rawValue + 0x10) }
+
+    /// Builds a request, without its checksum.
     ///
     /// - Parameters:
-    ///   - command: the command.
     ///   - flags: the flags. `address` is added when there is a UID.
     ///   - uid: the tag's UID, starting with E0; nil for any tag, or for the selected one.
     ///   - parameters: the bytes after the UID. The manufacturer's code of a custom command (codes A0 to DF) is the first,
     ///     and is sent before the UID (ISO/IEC 15693-3, 10.5).
-    public static func make(
-        _ command: ISO15693Command,
+    func request(
         flags: ISO15693RequestFlags = .highDataRate,
         uid: [UInt8]? = nil,
         _ parameters: [UInt8] = []
     ) -> [UInt8] {
         let all = uid == nil ? flags : flags.union(.address)
-        let custom = parameters.prefix((0xA0...0xDF).contains(command.rawValue) ? 1 : 0)
-        return [all.rawValue, command.rawValue] + custom + (uid ?? []).reversed() + parameters.dropFirst(custom.count)
+        let custom = parameters.prefix((0xA0...0xDF).contains(rawValue) ? 1 : 0)
+        return [all.rawValue, rawValue] + custom + (uid ?? []).reversed() + parameters.dropFirst(custom.count)
     }
 }
 
 /// Request flags that nothing else implies (ISO/IEC 15693-3, 7.3.1).
-public struct ISO15693RequestFlags: OptionSet, Sendable, Hashable {
-    public var rawValue: UInt8
+struct ISO15693RequestFlags: OptionSet {
+    var rawValue: UInt8
 
-    public init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    /// Two sub-carriers.
-    public static let dualSubCarriers = Self(rawValue: 0x01)
     /// The high data rate, which NFC Forum tags use.
-    public static let highDataRate = Self(rawValue: 0x02)
+    static let highDataRate = Self(rawValue: 0x02)
     /// The request is an inventory.
-    public static let inventory = Self(rawValue: 0x04)
-    /// Protocol extension.
-    public static let protocolExtension = Self(rawValue: 0x08)
+    static let inventory = Self(rawValue: 0x04)
     /// Only the selected tag answers. In an inventory: an AFI follows.
-    public static let select = Self(rawValue: 0x10)
+    static let select = Self(rawValue: 0x10)
     /// The UID follows. In an inventory: there is one slot.
-    public static let address = Self(rawValue: 0x20)
+    static let address = Self(rawValue: 0x20)
     /// The command's option.
-    public static let option = Self(rawValue: 0x40)
-}
-
-/// The command codes of ISO/IEC 15693-3 (10.1).
-public struct ISO15693Command: RawRepresentable, Sendable, Hashable {
-    public var rawValue: UInt8
-
-    public init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    /// INVENTORY: finds the tags in the field.
-    public static let inventory = Self(rawValue: 0x01)
-    /// STAY QUIET: the addressed tag does not answer until it is selected or reset.
-    public static let stayQuiet = Self(rawValue: 0x02)
-    /// READ SINGLE BLOCK.
-    public static let readSingleBlock = Self(rawValue: 0x20)
-    /// WRITE SINGLE BLOCK.
-    public static let writeSingleBlock = Self(rawValue: 0x21)
-    /// LOCK BLOCK, permanently.
-    public static let lockBlock = Self(rawValue: 0x22)
-    /// READ MULTIPLE BLOCKS.
-    public static let readMultipleBlocks = Self(rawValue: 0x23)
-    /// WRITE MULTIPLE BLOCKS.
-    public static let writeMultipleBlocks = Self(rawValue: 0x24)
-    /// SELECT: this tag answers requests with the select flag.
-    public static let select = Self(rawValue: 0x25)
-    /// RESET TO READY: ends the quiet and the selected state.
-    public static let resetToReady = Self(rawValue: 0x26)
-    /// WRITE AFI, the application family identifier.
-    public static let writeAFI = Self(rawValue: 0x27)
-    /// LOCK AFI, permanently.
-    public static let lockAFI = Self(rawValue: 0x28)
-    /// WRITE DSFID, the data storage format identifier.
-    public static let writeDSFID = Self(rawValue: 0x29)
-    /// LOCK DSFID, permanently.
-    public static let lockDSFID = Self(rawValue: 0x2A)
-    /// GET SYSTEM INFORMATION.
-    public static let getSystemInformation = Self(rawValue: 0x2B)
-    /// GET MULTIPLE BLOCK SECURITY STATUS: reports which blocks are locked.
-    public static let getMultipleBlockSecurityStatus = Self(rawValue: 0x2C)
-    /// FAST READ MULTIPLE BLOCKS.
-    public static let fastReadMultipleBlocks = Self(rawValue: 0x2D)
-    /// EXTENDED READ SINGLE BLOCK, with a block number of two bytes.
-    public static let extendedReadSingleBlock = Self(rawValue: 0x30)
-    /// EXTENDED WRITE SINGLE BLOCK, with a block number of two bytes.
-    public static let extendedWriteSingleBlock = Self(rawValue: 0x31)
-    /// EXTENDED LOCK BLOCK, with a block number of two bytes.
-    public static let extendedLockBlock = Self(rawValue: 0x32)
-    /// EXTENDED READ MULTIPLE BLOCKS, with block numbers of two bytes.
-    public static let extendedReadMultipleBlocks = Self(rawValue: 0x33)
-    /// EXTENDED WRITE MULTIPLE BLOCKS, with block numbers of two bytes.
-    public static let extendedWriteMultipleBlocks = Self(rawValue: 0x34)
-    /// AUTHENTICATE.
-    public static let authenticate = Self(rawValue: 0x35)
-    /// KEY UPDATE.
-    public static let keyUpdate = Self(rawValue: 0x36)
-    /// CHALLENGE.
-    public static let challenge = Self(rawValue: 0x39)
-    /// READ BUFFER.
-    public static let readBuffer = Self(rawValue: 0x3A)
-    /// EXTENDED GET SYSTEM INFORMATION.
-    public static let extendedGetSystemInformation = Self(rawValue: 0x3B)
-    /// EXTENDED GET MULTIPLE BLOCK SECURITY STATUS, with block numbers of two bytes.
-    public static let extendedGetMultipleBlockSecurityStatus = Self(rawValue: 0x3C)
+    static let option = Self(rawValue: 0x40)
 }
 
 /// A response of ISO/IEC 15693-3.
-public enum ISO15693Response: Sendable, Hashable {
+enum ISO15693Response: Equatable {
     /// The bytes after the response flags.
     case success([UInt8])
     /// The tag refused with an error code (ISO/IEC 15693-3, 7.4.2).
@@ -123,7 +63,7 @@ public enum ISO15693Response: Sendable, Hashable {
     /// - Parameter frame: the answer. If the link did not check the checksum, as after an EOF, a correct one is
     ///   removed.
     /// - Throws: ``TagError`` with `badAnswer`.
-    public init(_ frame: Frame) throws(TagError) {
+    init(_ frame: Frame) throws(TagError) {
         var bytes = frame.bytes
         if frame.checksum == .none, bytes.count > 2 {
             let crc = CyclicRedundancyCheck.b(bytes.dropLast(2))
@@ -141,15 +81,11 @@ public enum ISO15693Response: Sendable, Hashable {
 }
 
 /// An error code in a response (ISO/IEC 15693-3, 7.4.2).
-public struct ISO15693ErrorCode: RawRepresentable, Error, Sendable, Hashable, CustomStringConvertible {
-    public var rawValue: UInt8
-
-    public init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+struct ISO15693ErrorCode: Equatable, CustomStringConvertible {
+    var rawValue: UInt8
 
     /// The code's meaning.
-    public var description: String {
+    var description: String {
         switch rawValue {
         case 0x01: "the command is not supported"
         case 0x02: "the command is not recognised"

@@ -97,14 +97,8 @@ public struct NFCVInventory: Sendable {
     private func exchange(_ frame: Frame) async throws(TagError) -> Outcome {
         do throws(LinkError) {
             let answer = try await link.transceive(frame, timeout: Self.answerTimeout)
-            do throws(TagError) {
-                guard case .success(let bytes) = try ISO15693Response(answer), bytes.count == 9 else {
-                    return .damage
-                }
-                return .tag(NFCVTarget(uid: bytes[1...].reversed(), dsfid: bytes[0]))
-            } catch {
-                return .damage
-            }
+            guard case .success(let bytes)? = try? ISO15693Response(answer), bytes.count == 9 else { return .damage }
+            return .tag(NFCVTarget(uid: bytes[1...].reversed(), dsfid: bytes[0]))
         } catch {
             if let failure = TagError(fatal: error) { throw failure }
             switch error.code {
@@ -120,7 +114,7 @@ public struct NFCVInventory: Sendable {
         if slots == 1 { flags.insert(.address) }
         if family != nil { flags.insert(.select) }
         let parameters = (family.map { [$0] } ?? []) + [UInt8(bits)] + mask
-        return Frame(ISO15693Request.make(.inventory, flags: flags, parameters))
+        return Frame(ISO15693Command.inventory.request(flags: flags, parameters))
     }
 }
 
@@ -131,11 +125,7 @@ public struct NFCVTarget: Sendable, Hashable {
     /// DSFID: the data storage format identifier.
     public var dsfid: UInt8
 
-    /// Creates a target.
-    ///
-    /// - Parameters:
-    ///   - uid: eight bytes, starting with E0.
-    ///   - dsfid: the data storage format identifier.
+    /// Creates a target; the UID has eight bytes.
     public init(uid: [UInt8], dsfid: UInt8 = 0) {
         precondition(uid.count == 8, "a UID of ISO/IEC 15693 has eight bytes")
         self.uid = uid

@@ -17,10 +17,7 @@ enum Type2Command {
     /// How long to wait for the start of the answer. The limit is 5 ms for a read and 10 ms for a write (NFC Forum
     /// Digital 2.3, 9.9). A write gets twice that, because giving up on a write costs more than waiting.
     var timeout: Airtime {
-        switch self {
-        case .write: .milliseconds(20)
-        default: .milliseconds(5)
-        }
+        if case .write = self { .milliseconds(20) } else { .milliseconds(5) }
     }
 
     /// The frame. In it the page is counted from the start of its sector.
@@ -41,8 +38,8 @@ enum Type2Command {
     /// The sector that must be selected; nil when it does not matter.
     var sector: Int? {
         switch self {
-        case .read(let page), .fastRead(let page, _), .write(let page, _): page / 256
-        case .getVersion, .readSignature, .readCounter, .checkTearing, .sectorSelect, .passwordAuthenticate: nil
+        case .read(let page), .fastRead(let page, _), .write(let page, _): page / Type2Tag.sectorSize
+        default: nil
         }
     }
 
@@ -50,7 +47,7 @@ enum Type2Command {
     var answerLength: Int {
         switch self {
         case .read: 16
-        case .fastRead(let first, let last): (last - first + 1) * Type2Memory.pageSize
+        case .fastRead(let first, let last): (last - first + 1) * Type2Tag.pageSize
         case .getVersion: 8
         case .readSignature: 32
         case .readCounter: 3
@@ -61,32 +58,22 @@ enum Type2Command {
     }
 
     /// The command, as it is called in a sentence.
-    var name: String {
-        switch self {
-        case .read(let page): "READ of page \(page)"
-        case .fastRead(let first, let last): "FAST_READ of pages \(first) to \(last)"
-        case .write(let page, _): "WRITE of page \(page)"
-        case .getVersion: "GET_VERSION"
-        case .readSignature: "READ_SIG"
-        case .readCounter(let number): "READ_CNT of counter \(number)"
-        case .checkTearing(let number): "CHECK_TEARING_EVENT of counter \(number)"
-        case .sectorSelect: "SECTOR SELECT"
-        case .passwordAuthenticate: "PWD_AUTH"
-        }
-    }
-
+    var name: String { words.name }
     /// The specification of the command.
-    var rule: String {
-        switch self {
-        case .read: "NFC Forum T2T 1.2, 5.2"
-        case .write: "NFC Forum T2T 1.2, 5.3"
-        case .sectorSelect: "NFC Forum T2T 1.2, 5.4"
-        case .fastRead: "NTAG213/215/216 data sheet, 10.3"
-        case .getVersion: "NTAG213/215/216 data sheet, 10.1"
-        case .readSignature: "NTAG213/215/216 data sheet, 10.8"
-        case .readCounter: "NTAG213/215/216 data sheet, 10.6"
-        case .checkTearing: "MF0ULx1 data sheet"
-        case .passwordAuthenticate: "NTAG213/215/216 data sheet, 10.7"
+    var rule: String { words.rule }
+
+    private var words: (name: String, rule: String) {
+        let sheet = "NTAG213/215/216 data sheet, 10"
+        return switch self {
+        case .read(let page): ("READ of page \(page)", "NFC Forum T2T 1.2, 5.2")
+        case .fastRead(let first, let last): ("FAST_READ of pages \(first) to \(last)", "\(sheet).3")
+        case .write(let page, _): ("WRITE of page \(page)", "NFC Forum T2T 1.2, 5.3")
+        case .getVersion: ("GET_VERSION", "\(sheet).1")
+        case .readSignature: ("READ_SIG", "\(sheet).8")
+        case .readCounter(let number): ("READ_CNT of counter \(number)", "\(sheet).6")
+        case .checkTearing(let number): ("CHECK_TEARING_EVENT of counter \(number)", "MF0ULx1 data sheet")
+        case .sectorSelect: ("SECTOR SELECT", "NFC Forum T2T 1.2, 5.4")
+        case .passwordAuthenticate: ("PWD_AUTH", "\(sheet).7")
         }
     }
 
@@ -121,9 +108,7 @@ struct Type2CapabilityContainer: Equatable {
                 "The tag is not formatted for NDEF: its page 3 does not begin with E1 (NFC Forum T2T 1.2, 4.5)."
             )
         }
-        guard bytes[1] >> 4 == 1 else {
-            throw .badVersion(bytes[1] >> 4, bytes[1] & 0x0F, "T2T 1.2, 4.5")
-        }
+        guard bytes[1] >> 4 == 1 else { throw .badVersion(bytes[1] >> 4, bytes[1] & 0x0F, "T2T 1.2, 4.5") }
         guard bytes[3] >> 4 == 0 else {
             throw TagError(
                 .readProtected,
@@ -140,12 +125,10 @@ struct Type2CapabilityContainer: Equatable {
     var isWritable: Bool { bytes[3] & 0x0F == 0 }
 
     /// The bytes of the data area.
-    var area: Range<Int> {
-        Type2Memory.dataAreaStart..<Type2Memory.dataAreaStart + Int(sizeByte) * 8
-    }
+    var area: Range<Int> { Type2Tag.dataAreaStart..<Type2Tag.dataAreaStart + Int(sizeByte) * 8 }
 
     /// The page after the last one of the data area.
-    var endPage: Int { area.upperBound / Type2Memory.pageSize }
+    var endPage: Int { area.upperBound / Type2Tag.pageSize }
 }
 
 /// The lock bits for pages 3 to 15, in page 2 (NFC Forum T2T 1.2, 4.2).

@@ -1,41 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// What forbids writing and locking: lock bits, a password, and the end of the memory.
 extension Type2Tag {
-    /// Makes the tag permanently read-only (NFC Forum T2T 1.2, 6.5).
-    ///
-    /// First the capability container's write access is removed, then the static and then the dynamic lock bits are
-    /// set, with the bits that lock the lock bits. A tag that is lost in between can still be read.
-    ///
-    /// - Throws: ``TagError`` with `readOnly` when it is read-only already; `unsupported` when page 3 is locked while
-    ///   it grants writing, or the lock bit of a page was frozen, which can't be changed; `keyNeeded` when a password
-    ///   protects a page with these bits. Then nothing has changed. `updateFailed`, `tagLost`, `cancelled`, and the errors of
-    ///   ``detectNDEF()``.
-    public func lock() async throws(TagError) {
-        for step in try await lockSteps() { try await write(step.bytes, to: step.unit) }
-    }
-
-    /// Reads the bits that ``lock()`` will set, and checks that nothing keeps it from setting them.
-    ///
-    /// - Throws: ``TagError`` with `readOnly`, `unsupported` and `keyNeeded` as ``lock()`` does, `tagLost`, `cancelled`, and
-    ///   the errors of ``detectNDEF()``, except the one for a broken length.
-    public func checkLocking() async throws(TagError) {
-        // Later procedures start as if nothing was read, and take the same time.
-        defer { forgetMemory() }
-        _ = try await lockSteps(isForWriting: true)
-    }
-
     /// Reads and checks everything before the first bit is set.
     ///
     /// - Parameter isForWriting: whether a message with a broken length is no error, since it will be replaced.
     /// - Returns: the writes, in order.
-    private func lockSteps(isForWriting: Bool = false) async throws(TagError) -> [TLVWritePlan.Step] {
-        let containerPage = Type2Memory.capabilityContainerPage
+    func lockSteps(isForWriting: Bool = false) async throws(TagError) -> [TLVWritePlan.Step] {
+        let containerPage = Self.containerPage
         _ = try await locate(startingAt: Type2StaticLock.page, isForWriting: isForWriting)
         guard let container = capabilityContainer, container.isWritable else {
             throw TagError(.readOnly, "The tag is read-only already.")
         }
         try await fetch(Type2StaticLock.page..<Type2StaticLock.page + 1)
-        let fixed = memory[page: Type2StaticLock.page] ?? [0, 0, 0, 0]
+        let fixed = memory[unit: Type2StaticLock.page] ?? [0, 0, 0, 0]
         guard !Type2StaticLock.locks(containerPage, in: fixed) else {
             throw TagError(
                 .unsupported,
@@ -55,9 +33,9 @@ extension Type2Tag {
             TLVWritePlan.Step(unit: Type2StaticLock.page, bytes: [fixed[0], fixed[1], 0xFF, 0xFF]),
         ]
         if let lock = try await certainDynamicLock() {
-            var isThere = try await isReadable(lock)
-            if !isThere { isThere = try await isReadable(lock) }
-            if isThere {
+            var canRead = try await isReadable(lock)
+            if !canRead { canRead = try await isReadable(lock) }
+            if canRead {
                 if let page = lock.frozenPage(before: container.endPage, in: memory) { throw Self.frozen(page) }
                 steps += dynamicLockSteps(lock)
             } else if lock.protectionPage != nil {
@@ -96,19 +74,17 @@ extension Type2Tag {
     private static func keyNeeded(_ page: Int) -> TagError {
         TagError(
             .keyNeeded,
-            """
-            The password is needed to make this tag read-only: it protects page \(page) (NTAG213/215/216 data sheet, 8.8).
-            """
+            "The password is needed to make this tag read-only: it protects page \(page) (NTAG213/215/216 data sheet, 8.8)."
         )
     }
 
     /// Returns the pages of the dynamic lock bytes with every bit set. Other bytes in these pages keep their content.
     /// Where a product has a separate page for the lock bytes, its other bytes are reserved and are written as 0.
     private func dynamicLockSteps(_ lock: Type2DynamicLock) -> [TLVWritePlan.Step] {
-        let isOwnPage = target.isNXP && lock.address % Type2Memory.pageSize == 0
+        let isOwnPage = target.isNXP && lock.address % Self.pageSize == 0
         return lock.pages.map { page in
-            let bytes = (0..<Type2Memory.pageSize).map { index -> UInt8 in
-                let address = page * Type2Memory.pageSize + index
+            let bytes = (0..<Self.pageSize).map { index -> UInt8 in
+                let address = page * Self.pageSize + index
                 let present = memory[byte: address] ?? 0
                 guard lock.mask.indices.contains(address - lock.address) else { return isOwnPage ? 0 : present }
                 return present | lock.mask[address - lock.address]
@@ -116,10 +92,9 @@ extension Type2Tag {
             return TLVWritePlan.Step(unit: page, bytes: bytes)
         }
     }
-}
 
-/// What forbids writing: lock bits, a password, and the end of the memory.
-extension Type2Tag {
+    // MARK: Writing
+
     /// Checks that no lock bit and no password forbids a write, and that the tag has the pages.
     ///
     /// A write of one page of the first 16 is checked for its lock bit alone: when the tag refuses it, nothing has changed.
@@ -128,7 +103,7 @@ extension Type2Tag {
     func checkLocks(_ pages: [Int]) async throws(TagError) {
         if pages.contains(where: { $0 < Type2DynamicLock.firstPage }) {
             try await fetch(Type2StaticLock.page..<Type2StaticLock.page + 1)
-            let bytes = memory[page: Type2StaticLock.page] ?? []
+            let bytes = memory[unit: Type2StaticLock.page] ?? []
             if let page = pages.first(where: { Type2StaticLock.locks($0, in: bytes) }) {
                 throw Self.locked(page)
             }
@@ -217,7 +192,7 @@ extension Type2Tag {
     ///
     /// - Returns: false when the tag has no such pages, or does not let them be read. That does not forbid writing.
     func isReadable(_ lock: Type2DynamicLock) async throws(TagError) -> Bool {
-        guard lock.pagesToCheck.upperBound <= Type2Memory.maximumPageCount else { return false }
+        guard lock.pagesToCheck.upperBound <= Self.maximumPageCount else { return false }
         do throws(TagError) {
             if let page = lock.protectionPage, !memory.contains(page) { try await performRead(page - 3) }
             try await fetch(lock.pages)
@@ -231,28 +206,32 @@ extension Type2Tag {
     /// Returns the probable position of the dynamic lock bits and AUTH0, without an exchange.
     func suggestedDynamicLock() -> Type2DynamicLock? {
         guard let container = capabilityContainer else { return nil }
-        let control = controls.first { $0.isLock }
         if target.isNXP {
+            let control = controls.first { $0.isLock }
             if container.sizeByte <= NXPType2Product.ultralight.sizeByte { return .small }
             if let product = NXPType2Product.inferred(sizeByte: container.sizeByte, lockControl: control?.value) {
                 return product.dynamicLock
             }
             if container.sizeByte == NXPType2Product.ntag213.sizeByte { return dynamicLockByMark }
         }
-        return control.map(Type2DynamicLock.init) ?? Type2DynamicLock(behind: container.area)
+        return describedDynamicLock(container)
+    }
+
+    /// The lock bits that the memory describes: by the lock control TLV, or by the specification's default.
+    private func describedDynamicLock(_ container: Type2CapabilityContainer) -> Type2DynamicLock? {
+        controls.first { $0.isLock }.map(Type2DynamicLock.init) ?? Type2DynamicLock(behind: container.area)
     }
 
     /// The lock bits of NTAG213, NTAG203 and Ultralight C, which are in the same page: of an NTAG213 when it was read and
     /// has BD in its last byte (NTAG213/215/216 data sheet, 8.5.3).
     private var dynamicLockByMark: Type2DynamicLock? {
-        memory[page: 0x28]?.last == 0xBD ? NXPType2Product.ntag213.dynamicLock : .grouped
+        memory[unit: 0x28]?.last == 0xBD ? NXPType2Product.ntag213.dynamicLock : .grouped
     }
 
     /// Returns the position of the dynamic lock bits and AUTH0: by the product, whose version is requested, then by the
     /// lock control TLV, then by the specification's default.
     func dynamicLock() async throws(TagError) -> Type2DynamicLock? {
         guard let container = capabilityContainer else { return nil }
-        let control = controls.first { $0.isLock }
         if target.isNXP {
             // A tag without a page after these 48 bytes has neither.
             let isSmall = container.sizeByte <= NXPType2Product.ultralight.sizeByte
@@ -264,7 +243,7 @@ extension Type2Tag {
             }
             if isSmall { return nil }
         }
-        return control.map(Type2DynamicLock.init) ?? Type2DynamicLock(behind: container.area)
+        return describedDynamicLock(container)
     }
 }
 
@@ -277,12 +256,7 @@ extension Type2Tag {
         /// PACK: two bytes.
         public let acknowledgement: [UInt8]
 
-        /// Creates a password.
-        ///
-        /// - Parameters:
-        ///   - bytes: four bytes.
-        ///   - acknowledgement: two bytes.
-        /// - Returns: nil when a length is wrong.
+        /// Creates a password; nil unless it has four bytes, and its acknowledgement two.
         public init?(_ bytes: [UInt8], acknowledgement: [UInt8] = [0, 0]) {
             guard bytes.count == 4, acknowledgement.count == 2 else { return nil }
             self.bytes = bytes
@@ -301,11 +275,11 @@ extension Type2Tag {
     ///   another one, `updateFailed`, `refused`, `tagLost`, `cancelled`.
     public func protect(with password: Password) async throws(TagError) {
         let page = try await configurationPage()
-        guard let configuration = try await readConfiguration(page) else {
+        // The first two pages have AUTH0 and ACCESS.
+        guard case .bytes(let configuration) = try await exchange(.read(page)) else {
             throw TagError(.refused, "The tag refuses to show its configuration, so it has a password already.")
         }
-        let isProtected = Int(configuration[3]) <= page + 3
-        if isProtected { return try await authenticate(password) }
+        if Int(configuration[3]) <= page + 3 { return try await authenticate(password) }
         guard configuration[4] & 0x40 == 0 else {
             throw TagError(.readOnly, "The tag's configuration is locked, so no password can be set any more.")
         }
@@ -316,7 +290,7 @@ extension Type2Tag {
         // Reading stays free: PROT is 0.
         let access = [configuration[4] & 0x7F] + configuration[5..<8]
         if access != Array(configuration[4..<8]) { try await write(access, to: page + 1) }
-        try await write(configuration[0..<3] + [UInt8(Self.firstProtectedPage)], to: page)
+        try await write(configuration[0..<3] + [UInt8(Type2StaticLock.page)], to: page)
         try await authenticate(password)
     }
 
@@ -342,15 +316,6 @@ extension Type2Tag {
     /// password.
     package func wasAnswered(_ nibble: UInt8) {
         if nibble != Self.acknowledge { mayBeAuthenticated = false }
-    }
-
-    /// The page with the static lock bytes.
-    private static let firstProtectedPage = 2
-
-    /// Returns the two pages with AUTH0 and ACCESS; nil when the tag does not show them.
-    private func readConfiguration(_ page: Int) async throws(TagError) -> [UInt8]? {
-        guard case .bytes(let bytes) = try await exchange(.read(page)) else { return nil }
-        return Array(bytes.prefix(8))
     }
 
     private func configurationPage() async throws(TagError) -> Int {

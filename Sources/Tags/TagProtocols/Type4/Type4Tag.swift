@@ -22,19 +22,19 @@ public final class Type4Tag: ForumTag {
     public var mappingVersion: UInt8? { capabilityContainer?.version }
 
     /// The capability container, once it was read and checked.
-    var capabilityContainer: Type4CapabilityContainer?
+    package private(set) var capabilityContainer: Type4CapabilityContainer?
     /// Whether the NDEF application is selected.
-    var isApplicationSelected = false
+    private var isApplicationSelected = false
     /// P2 of SELECT by file identifier: 0C, or 00 with mapping version 1.0.
-    var fileSelectParameter: UInt8 = 0x0C
+    private var fileSelectParameter: UInt8 = 0x0C
     /// The selected file.
-    var selectedFile: UInt16?
+    private var selectedFile: UInt16?
     /// The length of the current message, if known.
-    var messageLength: Int?
+    private var messageLength: Int?
     /// The start of the message, as far as it was read.
-    var messageStart: [UInt8] = []
+    private var messageStart: [UInt8] = []
     /// The error that every procedure throws once the card is lost.
-    var lost: TagError?
+    private var lost: TagError?
 
     /// The NDEF Tag Application of mapping versions 2 and 3.
     public static let applicationName: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
@@ -48,10 +48,12 @@ public final class Type4Tag: ForumTag {
     /// empty tag or a message just longer than this takes at least 1.12 times as long as with a known length. 20 bytes
     /// include a whole short link. The factor is then 1.19 for an empty tag, 1.12 for messages of 21 bytes, and at most
     /// 1.10 from 48 bytes on.
-    static let firstReadLength = 20
+    private static let firstReadLength = 20
 
     /// The longest message that is read or written. It limits the memory that a card can make the reader use.
     public static let maximumMessageLength = 1 << 20
+    /// How many answers to READ BINARY may be shorter than requested in one message.
+    private static let maximumShortAnswers = 8
 
     /// Creates a tag.
     ///
@@ -96,73 +98,10 @@ public final class Type4Tag: ForumTag {
         return await link.isPresent()
     }
 
-    /// Sends a command, and records when the card is lost.
-    func send(_ command: CommandAPDU) async throws(TagError) -> ResponseAPDU {
-        if let lost { throw lost }
-        do throws(TagError) {
-            return try await link.send(command)
-        } catch {
-            throw remember(error)
-        }
-    }
+    // MARK: NDEF
 
-    private func remember(_ error: TagError) -> TagError {
-        if error.code == .tagLost { lost = error }
-        return error
-    }
-
-    /// Selects a file, unless it is selected already.
-    ///
-    /// - Returns: false when the card has no such file.
-    func select(file: UInt16) async throws(TagError) -> Bool {
-        try await selectApplication()
-        guard selectedFile != file else { return true }
-        selectedFile = nil
-        var status = try await send(.select(file: file, parameter2: fileSelectParameter)).status
-        if status.rawValue == 0x6A86, fileSelectParameter != 0 {
-            fileSelectParameter = 0
-            status = try await send(.select(file: file, parameter2: 0)).status
-        }
-        guard status.isSuccessOrWarning else { return false }
-        selectedFile = file
-        return true
-    }
-}
-
-extension Type4Tag {
-    /// The NDEF file that the capability container describes.
-    package struct MessageFile: Sendable, Hashable {
-        /// The file identifier, such as E104.
-        package var identifier: UInt16
-        /// The file's size in bytes, including the length field.
-        package var size: Int
-        /// 00 when reading is unrestricted.
-        package var readAccess: UInt8
-        /// 00 when writing is unrestricted, FF when it is not allowed.
-        package var writeAccess: UInt8
-    }
-
-    /// The NDEF file; nil before the capability container was read, and when it is invalid.
-    package var messageFile: MessageFile? {
-        capabilityContainer.map {
-            MessageFile(
-                identifier: $0.messageFile,
-                size: $0.fileSize,
-                readAccess: $0.readAccess,
-                writeAccess: $0.writeAccess
-            )
-        }
-    }
-}
-
-extension Type4Tag {
     /// Runs the NDEF detection procedure: selects the application, selects and reads the capability container, selects
     /// the NDEF file, and reads NLEN with the start of the message (NFC Forum T4T 1.2, 6.2).
-    ///
-    /// - Returns: the result. A second call makes no exchange.
-    /// - Throws: ``TagError`` with `noCapabilityContainer` when there is no NDEF application or no capability
-    ///   container, `badVersion`, `noMessageTLV` when the control TLV or its file is missing, `lengthOverrun` when NLEN
-    ///   is larger than the file, `readProtected` when reading is restricted, `tagLost`, `badAnswer`, `cancelled`.
     public func detectNDEF() async throws(TagError) -> NDEFDetection {
         let container = try await readCapabilityContainer()
         let length = try await readMessageLength(container)
@@ -173,103 +112,8 @@ extension Type4Tag {
         )
     }
 
-    /// Reads and checks the capability container.
-    func readCapabilityContainer() async throws(TagError) -> Type4CapabilityContainer {
-        if let lost { throw lost }
-        if let capabilityContainer { return capabilityContainer }
-        guard try await select(file: Type4CapabilityContainer.file) else {
-            throw TagError(
-                .noCapabilityContainer,
-                "The NDEF application has no capability container file E103 (NFC Forum T4T 1.2, 5.5)."
-            )
-        }
-        var bytes = try await readBinary(offset: 0, count: Type4CapabilityContainer.minimumLength)
-        let wanted = Type4CapabilityContainer.wantedLength(bytes)
-        if wanted > bytes.count, bytes.count == Type4CapabilityContainer.minimumLength {
-            bytes += try await readBinary(offset: bytes.count, count: wanted - bytes.count)
-        }
-        let container = try Type4CapabilityContainer(bytes)
-        capabilityContainer = container
-        return container
-    }
-
-    /// Selects the NDEF application, unless it is selected already.
-    func selectApplication() async throws(TagError) {
-        guard !isApplicationSelected else { return }
-        selectedFile = nil
-        var status = try await send(.select(application: Self.applicationName)).status
-        fileSelectParameter = 0x0C
-        if !status.isSuccessOrWarning {
-            status = try await send(.select(application: Self.applicationName1)).status
-            fileSelectParameter = 0x00
-        }
-        guard status.isSuccessOrWarning else {
-            throw TagError(
-                .noCapabilityContainer,
-                "The card has no NDEF Tag Application: SELECT gave \(status) (NFC Forum T4T 1.2, 5.5)."
-            )
-        }
-        isApplicationSelected = true
-    }
-
-    /// Reads NLEN with the start of the message.
+    /// Reads the NDEF message (NFC Forum T4T 1.2, 6.3). Bytes that detection has read are not read again.
     ///
-    /// - Parameter isForWriting: whether a broken length is accepted, because it will be overwritten.
-    func readMessageLength(
-        _ container: Type4CapabilityContainer,
-        isForWriting: Bool = false
-    ) async throws(TagError) -> Int {
-        if let messageLength { return messageLength }
-        guard container.readAccess == 0 else {
-            throw TagError(
-                .readProtected,
-                "The capability container does not grant free reading (NFC Forum T4T 1.2, 4.3)."
-            )
-        }
-        try await selectMessageFile(container)
-        let wanted = min(
-            container.lengthSize + Self.firstReadLength,
-            container.fileSize,
-            readLimit(container, offset: 0)
-        )
-        let bytes = try await readBinary(offset: 0, count: wanted)
-        guard bytes.count >= container.lengthSize else {
-            throw TagError(
-                .lengthOverrun,
-                "The NDEF file ends before its length field (NFC Forum T4T 1.2, 4.2)."
-            )
-        }
-        let length = Int(bytes: bytes[..<container.lengthSize])
-        if isForWriting, length > min(container.capacity, Self.maximumMessageLength) { return length }
-        guard length <= container.capacity else {
-            throw TagError(
-                .lengthOverrun,
-                "NLEN is \(length), and the file has room for \(container.capacity) (NFC Forum T4T 1.2, 6.2)."
-            )
-        }
-        guard length <= Self.maximumMessageLength else {
-            throw TagError(.unsupported, "The message has \(length) bytes; \(Self.maximumMessageLength) is the most.")
-        }
-        messageLength = length
-        messageStart = Array(bytes[container.lengthSize...].prefix(length))
-        return length
-    }
-
-    /// Selects the NDEF file.
-    func selectMessageFile(_ container: Type4CapabilityContainer) async throws(TagError) {
-        guard try await select(file: container.messageFile) else {
-            throw TagError(
-                .noMessageTLV,
-                "The NDEF file that the capability container names is missing (NFC Forum T4T 1.2, 5.5)."
-            )
-        }
-    }
-}
-
-extension Type4Tag {
-    /// Reads the NDEF message (NFC Forum T4T 1.2, 6.3).
-    ///
-    /// - Returns: the message's bytes; empty when the tag is empty. Bytes that detection has read are not read again.
     /// - Throws: the errors of ``detectNDEF()``, and `badAnswer` when the card returns fewer bytes than the file has.
     public func readNDEF() async throws(TagError) -> [UInt8] {
         let length = try await detectNDEF().messageLength
@@ -292,76 +136,17 @@ extension Type4Tag {
         return messageStart
     }
 
-    /// How many answers to READ BINARY may be shorter than requested in one message.
-    static let maximumShortAnswers = 8
-
-    /// Returns the most bytes that one READ BINARY requests: MLe, and no more than fits in one block.
-    func readLimit(_ container: Type4CapabilityContainer, offset: Int) -> Int {
-        // A short Le allows up to 256. The code 00 for 256 is not used, because some cards fail on it.
-        let limit = min(container.maximumRead, link.singleBlockResponseLength - 2, 255)
-        guard offset > CommandAPDU.maximumShortOffset else {
-            // A command does not cross the offset where the commands change.
-            return max(1, min(limit, CommandAPDU.maximumShortOffset + 1 - offset))
-        }
-        return max(1, limit - CommandAPDU.discretionaryOverhead(limit))
-    }
-
-    /// Reads with READ BINARY, with either kind of offset.
-    ///
-    /// - Returns: the bytes, not more than requested.
-    func readBinary(offset: Int, count: Int) async throws(TagError) -> [UInt8] {
-        guard offset <= CommandAPDU.maximumOffset else {
-            throw TagError(.unsupported, "Offset \(offset) is beyond what an offset data object holds.")
-        }
-        let response = try await send(.readBinary(offset: offset, count: count))
-        guard response.status == .success || response.status == .endOfFile else {
-            throw TagError(
-                .refused,
-                "READ BINARY of \(count) bytes at \(offset) gave \(response.status) (NFC Forum T4T 1.2, 5.3)."
-            )
-        }
-        var data = response.data
-        if offset > CommandAPDU.maximumShortOffset {
-            guard let inner = CommandAPDU.discretionaryData(data) else {
-                throw TagError(
-                    .badAnswer,
-                    "The answer to READ BINARY with an offset data object has no data object 53 (ISO/IEC 7816-4, 11.3.3)."
-                )
-            }
-            data = inner
-        }
-        guard data.count <= count else {
-            throw TagError(
-                .badAnswer,
-                "READ BINARY brought \(data.count) bytes, more than the \(count) of Le (ISO/IEC 7816-4, 5.1)."
-            )
-        }
-        return data
-    }
-}
-
-extension Type4Tag {
-    /// Writes an NDEF message. A tag that is lost between two commands holds the old message, no message, or the new
-    /// one (NFC Forum T4T 1.2, 6.4).
+    /// Writes an NDEF message (NFC Forum T4T 1.2, 6.4).
     ///
     /// An MLc smaller than the size of NLEN is allowed, but does not occur in practice. Then a length of more than 255
     /// is incomplete between two commands.
-    ///
-    /// - Parameter message: the message's bytes; none to empty the tag.
-    /// - Throws: ``TagError`` with `readOnly` and `messageTooLong` before anything is written, `updateFailed` when the
-    ///   card refused, `tagLost`, and the errors of ``detectNDEF()``.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
         let container = try await readCapabilityContainer()
         let oldLength = try await readMessageLength(container, isForWriting: true)
         guard container.writeAccess == 0 else {
             throw TagError(.readOnly, "The capability container does not grant writing (NFC Forum T4T 1.2, 4.3).")
         }
-        guard message.count <= container.capacity else {
-            throw TagError(
-                .messageTooLong,
-                "The message has \(message.count) bytes, and the tag has room for \(container.capacity)."
-            )
-        }
+        guard message.count <= container.capacity else { throw .messageTooLong(message, container.capacity) }
         guard message.count <= Self.maximumMessageLength else {
             throw TagError(.messageTooLong, "The message is longer than \(Self.maximumMessageLength) bytes.")
         }
@@ -379,9 +164,240 @@ extension Type4Tag {
         messageStart = message
     }
 
+    /// Makes the tag read-only: writes write access FF to the capability container (NFC Forum T4T 1.2, 6.5).
+    ///
+    /// - Throws: ``TagError`` with `readOnly` when it is read-only already, `keyNeeded` when the card protects the
+    ///   capability container with a key, `updateFailed` when the card refused, `tagLost`, and the errors of
+    ///   ``detectNDEF()``.
+    public func lock() async throws(TagError) {
+        let container = try await readCapabilityContainer()
+        guard container.writeAccess == 0 else {
+            throw TagError(.readOnly, "The tag is read-only already.")
+        }
+        guard try await select(file: Type4CapabilityContainer.file) else {
+            throw TagError(.updateFailed, "The capability container can't be selected again (NFC Forum T4T 1.2, 5.5).")
+        }
+        capabilityContainer = nil
+        try await updateBinary(offset: container.writeAccessOffset, [0xFF])
+        var locked = container
+        locked.writeAccess = 0xFF
+        capabilityContainer = locked
+    }
+
+    /// Requests the access rights to the capability container from a DESFire or an NTAG 4xx, where it is file 01 (NXP
+    /// AN11004; NT4H2421Gx data sheet, 8.2). Other cards don't know the command, and are assumed to allow locking.
+    public func checkLocking() async throws(TagError) {
+        try await selectApplication()
+        // Later procedures start as if nothing was sent, and take the same time.
+        defer { selectionWasChanged() }
+        // GET FILE SETTINGS: type, communication mode, and the access rights, least significant byte first.
+        let settings = try await send(CommandAPDU(0x90, 0xF5, 0x00, 0x00, data: [0x01], expectedLength: 256))
+        guard settings.status.rawValue == 0x9100, settings.data.count >= 4 else { return }
+        // E is free access.
+        guard ![settings.data[3] & 0x0F, settings.data[2] >> 4].contains(0x0E) else { return }
+        throw TagError(
+            .keyNeeded,
+            "A key is needed to make this card read-only: its capability container can't be written without one."
+        )
+    }
+
+    /// Formats a MIFARE DESFire EV1 or later as an empty NDEF tag (NXP AN11004, 4): creates application 000001 with the
+    /// DF name D2760000850101, and the files E103 and E104. The card must allow everyone to create applications, as it
+    /// does when new.
+    ///
+    /// Nothing needs a key afterwards. ``lock()`` then writes the capability container, and only that byte protects the
+    /// tag from being written. Cards that are NDEF tags already are not changed.
+    ///
+    /// - Throws: ``TagError`` with `unsupported` when the card isn't a DESFire with ISO file names, `updateFailed` when
+    ///   it refuses, for example because it needs a key, `tagLost`, `badAnswer`, `cancelled`.
+    public func format() async throws(TagError) {
+        do throws(TagError) {
+            _ = try await readCapabilityContainer()
+            return
+        } catch {
+            guard error.code == .noCapabilityContainer else { throw error }
+        }
+        selectionWasChanged()
+        guard let version = try await DESFireVersion.read(from: link), version.hardware[1] & 0x0F == 0x01,
+            version.hardware[3] >= 1
+        else {
+            throw TagError(.unsupported, "Only MIFARE DESFire EV1 and later can be formatted without a key.")
+        }
+        // For cards of 2K, 4K and 8K. The largest size leaves some bytes for the card's own data.
+        let size = version.storageSize >= 8192 ? 0x1E00 : min(0x1000, version.storageSize)
+        let (high, low) = (UInt8(size >> 8), UInt8(size & 0xFF))
+        // Select the card itself; one key, files with ISO identifiers.
+        try await sendNative(0x5A, [0x00, 0x00, 0x00])
+        try await sendNative(0xCA, [0x01, 0x00, 0x00, 0x0F, 0x21, 0x10, 0xE1] + Self.applicationName, mayExist: true)
+        try await sendNative(0x5A, [0x01, 0x00, 0x00])
+        // Standard data files, plain, with free access.
+        try await sendNative(0xCD, [0x01, 0x03, 0xE1, 0x00, 0xEE, 0xEE, 0x0F, 0x00, 0x00], mayExist: true)
+        try await sendNative(0xCD, [0x02, 0x04, 0xE1, 0x00, 0xEE, 0xEE, low, high, 0x00], mayExist: true)
+        guard try await select(file: Type4CapabilityContainer.file) else {
+            throw TagError(
+                .updateFailed,
+                "The capability container was created and can't be selected (NFC Forum T4T 1.2, 5.5)."
+            )
+        }
+        // One command writes the whole container, so the version byte never exists without the rest.
+        let container: [UInt8] = [
+            0x00, 0x0F, 0x20, 0x00, 0x3B, 0x00, 0x34, 0x04, 0x06, 0xE1, 0x04, high, low, 0x00, 0x00,
+        ]
+        try await updateBinary(offset: 0, container)
+    }
+
+    // MARK: Selecting and reading
+
+    /// Selects the NDEF application, unless it is selected already.
+    private func selectApplication() async throws(TagError) {
+        guard !isApplicationSelected else { return }
+        selectedFile = nil
+        var status = try await send(.select(application: Self.applicationName)).status
+        fileSelectParameter = 0x0C
+        if !status.isSuccessOrWarning {
+            status = try await send(.select(application: Self.applicationName1)).status
+            fileSelectParameter = 0x00
+        }
+        guard status.isSuccessOrWarning else {
+            throw TagError(
+                .noCapabilityContainer,
+                "The card has no NDEF Tag Application: SELECT gave \(status) (NFC Forum T4T 1.2, 5.5)."
+            )
+        }
+        isApplicationSelected = true
+    }
+
+    /// Selects a file, unless it is selected already.
+    ///
+    /// - Returns: false when the card has no such file.
+    private func select(file: UInt16) async throws(TagError) -> Bool {
+        try await selectApplication()
+        guard selectedFile != file else { return true }
+        selectedFile = nil
+        var status = try await send(.select(file: file, parameter2: fileSelectParameter)).status
+        if status.rawValue == 0x6A86, fileSelectParameter != 0 {
+            fileSelectParameter = 0
+            status = try await send(.select(file: file, parameter2: 0)).status
+        }
+        guard status.isSuccessOrWarning else { return false }
+        selectedFile = file
+        return true
+    }
+
+    private func selectMessageFile(_ container: Type4CapabilityContainer) async throws(TagError) {
+        guard try await select(file: container.messageFile) else {
+            throw TagError(
+                .noMessageTLV,
+                "The NDEF file that the capability container names is missing (NFC Forum T4T 1.2, 5.5)."
+            )
+        }
+    }
+
+    private func readCapabilityContainer() async throws(TagError) -> Type4CapabilityContainer {
+        if let lost { throw lost }
+        if let capabilityContainer { return capabilityContainer }
+        guard try await select(file: Type4CapabilityContainer.file) else {
+            throw TagError(
+                .noCapabilityContainer,
+                "The NDEF application has no capability container file E103 (NFC Forum T4T 1.2, 5.5)."
+            )
+        }
+        var bytes = try await readBinary(offset: 0, count: Type4CapabilityContainer.minimumLength)
+        let wanted = Type4CapabilityContainer.wantedLength(bytes)
+        if wanted > bytes.count, bytes.count == Type4CapabilityContainer.minimumLength {
+            bytes += try await readBinary(offset: bytes.count, count: wanted - bytes.count)
+        }
+        let container = try Type4CapabilityContainer(bytes)
+        capabilityContainer = container
+        return container
+    }
+
+    /// Reads NLEN with the start of the message.
+    ///
+    /// - Parameter isForWriting: whether a broken length is accepted, because it will be overwritten.
+    private func readMessageLength(
+        _ container: Type4CapabilityContainer,
+        isForWriting: Bool = false
+    ) async throws(TagError) -> Int {
+        if let messageLength { return messageLength }
+        guard container.readAccess == 0 else {
+            throw TagError(
+                .readProtected,
+                "The capability container does not grant free reading (NFC Forum T4T 1.2, 4.3)."
+            )
+        }
+        try await selectMessageFile(container)
+        let wanted = min(
+            container.lengthSize + Self.firstReadLength,
+            container.fileSize,
+            readLimit(container, offset: 0)
+        )
+        let bytes = try await readBinary(offset: 0, count: wanted)
+        guard bytes.count >= container.lengthSize else {
+            throw TagError(.lengthOverrun, "The NDEF file ends before its length field (NFC Forum T4T 1.2, 4.2).")
+        }
+        let length = Int(bytes: bytes[..<container.lengthSize])
+        if isForWriting, length > min(container.capacity, Self.maximumMessageLength) { return length }
+        guard length <= container.capacity else {
+            throw TagError(
+                .lengthOverrun,
+                "NLEN is \(length), and the file has room for \(container.capacity) (NFC Forum T4T 1.2, 6.2)."
+            )
+        }
+        guard length <= Self.maximumMessageLength else {
+            throw TagError(.unsupported, "The message has \(length) bytes; \(Self.maximumMessageLength) is the most.")
+        }
+        messageLength = length
+        messageStart = Array(bytes[container.lengthSize...].prefix(length))
+        return length
+    }
+
+    /// Returns the most bytes that one READ BINARY requests: MLe, and no more than fits in one block.
+    private func readLimit(_ container: Type4CapabilityContainer, offset: Int) -> Int {
+        // A short Le allows up to 256. The code 00 for 256 is not used, because some cards fail on it.
+        let limit = min(container.maximumRead, link.singleBlockResponseLength - 2, 255)
+        guard offset > CommandAPDU.maximumShortOffset else {
+            // A command does not cross the offset where the commands change.
+            return max(1, min(limit, CommandAPDU.maximumShortOffset + 1 - offset))
+        }
+        return max(1, limit - CommandAPDU.discretionaryOverhead(limit))
+    }
+
+    /// Reads with READ BINARY, with either kind of offset.
+    ///
+    /// - Returns: the bytes, not more than requested.
+    private func readBinary(offset: Int, count: Int) async throws(TagError) -> [UInt8] {
+        guard offset <= CommandAPDU.maximumOffset else {
+            throw TagError(.unsupported, "Offset \(offset) is beyond what an offset data object holds.")
+        }
+        let response = try await send(.readBinary(offset: offset, count: count))
+        guard response.status == .success || response.status == .endOfFile else {
+            throw TagError(
+                .refused,
+                "READ BINARY of \(count) bytes at \(offset) gave \(response.status) (NFC Forum T4T 1.2, 5.3)."
+            )
+        }
+        let isLong = offset > CommandAPDU.maximumShortOffset
+        guard let data = isLong ? CommandAPDU.discretionaryData(response.data) : response.data else {
+            throw TagError(
+                .badAnswer,
+                "The answer to READ BINARY with an offset data object has no data object 53 (ISO/IEC 7816-4, 11.3.3)."
+            )
+        }
+        guard data.count <= count else {
+            throw TagError(
+                .badAnswer,
+                "READ BINARY brought \(data.count) bytes, more than the \(count) of Le (ISO/IEC 7816-4, 5.1)."
+            )
+        }
+        return data
+    }
+
+    // MARK: Writing
+
     /// Returns the most bytes that one UPDATE BINARY writes: MLc or a short Lc, rounded down to whole blocks if
     /// possible.
-    func writeLimit(_ container: Type4CapabilityContainer, offset: Int) -> Int {
+    private func writeLimit(_ container: Type4CapabilityContainer, offset: Int) -> Int {
         let most = min(container.maximumWrite, 255)
         guard offset <= CommandAPDU.maximumShortOffset else {
             return max(1, most - CommandAPDU.offsetDataObject(offset).count - CommandAPDU.discretionaryOverhead(most))
@@ -395,13 +411,12 @@ extension Type4Tag {
     }
 
     /// Writes with UPDATE BINARY, with either kind of offset.
-    func updateBinary(offset: Int, _ bytes: [UInt8]) async throws(TagError) {
+    private func updateBinary(offset: Int, _ bytes: [UInt8]) async throws(TagError) {
         let status: StatusWord
         do throws(TagError) {
             status = try await send(.updateBinary(offset: offset, data: bytes)).status
         } catch {
-            guard error.code == .badAnswer else { throw error }
-            throw TagError(.updateFailed, error.reason, link: error.link)
+            throw error.ofWrite
         }
         guard status != .securityStatusNotSatisfied else {
             throw TagError(
@@ -415,6 +430,33 @@ extension Type4Tag {
                 "UPDATE BINARY of \(bytes.count) bytes at \(offset) gave \(status) (NFC Forum T4T 1.2, 5.4)."
             )
         }
+    }
+
+    /// Sends a native DESFire command in an APDU (MF3ICD81 data sheet, 8.3).
+    private func sendNative(_ command: UInt8, _ data: [UInt8], mayExist: Bool = false) async throws(TagError) {
+        let status = try await send(CommandAPDU(0x90, command, 0x00, 0x00, data: data, expectedLength: 256)).status
+        // 91DE: the application or file exists already.
+        guard status.rawValue == 0x9100 || mayExist && status.rawValue == 0x91DE else {
+            throw TagError(
+                .updateFailed,
+                "The card refused DESFire command \(command.hexText(digits: 2)) with \(status) (MF3ICD81 data sheet, 8.3)."
+            )
+        }
+    }
+
+    /// Sends a command, and records when the card is lost.
+    private func send(_ command: CommandAPDU) async throws(TagError) -> ResponseAPDU {
+        if let lost { throw lost }
+        do throws(TagError) {
+            return try await link.send(command)
+        } catch {
+            throw remember(error)
+        }
+    }
+
+    private func remember(_ error: TagError) -> TagError {
+        if error.code == .tagLost { lost = error }
+        return error
     }
 }
 
@@ -482,116 +524,8 @@ struct Type4WritePlan: Equatable {
     }
 }
 
-extension Type4Tag {
-    /// Makes the tag read-only: writes write access FF to the capability container (NFC Forum T4T 1.2, 6.5).
-    ///
-    /// - Throws: ``TagError`` with `readOnly` when it is read-only already, `keyNeeded` when the card protects the
-    ///   capability container with a key, `updateFailed` when the card refused, `tagLost`, and the errors of
-    ///   ``detectNDEF()``.
-    public func lock() async throws(TagError) {
-        let container = try await readCapabilityContainer()
-        guard container.writeAccess == 0 else {
-            throw TagError(.readOnly, "The tag is read-only already.")
-        }
-        guard try await select(file: Type4CapabilityContainer.file) else {
-            throw TagError(.updateFailed, "The capability container can't be selected again (NFC Forum T4T 1.2, 5.5).")
-        }
-        capabilityContainer = nil
-        try await updateBinary(offset: container.writeAccessOffset, [0xFF])
-        var locked = container
-        locked.writeAccess = 0xFF
-        capabilityContainer = locked
-    }
-
-    /// Requests the access rights to the capability container from a DESFire or an NTAG 4xx, where it is file 01 (NXP
-    /// AN11004; NT4H2421Gx data sheet, 8.2). Other cards don't know the command, and are assumed to allow locking.
-    ///
-    /// - Throws: ``TagError`` with `keyNeeded` when writing it needs a key, `tagLost`, and the errors of
-    ///   ``detectNDEF()``.
-    public func checkLocking() async throws(TagError) {
-        try await selectApplication()
-        // Later procedures start as if nothing was sent, and take the same time.
-        defer { selectionWasChanged() }
-        // GET FILE SETTINGS: type, communication mode, and the access rights, least significant byte first.
-        let settings = try await send(CommandAPDU(0x90, 0xF5, 0x00, 0x00, data: [0x01], expectedLength: 256))
-        guard settings.status.rawValue == 0x9100, settings.data.count >= 4 else { return }
-        let rights = [settings.data[3] & 0x0F, settings.data[2] >> 4]
-        guard !rights.contains(Self.everybody) else { return }
-        throw TagError(
-            .keyNeeded,
-            "A key is needed to make this card read-only: its capability container can't be written without one."
-        )
-    }
-
-    /// The access right that means free access.
-    private static let everybody: UInt8 = 0x0E
-}
-
-extension Type4Tag {
-    /// Formats a MIFARE DESFire EV1 or later as an empty NDEF tag (NXP AN11004, 4): creates application 000001 with the
-    /// DF name D2760000850101, and the files E103 and E104. The card must allow everyone to create applications, as it
-    /// does when new.
-    ///
-    /// Nothing needs a key afterwards. ``lock()`` then writes the capability container, and only that byte protects the
-    /// tag from being written. Cards that are NDEF tags already are not changed.
-    ///
-    /// - Throws: ``TagError`` with `unsupported` when the card isn't a DESFire with ISO file names, `updateFailed` when
-    ///   it refuses, for example because it needs a key, `tagLost`, `badAnswer`, `cancelled`.
-    public func format() async throws(TagError) {
-        do throws(TagError) {
-            _ = try await readCapabilityContainer()
-            return
-        } catch {
-            guard error.code == .noCapabilityContainer else { throw error }
-        }
-        selectionWasChanged()
-        guard let version = try await DESFireVersion.read(from: link), version.hardware[1] & 0x0F == 0x01,
-            version.hardware[3] >= 1
-        else {
-            throw TagError(.unsupported, "Only MIFARE DESFire EV1 and later can be formatted without a key.")
-        }
-        // For cards of 2K, 4K and 8K. The largest size leaves some bytes for the card's own data.
-        let size = version.storageSize >= 8192 ? 0x1E00 : min(0x1000, version.storageSize)
-        let container: [UInt8] = [
-            0x00, 0x0F, 0x20, 0x00, 0x3B, 0x00, 0x34, 0x04, 0x06, 0xE1, 0x04, UInt8(size >> 8), UInt8(size & 0xFF),
-            0x00, 0x00,
-        ]
-        // Select the card itself; one key, files with ISO identifiers.
-        try await sendNative(0x5A, [0x00, 0x00, 0x00])
-        try await sendNative(0xCA, [0x01, 0x00, 0x00, 0x0F, 0x21, 0x10, 0xE1] + Self.applicationName, mayExist: true)
-        try await sendNative(0x5A, [0x01, 0x00, 0x00])
-        // Standard data files, plain, with free access.
-        try await sendNative(0xCD, [0x01, 0x03, 0xE1, 0x00, 0xEE, 0xEE, 0x0F, 0x00, 0x00], mayExist: true)
-        try await sendNative(
-            0xCD,
-            [0x02, 0x04, 0xE1, 0x00, 0xEE, 0xEE, UInt8(size & 0xFF), UInt8(size >> 8), 0x00],
-            mayExist: true
-        )
-        guard try await select(file: Type4CapabilityContainer.file) else {
-            throw TagError(
-                .updateFailed,
-                "The capability container was created and can't be selected (NFC Forum T4T 1.2, 5.5)."
-            )
-        }
-        // One command writes the whole container, so the version byte is never there without the rest.
-        try await updateBinary(offset: 0, container)
-    }
-
-    /// Sends a native DESFire command in an APDU (MF3ICD81 data sheet, 8.3).
-    private func sendNative(_ command: UInt8, _ data: [UInt8], mayExist: Bool = false) async throws(TagError) {
-        let status = try await send(CommandAPDU(0x90, command, 0x00, 0x00, data: data, expectedLength: 256)).status
-        // 91DE: the application or file exists already.
-        guard status.rawValue == 0x9100 || mayExist && status.rawValue == 0x91DE else {
-            throw TagError(
-                .updateFailed,
-                "The card refused DESFire command \(String(command, radix: 16, uppercase: true)) with \(status) (MF3ICD81 data sheet, 8.3)."
-            )
-        }
-    }
-}
-
 /// The capability container file of a Type 4 tag (NFC Forum T4T 1.2, 4.3).
-struct Type4CapabilityContainer: Equatable {
+package struct Type4CapabilityContainer: Sendable, Hashable {
     /// The file's identifier.
     static let file: UInt16 = 0xE103
     /// The number of bytes up to the end of an NDEF file control TLV of mapping versions 1 and 2.
@@ -606,13 +540,13 @@ struct Type4CapabilityContainer: Equatable {
     /// MLc: the most bytes that one UPDATE BINARY accepts.
     var maximumWrite: Int
     /// The NDEF file's identifier.
-    var messageFile: UInt16
+    package var messageFile: UInt16
     /// The NDEF file's size, including its length field.
-    var fileSize: Int
+    package var fileSize: Int
     /// The read access byte: 00 is unrestricted.
-    var readAccess: UInt8
+    package var readAccess: UInt8
     /// The write access byte: 00 is unrestricted, FF is no access.
-    var writeAccess: UInt8
+    package var writeAccess: UInt8
     /// The size of the NDEF file's length field: 2 (NLEN), or 4 (ENLEN) with an extended control TLV.
     var lengthSize: Int
 
