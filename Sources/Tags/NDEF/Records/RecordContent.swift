@@ -222,7 +222,7 @@ extension UInt16 {
 extension String {
     /// Creates the text of a name that should be ASCII: UTF-8 when it is valid, otherwise one character a byte (ISO
     /// 8859-1).
-    init(nameBytes bytes: ArraySlice<UInt8>) {
+    package init(nameBytes bytes: ArraySlice<UInt8>) {
         if let text = String(validating: bytes, as: UTF8.self) {
             self = text
         } else {
