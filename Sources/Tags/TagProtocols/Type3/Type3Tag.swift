@@ -290,7 +290,7 @@ public final class Type3Tag: ForumTag {
     /// Reads consecutive blocks.
     ///
     /// - Throws: ``TagError`` with `refused` when the tag answers with status flags.
-    private func check(_ blocks: Range<Int>) async throws(TagError) -> [UInt8] {
+    func check(_ blocks: Range<Int>) async throws(TagError) -> [UInt8] {
         if let lost { throw lost }
         let result = try await remembering { () throws(TagError) -> Result<[UInt8], FeliCaCard.Status> in
             if let session { return .success(try await session.read(blocks)) }
@@ -309,7 +309,7 @@ public final class Type3Tag: ForumTag {
     /// Writes consecutive blocks; with MACs in a session, one after the other.
     ///
     /// - Throws: ``TagError`` with `updateFailed` when the tag answers with status flags.
-    private func update(_ first: Int, _ bytes: [UInt8]) async throws(TagError) {
+    func update(_ first: Int, _ bytes: [UInt8]) async throws(TagError) {
         if let lost { throw lost }
         let blocks = first..<first + bytes.count / Self.blockSize
         if var session {

@@ -353,7 +353,7 @@ public final class Type4Tag: ForumTag {
     }
 
     /// Returns the most bytes that one READ BINARY requests: MLe, and no more than fits in one block.
-    private func readLimit(_ container: Type4CapabilityContainer, offset: Int) -> Int {
+    func readLimit(_ container: Type4CapabilityContainer, offset: Int) -> Int {
         // A short Le allows up to 256. The code 00 for 256 is not used, because some cards fail on it.
         let limit = min(container.maximumRead, link.singleBlockResponseLength - 2, 255)
         guard offset > CommandAPDU.maximumShortOffset else {
@@ -366,7 +366,7 @@ public final class Type4Tag: ForumTag {
     /// Reads with READ BINARY, with either kind of offset.
     ///
     /// - Returns: the bytes, not more than requested.
-    private func readBinary(offset: Int, count: Int) async throws(TagError) -> [UInt8] {
+    func readBinary(offset: Int, count: Int) async throws(TagError) -> [UInt8] {
         guard offset <= CommandAPDU.maximumOffset else {
             throw TagError(.unsupported, "Offset \(offset) is beyond what an offset data object holds.")
         }
@@ -397,7 +397,7 @@ public final class Type4Tag: ForumTag {
 
     /// Returns the most bytes that one UPDATE BINARY writes: MLc or a short Lc, rounded down to whole blocks if
     /// possible.
-    private func writeLimit(_ container: Type4CapabilityContainer, offset: Int) -> Int {
+    func writeLimit(_ container: Type4CapabilityContainer, offset: Int) -> Int {
         let most = min(container.maximumWrite, 255)
         guard offset <= CommandAPDU.maximumShortOffset else {
             return max(1, most - CommandAPDU.offsetDataObject(offset).count - CommandAPDU.discretionaryOverhead(most))
