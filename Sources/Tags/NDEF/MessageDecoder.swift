@@ -25,7 +25,8 @@ struct MessageDecoder {
             guard let header = RecordHeader(bytes, at: offset, end: range.upperBound) else {
                 throw error(.truncatedHeader, at: range.upperBound)
             }
-            if let code = brokenRule(header) { throw error(code, at: offset) }
+            let isPlain = pending == nil && header.isPlain && header.has(RecordHeader.messageBegin) == records.isEmpty
+            if !isPlain, let code = brokenRule(header) { throw error(code, at: offset) }
             let body = offset + header.count
             guard header.bodyCount <= UInt64(range.upperBound - body) else {
                 throw error(.truncatedBody, at: range.upperBound)
@@ -124,13 +125,20 @@ struct RecordHeader {
         let hasIdentifier = flags & Self.identifierLength != 0
         count = (isShort ? 3 : 6) + (hasIdentifier ? 1 : 0)
         guard end - offset >= count else { return nil }
-        payloadCount =
-            isShort ? UInt32(bytes[offset + 2]) : bytes[offset + 2..<offset + 6].reduce(0) { $0 << 8 | UInt32($1) }
+        var length = UInt32(bytes[offset + 2])
+        if !isShort {
+            for index in offset + 3..<offset + 6 { length = length << 8 | UInt32(bytes[index]) }
+        }
+        payloadCount = length
         identifierCount = hasIdentifier ? bytes[offset + count - 1] : 0
     }
 
     /// The length of type, identifier and payload together. The sum of the largest lengths needs more than 32 bits.
     var bodyCount: UInt64 { UInt64(typeCount) + UInt64(identifierCount) + UInt64(payloadCount) }
+
+    /// Whether it is not a chunk, and its format has no rules about which of type, identifier and payload a record has:
+    /// well-known, media, absolute URI, external. Most records are of this kind.
+    var isPlain: Bool { !has(Self.chunk) && (1...4).contains(flags & 0x07) }
 
     func has(_ flag: UInt8) -> Bool { flags & flag != 0 }
 }

@@ -179,7 +179,10 @@ extension NDEFRecord {
             (hasIdentifier ? RecordHeader.identifierLength : 0) | (isShort ? RecordHeader.shortRecord : 0)
         bytes.append(flags | lengthFlags)
         bytes.append(isFirst ? UInt8(truncatingIfNeeded: typeLength) : 0)
-        for shift in isShort ? [0] : [24, 16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: payloadLength >> shift)) }
+        if !isShort {
+            for shift in [24, 16, 8] { bytes.append(UInt8(truncatingIfNeeded: payloadLength >> shift)) }
+        }
+        bytes.append(UInt8(truncatingIfNeeded: payloadLength))
         if hasIdentifier { bytes.append(UInt8(truncatingIfNeeded: identifierLength)) }
     }
 }

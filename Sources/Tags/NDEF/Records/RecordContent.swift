@@ -89,8 +89,7 @@ extension NDEFRecord {
     public var kind: RecordKind {
         switch typeNameFormat {
         case .empty: .empty
-        case .wellKnown:
-            Self.wellKnownKinds.first { typeSlice.elementsEqual($0.type.utf8) }?.kind ?? .wellKnown
+        case .wellKnown: wellKnownKind
         case .media: Self.mediaKinds.first { typeIs($0.type) }?.kind ?? .media
         case .absoluteURI: .absoluteURI
         case .external: typeIs("android.com:pkg") ? .androidApplication : .external
@@ -98,11 +97,21 @@ extension NDEFRecord {
         }
     }
 
-    private static let wellKnownKinds: [(type: String, kind: RecordKind)] =
-        [
-            ("U", .uri), ("T", .text), ("Sp", .smartPoster), ("Sig", .signature), ("Di", .deviceInformation),
-            ("Hc", .handoverCarrier),
-        ] + HandoverRecord.Role.allCases.map { ($0.type, $0.kind) }
+    private var wellKnownKind: RecordKind {
+        switch String(decoding: typeSlice, as: UTF8.self) {
+        case "U": .uri
+        case "T": .text
+        case "Sp": .smartPoster
+        case "Sig": .signature
+        case "Di": .deviceInformation
+        case "Hs": .handoverSelect
+        case "Hr": .handoverRequest
+        case "Hm": .handoverMediation
+        case "Hi": .handoverInitiate
+        case "Hc": .handoverCarrier
+        default: .wellKnown
+        }
+    }
 
     private static let mediaKinds: [(type: String, kind: RecordKind)] = [
         (WiFiRecord.mediaType, .wifi), (BluetoothEasyPairingRecord.mediaType, .bluetoothEasyPairing),
